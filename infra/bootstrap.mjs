@@ -1,0 +1,80 @@
+// The first program of every root command. It runs on the Node the machine has (20.20 or newer), installs what the
+// repository needs from the npm registry, and hands over to Node 24, which the `node` package of that registry brings.
+// Plain JavaScript and built-in modules only: nothing is installed yet when it starts.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const bin = join(root, 'node_modules', '.bin')
+const stamp = join(root, 'node_modules', '.terrane-install')
+
+const commands = {
+  install: async () => 0,
+  stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
+  test: async (args) => (await run('pnpm', ['check'])) || run('vitest', ['run', ...args]),
+}
+
+const [name = 'install', ...args] = process.argv.slice(2)
+const command = commands[name]
+if (!command) {
+  console.error(`bootstrap: unknown command '${name}'; one of ${Object.keys(commands).join(', ')}`)
+  process.exit(2)
+}
+requireNode(20, 20)
+process.exitCode = (await install()) || (await command(args))
+
+/** Installs the locked dependencies unless the lockfile is the one that was installed last. */
+async function install() {
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'pnpm-lock.yaml')))
+    .digest('hex')
+  const wanted = `${lock} ${process.platform} ${process.arch}\n`
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0
+  console.log(`Installing dependencies with ${packageManager} (the first time takes a minute or two) ...`)
+  const code = await run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'])
+  if (code) {
+    console.error('bootstrap: the install failed; the npm registry must be reachable and node_modules writable')
+    return code
+  }
+  mkdirSync(dirname(stamp), { recursive: true })
+  writeFileSync(stamp, wanted)
+  return 0
+}
+
+/** Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code. */
+function run(program, argv) {
+  const windows = process.platform === 'win32'
+  const path = `${bin}${delimiter}${process.env.PATH ?? ''}`
+  const env = { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1' }
+  // An npm script exports its own configuration; pnpm would read it as flags of its own and warn about each.
+  for (const key of Object.keys(env)) if (/^npm_(config|package|lifecycle)_/i.test(key)) delete env[key]
+  return new Promise((resolve) => {
+    const child = spawn(program, argv, { cwd: root, stdio: 'inherit', env, shell: windows })
+    const forward = (signal) => child.kill(signal)
+    process.on('SIGINT', waitForChild)
+    process.on('SIGTERM', forward)
+    child.on('error', (error) => {
+      console.error(`bootstrap: cannot run ${program}: ${error.message}`)
+      resolve(1)
+    })
+    child.on('exit', (code, signal) => {
+      process.off('SIGINT', waitForChild)
+      process.off('SIGTERM', forward)
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1))
+    })
+  })
+}
+
+/** A terminal sends Ctrl-C to the whole process group: this process lives until its child has shut down. */
+function waitForChild() {}
+
+function requireNode(major, minor) {
+  const [haveMajor = 0, haveMinor = 0] = process.versions.node.split('.').map(Number)
+  if (haveMajor > major || (haveMajor === major && haveMinor >= minor)) return
+  console.error(`Terrane needs Node ${major}.${minor} or newer to start; this is ${process.versions.node}.`)
+  process.exit(1)
+}

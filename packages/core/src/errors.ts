@@ -1,0 +1,78 @@
+/**
+ * What went wrong, independent of any transport. Each transport maps the kind once: HTTP to a status, the queue to
+ * "try again" or "final".
+ */
+export type ErrorKind =
+  | 'malformed'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media'
+  | 'invalid'
+  | 'rate_limited'
+  | 'cancelled'
+  | 'not_implemented'
+  | 'upstream'
+  | 'unavailable'
+  | 'timeout'
+  | 'internal'
+
+/** One offending field: `path` is a JSON pointer into the input (`/bands/2`), `message` says what is wanted there. */
+export interface FieldError {
+  readonly path: string
+  readonly message: string
+}
+
+/** What a thrower may add to a catalogue entry. */
+export interface ErrorExtras {
+  /** The remedy, in one sentence. */
+  readonly hint?: string
+  /** Further facts for a person to act on; never secrets. */
+  readonly details?: string
+  readonly errors?: readonly FieldError[]
+  readonly cause?: unknown
+}
+
+/** An error of a package's catalogue: `code` is stable and greppable, `message` is safe to show to the caller. */
+export class TerraneError extends Error {
+  readonly code: string
+  readonly kind: ErrorKind
+  readonly hint: string | null
+  readonly details: string | null
+  readonly errors: readonly FieldError[]
+
+  constructor(code: string, kind: ErrorKind, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.name = 'TerraneError'
+    this.code = code
+    this.kind = kind
+    this.hint = extras.hint ?? null
+    this.details = extras.details ?? null
+    this.errors = extras.errors ?? []
+  }
+
+  /** True when the same call may succeed later without any change by the caller. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.kind)
+  }
+}
+
+const RETRYABLE: ReadonlySet<ErrorKind> = new Set(['rate_limited', 'upstream', 'unavailable', 'timeout', 'internal'])
+
+/**
+ * Adds an entry to a catalogue: returns a function that makes the error.
+ *
+ * @param message the text, made from the entry's own fields
+ * @param extras hint and the like, made from the same fields
+ */
+export function defineError<Fields = void>(
+  code: string,
+  kind: ErrorKind,
+  message: (fields: Fields) => string,
+  extras?: (fields: Fields) => ErrorExtras,
+): (fields: Fields, more?: ErrorExtras) => TerraneError {
+  return (fields, more) => new TerraneError(code, kind, message(fields), { ...extras?.(fields), ...more })
+}

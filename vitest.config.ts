@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: [
+      'packages/*/{src,test}/**/*.test.ts',
+      'apps/*/{src,test}/**/*.test.ts',
+      'infra/*/{src,test}/**/*.test.ts',
+    ],
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Node strips the types itself: sources run in tests exactly as they run in production. Through the module runner
+    // of vitest a hot loop is an order of magnitude slower.
+    experimental: { viteModuleRunner: false },
+  },
+})
