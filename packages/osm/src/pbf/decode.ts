@@ -2,7 +2,7 @@ import { UNDEFINED_COORDINATE, reserveTags } from '../block.ts'
 import type { BlockColumns, Kinds, TagColumns } from '../block.ts'
 import { osmMalformed } from '../errors.ts'
 import { fieldEnd, fieldStart, hasBytes, readSigned, readZigzag, scanFields } from './fields.ts'
-import { BYTES, VARINT, Wire, countVarints, readDeltas, readUnsigned } from './wire.ts'
+import { BYTES, VARINT, Wire, countVarints, readDeltas, readSmallDeltas, readUnsigned } from './wire.ts'
 
 /** Bits of the result of {@link decodeBlock}: the kinds that a block holds, decoded or not. */
 export const HAS_NODES = 1
@@ -303,23 +303,17 @@ function readCoordinates(
 ): boolean {
   const start = fieldStart[field]!
   const end = fieldEnd[field]!
-  if (countVarints(bytes, start, end) !== count) throw osmMalformed({ what: 'ids and coordinates differ in number' })
-  if (scratch.length < count) scratch = new Float64Array(count * 2)
-  const sums = scratch
-  readDeltas(bytes, start, end, sums, 0)
-  let inside = true
+  // Each coordinate takes a byte at least; the arrays have room for what the ids promised.
+  if (end - start < count) throw unevenLocations()
   if (granularity === 100 && offset === 0) {
-    for (let i = 0; i < count; i++) {
-      const value = sums[i]!
-      if (value > limit || value < -limit) {
-        inside = false
-        out[at + i] = UNDEFINED_COORDINATE
-      } else out[at + i] = value
-    }
-    return inside
+    if (readSmallDeltas(bytes, start, end, out, at, limit) === at + count) return true
   }
+  if (countVarints(bytes, start, end) !== count) throw unevenLocations()
+  if (scratch.length < count) scratch = new Float64Array(count * 2)
+  readDeltas(bytes, start, end, scratch, 0)
+  let inside = true
   for (let i = 0; i < count; i++) {
-    const value = coordinate(sums[i]!, granularity, offset, limit)
+    const value = coordinate(scratch[i]!, granularity, offset, limit)
     if (value === UNDEFINED_COORDINATE) inside = false
     out[at + i] = value
   }
@@ -329,6 +323,10 @@ function readCoordinates(
 function coordinate(value: number, granularity: number, offset: number, limit: number): number {
   const scaled = Math.round((offset + granularity * value) / 100)
   return scaled >= -limit && scaled <= limit ? scaled : UNDEFINED_COORDINATE
+}
+
+function unevenLocations(): Error {
+  return osmMalformed({ what: 'ids and coordinates differ in number' })
 }
 
 function badTag(): Error {

@@ -10,8 +10,9 @@ const FIELDS = 16
 export const fieldStart = new Uint32Array(FIELDS)
 export const fieldEnd = new Uint32Array(FIELDS)
 
-/** Wire type plus one of each field, 0 where the message lacks it. */
-const fieldType = new Uint8Array(FIELDS)
+/** Scan number times 8 plus wire type of the field that was found: a field of an older scan is not there. */
+const fieldMark = new Float64Array(FIELDS)
+let scan = 0
 const one = new Float64Array(1)
 
 /**
@@ -19,7 +20,7 @@ const one = new Float64Array(1)
  * @throws OSM_MALFORMED when a field runs past the message, or stands twice (no writer splits packed fields)
  */
 export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
-  fieldType.fill(0)
+  scan += 8
   while (pos < end) {
     let byte = bytes[pos++]!
     let key = byte & 127
@@ -50,8 +51,8 @@ export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
     else throw osmMalformed({ what: `protobuf wire type ${type} is unknown` })
     if (pos > end) throw pastMessage()
     if (field < FIELDS) {
-      if (fieldType[field] !== 0) throw osmMalformed({ what: `protobuf field ${field} stands twice in an element` })
-      fieldType[field] = type + 1
+      if (fieldMark[field]! >= scan) throw osmMalformed({ what: `protobuf field ${field} stands twice in an element` })
+      fieldMark[field] = scan + type
       fieldStart[field] = start
       fieldEnd[field] = pos
     }
@@ -60,9 +61,9 @@ export function scanFields(bytes: Uint8Array, pos: number, end: number): void {
 
 /** True when the scanned message has the length-delimited field; another wire type there is an error. */
 export function hasBytes(field: number): boolean {
-  const type = fieldType[field]!
-  if (type === 0) return false
-  if (type !== BYTES + 1) throw osmMalformed({ what: `protobuf field ${field} is not packed` })
+  const mark = fieldMark[field]!
+  if (mark < scan) return false
+  if (mark !== scan + BYTES) throw osmMalformed({ what: `protobuf field ${field} is not packed` })
   return true
 }
 
@@ -82,7 +83,7 @@ export function readSigned(bytes: Uint8Array, field: number, name: string): numb
 }
 
 function requireVarint(field: number, name: string): void {
-  if (fieldType[field] !== VARINT + 1) throw osmMalformed({ what: `an element has no ${name}` })
+  if (fieldMark[field] !== scan + VARINT) throw osmMalformed({ what: `an element has no ${name}` })
 }
 
 function pastMessage(): Error {

@@ -29,7 +29,9 @@ export class Wire {
       if (this.pos > this.end) throw osmMalformed({ what: 'a protobuf field runs past its message' })
       return false
     }
-    const key = this.uint32()
+    const first = this.bytes[this.pos]!
+    const key = first < 128 ? first : this.uint32()
+    if (first < 128) this.pos++
     this.field = key >>> 3
     this.type = key & 7
     return true
@@ -60,7 +62,9 @@ export class Wire {
 
   /** The end offset of a length-delimited field; `pos` then is its start. */
   lengthDelimitedEnd(): number {
-    const length = this.uint32()
+    const first = this.bytes[this.pos]!
+    const length = first < 128 ? first : this.uint32()
+    if (first < 128) this.pos++
     const end = this.pos + length
     if (end > this.end) throw osmMalformed({ what: 'a protobuf field runs past its message' })
     return end
@@ -159,6 +163,50 @@ export function readDeltas(bytes: Uint8Array, pos: number, end: number, out: Flo
   }
   if (pos !== end) throw endless()
   return at
+}
+
+/**
+ * Like {@link readDeltas} for the common case: deltas of at most 35 bits whose sums stay within `limit`. Returns the row
+ * after the last, or -1 at the first number that is not so.
+ */
+export function readSmallDeltas(
+  bytes: Uint8Array,
+  pos: number,
+  end: number,
+  out: Int32Array,
+  at: number,
+  limit: number,
+): number {
+  let sum = 0
+  while (pos < end) {
+    let byte = bytes[pos++]!
+    let bits = byte & 127
+    if (byte >= 128) {
+      byte = bytes[pos++]!
+      bits |= (byte & 127) << 7
+      if (byte >= 128) {
+        byte = bytes[pos++]!
+        bits |= (byte & 127) << 14
+        if (byte >= 128) {
+          byte = bytes[pos++]!
+          bits |= (byte & 127) << 21
+          if (byte >= 128) {
+            byte = bytes[pos++]!
+            if (byte >= 128) return -1
+            const half = (bits >>> 1) + byte * 2 ** 27
+            sum += bits & 1 ? -half - 1 : half
+            if (sum > limit || sum < -limit) return -1
+            out[at++] = sum
+            continue
+          }
+        }
+      }
+    }
+    sum += (bits >>> 1) ^ -(bits & 1)
+    if (sum > limit || sum < -limit) return -1
+    out[at++] = sum
+  }
+  return pos === end ? at : -1
 }
 
 /**
