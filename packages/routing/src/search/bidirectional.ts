@@ -1,7 +1,6 @@
 import { VertexHeap } from './heap.ts'
 import {
   type ArcGraph,
-  type ArcWeights,
   type FoundPath,
   type PathSearch,
   type ReverseArcs,

@@ -46,7 +46,6 @@ export const CYCLEWAY = values(
 export const HAZMAT = values('designated yes', 'no destination delivery')
 /** Values that open a way to those who have business on it only. */
 export const DESTINATION_ONLY = values('private destination customers delivery permit residents')
-export const NO_THROUGH = values('destination customers delivery permit residents')
 
 /** What a value means; of a list (`yes;designated`) the first part that opens decides, else the last that closes. */
 export function meaning(table: ValueTable, value: string | undefined): boolean | undefined {

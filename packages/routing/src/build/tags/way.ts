@@ -6,7 +6,6 @@ import {
   leadingNumber,
   meaning,
   metres,
-  NO_THROUGH,
   type Tags,
   tonnes,
   WHEELCHAIR,
@@ -53,6 +52,8 @@ export interface WayFacts {
   readonly limits: readonly WayLimit[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
+  /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
+  readonly laneTags: Tags
   /** `driving_side` of the way itself. */
   readonly drivingSide: 'left' | 'right' | null
 }
@@ -90,7 +91,7 @@ export function wayFacts(tags: Tags): WayFacts | null {
     ferry || railFerry ? RoadClass.primary : (ROAD_CLASSES.get(highway ?? '') ?? (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
   const tagUse = useOf(tags, access)
   const surface = waySurface(tags, roadClass, tagUse)
-  access = withBicycles(tags, access)
+  access = withMotorroad(tags, withBicycles(tags, access), roadClass)
   return {
     access: withWheelchairs(tags, access, tagUse, surface),
     roadClass,
@@ -105,11 +106,13 @@ export function wayFacts(tags: Tags): WayFacts | null {
     flags: flagsOf(tags, tagUse),
     limits: limitsOf(tags),
     names: wayNames(tags, roadClass),
+    laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
     drivingSide: tags.get('driving_side') === 'left' ? 'left' : tags.get('driving_side') === 'right' ? 'right' : null,
   }
 }
 
+const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
 const BIKE_NETWORK_KEYS = ['ncn', 'rcn', 'lcn', 'mtb', 'ncn_ref', 'rcn_ref', 'lcn_ref']
 
 const ROAD_CLASSES: ReadonlyMap<string, number> = new Map(
@@ -129,7 +132,7 @@ const SERVICES: Readonly<Record<string, number>> = {
 const USES: Readonly<Record<string, number>> = {
   elevator: Use.elevator,
   path: Use.path,
-  pedestrian: Use.footway,
+  pedestrian: Use.pedestrian,
   platform: Use.platform,
 }
 
@@ -157,7 +160,7 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
   }
   if (highway === 'steps') return tags.has('conveying') ? Use.escalator : Use.steps
   if (USES[highway] !== undefined) return USES[highway]
-  if ((access.forward & Access.foot) !== 0 && (any & VEHICLES) === 0) return Use.footway
+  if ((access.forward & Access.foot) !== 0 && (any & VEHICLES) === 0) return Use.pedestrian
   return highway === 'bridleway' ? Use.bridleway : undefined
 }
 
@@ -168,6 +171,13 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
     forward: access.forward | (access.reversed ? 0 : Access.bicycle),
     backward: access.backward | (access.oneway ? 0 : Access.bicycle),
   }
+}
+
+/** Roads for motor traffic only, unless a tag of the mode's own opens them. */
+function withMotorroad(tags: Tags, access: WayAccess, roadClass: number): WayAccess {
+  if (tags.get('motorroad') !== 'yes' || roadClass > RoadClass.primary) return access
+  const closed = (Access.foot | Access.bicycle | Access.moped) & ~access.tagged
+  return { ...access, forward: access.forward & ~closed, backward: access.backward & ~closed }
 }
 
 /** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
@@ -222,8 +232,7 @@ const TIMED = /^(access|motorcar|motor_vehicle|bicycle|motorcycle|foot|pedestria
 function flagsOf(tags: Tags, use: number): WayFlags {
   const destinationOnly =
     ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true) ||
-    YARDS.has(use) ||
-    meaning(NO_THROUGH, tags.get('access')) === true
+    YARDS.has(use)
   const sidewalk = tags.get('sidewalk') ?? ''
   const ferry = tags.get('route') === 'ferry'
   const hgv = tags.get('hgv')
