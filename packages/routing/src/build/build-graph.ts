@@ -16,7 +16,7 @@ import { classifyRamps } from './ramps.ts'
 import { applyRestrictions } from './restrictions.ts'
 import { isFork, signsOf } from './signs.ts'
 import { NameTable, TextTable } from './texts.ts'
-import { describeTurns, markInternal } from './turns.ts'
+import { describeTurns, markInternal, shareInternal } from './turns.ts'
 
 /** How a graph is built. */
 export interface BuildOptions {
@@ -101,6 +101,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     signal: (node) => factsOf(node).signal.present,
     driveOnRight: (node) => onRight[node] === 1,
   })
+  shareInternal(edges)
   const rules = applyRestrictions(restrictions, { edges, turns, ...lookups(network) })
   const signInputs = { edges, wayOf, factsOf }
   const shapes = shapesOf(network)

@@ -147,7 +147,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   const roadClass = FOOT_USES.has(use) ? RoadClass.service : ramps.roadClass[link]!
   const tail = table.head[table.opposite[edge]!]!
   const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, inputs.driveOnRight(way))
-  const modes = modesOf(way, forward)
+  const modes = modesOf(way, forward) & ~closedOnMotorroads(way, ramps.roadClass[link]!)
   table.length[edge] = wholeMeters(links.meters[link]!)
   table.heading[edge] = storedHeading(headingAlong(inputs, link, forward, headingMeters(roadClass, use)))
 
@@ -196,6 +196,12 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   flags = put(flags, FlagField.destinationOnly, facts.flags.destinationOnly)
   flags = put(flags, FlagField.destinationOnlyTruck, facts.flags.destinationOnlyTruck)
   table.flags[edge] = put(flags, FlagField.timed, facts.flags.timed)
+}
+
+/** Modes that a road for motor traffic only is closed to, unless a tag of their own opens it. */
+function closedOnMotorroads({ facts }: CollectedWay, roadClass: number): number {
+  if (!facts.flags.motorroad || roadClass > RoadClass.primary) return 0
+  return (Access.foot | Access.wheelchair | Access.bicycle | Access.moped) & ~facts.access.tagged
 }
 
 interface LinkSigns {

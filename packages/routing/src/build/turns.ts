@@ -187,16 +187,21 @@ const INTERNAL_METERS = 32
 
 /**
  * Marks the short edges that lie inside a crossing of divided roads: a one-way arrives at one end and another leaves
- * from the other, both at an angle. What holds for one direction holds for both.
+ * from the other, both at an angle.
  */
 export function markInternal(edges: EdgeTable): void {
   for (let node = 0; node < edges.nodeCount; node++) {
     for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
-      if (!isInsideCrossing(edges, node, edge)) continue
-      for (const side of [edge, edges.opposite[edge]!]) {
-        edges.traffic[side] = put(edges.traffic[side]!, TrafficField.internal, 1)
-      }
+      if (isInsideCrossing(edges, node, edge)) edges.traffic[edge] = put(edges.traffic[edge]!, TrafficField.internal, 1)
     }
+  }
+}
+
+/** Gives both directions the mark of either. Turns are described before that. */
+export function shareInternal(edges: EdgeTable): void {
+  const marked = edges.traffic.map((traffic) => get(traffic, TrafficField.internal))
+  for (let edge = 0; edge < marked.length; edge++) {
+    if (marked[edges.opposite[edge]!] === 1) edges.traffic[edge] = put(edges.traffic[edge]!, TrafficField.internal, 1)
   }
 }
 

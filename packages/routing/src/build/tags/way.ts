@@ -73,6 +73,8 @@ export interface WayFlags {
   readonly destinationOnlyTruck: boolean
   /** The way is closed or allowed at certain times only. */
   readonly timed: boolean
+  /** For motor traffic only, if it is a great road. */
+  readonly motorroad: boolean
 }
 
 /** Reads a way; null when it is no part of a network. */
@@ -91,7 +93,7 @@ export function wayFacts(tags: Tags): WayFacts | null {
     ferry || railFerry ? RoadClass.primary : (ROAD_CLASSES.get(highway ?? '') ?? (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
   const tagUse = useOf(tags, access)
   const surface = waySurface(tags, roadClass, tagUse)
-  access = withMotorroad(tags, withBicycles(tags, access), roadClass)
+  access = withBicycles(tags, access)
   return {
     access: withWheelchairs(tags, access, tagUse, surface),
     roadClass,
@@ -173,13 +175,6 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
   }
 }
 
-/** Roads for motor traffic only, unless a tag of the mode's own opens them. */
-function withMotorroad(tags: Tags, access: WayAccess, roadClass: number): WayAccess {
-  if (tags.get('motorroad') !== 'yes' || roadClass > RoadClass.primary) return access
-  const closed = (Access.foot | Access.bicycle | Access.moped) & ~access.tagged
-  return { ...access, forward: access.forward & ~closed, backward: access.backward & ~closed }
-}
-
 /** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
 function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
   if (use === Use.steps || surface === Surface.impassable) return access
@@ -252,6 +247,7 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     destinationOnlyTruck:
       meaning(DESTINATION_ONLY, hgv) === true ||
       ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
+    motorroad: tags.get('motorroad') === 'yes',
     timed: [...tags].some(([key, value]) => TIMED.test(key) && value.includes('@')),
   }
 }
