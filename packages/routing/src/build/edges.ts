@@ -1,4 +1,5 @@
 import { bearingDegrees, distanceMeters } from '../geometry/geodesy.ts'
+import { headingMeters } from '../geometry/heading.ts'
 import { hilbertOrder } from '../geometry/hilbert.ts'
 import { Access, RoadClass, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, put, storedHeading, TrafficField } from '../graph/fields.ts'
@@ -231,14 +232,6 @@ function applies(sign: Sign | null, forward: boolean, oneway: boolean, otherwise
   if (sign === null) return false
   if (!sign.forward && !sign.backward) return oneway || otherwise
   return forward ? sign.forward : sign.backward
-}
-
-const SLOW_USES = new Set<number>([Use.cycleway, Use.footway, Use.steps, Use.path, Use.bridleway])
-
-/** How far along an edge its heading is taken: further on faster roads. */
-export function headingMeters(roadClass: number, use: number): number {
-  const meters = roadClass < RoadClass.primary ? 24 : roadClass < RoadClass.unclassified ? 21 : 15
-  return SLOW_USES.has(use) ? meters / 2 : meters
 }
 
 /**

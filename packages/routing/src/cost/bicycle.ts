@@ -137,7 +137,11 @@ export class BicycleCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number): number {
-    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true) return Infinity
+    const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
+    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+  }
+
+  pathTurnCost(from: number, to: number, turn: number): number {
     if (this.#shortest) return 0
     const { edgeInfo, edgeTraffic, edgeHead, nodeInfo } = this.#graph
     const info = edgeInfo[to]!

@@ -33,5 +33,7 @@ export interface Costing {
    * @param internal the first edge is a short one inside a crossing, entered by a turn to the same side
    */
   turnCost(from: number, to: number, turn: number, internal: boolean): number
+  /** Cost of a turn of a finished path, without what keeps searches from using it. */
+  pathTurnCost(from: number, to: number, turn: number): number
   turnSeconds(from: number, to: number, turn: number): number
 }

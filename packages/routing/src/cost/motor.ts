@@ -136,9 +136,17 @@ export class MotorCosting implements Costing {
   turnCost(from: number, to: number, turn: number, internal: boolean): number {
     if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true) return Infinity
     if (this.#excludes && this.#excluded(from, to)) return Infinity
+    const through = this.#transitions.leavesDestinationOnly(from, to) ? THROUGH_PENALTY : 0
+    return through + this.#turnCost(from, to, turn, internal)
+  }
+
+  pathTurnCost(from: number, to: number, turn: number): number {
+    return this.#turnCost(from, to, turn, false)
+  }
+
+  #turnCost(from: number, to: number, turn: number, internal: boolean): number {
     let cost = this.#transitions.cost(from, to, turn)
     if (this.mode === 'truck') cost += this.#truckTransition(from, to)
-    if (this.#transitions.leavesDestinationOnly(from, to)) cost += THROUGH_PENALTY
     const impact = get(turn, TurnField.stopImpact)
     if (impact > 0 && !this.#shortest) cost += this.#stopCost(from, to, turn, impact, internal)
     return cost * (1 - this.#distanceShare)

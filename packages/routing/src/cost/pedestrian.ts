@@ -85,7 +85,11 @@ export class PedestrianCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number): number {
-    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true) return Infinity
+    const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
+    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+  }
+
+  pathTurnCost(from: number, to: number, turn: number): number {
     const special = this.#stepsOrLift(from, to)
     if (special !== null) return special
     const crossing = this.#shortest ? 0 : crossingSeconds(turn)
