@@ -1,4 +1,4 @@
-import { Access } from '../graph/attributes.ts'
+import { Access, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get } from '../graph/fields.ts'
 import type { EdgeTable } from './edges.ts'
 
@@ -12,7 +12,8 @@ export const CONNECTED_MODES = [
 export const LARGE_PART = 100
 
 /**
- * For each node the modes in whose network it belongs to a large strongly connected part. Linear time per mode.
+ * For each node the modes in whose network it belongs to a large strongly connected part. Only edges count that no
+ * costing option closes, so that the answer holds for all of them. Linear time per mode.
  *
  * @param access modes that may pass each node
  * @returns bit masks of access modes
@@ -24,6 +25,12 @@ export function findConnected(edges: EdgeTable, access: Uint16Array): Uint16Arra
     for (let node = 0; node < edges.nodeCount; node++) if (sizes[part[node]!]! >= LARGE_PART) connected[node]! |= mode
   }
   return connected
+}
+
+function isAlwaysOpen(info: number, mode: number): boolean {
+  if ((get(info, EdgeField.access) & mode) === 0 || get(info, EdgeField.use) >= Use.ferry) return false
+  if (mode === Access.bicycle && get(info, EdgeField.use) === Use.steps) return false
+  return get(info, EdgeField.hikingDifficulty) === 0 && get(info, EdgeField.surface) <= Surface.pavedRough
 }
 
 /** Tarjan's algorithm, without recursion. */
@@ -47,7 +54,7 @@ function strongParts(edges: EdgeTable, mode: number, access: Uint16Array): { par
         const edge = next[node]!++
         const to = head[edge]!
         // A closed node ends the way but may be reached.
-        if ((get(info[edge]!, EdgeField.access) & mode) === 0 || (access[node]! & mode) === 0) continue
+        if ((access[node]! & mode) === 0 || !isAlwaysOpen(info[edge]!, mode)) continue
         if (index[to] === 0) enter(to)
         else if (onStack[to] === 1) low[node] = Math.min(low[node]!, index[to]!)
       } else {
