@@ -27,8 +27,7 @@ export function byteDecoderOf(compression: Compression): ByteDecoder | null {
           finishFlush: constants.Z_SYNC_FLUSH,
         })
     case 'zstd':
-      return (stored, limit) =>
-        zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
+      return (stored, limit) => zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
     case 'lzw': {
       const decode = createLzwDecoder()
       return (stored, limit) => {

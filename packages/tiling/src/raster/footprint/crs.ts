@@ -98,7 +98,11 @@ const SINGLES: readonly (readonly [epsg: number, name: string, definition: strin
   [2180, 'ETRF2000-PL / CS92', `+proj=tmerc +lat_0=0 +lon_0=19 +k=0.9993 +x_0=500000 +y_0=-5300000 ${GRS80}`],
   [3577, 'GDA94 / Australian Albers', `+proj=aea +lat_0=0 +lon_0=132 +lat_1=-18 +lat_2=-36 +x_0=0 +y_0=0 ${GRS80}`],
   [9473, 'GDA2020 / Australian Albers', `+proj=aea +lat_0=0 +lon_0=132 +lat_1=-18 +lat_2=-36 +x_0=0 +y_0=0 ${GRS80}`],
-  [2193, 'NZGD2000 / New Zealand Transverse Mercator 2000', `+proj=tmerc +lat_0=0 +lon_0=173 +k=0.9996 +x_0=1600000 +y_0=10000000 ${GRS80}`],
+  [
+    2193,
+    'NZGD2000 / New Zealand Transverse Mercator 2000',
+    `+proj=tmerc +lat_0=0 +lon_0=173 +k=0.9996 +x_0=1600000 +y_0=10000000 ${GRS80}`,
+  ],
 ]
 
 /** PROJ shifts NAD83 in Hawaii and the Aleutians by 0.9 m; proj4 cannot, so the code holds for the mainland only. */
