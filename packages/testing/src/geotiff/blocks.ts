@@ -50,7 +50,9 @@ export async function encodeBlock(block: BlockPixels, options: GeoTiffOptions): 
 }
 
 function picture({ width, height, bands, values }: BlockPixels): Sharp {
-  return sharp(Uint8Array.from(values), { raw: { width, height, channels: bands as 1 | 2 | 3 | 4 } })
+  const image = sharp(Uint8Array.from(values), { raw: { width, height, channels: bands as 1 | 2 | 3 | 4 } })
+  // A single band would be written as three equal ones.
+  return bands === 1 ? image.toColourspace('b-w') : image
 }
 
 function compress(bytes: Uint8Array, compression: 'none' | 'lzw' | 'deflate' | 'zstd' | 'packbits'): Uint8Array {

@@ -7,4 +7,6 @@ export type {
   GeoTiffOptions,
   ImageSource,
 } from './spec.ts'
+export { textureImage } from './texture.ts'
+export type { TextureOptions } from './texture.ts'
 export { streamGeoTiff, writeGeoTiff } from './write.ts'

@@ -14,10 +14,10 @@ const UNITS = 32
 export function planWork(level: RasterLevel, plan: TilePlan): Uint32Array[] {
   const largest = Math.max(1, Math.min(LARGEST_UNIT, Math.ceil(plan.count / UNITS)))
   const across = Math.min(plan.columns, tilesPerBlock(level.blockWidth, plan.stride))
-  const columns = Math.min(plan.columns, across * Math.max(1, Math.floor(largest / across)))
   const down = Math.min(plan.rows, tilesPerBlock(level.blockHeight, plan.stride))
+  const columns = Math.min(plan.columns, across * Math.max(1, Math.floor(largest / (across * down))))
   // A block of very many tiles is decoded by each reader rather than by one while the others wait.
-  const rows = Math.max(1, Math.min(down, Math.floor(LARGEST_UNIT / columns)))
+  const rows = across * down > LARGEST_UNIT ? Math.max(1, Math.floor(LARGEST_UNIT / columns)) : down
   const units: Uint32Array[] = []
   for (let top = 0; top < plan.rows; top += rows) {
     for (let left = 0; left < plan.columns; left += columns) {

@@ -72,7 +72,7 @@ function inverseOf(definition: string): Project {
   if (known !== undefined) return known
   const converter = proj4(definition)
   const inverse: Project = (x, y) => {
-    const [lng, lat] = converter.inverse([x, y]) as [number, number]
+    const [lng, lat] = converter.inverse<[number, number]>([x, y])
     return [lng, lat]
   }
   inverses.set(definition, inverse)

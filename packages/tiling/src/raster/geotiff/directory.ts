@@ -112,7 +112,7 @@ function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): D
     if (field === undefined) return null
     const length = field.count * (TYPE_BYTES[field.type] ?? 0)
     if (length > MAX_BYTES) throw malformedGeoTiff({ what: `tag ${tag} holds ${length} bytes` })
-    return new Uint8Array(readExactly(reader.source, field.position, length))
+    return readExactly(reader.source, field.position, length)
   }
   return {
     has: (tag) => fields.has(tag),
