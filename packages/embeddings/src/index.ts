@@ -1,0 +1,8 @@
+export { BUILT_IN_MODEL, DEFAULT_MODEL } from './models/built-in-manifests.ts'
+export type { FetchedResponse, Fetcher } from './models/download.ts'
+export { checkTileSize, embeddingsPerTile, isPinned, parseManifest } from './models/manifest.ts'
+export type { EmbeddingLevel, ModelFile, ModelManifest, Pooling } from './models/manifest.ts'
+export { pinModel } from './models/pin.ts'
+export type { PinRequest } from './models/pin.ts'
+export { openModelStore } from './models/store.ts'
+export type { AcquireOptions, Model, ModelStatus, ModelStore, ModelStoreOptions } from './models/store.ts'
