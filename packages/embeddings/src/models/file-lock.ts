@@ -71,7 +71,7 @@ async function takeLock(directory: string, name: string, options: LockOptions): 
     }
     if (!waiting) options.onWait?.()
     waiting = true
-    await sleep(pollMs, undefined, signal && { signal })
+    await sleep(pollMs, undefined, signal && { signal }).catch(() => signal?.throwIfAborted())
   }
 }
 
