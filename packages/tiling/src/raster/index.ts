@@ -1,0 +1,26 @@
+export { inspectGeoTiff } from './inspect.ts'
+export type { InspectRequest, InspectedRaster } from './inspect.ts'
+export type { Guard } from './errors.ts'
+export { planTiles, tileWindow } from './plan.ts'
+export type { EdgePolicy, PlanRequest, TilePlan, TileWindow } from './plan.ts'
+export { estimateScale } from './scale.ts'
+export type { Scale } from './scale.ts'
+export { createTileReader } from './tile-reader.ts'
+export type { TileReader, TileReaderOptions, TileReading } from './tile-reader.ts'
+export { footprint } from './footprint/footprint.ts'
+export type { Footprint, PixelRect, Position } from './footprint/footprint.ts'
+export type { CrsCatalogue } from './footprint/crs.ts'
+export { bufferSource, openFileSource } from './source.ts'
+export type { ByteSource, FileSource } from './source.ts'
+export type {
+  Affine,
+  BandColor,
+  BandInfo,
+  ColorModel,
+  Compression,
+  RasterCrs,
+  RasterInfo,
+  RasterLevel,
+  SampleType,
+  Samples,
+} from './raster-info.ts'
