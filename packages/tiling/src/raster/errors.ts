@@ -104,6 +104,13 @@ export const unsupportedCrs = defineError(
   }),
 )
 
+export const invalidCrs = defineError(
+  'INVALID_CRS_DEFINITION',
+  'invalid',
+  (f: { epsg: number; definition: string }) => `The definition of EPSG:${f.epsg} is not a PROJ string: ${f.definition}`,
+  () => ({ hint: 'Give a string such as "+proj=utm +zone=33 +datum=WGS84".' }),
+)
+
 export const outsideCrs = defineError(
   'OUTSIDE_CRS',
   'invalid',

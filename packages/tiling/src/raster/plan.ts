@@ -91,6 +91,21 @@ export function tileWindow(plan: TilePlan, index: number): TileWindow {
   }
 }
 
+/** A part of a raster in pixels. */
+export interface PixelRect {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** The part of a tile that lies in the raster: what its footprint covers and its valid fraction is of. */
+export function coveredRect(plan: TilePlan, { x, y, size }: TileWindow): PixelRect {
+  const left = Math.max(0, x)
+  const top = Math.max(0, y)
+  return { x: left, y: top, width: Math.min(plan.width, x + size) - left, height: Math.min(plan.height, y + size) - top }
+}
+
 function startOf(plan: TilePlan, start: number, length: number): number {
   return plan.edge === 'shift' ? Math.max(0, Math.min(start, length - plan.tileSize)) : start
 }

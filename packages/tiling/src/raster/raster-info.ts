@@ -62,12 +62,19 @@ export interface RasterLevel {
   readonly lercParameters: readonly number[] | null
 }
 
+/** A reduced image, with its own mask. */
+export interface RasterOverview extends RasterLevel {
+  readonly mask: RasterLevel | null
+}
+
 /** The coordinate reference system of a raster, with the definition that transforms it. */
 export interface RasterCrs {
   readonly epsg: number
   readonly name: string
   /** A PROJ string. */
   readonly definition: string
+  /** West, south, east and north of where the definition holds; null for its whole area of use. */
+  readonly bounds: readonly [number, number, number, number] | null
 }
 
 /**
@@ -86,7 +93,7 @@ export interface RasterInfo extends RasterLevel {
   readonly palette: Uint8Array | null
   readonly mask: RasterLevel | null
   /** Largest first. */
-  readonly overviews: readonly RasterLevel[]
+  readonly overviews: readonly RasterOverview[]
   readonly affine: Affine | null
   /** EPSG code as stored, supported or not; null when none is stored or it is user-defined. */
   readonly epsg: number | null
