@@ -94,3 +94,9 @@ export const threadLost = defineError(
   (f: { why: string }) => `An inference thread ended: ${f.why}.`,
   () => ({ hint: 'The job can be tried again; if memory ran out, lower the thread count or the memory budget.' }),
 )
+
+export const artifactFailed = defineError(
+  'ARTIFACT_FAILED',
+  'internal',
+  (f: { why: string }) => `The GeoParquet file could not be written: ${f.why}.`,
+)

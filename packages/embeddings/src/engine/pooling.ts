@@ -39,17 +39,10 @@ export function poolOutput(
 /** The shape that the pooling needs; sizes that it takes as they come are taken from the actual shape. */
 function wantedDims(actual: readonly number[], pooling: Pooling | 'patches', shape: PoolingShape): readonly number[] {
   const { batch, dims, perTile, skip } = shape
-  switch (pooling) {
-    case 'none':
-      return [batch, dims, ...actual.slice(2).map(() => 1)]
-    case 'mean-positions':
-      return [batch, dims, actual[2] ?? 1, actual[3] ?? 1]
-    case 'patches':
-      return [batch, skip + perTile, dims]
-    case 'first-token':
-    case 'mean-tokens':
-      return [batch, actual[1] ?? 1, dims]
-  }
+  if (pooling === 'none') return [batch, dims, ...actual.slice(2).map(() => 1)]
+  if (pooling === 'mean-positions') return [batch, dims, actual[2] ?? 1, actual[3] ?? 1]
+  if (pooling === 'patches') return [batch, skip + perTile, dims]
+  return [batch, actual[1] ?? 1, dims]
 }
 
 /** Each `length` numbers become their mean. */

@@ -32,7 +32,7 @@ export const BUILT_IN_MANIFESTS: readonly ModelManifest[] = [
       bands: ['red', 'green', 'blue'],
       mean: [0.43, 0.411, 0.296],
       std: [0.213, 0.156, 0.143],
-      batch: 4,
+      batch: 1,
     },
     outputs: [
       { name: 'pooler_output', pooling: 'none' },
@@ -67,7 +67,7 @@ export const BUILT_IN_MANIFESTS: readonly ModelManifest[] = [
       bands: ['red', 'green', 'blue'],
       mean: [0, 0, 0],
       std: [1, 1, 1],
-      batch: 4,
+      batch: 1,
     },
     outputs: [{ name: 'embedding', pooling: 'none' }],
     dims: 64,
