@@ -53,6 +53,10 @@ function rows(
   }
 }
 
+function cut(i: number): Polygon[] {
+  return i === 1 ? [square(179.75, 0), square(-180, 0)] : [square(i, 0)]
+}
+
 interface Written {
   readonly file: ArrayBuffer
   readonly summary: GeoParquetSummary
@@ -122,7 +126,6 @@ describe('a GeoParquet file', () => {
   })
 
   test('names both kinds of geometry when a tile is cut by the antimeridian', async () => {
-    const cut = (i: number): Polygon[] => (i === 1 ? [square(179.75, 0), square(-180, 0)] : [square(i, 0)])
     const { file } = await write(4, [rows(0, 3, 4, cut)])
     expect(keyOf(file, 'geo')).toMatchObject({
       columns: { geometry: { geometry_types: ['MultiPolygon', 'Polygon'], bbox: [-180, 0, 180, 0.25] } },
@@ -137,7 +140,7 @@ describe('a GeoParquet file', () => {
     expect(await parquetReadObjects({ file, compressors })).toEqual([])
   })
 
-  test.skipIf(specs === null)(needs(specs, 'has geo metadata that the published schema accepts'), async () => {
+  test.skipIf(specs === null)(`has geo metadata that the published schema accepts${needs(specs)}`, async () => {
     const schema: unknown = JSON.parse(readFileSync(join(specs!, 'geoparquet/schema-1.1.0.json'), 'utf8'))
     const ajv = new Ajv({ strict: false })
     ajv.addSchema({ $id: 'https://proj.org/schemas/v0.7/projjson.schema.json' })

@@ -62,7 +62,7 @@ test('what is not known is left out', () => {
   expect(item.properties).not.toHaveProperty('emb:postprocessing')
 })
 
-test.skipIf(specs === null)(needs(specs, 'the published schema of the embeddings extension accepts the item'), () => {
+test.skipIf(specs === null)(`the published schema of the embeddings extension accepts the item${needs(specs)}`, () => {
   const schema: unknown = JSON.parse(readFileSync(join(specs!, 'stac-embeddings/schema.json'), 'utf8'))
   if (typeof schema !== 'object' || schema === null) throw new Error('no schema')
   const ajv = new Ajv({ strict: false })

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
-import { threadLost } from '../errors.ts'
-import { type BatchMessage, type Job, type ThreadMessage, type ThreadSetup, reviveError } from './protocol.ts'
+import { inferenceFailed, threadLost } from '../errors.ts'
+import { reviveError } from '../plain-error.ts'
+import { type BatchMessage, type Job, type ThreadMessage, type ThreadSetup } from './protocol.ts'
 
 /** What to do at the end of the present stage: getting ready, or a job. */
 interface Stage {
@@ -74,7 +75,8 @@ export class EngineThread {
       return
     }
     this.#stage = null
-    if (message.type === 'failed') stage?.reject(reviveError(message.error, this.#modelId))
+    if (message.type === 'failed')
+      stage?.reject(reviveError(message.error, (why) => inferenceFailed({ id: this.#modelId, why })))
     else stage?.resolve()
   }
 

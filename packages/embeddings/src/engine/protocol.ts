@@ -1,7 +1,5 @@
-import { type ErrorKind, type FieldError, TerraneError } from '@terrane/core'
-
-import { inferenceFailed } from '../errors.ts'
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
+import type { PlainError } from '../plain-error.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** What a thread is started with. */
@@ -58,33 +56,3 @@ export type ThreadMessage =
   | BatchMessage
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: PlainError }
-
-/** An error as it crosses the border of a thread. */
-export interface PlainError {
-  readonly code: string | null
-  readonly kind: ErrorKind
-  readonly message: string
-  readonly hint: string | null
-  readonly details: string | null
-  readonly errors: readonly FieldError[]
-}
-
-export function toPlainError(error: unknown): PlainError {
-  if (error instanceof TerraneError) {
-    const { code, kind, message, hint, details, errors } = error
-    return { code, kind, message, hint, details, errors }
-  }
-  const message = error instanceof Error ? error.message : String(error)
-  return { code: null, kind: 'internal', message, hint: null, details: null, errors: [] }
-}
-
-/** An error of no catalogue becomes INFERENCE_FAILED. */
-export function reviveError(plain: PlainError, modelId: string): TerraneError {
-  const { code, kind, message, hint, details, errors } = plain
-  if (code === null) return inferenceFailed({ id: modelId, why: message })
-  return new TerraneError(code, kind, message, {
-    ...(hint !== null && { hint }),
-    ...(details !== null && { details }),
-    errors,
-  })
-}

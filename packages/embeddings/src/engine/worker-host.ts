@@ -1,6 +1,7 @@
 import { type Transferable, parentPort, workerData } from 'node:worker_threads'
 
-import { type Job, type ThreadMessage, type ThreadSetup, toPlainError } from './protocol.ts'
+import { toPlainError } from '../plain-error.ts'
+import type { Job, ThreadMessage, ThreadSetup } from './protocol.ts'
 
 /** Sends a message to the engine. */
 export type Post = (message: ThreadMessage, transfer?: readonly Transferable[]) => void
