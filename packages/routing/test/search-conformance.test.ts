@@ -64,7 +64,7 @@ const searches: Record<string, (given: Case) => PathSearch> = {
     }),
   'hierarchy in a random order': ({ graph, weights }) => {
     const topology = contract(graph, shuffled(graph.vertexCount, 7))
-    return hierarchySearch(customize(topology, weights), topology.rank, topology.vertex)
+    return hierarchySearch(customize(topology, weights), topology)
   },
 }
 

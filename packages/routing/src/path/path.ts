@@ -1,7 +1,5 @@
-import type { Costing } from '../cost/costing.ts'
-import { turnIndex } from '../graph/fields.ts'
-import type { Graph } from '../graph/graph.ts'
-import { type PathSearch, type Seed, UNREACHABLE } from '../search/search.ts'
+import type { AlternativeSearch, FoundPath, Seed } from '../search/search.ts'
+import { UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 
@@ -20,30 +18,47 @@ export interface Path {
   readonly destination: Candidate
 }
 
+/** Edges that one request closes, with the share of the edge where the obstacle is. */
+export type Closures = ReadonlyMap<number, number>
+
+const OPEN: Closures = new Map()
+
 /** Finds the cheapest path between candidates; null when there is none. */
 export function findPath(
   weights: StateWeights,
-  search: PathSearch,
-  origins: readonly Candidate[],
-  destinations: readonly Candidate[],
+  search: AlternativeSearch,
+  ends: Ends,
 ): Path | null {
-  const direct = directPath(weights, origins, destinations)
-  const starts = originSeeds(weights, origins, destinations)
-  const ends = destinationSeeds(weights, destinations)
-  if (starts.size === 0 || ends.size === 0) return direct?.path ?? null
-  const found = search.find(seeds(starts), seeds(ends))
+  const { direct, origins, destinations } = seedsOf(weights, ends)
+  const found = origins.size === 0 || destinations.size === 0 ? null : search.find(seeds(origins), seeds(destinations))
   if (found === null || (direct !== null && direct.cost <= found.cost)) return direct?.path ?? null
-  const { stateEdge } = weights.graph
-  const start = starts.get(found.vertices[0]!)!
-  const end = ends.get(found.vertices.at(-1)!)!
-  const chain = found.vertices.map((vertex) => stateEdge[vertex]!)
-  if (start.before) chain.unshift(start.candidate.edge)
-  const edges = chain.map((edge, i) => ({
-    edge,
-    begin: i === 0 ? start.candidate.along : 0,
-    end: i === chain.length - 1 ? end.candidate.along : 1,
-  }))
-  return { edges, origin: start.candidate, destination: end.candidate }
+  return pathOf(weights, found, origins, destinations)
+}
+
+/**
+ * Paths between candidates, the cheapest first, then others that are cheapest over some place in the middle.
+ *
+ * @param most the most such a path may cost, in weight, given the weight of the cheapest
+ */
+export function* findPaths(
+  weights: StateWeights,
+  search: AlternativeSearch,
+  ends: Ends,
+  most: (cheapest: number) => number,
+): Iterable<Path> {
+  const { direct, origins, destinations } = seedsOf(weights, ends)
+  if (direct !== null) yield direct.path
+  if (origins.size === 0 || destinations.size === 0) return
+  for (const found of search.findSeveral(seeds(origins), seeds(destinations), most)) {
+    if (direct === null || found.cost <= most(direct.cost)) yield pathOf(weights, found, origins, destinations)
+  }
+}
+
+/** Where a path may begin and end, and what is closed in between. */
+export interface Ends {
+  readonly origins: readonly Candidate[]
+  readonly destinations: readonly Candidate[]
+  readonly closures?: Closures
 }
 
 /** Where a search begins or ends: the candidate a state stands for and what it costs to be there. */
@@ -54,8 +69,43 @@ interface Stop {
   readonly before: boolean
 }
 
+interface EndStates {
+  readonly direct: { cost: number; path: Path } | null
+  readonly origins: ReadonlyMap<number, Stop>
+  readonly destinations: ReadonlyMap<number, Stop>
+}
+
+function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
+  const leaving = origins.filter(({ edge, along }) => !((closures.get(edge) ?? -1) >= along))
+  const arriving = destinations.filter(({ edge, along }) => !((closures.get(edge) ?? 2) <= along))
+  return {
+    direct: directPath(weights, leaving, arriving),
+    origins: originStates(weights, leaving, arriving),
+    destinations: destinationStates(weights, arriving),
+  }
+}
+
 function seeds(stops: ReadonlyMap<number, Stop>): Seed[] {
   return Array.from(stops, ([vertex, { cost }]) => ({ vertex, cost }))
+}
+
+function pathOf(
+  weights: StateWeights,
+  found: FoundPath,
+  origins: ReadonlyMap<number, Stop>,
+  destinations: ReadonlyMap<number, Stop>,
+): Path {
+  const { stateEdge } = weights.graph
+  const start = origins.get(found.vertices[0]!)!
+  const end = destinations.get(found.vertices.at(-1)!)!
+  const chain = found.vertices.map((vertex) => stateEdge[vertex]!)
+  if (start.before) chain.unshift(start.candidate.edge)
+  const edges = chain.map((edge, i) => ({
+    edge,
+    begin: i === 0 ? start.candidate.along : 0,
+    end: i === chain.length - 1 ? end.candidate.along : 1,
+  }))
+  return { edges, origin: start.candidate, destination: end.candidate }
 }
 
 function offer(stops: Map<number, Stop>, state: number, stop: Stop): void {
@@ -65,7 +115,7 @@ function offer(stops: Map<number, Stop>, state: number, stop: Stop): void {
 
 /** Weight of a share of an edge and the penalty of a candidate. */
 function partWeight(weights: StateWeights, { edge, penalty }: Candidate, share: number): number {
-  return Math.round(weights.edgeWeight[edge]! * share + penalty * WEIGHT_PER_SECOND)
+  return Math.round(weights.edge(edge) * share + penalty * WEIGHT_PER_SECOND)
 }
 
 /** A path along a single edge. */
@@ -78,8 +128,8 @@ function directPath(
   for (const origin of origins) {
     for (const destination of destinations) {
       if (origin.edge !== destination.edge || destination.along < origin.along) continue
-      const cost =
-        partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
+      if (weights.edge(origin.edge) >= UNREACHABLE) continue
+      const cost = partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
       if (best !== null && cost >= best.cost) continue
       const edges = [{ edge: origin.edge, begin: origin.along, end: destination.along }]
       best = { cost, path: { edges, origin, destination } }
@@ -88,13 +138,18 @@ function directPath(
   return best
 }
 
-function originSeeds(weights: StateWeights, origins: readonly Candidate[], destinations: readonly Candidate[]): Map<number, Stop> {
+function originStates(
+  weights: StateWeights,
+  origins: readonly Candidate[],
+  destinations: readonly Candidate[],
+): Map<number, Stop> {
   const { edgeState, firstOut, head } = weights.graph
   const arrivesOnly = origins.every((candidate) => candidate.along === 1)
   const stops = new Map<number, Stop>()
   for (const candidate of origins) {
     const state = edgeState[candidate.edge]!
-    if (state < 0 || (candidate.along === 1 && !arrivesOnly)) continue
+    if (state < 0 || weights.edge(candidate.edge) >= UNREACHABLE) continue
+    if (candidate.along === 1 && !arrivesOnly) continue
     const cost = partWeight(weights, candidate, 1 - candidate.along)
     if (destinations.every(({ edge }) => edge !== candidate.edge)) {
       offer(stops, state, { candidate, cost, before: false })
@@ -109,7 +164,7 @@ function originSeeds(weights: StateWeights, origins: readonly Candidate[], desti
   return stops
 }
 
-function destinationSeeds(weights: StateWeights, destinations: readonly Candidate[]): Map<number, Stop> {
+function destinationStates(weights: StateWeights, destinations: readonly Candidate[]): Map<number, Stop> {
   const { edgeState, nextState } = weights.graph
   const leavesOnly = destinations.every((candidate) => candidate.along === 0)
   const stops = new Map<number, Stop>()
@@ -121,38 +176,4 @@ function destinationSeeds(weights: StateWeights, destinations: readonly Candidat
     }
   }
   return stops
-}
-
-/** Cost and time at the end of each edge of a path. */
-export interface Elapsed {
-  readonly cost: Float64Array
-  readonly seconds: Float64Array
-  /** Seconds of the turn onto each edge. */
-  readonly turnSeconds: Float64Array
-}
-
-/** Sums what a path costs, exactly as its costing says, without what searches add to it. */
-export function elapsed(graph: Graph, costing: Costing, edges: readonly PathEdge[]): Elapsed {
-  const result = {
-    cost: new Float64Array(edges.length),
-    seconds: new Float64Array(edges.length),
-    turnSeconds: new Float64Array(edges.length),
-  }
-  let cost = 0
-  let seconds = 0
-  edges.forEach(({ edge, begin, end }, i) => {
-    const before = edges[i - 1]
-    if (before !== undefined && before.end === 1 && begin === 0) {
-      const turn = graph.turnInfo[turnIndex(graph, before.edge, edge)]!
-      const turning = costing.turnSeconds(before.edge, edge, turn)
-      result.turnSeconds[i] = turning
-      seconds += turning
-      cost += costing.pathTurnCost(before.edge, edge, turn)
-    }
-    cost += costing.edgeCost(edge) * (end - begin)
-    seconds += costing.edgeSeconds(edge) * (end - begin)
-    result.cost[i] = cost
-    result.seconds[i] = seconds
-  })
-  return result
 }

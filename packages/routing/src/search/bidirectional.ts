@@ -1,8 +1,8 @@
 import { VertexHeap } from './heap.ts'
 import {
+  type AlternativeSearch,
   type ArcGraph,
-  type FoundPath,
-  type PathSearch,
+
   type ReverseArcs,
   type Seed,
   UNREACHABLE,
@@ -18,11 +18,24 @@ export interface BidirectionalOptions {
   readonly position?: VertexPositions
   /** A lower bound of the weight per metre of the distance between the positions of tail and head. */
   readonly weightPerMeter?: number
+  /** Arrays to work on, which searches may share as long as they do not overlap in time. */
+  readonly scratch?: BidirectionalScratch
 }
 
 /** Vertex positions in space: three coordinates per vertex. A chord is never longer than the way along the ground. */
 export interface VertexPositions {
   readonly xyz: Float32Array
+}
+
+/** The arrays of both directions; some 60 bytes per vertex. */
+export class BidirectionalScratch {
+  readonly forward: Half
+  readonly backward: Half
+
+  constructor(vertexCount: number) {
+    this.forward = new Half(vertexCount)
+    this.backward = new Half(vertexCount)
+  }
 }
 
 /**
@@ -34,52 +47,72 @@ export function bidirectionalSearch(
   graph: ArcGraph,
   reverse: ReverseArcs,
   options: BidirectionalOptions,
-): PathSearch {
-  const forward = new Half(graph.vertexCount)
-  const backward = new Half(graph.vertexCount)
+): AlternativeSearch {
+  const { forward, backward } = options.scratch ?? new BidirectionalScratch(graph.vertexCount)
   const { firstOut, head } = graph
   const { firstIn, inArc, inTail } = reverse
   const { weight } = options
 
   return {
-    find(sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null {
-      const estimate = balancedEstimate(options, sources, targets)
-      forward.begin(sources, estimate, 1)
-      backward.begin(targets, estimate, -1)
-      let best = Infinity
-      let meeting = NONE
-      for (const { vertex } of targets) meet(vertex)
-      while (forward.heap.size > 0 && backward.heap.size > 0) {
-        if (forward.heap.minKey + backward.heap.minKey >= best) break
-        if (forward.heap.minKey <= backward.heap.minKey) {
-          const vertex = forward.settle()
-          for (let arc = firstOut[vertex]!; arc < firstOut[vertex + 1]!; arc++) {
-            const step = weight(arc, vertex)
-            if (step < UNREACHABLE && forward.reach(head[arc]!, forward.cost[vertex]! + step, vertex)) meet(head[arc]!)
-          }
-        } else {
-          const vertex = backward.settle()
-          for (let at = firstIn[vertex]!; at < firstIn[vertex + 1]!; at++) {
-            const step = weight(inArc[at]!, inTail[at]!)
-            if (step < UNREACHABLE && backward.reach(inTail[at]!, backward.cost[vertex]! + step, vertex)) {
-              meet(inTail[at]!)
-            }
-          }
-        }
-      }
-      const vertices = meeting === NONE ? [] : [...forward.trace(meeting).toReversed(), ...backward.trace(meeting).slice(1)]
+    find(sources, targets) {
       forward.end()
       backward.end()
-      return meeting === NONE ? null : { cost: best, vertices }
+      const { cost, meeting } = meet(sources, targets, (best) => best)
+      return meeting === NONE ? null : { cost, vertices: pathOver(meeting) }
+    },
 
-      function meet(vertex: number): void {
-        const sum = forward.cost[vertex]! + backward.cost[vertex]!
-        if (sum < best) {
-          best = sum
-          meeting = vertex
+    *findSeveral(sources, targets, most) {
+      forward.end()
+      backward.end()
+      const { cost } = meet(sources, targets, most)
+      if (cost === Infinity) return
+      const limit = most(cost)
+      const sum = (vertex: number): number => forward.cost[vertex]! + backward.cost[vertex]!
+      const meetings = forward.touched.filter((vertex) => sum(vertex) <= limit).toSorted((a, b) => sum(a) - sum(b))
+      for (const vertex of meetings) yield { cost: sum(vertex), vertices: pathOver(vertex) }
+    },
+  }
+
+  /** Searches until nothing below the limit can follow; the limit depends on the best cost so far. */
+  function meet(
+    sources: readonly Seed[],
+    targets: readonly Seed[],
+    limit: (best: number) => number,
+  ): { cost: number; meeting: number } {
+    const estimate = balancedEstimate(options, sources, targets)
+    let best = Infinity
+    let meeting = NONE
+    const reached = (vertex: number): void => {
+      const sum = forward.cost[vertex]! + backward.cost[vertex]!
+      if (sum >= best) return
+      best = sum
+      meeting = vertex
+    }
+    forward.begin(sources, estimate, 1)
+    backward.begin(targets, estimate, -1)
+    for (const { vertex } of targets) reached(vertex)
+    while (forward.heap.size > 0 && backward.heap.size > 0) {
+      if (forward.heap.minKey + backward.heap.minKey >= limit(best)) break
+      if (forward.heap.minKey <= backward.heap.minKey) {
+        const vertex = forward.heap.pop()
+        for (let arc = firstOut[vertex]!; arc < firstOut[vertex + 1]!; arc++) {
+          const step = weight(arc, vertex)
+          if (step < UNREACHABLE && forward.reach(head[arc]!, forward.cost[vertex]! + step, vertex)) reached(head[arc]!)
+        }
+      } else {
+        const vertex = backward.heap.pop()
+        for (let at = firstIn[vertex]!; at < firstIn[vertex + 1]!; at++) {
+          const tail = inTail[at]!
+          const step = weight(inArc[at]!, tail)
+          if (step < UNREACHABLE && backward.reach(tail, backward.cost[vertex]! + step, vertex)) reached(tail)
         }
       }
-    },
+    }
+    return { cost: best, meeting }
+  }
+
+  function pathOver(meeting: number): number[] {
+    return [...forward.trace(meeting).toReversed(), ...backward.trace(meeting).slice(1)]
   }
 }
 
@@ -107,8 +140,9 @@ function balancedEstimate(options: BidirectionalOptions, sources: readonly Seed[
 class Half {
   readonly heap: VertexHeap
   readonly cost: Float64Array
+  /** All vertices with a cost. */
+  readonly touched: number[] = []
   readonly #parent: Uint32Array
-  readonly #touched: number[] = []
   #estimate: Estimate = () => 0
   #sign = 1
 
@@ -127,15 +161,11 @@ class Half {
   /** Offers a vertex at a cost; true when that is cheaper than before. */
   reach(vertex: number, cost: number, from: number): boolean {
     if (cost >= this.cost[vertex]!) return false
-    if (this.cost[vertex] === Infinity) this.#touched.push(vertex)
+    if (this.cost[vertex] === Infinity) this.touched.push(vertex)
     this.cost[vertex] = cost
     this.#parent[vertex] = from
     this.heap.offer(vertex, cost + this.#sign * this.#estimate(vertex))
     return true
-  }
-
-  settle(): number {
-    return this.heap.pop()
   }
 
   /** The vertices from one back to the seed it was reached from. */
@@ -145,9 +175,10 @@ class Half {
     return vertices
   }
 
+  /** Forgets the last search. */
   end(): void {
-    for (const vertex of this.#touched) this.cost[vertex] = Infinity
-    this.#touched.length = 0
+    for (const vertex of this.touched) this.cost[vertex] = Infinity
+    this.touched.length = 0
     this.heap.reset()
   }
 }

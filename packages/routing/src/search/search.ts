@@ -43,6 +43,17 @@ export interface PathSearch {
   find(sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null
 }
 
+/** A search that can also offer other paths than the cheapest. */
+export interface AlternativeSearch extends PathSearch {
+  /**
+   * Paths that are cheapest over some vertex in the middle, beginning with the cheapest of all. They come cheapest
+   * first, each when it is asked for, and some of them more than once.
+   *
+   * @param most the most such a path may cost, given the cost of the cheapest
+   */
+  findSeveral(sources: readonly Seed[], targets: readonly Seed[], most: (cheapest: number) => number): Iterable<FoundPath>
+}
+
 /** Groups the arcs of a graph by their heads. Linear time. */
 export function reverseArcs(graph: ArcGraph): ReverseArcs {
   const { vertexCount, firstOut, head } = graph

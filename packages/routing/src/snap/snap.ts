@@ -5,6 +5,8 @@ import { Use } from '../graph/attributes.ts'
 import type { Graph } from '../graph/graph.ts'
 import { headingMeters } from '../geometry/heading.ts'
 import { type Projection, visitNearest } from './nearest.ts'
+import { shapeEdges } from './shape-edges.ts'
+import { tangent, walkedTo } from './tangent.ts'
 import { isReachable } from './reach.ts'
 
 /** Side of the street a location lies on, seen in the direction of an edge. */
@@ -310,77 +312,6 @@ function edgeHasName(graph: Graph, edge: number, name: string): boolean {
   return false
 }
 
-const edgesByGraph = new WeakMap<Graph, Uint32Array>()
-
-/** Both edges of every geometry, the one along its points first. */
-function shapeEdges(graph: Graph): Uint32Array {
-  let edges = edgesByGraph.get(graph)
-  if (edges === undefined) {
-    edges = new Uint32Array(graph.edgeCount)
-    for (let edge = 0; edge < graph.edgeCount; edge++) {
-      edges[2 * graph.edgeShape[edge]! + (get(graph.edgeInfo[edge]!, EdgeField.forward) === 1 ? 0 : 1)] = edge
-    }
-    edgesByGraph.set(graph, edges)
-  }
-  return edges
-}
-
 function forwardEdge(graph: Graph, shape: number): number {
   return shapeEdges(graph)[2 * shape]!
-}
-
-/** Metres along a geometry to a projection. */
-function walkedTo({ firstPoint, pointLon, pointLat }: Graph, { shape, segment, lon, lat }: Projection): number {
-  const first = firstPoint[shape]!
-  const at = (i: number): [number, number] => [pointLon[i]! / 1e6, pointLat[i]! / 1e6]
-  let meters = 0
-  for (let i = first; i < first + segment; i++) meters += distanceMeters(...at(i), ...at(i + 1))
-  return meters + distanceMeters(...at(first + segment), lon, lat)
-}
-
-/** Heading of a geometry around a point on it: from up to `reach` metres behind it, else as far ahead as that leaves. */
-function tangent(
-  graph: Graph,
-  shape: number,
-  segment: number,
-  lon: number,
-  lat: number,
-  reach: number,
-  forward: boolean,
-): number {
-  const first = graph.firstPoint[shape]!
-  const last = graph.firstPoint[shape + 1]! - 1
-  const behind = walkFrom(graph, lon, lat, reach, first + segment + (forward ? 0 : 1), forward ? first : last, forward ? -1 : 1)
-  if (behind.left <= 0) return bearingDegrees(behind.lon, behind.lat, lon, lat)
-  const start = first + segment + (forward ? 1 : 0)
-  const ahead = walkFrom(graph, lon, lat, behind.left, start, forward ? last : first, forward ? 1 : -1)
-  return bearingDegrees(behind.lon, behind.lat, ahead.lon, ahead.lat)
-}
-
-/** Walks along the points of a geometry until the metres are used up or its end is reached. */
-function walkFrom(
-  { pointLon, pointLat }: Graph,
-  lon: number,
-  lat: number,
-  meters: number,
-  from: number,
-  to: number,
-  step: number,
-): { lon: number; lat: number; left: number } {
-  let x = lon
-  let y = lat
-  let left = meters
-  for (let i = from; step > 0 ? i <= to : i >= to; i += step) {
-    const nextX = pointLon[i]! / 1e6
-    const nextY = pointLat[i]! / 1e6
-    const part = distanceMeters(x, y, nextX, nextY)
-    if (part >= left && part > 0) {
-      const share = left / part
-      return { lon: x + (nextX - x) * share, lat: y + (nextY - y) * share, left: 0 }
-    }
-    x = nextX
-    y = nextY
-    left -= part
-  }
-  return { lon: x, lat: y, left }
 }

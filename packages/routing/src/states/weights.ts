@@ -9,8 +9,6 @@ export const WEIGHT_PER_SECOND = 100
 /** Most an arc may weigh, so that sums stay below `UNREACHABLE` as long as anybody would travel. */
 const HEAVIEST = 2 ** 28
 
-const UNKNOWN = -1
-
 /**
  * Weights of the arcs of a state graph under one costing, computed when first asked for. An arc weighs its turn and the
  * edge it leads onto; the first edge of a path is paid by its seed.
@@ -18,63 +16,73 @@ const UNKNOWN = -1
 export class StateWeights {
   readonly graph: StateGraph
   readonly costing: Costing
-  /** Cost of every edge as weight; `UNREACHABLE` where closed. Indexed by edge. */
-  readonly edgeWeight: Int32Array
   readonly #network: Graph
-  readonly #arcWeight: Int32Array
-  #unknown: number
+  /** Weights plus one; zero where they are not computed yet. Pages that nobody asks for cost no memory. */
+  readonly #edges: Uint32Array
+  readonly #arcs: Uint32Array
 
   constructor(network: Graph, graph: StateGraph, costing: Costing) {
     this.graph = graph
     this.costing = costing
     this.#network = network
-    this.edgeWeight = edgeWeights(graph, costing)
-    this.#arcWeight = new Int32Array(graph.head.length).fill(UNKNOWN)
-    this.#unknown = graph.head.length
+    this.#edges = new Uint32Array(network.edgeCount)
+    this.#arcs = new Uint32Array(graph.head.length)
+  }
+
+  /** Weight of a whole edge; `UNREACHABLE` where it is closed. */
+  edge(edge: number): number {
+    const known = this.#edges[edge]!
+    if (known > 0) return known - 1
+    const weight = this.#weighEdge(edge)
+    this.#edges[edge] = weight + 1
+    return weight
   }
 
   /** Weight of an arc; its tail is known to every caller. */
   arc(arc: number, tail: number): number {
-    const known = this.#arcWeight[arc]!
-    if (known !== UNKNOWN) return known
-    this.#computeAll(tail)
-    return this.#arcWeight[arc]!
+    if (this.#arcs[arc] === 0) this.#weighArcs(tail)
+    return this.#arcs[arc]! - 1
   }
 
-  /** All weights at once. */
+  /** The weights of all arcs. */
   all(): Int32Array {
-    if (this.#unknown > 0) {
-      for (let state = 0; state < this.graph.vertexCount; state++) this.#computeAll(state)
+    const { firstOut, vertexCount } = this.graph
+    for (let state = 0; state < vertexCount; state++) {
+      if (firstOut[state]! < firstOut[state + 1]! && this.#arcs[firstOut[state]!] === 0) this.#weighArcs(state)
     }
-    return this.#arcWeight
+    return Int32Array.from(this.#arcs, (stored) => stored - 1)
   }
 
-  /** Computes the arcs out of a state together: whether one may turn back depends on the others. */
-  #computeAll(state: number): void {
+  #weighEdge(edge: number): number {
+    const { costing } = this
+    if (this.graph.edgeState[edge]! < 0 || !costing.edgeOpen(edge)) return UNREACHABLE
+    return Math.min(HEAVIEST, Math.max(1, Math.round(costing.edgeCost(edge) * WEIGHT_PER_SECOND)))
+  }
+
+  /** Weighs the arcs out of a state together: whether one may turn back depends on the others. */
+  #weighArcs(state: number): void {
     const { firstOut, arcRule } = this.graph
-    const begin = firstOut[state]!
     const end = firstOut[state + 1]!
     let reverse = -1
     let open = false
-    for (let arc = begin; arc < end; arc++) {
+    for (let arc = firstOut[state]!; arc < end; arc++) {
       if ((arcRule[arc]! & ArcRule.reverses) !== 0) {
         reverse = arc
         continue
       }
-      const weight = this.#weigh(state, arc, true)
+      const weight = this.#weighArc(state, arc, true)
       open ||= weight < UNREACHABLE
-      this.#arcWeight[arc] = weight
+      this.#arcs[arc] = weight + 1
     }
-    if (reverse >= 0) this.#arcWeight[reverse] = open ? UNREACHABLE : this.#weigh(state, reverse, false)
-    this.#unknown -= end - begin
+    if (reverse >= 0) this.#arcs[reverse] = (open ? UNREACHABLE : this.#weighArc(state, reverse, false)) + 1
   }
 
-  #weigh(state: number, arc: number, through: boolean): number {
+  #weighArc(state: number, arc: number, through: boolean): number {
     const { stateEdge, head, arcTurn, arcRule } = this.graph
     const { costing } = this
     const from = stateEdge[state]!
     const to = stateEdge[head[arc]!]!
-    const edge = this.edgeWeight[to]!
+    const edge = this.edge(to)
     const rule = arcRule[arc]!
     if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.access) !== 0) return UNREACHABLE
     if (through && !costing.nodeOpen(this.#network.edgeHead[from]!)) return UNREACHABLE
@@ -82,11 +90,4 @@ export class StateWeights {
     const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
   }
-}
-
-function edgeWeights({ edgeState }: StateGraph, costing: Costing): Int32Array {
-  return Int32Array.from(edgeState, (state, edge) => {
-    if (state < 0 || !costing.edgeOpen(edge)) return UNREACHABLE
-    return Math.min(HEAVIEST, Math.max(1, Math.round(costing.edgeCost(edge) * WEIGHT_PER_SECOND)))
-  })
 }

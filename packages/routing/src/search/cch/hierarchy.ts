@@ -1,57 +1,84 @@
-import { type FoundPath, type PathSearch, type Seed, UNREACHABLE } from '../search.ts'
+import { type AlternativeSearch, type FoundPath, type Seed, UNREACHABLE } from '../search.ts'
 import { type HierarchyMetric, NO_MIDDLE, type SearchArcs } from './metric.ts'
 import { find } from './topology.ts'
 
 const NONE = 0xffffffff
 
+/** Where the vertices of a graph stand in a hierarchy, both ways. */
+export interface Ranking {
+  /** Rank of each vertex. */
+  readonly rank: Uint32Array
+  /** Vertex of each rank. */
+  readonly vertex: Uint32Array
+}
+
+/** The arrays of a query, which searches on equal graphs may share; 32 bytes per vertex. */
+export class HierarchyScratch {
+  readonly forward: Climb
+  readonly backward: Climb
+
+  constructor(vertexCount: number) {
+    this.forward = new Climb(vertexCount)
+    this.backward = new Climb(vertexCount)
+  }
+}
+
 /**
  * Queries a customized hierarchy. Both directions climb the elimination tree from all their seeds in ascending order of
  * rank, without a priority queue; the cheapest rank that both have reached is the top of the path. O(arcs above the
  * seeds), which grows with the size of the separators and not with the network.
- *
- * @param rank rank of each vertex
- * @param vertex vertex of each rank
  */
-export function hierarchySearch(metric: HierarchyMetric, rank: Uint32Array, vertex: Uint32Array): PathSearch {
-  const forward = new Climb(metric.up, metric.parent)
-  const backward = new Climb(metric.down, metric.parent)
+export function hierarchySearch(
+  metric: HierarchyMetric,
+  { rank, vertex }: Ranking,
+  { forward, backward }: HierarchyScratch = new HierarchyScratch(rank.length),
+): AlternativeSearch {
   return {
-    find(sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null {
-      forward.begin(sources, rank)
-      backward.begin(targets, rank)
-      forward.climb(null)
-      const top = backward.climb(forward)
-      if (top === NONE) return null
-      const vertices: number[] = []
-      const cost = forward.costOf(top) + backward.costOf(top)
-      unfold(forward.trace(top).toReversed(), true)
-      vertices.push(vertex[top]!)
-      unfold(backward.trace(top), false)
-      return { cost, vertices }
-
-      /** Appends what lies between the given ranks; of the first leg the tails, of the second the heads. */
-      function unfold(legs: readonly Leg[], tails: boolean): void {
-        for (const { low, high, arc } of legs) {
-          if (tails) {
-            vertices.push(vertex[low]!)
-            inner(low, high, metric.up.middle[arc]!)
-          } else {
-            inner(high, low, metric.down.middle[arc]!)
-            vertices.push(vertex[low]!)
-          }
-        }
-      }
-
-      /** Appends the vertices strictly between two ranks. */
-      function inner(from: number, to: number, middle: number): void {
-        if (middle === NO_MIDDLE) return
-        const first = find(metric.down.head, metric.down.first[middle]!, metric.down.first[middle + 1]!, from)
-        inner(from, middle, metric.down.middle[first]!)
-        vertices.push(vertex[middle]!)
-        const second = find(metric.up.head, metric.up.first[middle]!, metric.up.first[middle + 1]!, to)
-        inner(middle, to, metric.up.middle[second]!)
-      }
+    find(sources, targets) {
+      const top = climb(sources, targets, (best) => best)
+      return top === NONE ? null : pathOver(top)
     },
+
+    *findSeveral(sources, targets, most) {
+      const top = climb(sources, targets, most)
+      if (top === NONE) return
+      const sum = (at: number): number => forward.costOf(at) + backward.costOf(at)
+      const limit = Math.min(UNREACHABLE - 1, most(sum(top)))
+      const tops = backward.visited().filter((at) => sum(at) <= limit)
+      for (const at of tops.toSorted((a, b) => sum(a) - sum(b))) yield pathOver(at)
+    },
+  }
+
+  function climb(sources: readonly Seed[], targets: readonly Seed[], most: (cheapest: number) => number): number {
+    forward.begin(sources, rank)
+    backward.begin(targets, rank)
+    forward.climb(metric.up, metric.parent, null, most)
+    return backward.climb(metric.down, metric.parent, forward, most)
+  }
+
+  function pathOver(top: number): FoundPath {
+    const vertices: number[] = []
+    for (const { low, high, arc } of forward.trace(top).toReversed()) {
+      vertices.push(vertex[low]!)
+      between(low, high, metric.up.middle[arc]!, vertices)
+    }
+    vertices.push(vertex[top]!)
+    for (const { low, high, arc } of backward.trace(top)) {
+      between(high, low, metric.down.middle[arc]!, vertices)
+      vertices.push(vertex[low]!)
+    }
+    return { cost: forward.costOf(top) + backward.costOf(top), vertices }
+  }
+
+  /** Appends the vertices strictly between two ranks. */
+  function between(from: number, to: number, middle: number, vertices: number[]): void {
+    if (middle === NO_MIDDLE) return
+    const { up, down } = metric
+    const first = find(down.head, down.first[middle]!, down.first[middle + 1]!, from)
+    between(from, middle, down.middle[first]!, vertices)
+    vertices.push(vertex[middle]!)
+    const second = find(up.head, up.first[middle]!, up.first[middle + 1]!, to)
+    between(middle, to, up.middle[second]!, vertices)
   }
 }
 
@@ -64,8 +91,6 @@ interface Leg {
 
 /** One direction of a query. */
 class Climb {
-  readonly #arcs: SearchArcs
-  readonly #parent: Int32Array
   readonly #cost: Int32Array
   /** The lower rank and the arc that gave a rank its cost. */
   readonly #from: Uint32Array
@@ -76,21 +101,24 @@ class Climb {
   /** The lowest unvisited rank of each seed's chain. */
   readonly #fronts: number[] = []
 
-  constructor(arcs: SearchArcs, parent: Int32Array) {
-    this.#arcs = arcs
-    this.#parent = parent
-    this.#cost = new Int32Array(parent.length).fill(UNREACHABLE)
-    this.#from = new Uint32Array(parent.length)
-    this.#by = new Uint32Array(parent.length)
-    this.#visited = new Uint32Array(parent.length)
+  constructor(vertexCount: number) {
+    this.#cost = new Int32Array(vertexCount).fill(UNREACHABLE)
+    this.#from = new Uint32Array(vertexCount)
+    this.#by = new Uint32Array(vertexCount)
+    this.#visited = new Uint32Array(vertexCount)
   }
 
   costOf(rank: number): number {
     return this.#cost[rank]!
   }
 
+  /** All ranks above the seeds, ascending. */
+  visited(): Uint32Array {
+    return this.#visited.subarray(0, this.#visitedCount)
+  }
+
   begin(seeds: readonly Seed[], rank: Uint32Array): void {
-    for (let i = 0; i < this.#visitedCount; i++) this.#cost[this.#visited[i]!] = UNREACHABLE
+    for (const visited of this.visited()) this.#cost[visited] = UNREACHABLE
     this.#visitedCount = 0
     this.#fronts.length = 0
     this.#cheapestSeed = 0
@@ -104,37 +132,26 @@ class Climb {
     }
   }
 
-  /** Visits all ranks above the seeds; with `other`, returns the rank where the sum of both costs is least. */
-  climb(other: Climb | null): number {
-    const { first, head, weight } = this.#arcs
+  /**
+   * Visits all ranks above the seeds. With the other direction done, returns the rank where the sum of both costs is
+   * least; ranks above the limit, which depends on the least sum so far, lead no further.
+   */
+  climb(arcs: SearchArcs, parent: Int32Array, other: Climb | null, limit: (best: number) => number): number {
+    const { first, head, weight } = arcs
     const cost = this.#cost
     const from = this.#from
     const by = this.#by
-    const parent = this.#parent
-    const fronts = this.#fronts
     const floor = other === null ? 0 : other.#cheapestSeed
     let best = UNREACHABLE
+    let most = UNREACHABLE
     let top = NONE
-    while (fronts.length > 0) {
-      let rank = fronts[0]!
-      for (let i = 1; i < fronts.length; i++) if (fronts[i]! < rank) rank = fronts[i]!
-      let moved = false
-      for (let i = fronts.length - 1; i >= 0; i--) {
-        if (fronts[i] !== rank) continue
-        // Chains that meet go on as one.
-        if (moved || parent[rank]! < 0) {
-          fronts[i] = fronts[fronts.length - 1]!
-          fronts.pop()
-        } else {
-          fronts[i] = parent[rank]!
-          moved = true
-        }
-      }
+    for (let rank = this.#next(parent); rank !== NONE; rank = this.#next(parent)) {
       this.#visited[this.#visitedCount++] = rank
       const here = cost[rank]!
-      if (here >= UNREACHABLE || here + floor >= best) continue
+      if (here >= UNREACHABLE || here + floor >= most) continue
       if (other !== null && other.costOf(rank) < UNREACHABLE && here + other.costOf(rank) < best) {
         best = here + other.costOf(rank)
+        most = limit(best)
         top = rank
       }
       for (let arc = first[rank]!; arc < first[rank + 1]!; arc++) {
@@ -146,6 +163,26 @@ class Climb {
       }
     }
     return top
+  }
+
+  /** Takes the lowest unvisited rank and moves the chains that stand on it to its parent, as one. */
+  #next(parent: Int32Array): number {
+    const fronts = this.#fronts
+    if (fronts.length === 0) return NONE
+    let rank = fronts[0]!
+    for (let i = 1; i < fronts.length; i++) if (fronts[i]! < rank) rank = fronts[i]!
+    let moved = false
+    for (let i = fronts.length - 1; i >= 0; i--) {
+      if (fronts[i] !== rank) continue
+      if (moved || parent[rank]! < 0) {
+        fronts[i] = fronts[fronts.length - 1]!
+        fronts.pop()
+      } else {
+        fronts[i] = parent[rank]!
+        moved = true
+      }
+    }
+    return rank
   }
 
   /** The arcs from a rank down to the seed it was reached from, highest first. */
