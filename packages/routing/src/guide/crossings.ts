@@ -34,12 +34,18 @@ export function crossingsAt(graph: Graph, before: number | null, after: number):
       in: get(graph.edgeInfo[opposite]!, EdgeField.access),
       sameNameBefore: before !== null && sameName(graph, before, edge),
       sameNameAfter: sameName(graph, opposite, after),
-      use: get(info, EdgeField.use),
+      use: guidedUse(get(info, EdgeField.use)),
       roadClass: get(info, EdgeField.roadClass),
       lanes: get(info, EdgeField.lanes),
     })
   }
   return crossings
+}
+
+/** What guidance takes a street or path for: sidewalks are footways to it, and platforms streets. */
+export function guidedUse(use: number): number {
+  if (use === Use.sidewalk) return Use.footway
+  return use === Use.platform ? Use.road : use
 }
 
 function sameName(graph: Graph, from: number, to: number): boolean {

@@ -6,7 +6,7 @@ import type { Name, Sign, TextReader } from '../graph/texts.ts'
 import { headingMeters } from '../geometry/heading.ts'
 import { cutLine, headingAtBegin, headingAtEnd, type Line } from '../geometry/polyline.ts'
 import { type Leg, type LegEdge, meetAtNode } from '../path/legs.ts'
-import { type Crossing, crossingsAt } from './crossings.ts'
+import { type Crossing, crossingsAt, guidedUse } from './crossings.ts'
 
 /** Ways to move that guidance words differently. */
 export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
@@ -142,7 +142,7 @@ function stepOf(
     names: texts.names(edge),
     signs: get(graph.edgeFlags[edge]!, FlagField.signs) === 1 ? texts.signs(edge) : [],
     roadClass,
-    use,
+    use: guidedUse(use),
     lanes: get(info, EdgeField.lanes),
     speed: get(traffic, TrafficField.speed),
     roundabout: get(traffic, TrafficField.roundabout) === 1,

@@ -85,7 +85,6 @@ export class CostingStore {
   #start(): Worker {
     const { buffer } = this.#network.file
     const worker = new Worker(new URL('./customize-worker.ts', import.meta.url), { workerData: { buffer } })
-    worker.unref()
     worker.on('message', ({ key, metric, leastWeight }: { key: string } & Customized) => {
       const known = this.#recent.get(key)
       if (known !== undefined) this.#recent.set(key, { ...known, customized: { metric, leastWeight } })
@@ -97,6 +96,8 @@ export class CostingStore {
       if (this.#worker === worker) this.#worker = null
       for (const key of this.#waiting.keys()) this.#settle(key, false)
     })
+    // It must not keep the process from ending; listeners do, so this comes last.
+    worker.unref()
     return worker
   }
 
