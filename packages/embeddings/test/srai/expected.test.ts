@@ -46,6 +46,10 @@ describe.skipIf(SRAI === null).for(SRAI_CASES)(`srai's case %s${needs(SRAI)}`, (
   })
 })
 
+function cosine(a: Float64Array, b: Float64Array): number {
+  return a.reduce((sum, value, d) => sum + value * b[d]!, 0) / (Math.hypot(...a) * Math.hypot(...b))
+}
+
 test.skipIf(SRAI === null)(
   `hex2vec brings neighbours closer than random pairs, by 0.3 of cosine${needs(SRAI)}`,
   async () => {
@@ -62,8 +66,6 @@ test.skipIf(SRAI === null)(
       read(row, out)
       return out
     })
-    const cosine = (a: Float64Array, b: Float64Array): number =>
-      a.reduce((sum, value, d) => sum + value * b[d]!, 0) / (Math.hypot(...a) * Math.hypot(...b))
     const pairs = cells.flatMap((a, i) =>
       cells.map((b, j) => ({ far: gridDistance(a, b), cosine: cosine(vectors[i]!, vectors[j]!) })),
     )
