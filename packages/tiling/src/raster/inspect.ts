@@ -1,12 +1,5 @@
 import type { Guard } from './errors.ts'
-import {
-  bandCount,
-  bandOutOfRange,
-  noGeoreference,
-  rasterTooLarge,
-  tooManyTiles,
-  unsupportedCrs,
-} from './errors.ts'
+import { bandCount, bandOutOfRange, noGeoreference, rasterTooLarge, tooManyTiles, unsupportedCrs } from './errors.ts'
 import type { CrsCatalogue } from './footprint/crs.ts'
 import { createCrsCatalogue } from './footprint/crs.ts'
 import { openGeoTiff } from './geotiff/open.ts'

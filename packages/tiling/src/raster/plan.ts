@@ -103,7 +103,12 @@ export interface PixelRect {
 export function coveredRect(plan: TilePlan, { x, y, size }: TileWindow): PixelRect {
   const left = Math.max(0, x)
   const top = Math.max(0, y)
-  return { x: left, y: top, width: Math.min(plan.width, x + size) - left, height: Math.min(plan.height, y + size) - top }
+  return {
+    x: left,
+    y: top,
+    width: Math.min(plan.width, x + size) - left,
+    height: Math.min(plan.height, y + size) - top,
+  }
 }
 
 function startOf(plan: TilePlan, start: number, length: number): number {

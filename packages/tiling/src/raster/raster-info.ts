@@ -73,8 +73,8 @@ export interface RasterCrs {
   readonly name: string
   /** A PROJ string. */
   readonly definition: string
-  /** West, south, east and north of where the definition holds; null for its whole area of use. */
-  readonly bounds: readonly [number, number, number, number] | null
+  /** West, south, east and north of areas where the definition does not hold. */
+  readonly exceptions: readonly (readonly [number, number, number, number])[]
 }
 
 /**

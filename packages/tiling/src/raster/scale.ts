@@ -83,7 +83,11 @@ async function sampleBands(
   const level = sampledLevel(raster)
   const tileSize = level.tiled ? 256 : Math.max(16, Math.min(256, level.blockHeight))
   const plan = planTiles({ width: level.width, height: level.height, tileSize })
-  const lines = bands.map((band) => ({ ...UNSCALED, factor: level.bands[band]?.scale ?? 1, shift: level.bands[band]?.offset ?? 0 }))
+  const lines = bands.map((band) => ({
+    ...UNSCALED,
+    factor: level.bands[band]?.scale ?? 1,
+    shift: level.bands[band]?.offset ?? 0,
+  }))
   const painter = createPainter({ source, raster: level, plan, bands, lines })
   const picked = level.tiled ? scatteredTiles(plan) : wholeRows(plan)
   const step = Math.ceil((picked.length * tileSize * tileSize) / SAMPLED_PIXELS)
@@ -106,12 +110,16 @@ const UNSCALED = { low: -Infinity, high: Infinity, clamps: false }
 
 /** The level whose longer side is nearest to the wanted one by ratio, as a raster of its own. */
 function sampledLevel(raster: RasterInfo): RasterInfo {
-  const distance = (level: RasterLevel): number => Math.abs(Math.log(Math.max(level.width, level.height) / SAMPLED_SIDE))
   const alike = raster.overviews.filter(
     (o) => o.samplesPerPixel === raster.samplesPerPixel && o.sampleType === raster.sampleType,
   )
   const nearest = alike.toSorted((a, b) => distance(a) - distance(b))[0]
   return nearest === undefined || distance(raster) <= distance(nearest) ? raster : { ...raster, ...nearest }
+}
+
+/** From the wanted size, by ratio. */
+function distance({ width, height }: RasterLevel): number {
+  return Math.abs(Math.log(Math.max(width, height) / SAMPLED_SIDE))
 }
 
 /** All tiles of a small plan, otherwise some that the R2 sequence spreads evenly. Source: M. Roberts, 2018. */

@@ -7,10 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 export interface ByteSource {
   /** Length in bytes. */
   readonly size: number
-  /**
-   * The bytes `[offset, offset + length)`, cut at the end of the source. The view is valid until the next `read`:
-   * a file source reads into one scratch buffer.
-   */
+  /** The bytes `[offset, offset + length)`, cut at the end of the source, in memory that the caller owns. */
   read(offset: number, length: number): Uint8Array
 }
 
@@ -20,11 +17,11 @@ export interface FileSource extends ByteSource, Disposable {
   close(): void
 }
 
-/** A source over bytes in memory; reads are views and stay valid. */
+/** A source over bytes in memory. */
 export function bufferSource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.byteLength,
-    read: (offset, length) => bytes.subarray(offset, offset + length),
+    read: (offset, length) => new Uint8Array(bytes.subarray(offset, offset + length)),
   }
 }
 
@@ -36,7 +33,6 @@ export function bufferSource(bytes: Uint8Array): ByteSource {
 export function openFileSource(path: string): FileSource {
   const descriptor = openSync(path, 'r')
   const { size } = fstatSync(descriptor)
-  let scratch = new Uint8Array(64 * 1024)
   let open = true
   const close = (): void => {
     if (open) closeSync(descriptor)
@@ -49,14 +45,14 @@ export function openFileSource(path: string): FileSource {
     [Symbol.dispose]: close,
     read(offset, length) {
       const wanted = Math.max(0, Math.min(length, size - offset))
-      if (wanted > scratch.byteLength) scratch = new Uint8Array(wanted + (wanted >> 2))
+      const bytes = Buffer.allocUnsafeSlow(wanted)
       let filled = 0
       while (filled < wanted) {
-        const count = readSync(descriptor, scratch, filled, wanted - filled, offset + filled)
+        const count = readSync(descriptor, bytes, filled, wanted - filled, offset + filled)
         if (count === 0) break
         filled += count
       }
-      return scratch.subarray(0, filled)
+      return bytes.subarray(0, filled)
     },
   }
 }

@@ -59,9 +59,9 @@ export function createTileReader(options: TileReaderOptions): TileReader {
   const painter = createPainter({ ...options, lines: channelLines(options) })
   const filler = createTileFiller(side)
   const valid = new Uint8Array(side * side)
-  const resampled = width !== side || height !== side
-  const tile = resampled ? new Float32Array(channels * side * side) : null
-  const resample = createResampler({ width: side, height: side }, { width, height })
+  const tileSize = { width: side, height: side }
+  const resample = width === side && height === side ? null : createResampler(tileSize, { width, height })
+  const tile = new Float32Array(resample === null ? 0 : channels * side * side)
 
   const read = async (index: number, planes: Float32Array): Promise<TileReading> => {
     const window = tileWindow(plan, index)
@@ -80,7 +80,7 @@ export function createTileReader(options: TileReaderOptions): TileReader {
     width,
     height,
     async read(index, out) {
-      if (tile === null) return await read(index, out)
+      if (resample === null) return await read(index, out)
       const reading = await read(index, tile)
       const planeSize = width * height
       for (let c = 0; c < channels; c++) {

@@ -1,5 +1,4 @@
 import { createBlockReader } from './decode/block-reader.ts'
-import type { BlockReader } from './decode/block-reader.ts'
 import { allocateSamples } from './decode/samples.ts'
 import type { PixelRect } from './plan.ts'
 import type { RasterInfo, RasterLevel, Samples } from './raster-info.ts'
@@ -37,29 +36,10 @@ export function blocksOf(level: RasterLevel, rect: PixelRect): BlockPart[] {
 }
 
 /**
- * Copies one band of a rectangle, row by row, into `target`.
+ * The stored samples of one band in a window, row by row: no scaling, no nodata handling, palette indices as they are;
+ * JPEG in YCbCr is RGB. The window lies inside the raster.
  *
- * @throws CORRUPT_TILE
- */
-export async function copyWindow(reader: BlockReader, rect: PixelRect, band: number, target: Samples): Promise<void> {
-  const { level } = reader
-  const step = level.planar ? 1 : level.samplesPerPixel
-  const first = level.planar ? band * level.blocksAcross * level.blocksDown : 0
-  for (const part of blocksOf(level, rect)) {
-    const block = await reader.read(first + part.index)
-    for (let row = 0; row < part.rows; row++) {
-      let from = (part.pixel + row * level.blockWidth) * step + (level.planar ? 0 : band)
-      let to = (part.top - rect.y + row) * rect.width + part.left - rect.x
-      for (const end = to + part.columns; to < end; to++, from += step) target[to] = block[from] as number
-    }
-  }
-}
-
-/**
- * The stored samples of one band in a window: no scaling, no nodata handling, palette indices as they are; JPEG in
- * YCbCr is RGB. The window lies inside the raster.
- *
- * @param band 0-based, of the stored samples
+ * @param window.band 0-based, of the stored samples
  * @throws CORRUPT_TILE
  */
 export async function readWindow(
@@ -67,9 +47,20 @@ export async function readWindow(
   raster: RasterInfo,
   window: PixelRect & { readonly band: number },
 ): Promise<Samples> {
-  const empty = raster.nodata ?? 0
-  const reader = createBlockReader({ source, level: raster, name: 'image', empty, cacheBytes: 0 })
-  const target = allocateSamples(raster.sampleType, window.width * window.height)
-  await copyWindow(reader, window, window.band, target)
+  const { band, x, y, width, height } = window
+  const step = raster.planar ? 1 : raster.samplesPerPixel
+  const firstBlock = raster.planar ? band * raster.blocksAcross * raster.blocksDown : 0
+  const reader = createBlockReader({ source, level: raster, name: 'image', empty: raster.nodata ?? 0, cacheBytes: 0 })
+  const target = allocateSamples(raster.sampleType, width * height)
+  for (const part of blocksOf(raster, window)) {
+    const block = await reader.read(firstBlock + part.index)
+    for (let row = 0; row < part.rows; row++) {
+      const from = (part.pixel + row * raster.blockWidth) * step + (raster.planar ? 0 : band)
+      const to = (part.top - y + row) * width + part.left - x
+      for (let column = 0; column < part.columns; column++) {
+        target[to + column] = block[from + column * step] as number
+      }
+    }
+  }
   return target
 }

@@ -17,7 +17,7 @@ export type ByteDecoder = (stored: Uint8Array, limit: number) => Uint8Array
 export function byteDecoderOf(compression: Compression): ByteDecoder | null {
   switch (compression) {
     case 'none':
-      return (stored, limit) => new Uint8Array(stored.subarray(0, limit))
+      return (stored) => stored
     case 'deflate':
       // A sync flush at the end returns what a cut stream holds; the caller sees that it is too short.
       return (stored, limit) =>
@@ -27,8 +27,7 @@ export function byteDecoderOf(compression: Compression): ByteDecoder | null {
           finishFlush: constants.Z_SYNC_FLUSH,
         })
     case 'zstd':
-      return (stored, limit) =>
-        zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
+      return (stored, limit) => zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
     case 'lzw': {
       const decode = createLzwDecoder()
       return (stored, limit) => {

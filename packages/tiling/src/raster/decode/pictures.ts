@@ -51,9 +51,7 @@ function jpegBlocks(level: RasterLevel): PictureDecoder {
   }
   return (stored, shape) => {
     if (decoder !== null) return decode(stored, shape, decoder)
-    // The bytes may be a view of the source's scratch buffer: keep them over the wait.
-    const kept = new Uint8Array(stored)
-    return loadJpegDecoder().then((codec) => decode(kept, shape, (decoder = codec)))
+    return loadJpegDecoder().then((codec) => decode(stored, shape, (decoder = codec)))
   }
 }
 
@@ -74,9 +72,8 @@ async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: Blo
 }
 
 async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Samples> {
-  const webp = Buffer.from(stored)
   const { default: sharp } = await import('sharp')
-  const image = sharp(webp, { limitInputPixels: shape.width * shape.fullRows })
+  const image = sharp(stored, { limitInputPixels: shape.width * shape.fullRows })
   const pixels = shape.samples === 4 ? image.ensureAlpha() : image.removeAlpha()
   const { data, info } = await pixels.raw().toBuffer({ resolveWithObject: true })
   requireShape(info.width, info.height, info.channels, shape)
@@ -92,7 +89,7 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
       ? inflateSync(stored, { maxOutputLength: limit })
       : wrapped === 2
         ? zstdDecompressSync(stored, { maxOutputLength: limit })
-        : new Uint8Array(stored)
+        : stored
   const lerc = await import('lerc')
   if (!lerc.isLoaded()) await lerc.load()
   const header = lerc.getBlobInfo(blob)

@@ -12,56 +12,70 @@ export function undoHorizontalDifferencing(samples: Samples, layout: RowLayout):
   const { buffer, byteOffset, length } = samples
   switch (samples.BYTES_PER_ELEMENT) {
     case 1:
-      return undoBytes(new Uint8Array(buffer, byteOffset, length), layout)
+      return accumulate(new Uint8Array(buffer, byteOffset, length), layout, 0xff)
     case 2:
-      return accumulate(new Uint16Array(buffer, byteOffset, length), layout)
+      return accumulate(new Uint16Array(buffer, byteOffset, length), layout, 0xffff)
     case 4:
-      return accumulate(new Uint32Array(buffer, byteOffset, length), layout)
+      return accumulate(new Uint32Array(buffer, byteOffset, length), layout, -1)
     default:
       return accumulateWide(new BigUint64Array(buffer, byteOffset, length), layout)
   }
 }
 
-function undoBytes(samples: Uint8Array, layout: RowLayout): void {
-  if (layout.step === 3) undoTriples(samples, layout)
-  else if (layout.step === 4) undoQuadruples(samples, layout)
-  else accumulate(samples, layout)
+type Words = Uint8Array | Uint16Array | Uint32Array
+
+/** Running sums stay in registers: the common pixel sizes in one pass, others one band of a row after the other. */
+function accumulate(samples: Words, layout: RowLayout, mask: number): void {
+  if (layout.step === 3) accumulateTriples(samples, layout, mask)
+  else if (layout.step === 4) accumulateQuadruples(samples, layout, mask)
+  else accumulateBands(samples, layout, mask)
 }
 
-/** Running sums in registers instead of memory: the common pixel sizes are bound by that. */
-function undoTriples(samples: Uint8Array, { rows, rowSamples }: RowLayout): void {
-  for (let row = 0, i = 0; row < rows; row++) {
+function accumulateTriples(samples: Words, { rows, rowSamples }: RowLayout, mask: number): void {
+  for (let row = 0; row < rows; row++) {
     let a = 0
     let b = 0
     let c = 0
-    for (const end = i + rowSamples; i < end; i += 3) {
-      samples[i] = a = (a + (samples[i] as number)) & 255
-      samples[i + 1] = b = (b + (samples[i + 1] as number)) & 255
-      samples[i + 2] = c = (c + (samples[i + 2] as number)) & 255
+    for (let i = row * rowSamples, end = i + rowSamples; i < end; i += 3) {
+      a = (a + (samples[i] as number)) & mask
+      b = (b + (samples[i + 1] as number)) & mask
+      c = (c + (samples[i + 2] as number)) & mask
+      samples[i] = a
+      samples[i + 1] = b
+      samples[i + 2] = c
     }
   }
 }
 
-function undoQuadruples(samples: Uint8Array, { rows, rowSamples }: RowLayout): void {
-  for (let row = 0, i = 0; row < rows; row++) {
+function accumulateQuadruples(samples: Words, { rows, rowSamples }: RowLayout, mask: number): void {
+  for (let row = 0; row < rows; row++) {
     let a = 0
     let b = 0
     let c = 0
     let d = 0
-    for (const end = i + rowSamples; i < end; i += 4) {
-      samples[i] = a = (a + (samples[i] as number)) & 255
-      samples[i + 1] = b = (b + (samples[i + 1] as number)) & 255
-      samples[i + 2] = c = (c + (samples[i + 2] as number)) & 255
-      samples[i + 3] = d = (d + (samples[i + 3] as number)) & 255
+    for (let i = row * rowSamples, end = i + rowSamples; i < end; i += 4) {
+      a = (a + (samples[i] as number)) & mask
+      b = (b + (samples[i + 1] as number)) & mask
+      c = (c + (samples[i + 2] as number)) & mask
+      d = (d + (samples[i + 3] as number)) & mask
+      samples[i] = a
+      samples[i + 1] = b
+      samples[i + 2] = c
+      samples[i + 3] = d
     }
   }
 }
 
-function accumulate(samples: Uint8Array | Uint16Array | Uint32Array, { rows, rowSamples, step }: RowLayout): void {
+function accumulateBands(samples: Words, { rows, rowSamples, step }: RowLayout, mask: number): void {
+  const pixels = rowSamples / step
   for (let row = 0; row < rows; row++) {
-    const start = row * rowSamples
-    for (let i = start + step, end = start + rowSamples; i < end; i++) {
-      samples[i] = (samples[i] as number) + (samples[i - step] as number)
+    for (let band = 0; band < step; band++) {
+      const start = row * rowSamples + band
+      let sum = 0
+      for (let x = 0; x < pixels; x++) {
+        sum = (sum + (samples[start + x * step] as number)) & mask
+        samples[start + x * step] = sum
+      }
     }
   }
 }

@@ -98,22 +98,30 @@ const SINGLES: readonly (readonly [epsg: number, name: string, definition: strin
   [2180, 'ETRF2000-PL / CS92', `+proj=tmerc +lat_0=0 +lon_0=19 +k=0.9993 +x_0=500000 +y_0=-5300000 ${GRS80}`],
   [3577, 'GDA94 / Australian Albers', `+proj=aea +lat_0=0 +lon_0=132 +lat_1=-18 +lat_2=-36 +x_0=0 +y_0=0 ${GRS80}`],
   [9473, 'GDA2020 / Australian Albers', `+proj=aea +lat_0=0 +lon_0=132 +lat_1=-18 +lat_2=-36 +x_0=0 +y_0=0 ${GRS80}`],
-  [2193, 'NZGD2000 / New Zealand Transverse Mercator 2000', `+proj=tmerc +lat_0=0 +lon_0=173 +k=0.9996 +x_0=1600000 +y_0=10000000 ${GRS80}`],
+  [
+    2193,
+    'NZGD2000 / New Zealand Transverse Mercator 2000',
+    `+proj=tmerc +lat_0=0 +lon_0=173 +k=0.9996 +x_0=1600000 +y_0=10000000 ${GRS80}`,
+  ],
 ]
 
-/** PROJ shifts NAD83 in Hawaii and the Aleutians by 0.9 m; proj4 cannot, so the code holds for the mainland only. */
-const NAD83_MAINLAND = [-164, 7, -47, 85] as const
+/** Hawaii and the Aleutians: PROJ shifts NAD83 by 0.9 m there, and proj4 picks no shift by region. */
+const NAD83_SHIFTED: RasterCrs['exceptions'] = [
+  [-161, 18, -154, 23],
+  [172, 51, 180, 55],
+  [-180, 51, -164, 55],
+]
 
 function builtIn(epsg: number): RasterCrs | null {
   const single = SINGLES.find(([code]) => code === epsg)
   if (single !== undefined) {
     const [, name, definition] = single
-    return { epsg, name, definition, bounds: epsg === 4269 ? NAD83_MAINLAND : null }
+    return { epsg, name, definition, exceptions: epsg === 4269 ? NAD83_SHIFTED : [] }
   }
   const family = FAMILIES.find(({ first, last }) => first <= epsg && epsg <= last)
   if (family === undefined) return null
   const zone = family.zone + epsg - family.first
-  return { epsg, name: family.name(zone), definition: family.definition(zone), bounds: null }
+  return { epsg, name: family.name(zone), definition: family.definition(zone), exceptions: [] }
 }
 
 function checked({ epsg, name, definition }: CrsEntry): RasterCrs {
@@ -122,5 +130,5 @@ function checked({ epsg, name, definition }: CrsEntry): RasterCrs {
   } catch (cause) {
     throw invalidCrs({ epsg, definition }, { cause })
   }
-  return { epsg, name, definition, bounds: null }
+  return { epsg, name, definition, exceptions: [] }
 }

@@ -58,7 +58,7 @@ function projectionOf(crs: RasterCrs, overhang: number): Project {
     const [lng, lat] = toLngLat(x, y)
     // Written so that NaN fails.
     const onEarth = Math.abs(lng) <= 720 && Math.abs(lat) <= reachable
-    if (!onEarth || isOutside(crs, lng, lat)) throw outsideCrs({ x, y, crs: `EPSG:${crs.epsg} (${crs.name})` })
+    if (!onEarth || isExcepted(crs, lng, lat)) throw outsideCrs({ x, y, crs: `EPSG:${crs.epsg} (${crs.name})` })
     const onEdge = Math.abs(Math.abs(lng) - 180) < SNAP
     return [onEdge ? Math.sign(lng) * 180 : lng, Math.abs(lat) > 90 - SNAP ? Math.sign(lat) * 90 : lat]
   }
@@ -72,17 +72,15 @@ function inverseOf(definition: string): Project {
   if (known !== undefined) return known
   const converter = proj4(definition)
   const inverse: Project = (x, y) => {
-    const [lng, lat] = converter.inverse([x, y]) as [number, number]
+    const [lng, lat] = converter.inverse<[number, number]>([x, y])
     return [lng, lat]
   }
   inverses.set(definition, inverse)
   return inverse
 }
 
-function isOutside({ bounds }: RasterCrs, lng: number, lat: number): boolean {
-  if (bounds === null) return false
-  const [west, south, east, north] = bounds
-  return lng < west || lng > east || lat < south || lat > north
+function isExcepted({ exceptions }: RasterCrs, lng: number, lat: number): boolean {
+  return exceptions.some(([west, south, east, north]) => lng >= west && lng <= east && lat >= south && lat <= north)
 }
 
 /** Ground size of the smaller side of a pixel. */

@@ -70,7 +70,10 @@ function shortest(degrees: number): number {
 /** At a pole the longitude is whatever it was before, and then whatever it is after: such a point becomes two. */
 function unwrap(ring: readonly Position[]): Position[] {
   const isPole = ([, lat]: Position): boolean => Math.abs(lat) === 90
-  const first = Math.max(0, ring.findIndex((position) => !isPole(position)))
+  const first = Math.max(
+    0,
+    ring.findIndex((position) => !isPole(position)),
+  )
   const rotated = first === 0 ? ring : [...ring.slice(first, -1), ...ring.slice(0, first + 1)]
   const result: Position[] = []
   let lng = (rotated[0] as Position)[0]

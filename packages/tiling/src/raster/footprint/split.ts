@@ -23,7 +23,10 @@ function aroundPole(ring: readonly Position[], turns: number): Position[] {
   const twice = [...ring, ...ring.slice(1).map(([lng, lat]): Position => [lng + turns * 360, lat])]
   const first = twice[0] as Position
   const last = twice.at(-1) as Position
-  return withinTurn([...twice, [last[0], pole], [first[0], pole], first], Math.ceil((Math.min(first[0], last[0]) + 180) / 360))
+  return withinTurn(
+    [...twice, [last[0], pole], [first[0], pole], first],
+    Math.ceil((Math.min(first[0], last[0]) + 180) / 360),
+  )
 }
 
 function withinTurn(ring: readonly Position[], turn: number): Position[] {

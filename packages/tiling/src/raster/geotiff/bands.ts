@@ -1,3 +1,4 @@
+import { malformedGeoTiff } from '../errors.ts'
 import type { BandColor, BandInfo, RasterLevel } from '../raster-info.ts'
 import type { Directory } from './directory.ts'
 import { TAG } from './tags.ts'
@@ -12,7 +13,7 @@ export interface BandTable {
 
 export function readBands(directory: Directory, level: RasterLevel): BandTable {
   const palette = level.color === 'palette' ? readPalette(directory, level.bitsPerSample) : null
-  const items = readMetadataItems(directory.text(TAG.gdalMetadata) ?? '')
+  const items = readBandItems(directory.text(TAG.gdalMetadata) ?? '')
   const colors = palette === null ? readColors(directory, level, items) : (['red', 'green', 'blue'] as const)
   const bands = colors.map((color, index) => ({
     index,
@@ -24,11 +25,11 @@ export function readBands(directory: Directory, level: RasterLevel): BandTable {
   return { bands, alphaBand: alpha === -1 ? null : alpha, palette, nodata: readNodata(directory) }
 }
 
-function readColors(directory: Directory, level: RasterLevel, items: readonly MetadataItem[]): BandColor[] {
+function readColors(directory: Directory, level: RasterLevel, items: BandItems): BandColor[] {
   const base: BandColor[] = level.color === 'rgb' || level.color === 'ycbcr' ? ['red', 'green', 'blue'] : ['gray']
   const extras = directory.numbers(TAG.extraSamples, level.samplesPerPixel)
   return Array.from({ length: level.samplesPerPixel }, (_, index) => {
-    const declared = items.find((item) => item.role === 'colorinterp' && item.sample === index)?.value.toLowerCase()
+    const declared = items.get(`${index} colorinterp`)?.toLowerCase()
     if (declared !== undefined) return COLOR_NAMES.get(declared) ?? 'undefined'
     const extra = extras[index - base.length] ?? 0
     return base[index] ?? (extra === 1 || extra === 2 ? 'alpha' : 'undefined')
@@ -43,6 +44,8 @@ const COLOR_NAMES: ReadonlyMap<string, BandColor> = new Map(
 function readPalette(directory: Directory, bits: number): Uint8Array {
   const entries = 2 ** bits
   const stored = directory.numbers(TAG.colorMap, 3 * entries)
+  if (stored.length < 3 * entries)
+    throw malformedGeoTiff({ what: `its colour map has ${stored.length} of ${3 * entries} entries` })
   const shift = stored.some((value) => value > 255) ? 8 : 0
   const palette = new Uint8Array(3 * entries)
   for (let i = 0; i < entries; i++) {
@@ -58,26 +61,21 @@ function readNodata(directory: Directory): number | null {
   return text === '' || Number.isNaN(Number(text)) ? null : Number(text)
 }
 
-interface MetadataItem {
-  readonly sample: number
-  readonly role: string
-  readonly value: string
+/** Values by band and role, as in `0 scale`. */
+type BandItems = ReadonlyMap<string, string>
+
+/** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; items with a sample are a band's. */
+function readBandItems(xml: string): BandItems {
+  const items = new Map<string, string>()
+  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g)) {
+    const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
+    const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
+    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, value.trim())
+  }
+  return items
 }
 
-/** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; only items of a band count here. */
-function readMetadataItems(xml: string): MetadataItem[] {
-  return Array.from(xml.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g), ([, attributes = '', value = '']) => ({
-    sample: Number(attribute(attributes, 'sample') || Number.NaN),
-    role: attribute(attributes, 'role'),
-    value: value.trim(),
-  }))
-}
-
-function attribute(attributes: string, name: string): string {
-  return new RegExp(`\\b${name}=["']([^"']*)["']`).exec(attributes)?.[1] ?? ''
-}
-
-function numberOf(items: readonly MetadataItem[], band: number, role: string, otherwise: number): number {
-  const value = Number(items.find((item) => item.role === role && item.sample === band)?.value ?? otherwise)
+function numberOf(items: BandItems, band: number, role: string, otherwise: number): number {
+  const value = Number(items.get(`${band} ${role}`) ?? otherwise)
   return Number.isFinite(value) ? value : otherwise
 }

@@ -52,7 +52,7 @@ export function readHeader(source: ByteSource): TiffHeader {
   const reader: FieldReader = { source, littleEndian, big }
   const directories: Directory[] = []
   const seen = new Set<number>()
-  for (let offset = big ? readUint64(view, 8, littleEndian) : view.getUint32(4, littleEndian); offset !== 0; ) {
+  for (let offset = big ? readUint64(view, 8, littleEndian) : view.getUint32(4, littleEndian); offset !== 0;) {
     if (seen.has(offset)) throw malformedGeoTiff({ what: `its directories form a loop at byte ${offset}` })
     if (seen.size === MAX_DIRECTORIES) throw malformedGeoTiff({ what: `it has more than ${MAX_DIRECTORIES} images` })
     seen.add(offset)
@@ -112,7 +112,7 @@ function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): D
     if (field === undefined) return null
     const length = field.count * (TYPE_BYTES[field.type] ?? 0)
     if (length > MAX_BYTES) throw malformedGeoTiff({ what: `tag ${tag} holds ${length} bytes` })
-    return new Uint8Array(readExactly(reader.source, field.position, length))
+    return readExactly(reader.source, field.position, length)
   }
   return {
     has: (tag) => fields.has(tag),

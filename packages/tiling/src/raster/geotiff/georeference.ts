@@ -12,7 +12,15 @@ export interface Georeference {
 
 const USER_DEFINED = 32767
 const PIXEL_IS_POINT = 2
-const KEY = { modelType: 1024, rasterType: 1025, citation: 1026, geographicCrs: 2048, geographicCitation: 2049, projectedCrs: 3072, projectedCitation: 3073 }
+const KEY = {
+  modelType: 1024,
+  rasterType: 1025,
+  citation: 1026,
+  geographicCrs: 2048,
+  geographicCitation: 2049,
+  projectedCrs: 3072,
+  projectedCitation: 3073,
+}
 
 /**
  * Reads the transform and the CRS keys.

@@ -1,4 +1,11 @@
-import { blockTooLarge, malformedGeoTiff, truncatedGeoTiff, unsupportedCompression, unsupportedLayout, unsupportedSamples } from '../errors.ts'
+import {
+  blockTooLarge,
+  malformedGeoTiff,
+  truncatedGeoTiff,
+  unsupportedCompression,
+  unsupportedLayout,
+  unsupportedSamples,
+} from '../errors.ts'
 import { SAMPLE_BYTES } from '../decode/samples.ts'
 import type { ColorModel, Compression, RasterLevel, SampleType } from '../raster-info.ts'
 import type { Directory } from './directory.ts'
@@ -105,7 +112,8 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
 
 function readSide(directory: Directory, tag: number, name: string): number {
   const value = directory.number(tag, 0)
-  if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE) throw malformedGeoTiff({ what: `its ${name} is ${value}` })
+  if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE)
+    throw malformedGeoTiff({ what: `its ${name} is ${value}` })
   return value
 }
 

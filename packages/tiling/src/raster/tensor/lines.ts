@@ -28,7 +28,7 @@ export function channelLines({ raster, bands, scale, mean, std }: Normalisation)
     return {
       factor: (inverted ? -factor : factor) / s,
       shift: ((inverted ? 1 - shift : shift) - m) / s,
-      low: -m / s,
+      low: (0 - m) / s,
       high: (1 - m) / s,
       clamps: !staysInRange(raster, factor, shift),
     }

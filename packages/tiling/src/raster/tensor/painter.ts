@@ -127,7 +127,13 @@ function paletteTables(palette: Uint8Array, bands: readonly number[], lines: rea
 function rectOf(part: BlockPart, level: RasterLevel, band: number): SampleRect {
   const step = level.planar ? 1 : level.samplesPerPixel
   const { pixel, columns, rows } = part
-  return { start: pixel * step + (level.color === 'palette' ? 0 : band), step, rowStep: level.blockWidth * step, columns, rows }
+  return {
+    start: pixel * step + (level.color === 'palette' ? 0 : band),
+    step,
+    rowStep: level.blockWidth * step,
+    columns,
+    rows,
+  }
 }
 
 function placeOf(part: BlockPart, window: TileWindow): PlaneRect {

@@ -6,26 +6,26 @@ export const INVALID = 0x8000
 
 /** Counts where a band holds nodata and flags where it is not finite. */
 export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect, nodata: number): void {
-  const { step, columns, rows } = rect
+  const { start, step, rowStep, columns, rows } = rect
   for (let row = 0; row < rows; row++) {
-    let i = rect.start + row * rect.rowStep
-    let o = to.start + row * to.rowStep
-    for (const end = o + columns; o < end; o++, i += step) {
-      const value = from[i] as number
-      if (value === nodata) marks[o] = (marks[o] as number) + 1
-      else if (value - value !== 0) marks[o] = (marks[o] as number) | INVALID
+    const i = start + row * rowStep
+    const o = to.start + row * to.rowStep
+    for (let x = 0; x < columns; x++) {
+      const value = from[i + x * step] as number
+      if (value === nodata) marks[o + x] = (marks[o + x] as number) + 1
+      else if (value - value !== 0) marks[o + x] = (marks[o + x] as number) | INVALID
     }
   }
 }
 
 /** Flags where an alpha band or a mask holds zero. */
 export function markTransparent(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect): void {
-  const { step, columns, rows } = rect
+  const { start, step, rowStep, columns, rows } = rect
   for (let row = 0; row < rows; row++) {
-    let i = rect.start + row * rect.rowStep
-    let o = to.start + row * to.rowStep
-    for (const end = o + columns; o < end; o++, i += step) {
-      if (from[i] === 0) marks[o] = (marks[o] as number) | INVALID
+    const i = start + row * rowStep
+    const o = to.start + row * to.rowStep
+    for (let x = 0; x < columns; x++) {
+      if (from[i + x * step] === 0) marks[o + x] = (marks[o + x] as number) | INVALID
     }
   }
 }
