@@ -1,3 +1,4 @@
+/// <reference path="./libjpeg-turbo.d.ts" />
 import loadCodec from '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs'
 
 /** What the frame header of a JPEG stream says. */
