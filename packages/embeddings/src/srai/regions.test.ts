@@ -76,6 +76,10 @@ describe('covering an area', () => {
       expect(() => coverArea({ area: [city], resolution })).toThrow('h3Resolution must be a whole number from 0 to 15')
     }
     expect(() => coverArea({ area: [], resolution: 8 })).toThrow('covers no H3 cell')
+    expect(() => coverArea({ area: [box(9, 45, 10, 95)], resolution: 3 })).toThrow('[10, 95] is not a position')
+    expect(() => coverArea({ area: [box(9, 45, Number.NaN, 46)], resolution: 3 })).toThrow(
+      '[NaN, 45] is not a position',
+    )
   })
 
   test('is estimated within a factor of two', () => {
