@@ -19,14 +19,14 @@ const commands = {
   lane: ([report, ...args]) => runTests(report ?? 'lane', args),
 }
 
-const [name = 'install', ...args] = process.argv.slice(2)
+const [name = 'install', ...rest] = process.argv.slice(2)
 const command = commands[name]
 if (!command) {
   console.error(`bootstrap: unknown command '${name}'; one of ${Object.keys(commands).join(', ')}`)
   process.exit(2)
 }
 requireNode(20, 20)
-process.exitCode = (await install()) || (await command(args))
+process.exitCode = (await install()) || (await command(rest))
 
 /** Installs the locked dependencies unless the lockfile is the one that was installed last. */
 async function install() {

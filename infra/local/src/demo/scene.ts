@@ -51,7 +51,7 @@ export async function writeScene(path: string): Promise<void> {
 }
 
 /** The scene as an image, row by row. */
-export function sceneImage(): ImageSource {
+function sceneImage(): ImageSource {
   const { size } = SCENE
   const slow = latticeNoise(11, 220)
   const medium = latticeNoise(12, 18)
