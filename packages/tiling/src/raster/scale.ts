@@ -4,7 +4,6 @@ import type { TilePlan } from './plan.ts'
 import type { RasterInfo, RasterLevel } from './raster-info.ts'
 import type { ByteSource } from './source.ts'
 import { createPainter } from './tensor/painter.ts'
-import { flagValid } from './tensor/validity.ts'
 
 /**
  * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. In physical
@@ -41,7 +40,7 @@ export async function estimateScale(
 ): Promise<Scale> {
   if (requested !== null) {
     const [min, max] = requested
-    if (!(Number.isFinite(min) && Number.isFinite(max) && min < max)) throw invalidScale({ min, max })
+    if (!(min < max && Number.isFinite(max - min) && Number.isFinite(1 / (max - min)))) throw invalidScale({ min, max })
     return { origin: 'explicit', min: bands.map(() => min), max: bands.map(() => max) }
   }
   const physical = bands.some((band) => raster.bands[band]?.scale !== 1 || raster.bands[band]?.offset !== 0)
@@ -90,17 +89,21 @@ async function sampleBands(
   }))
   const painter = createPainter({ source, raster: level, plan, bands, lines })
   const picked = level.tiled ? scatteredTiles(plan) : wholeRows(plan)
-  const step = Math.ceil((picked.length * tileSize * tileSize) / SAMPLED_PIXELS)
-  const planes = new Float32Array(bands.length * tileSize * tileSize)
-  const valid = new Uint8Array(tileSize * tileSize)
+  const step = Math.ceil((picked.length * tileSize ** 2) / SAMPLED_PIXELS)
+  const size = tileSize * tileSize
+  const planes = new Float32Array(bands.length * size)
   const values = bands.map(() => [] as number[])
   for (const index of picked) {
     const window = tileWindow(plan, index)
-    await painter.paint(window, coveredRect(plan, window), planes)
-    flagValid(painter.marks, painter.missingBands, valid)
+    const count = await painter.paint(window, coveredRect(plan, window), planes)
+    const isValid = (i: number): boolean => count === size || painter.valid[i] === 1
     for (const [channel, list] of values.entries()) {
-      const plane = channel * valid.length
-      for (let i = index % step; i < valid.length; i += step) if (valid[i] === 1) list.push(planes[plane + i] as number)
+      const plane = channel * size
+      for (let i = index % step; i < size; i += step) {
+        const value = planes[plane + i] as number
+        // A double may be too large for the single precision of the planes.
+        if (isValid(i) && Number.isFinite(value)) list.push(value)
+      }
     }
   }
   return new Map(bands.map((band, channel) => [band, Float64Array.from(values[channel] as number[])]))
