@@ -19,6 +19,8 @@ export interface Scale {
 const SAMPLED_SIDE = 1024
 /** … in at most so many tiles, or rows of tiles where the level has strips, and about so many pixels. */
 const SAMPLED_TILES = 64
+/** Of large blocks fewer are decoded: so many pixels, but at least 16 blocks. */
+const DECODED_PIXELS = 1 << 24
 const SAMPLED_ROWS = 16
 const SAMPLED_PIXELS = 1 << 20
 const LOW = 0.02
@@ -88,7 +90,7 @@ async function sampleBands(
     shift: level.bands[band]?.offset ?? 0,
   }))
   const painter = createPainter({ source, raster: level, plan, bands, lines })
-  const picked = level.tiled ? scatteredTiles(plan) : wholeRows(plan)
+  const picked = level.tiled ? scatteredTiles(plan, level) : wholeRows(plan)
   const step = Math.ceil((picked.length * tileSize ** 2) / SAMPLED_PIXELS)
   const size = tileSize * tileSize
   const planes = new Float32Array(bands.length * size)
@@ -126,10 +128,12 @@ function distance({ width, height }: RasterLevel): number {
 }
 
 /** All tiles of a small plan, otherwise some that the R2 sequence spreads evenly. Source: M. Roberts, 2018. */
-function scatteredTiles({ columns, rows, count }: TilePlan): number[] {
-  if (count <= SAMPLED_TILES) return Array.from({ length: count }, (_, index) => index)
+function scatteredTiles({ columns, rows, count }: TilePlan, level: RasterLevel): number[] {
+  const affordable = Math.floor(DECODED_PIXELS / (level.blockWidth * level.blockHeight))
+  const wanted = Math.max(16, Math.min(SAMPLED_TILES, affordable))
+  if (count <= wanted) return Array.from({ length: count }, (_, index) => index)
   const picked = new Set<number>()
-  for (let i = 1; i <= SAMPLED_TILES; i++) {
+  for (let i = 1; i <= wanted; i++) {
     const column = Math.floor(((i * 0.7548776662466927) % 1) * columns)
     const row = Math.floor(((i * 0.5698402909980532) % 1) * rows)
     picked.add(row * columns + column)

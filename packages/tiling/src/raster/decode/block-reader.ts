@@ -4,7 +4,7 @@ import type { ByteSource } from '../source.ts'
 import { byteDecoderOf } from './bytes.ts'
 import type { BlockShape } from './pictures.ts'
 import { pictureDecoderOf } from './pictures.ts'
-import { allocateSamples, storedRowBytes, toSamples } from './samples.ts'
+import { SAMPLE_BYTES, allocateSamples, storedRowBytes, toSamples } from './samples.ts'
 
 /** Compressed blocks are smaller than this past twice their pixels, whatever a damaged directory declares. */
 const HEADROOM = 1 << 16
@@ -35,15 +35,22 @@ export interface BlockReaderOptions {
 export function createBlockReader(options: BlockReaderOptions): BlockReader {
   const { level, cacheBytes } = options
   const decode = blockDecoderOf(options)
+  const samplesPerBlock = level.blockWidth * level.blockHeight * (level.planar ? 1 : level.samplesPerPixel)
+  const blockBytes = samplesPerBlock * SAMPLE_BYTES[level.sampleType]
   const cache = new Map<number, Samples>()
   let held = 0
-  const keep = (index: number, samples: Samples): Samples => {
-    cache.set(index, samples)
-    held += samples.byteLength
+  // Before decoding, not after: at no time is more held than the cache may hold, or one block.
+  const makeRoom = (): void => {
     for (const [oldest, { byteLength }] of cache) {
-      if (held <= cacheBytes || oldest === index) break
+      if (held + blockBytes <= cacheBytes) return
       cache.delete(oldest)
       held -= byteLength
+    }
+  }
+  const keep = (index: number, samples: Samples): Samples => {
+    if (cacheBytes > 0) {
+      cache.set(index, samples)
+      held += samples.byteLength
     }
     return samples
   }
@@ -56,6 +63,7 @@ export function createBlockReader(options: BlockReaderOptions): BlockReader {
         cache.set(index, cached)
         return cached
       }
+      makeRoom()
       const samples = decode(index)
       return samples instanceof Promise ? samples.then((decoded) => keep(index, decoded)) : keep(index, samples)
     },

@@ -9,14 +9,14 @@ import { readLevel } from './level.ts'
 import { TAG } from './tags.ts'
 
 /** Largest decoded block unless a caller says otherwise. */
-const DEFAULT_BLOCK_BYTES = 128 * 1024 * 1024
+const DEFAULT_BLOCK_BYTES = 64 * 1024 * 1024
 const REDUCED = 1
 const MASK = 4
 
 /**
  * Reads a raster's headers: the first image, its overviews and its mask. Decodes no pixel.
  *
- * @param options.maxBlockBytes largest decoded block that is accepted; 128 MiB when absent
+ * @param options.maxBlockBytes largest decoded block that is accepted; 64 MiB when absent
  * @throws NOT_A_GEOTIFF, GEOTIFF_MALFORMED, GEOTIFF_TRUNCATED, UNSUPPORTED_COMPRESSION, UNSUPPORTED_DTYPE,
  * UNSUPPORTED_LAYOUT, BLOCK_TOO_LARGE
  */

@@ -23,7 +23,7 @@ export interface PainterOptions {
 }
 
 const MIN_CACHE = 16 * 1024 * 1024
-const MAX_CACHE = 160 * 1024 * 1024
+const MAX_CACHE = 96 * 1024 * 1024
 
 /** Puts the pixels of the raster into the planes of a tile, and tells which of them are valid. */
 export interface Painter {
@@ -166,13 +166,18 @@ function nodataOf(nodata: number, raster: RasterInfo): number {
 /** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
 function rowOfTilesBytes(raster: RasterInfo, plan: TilePlan): number {
   const { blockWidth, blockHeight, blocksAcross, samplesPerPixel, sampleType } = raster
-  if (fits(blockWidth, plan, plan.originX) && fits(blockHeight, plan, plan.originY)) return 0
-  const blockRows = Math.ceil(plan.tileSize / blockHeight) + 1
-  const rowBytes = blocksAcross * blockWidth * samplesPerPixel * SAMPLE_BYTES[sampleType]
-  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, blockRows * blockHeight * rowBytes))
+  const across = meshOf(blockWidth, plan, plan.originX)
+  const down = meshOf(blockHeight, plan, plan.originY)
+  if (across === 'blocks in tiles' && down === 'blocks in tiles') return 0
+  const rows = Math.ceil(plan.tileSize / blockHeight) + (down === 'crossing' ? 1 : 0)
+  const bytes = blocksAcross * blockWidth * rows * blockHeight * samplesPerPixel * SAMPLE_BYTES[sampleType]
+  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, bytes))
 }
 
-/** Whether no block reaches into two tiles along an axis. */
-function fits(block: number, { tileSize, stride, edge }: TilePlan, origin: number): boolean {
-  return stride >= tileSize && stride % block === 0 && origin % block === 0 && edge !== 'shift'
+/** How blocks and tiles share the edges of an axis: then a block belongs to one tile, or a tile to one block. */
+function meshOf(block: number, plan: TilePlan, origin: number): 'blocks in tiles' | 'tiles in blocks' | 'crossing' {
+  const { tileSize, stride, edge } = plan
+  if (edge === 'shift' || stride < tileSize) return 'crossing'
+  if (stride % block === 0 && origin % block === 0) return 'blocks in tiles'
+  return block % stride === 0 && origin % stride === 0 ? 'tiles in blocks' : 'crossing'
 }
