@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 
 import type { OnProgress, Progress } from '@terrane/core'
 
-import { type PlainError, reviveError } from '../plain-error.ts'
+import { type PlainError, reviveError } from '@terrane/core'
 import type { RegionFeature } from './embedders/count-features.ts'
 import type { RegionEmbedder } from './embedders/embedder.ts'
 import { regionFailed, regionThreadLost } from './errors.ts'

@@ -10,7 +10,7 @@ type Random = () => number
 /** All pairs, written as plainly as can be: the oracle. */
 function bruteForce(cells: readonly string[], geometry: Geometry): number[] {
   return cells.flatMap((cell, i) => {
-    const ring = cellToBoundary(cell, true).map(([x = 0, y = 0]): Position => [x, y])
+    const ring = cellToBoundary(cell, true).map(([x, y]): Position => [x, y])
     return meets(geometry, ring) ? [i] : []
   })
 }
