@@ -107,7 +107,7 @@ async function readGeotiffJs(path: string): Promise<{ seconds: number; first: Ar
     for (let y = 0; y < SIDE; y += TILE) {
       for (let x = 0; x < SIDE; x += TILE) {
         const rasters = await image.readRasters({ window: [x, y, x + TILE, y + TILE], samples: [0, 1, 2] })
-        if (x === 0 && y === 0) first = rasters as ArrayLike<number>[]
+        if (x === 0 && y === 0) first = rasters
       }
     }
     return { seconds: cpuSeconds() - start, first }

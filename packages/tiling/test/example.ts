@@ -10,6 +10,8 @@ export async function printTiles(path: string, print: (line: string) => void): P
   for (let index = 0; index < plan.count; index++) {
     const { validFraction } = await reader.read(index, tensor)
     const { polygons } = footprint(crs, raster.affine, coveredRect(plan, tileWindow(plan, index)))
-    print(`tile ${index}: ${validFraction} valid, at ${polygons[0]?.[0]}, first value ${tensor[0]?.toFixed(3)}`)
+    print(
+      `tile ${index}: ${validFraction} valid, at ${polygons[0]?.[0]?.join(' ')}, first value ${tensor[0]?.toFixed(3)}`,
+    )
   }
 }
