@@ -121,7 +121,7 @@ describe('the bands', () => {
       imageOf({ width: 16, height: 16, bands: 1 }, () => 0),
     )
     expect(raster.bands.map(({ color }) => color)).toEqual(['red', 'green', 'blue'])
-    expect((raster.palette ?? []).slice(0, 6)).toEqual([10, 20, 30, 255, 254, 253])
+    expect(raster.palette?.slice(0, 6)).toEqual(Uint8Array.of(10, 20, 30, 255, 254, 253))
   })
 
   test('have scale and offset', async () => {
