@@ -17,7 +17,7 @@ test('the example of the README is the one that runs here', async () => {
     const lines: string[] = []
     await printTiles(path, (line) => lines.push(line))
     expect(lines).toEqual([
-      'tile 0: 1 valid, at 13.588661230014477 50.54337955497829, first value 2.500',
+      expect.stringMatching(/^tile 0: 1 valid, at 13\.58866\d+ 50\.54337\d+, first value 2\.500$/),
       expect.stringMatching(/^tile 1: 1 valid, at 13\.5958849.*, first value -2\.500$/),
     ])
   } finally {
