@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
 import { readBands } from './bands.ts'
@@ -32,7 +33,7 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   }
   const overviews = others
     .filter((directory) => directory.number(TAG.newSubfileType, 0) === REDUCED)
-    .map((directory) => readLevel(directory, littleEndian, limits))
+    .flatMap((directory) => readOverview(directory, littleEndian, limits))
     .map((overview) => ({ ...overview, mask: maskOf(overview) }))
   return {
     ...level,
@@ -41,5 +42,15 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
     mask: maskOf(level),
     overviews: overviews.toSorted((a, b) => b.width - a.width),
     ...readGeoreference(main),
+  }
+}
+
+/** Overviews only make sampling cheaper: one that cannot be read is left out, and the image is used instead. */
+function readOverview(directory: Directory, littleEndian: boolean, limits: LevelLimits): RasterLevel[] {
+  try {
+    return [readLevel(directory, littleEndian, limits)]
+  } catch (error) {
+    if (error instanceof TerraneError) return []
+    throw error
   }
 }
