@@ -58,7 +58,11 @@ async function copyRows(
   let rows = 0
   const flush = async () => {
     if (failure) throw failure
-    if (!stream.write(encoder.take())) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    if (!stream.write(encoder.take())) {
+      const waiting = new AbortController()
+      await Promise.race([once(stream, 'drain', waiting), once(stream, 'close', waiting)])
+      waiting.abort()
+    }
     if (failure) throw failure
   }
   try {
