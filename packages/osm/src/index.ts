@@ -1,3 +1,5 @@
+export { AreaAssembler } from './area/assemble.ts'
+export type { AreaFault } from './area/assemble.ts'
 export { COORDINATE_SCALE, NODE, RELATION, UNDEFINED_COORDINATE, WAY } from './block.ts'
 export type {
   BlockVisitor,
