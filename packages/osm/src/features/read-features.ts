@@ -280,6 +280,7 @@ class FeatureBuilder implements OsmFeature {
   }
 
   #reserve(points: number, lines: number): void {
+    if (points <= this.lon.length && lines < this.lineStart.length) return
     this.lon = growInt32(this.lon, points)
     this.lat = growInt32(this.lat, points)
     this.lineStart = growInt32(this.lineStart, lines + 1)

@@ -61,14 +61,30 @@ export function ewkbPolygons({ lon, lat, ringStart, polygonStart, polygonCount }
   return writer.bytes
 }
 
+/**
+ * Geometries are small and many: they are cut from slabs, for an array buffer of its own each would cost more than what
+ * is written into it. A slab lives as long as one of its geometries.
+ */
+const SLAB_BYTES = 1 << 18
+let slab = new ArrayBuffer(SLAB_BYTES)
+let slabUsed = 0
+let slabView = new DataView(slab)
+
 class Writer {
   readonly bytes: Uint8Array
   readonly #view: DataView
-  #at = 0
+  #at: number
 
   constructor(size: number) {
-    this.bytes = new Uint8Array(size)
-    this.#view = new DataView(this.bytes.buffer)
+    if (slabUsed + size > slab.byteLength) {
+      slab = new ArrayBuffer(Math.max(SLAB_BYTES, size))
+      slabView = new DataView(slab)
+      slabUsed = 0
+    }
+    this.bytes = new Uint8Array(slab, slabUsed, size)
+    this.#view = slabView
+    this.#at = slabUsed
+    slabUsed += size
   }
 
   /** Byte order, type, and the SRID where the type has its flag. */

@@ -39,7 +39,7 @@ export function readColumn(kind: ColumnKind, text: string | null): ColumnValue {
 
 function readInteger(text: string | null): number | null {
   if (text === null) return null
-  const value = /^[+-]?\d[\d ,.']*$/.test(text) ? Number(text.replaceAll(/[ ,']/g, '')) : Number.NaN
+  const value = /^[+-]?\d[\d ,']*$/.test(text) ? Number(text.replaceAll(/[ ,']/g, '')) : Number.NaN
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null
 }
 
