@@ -116,7 +116,7 @@ function least(edges: readonly number[], axis: 0 | 1, sign: 1 | -1 = 1): number 
 }
 
 /** True when two closed segments have a point in common. */
-export function segmentsMeet(
+function segmentsMeet(
   ax: number,
   ay: number,
   bx: number,

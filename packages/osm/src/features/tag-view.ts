@@ -1,22 +1,20 @@
 import type { TagColumns } from '../block.ts'
 import type { StringTable } from '../string-table.ts'
 
-/** What a string of a block is, when it is not the number of a key. */
+/** A string of a block that has not been looked at; else twice the number of the key plus one, plus one if it counts. */
 const UNKNOWN = -1
-const UNINTERESTING = -2
-const INTERESTING = -3
 
 /**
- * The tags of one element at a time, in a block of many. Keys that matter are numbered once; finding whether an element
- * has any of them decodes no string twice per block.
+ * The tags of one element at a time, in a block of many. Keys that are asked for are numbered once; finding what an
+ * element has decodes no string twice per block.
  */
 export class TagView {
   readonly #numbers: ReadonlyMap<string, number>
-  readonly #ignored: ReadonlySet<string> | null
+  readonly #counts: (key: string) => boolean
   #strings: StringTable | null = null
   #columns: TagColumns | null = null
   #row = 0
-  /** Number of the key that each string of the block is. */
+  /** What each string of the block is as a key. */
   #keyOf = new Int16Array(0)
   /** JSON text of each string of the block. */
   #json: (string | undefined)[] = []
@@ -26,11 +24,11 @@ export class TagView {
   #mark = 0
 
   /**
-   * @param keys the keys that are asked for; their indices are their numbers
-   * @param ignored when given, all other keys but these matter too
+   * @param keys the keys that can be asked for; their indices are their numbers
+   * @param counts says of a key whether it makes an element a candidate; all of `keys` do when absent
    */
-  constructor(keys: readonly string[], ignored: readonly string[] | null = null) {
-    this.#ignored = ignored && new Set(ignored)
+  constructor(keys: readonly string[], counts?: (key: string) => boolean) {
+    this.#counts = counts ?? ((key) => this.#numbers.has(key))
     this.#numbers = new Map(keys.map((key, i) => [key, i]))
     this.#value = new Uint32Array(keys.length)
     this.#marks = new Float64Array(keys.length)
@@ -51,7 +49,7 @@ export class TagView {
     this.#keyOf.fill(UNKNOWN)
   }
 
-  /** Takes the tags of one row; true when it has a key that matters. */
+  /** Takes the tags of one row; true when it has a key that counts. */
   load(columns: TagColumns, row: number): boolean {
     this.#columns = columns
     this.#row = row
@@ -61,11 +59,11 @@ export class TagView {
     let any = false
     for (let t = tagOffsets[row]!; t < end; t++) {
       const string = tags[t * 2]!
-      let key = this.#keyOf[string]!
-      if (key === UNKNOWN) key = this.#keyOf[string] = this.#classify(this.#strings!.get(string))
-      if (key === UNINTERESTING) continue
-      any = true
-      if (key === INTERESTING) continue
+      let code = this.#keyOf[string]!
+      if (code === UNKNOWN) code = this.#keyOf[string] = this.#classify(this.#strings!.get(string))
+      if (code & 1) any = true
+      if (code < 2) continue
+      const key = (code >> 1) - 1
       this.#marks[key] = mark
       this.#value[key] = tags[t * 2 + 1]!
     }
@@ -98,9 +96,8 @@ export class TagView {
   }
 
   #classify(key: string): number {
-    const number = this.#numbers.get(key)
-    if (number !== undefined) return number
-    return this.#ignored && !this.#ignored.has(key) ? INTERESTING : UNINTERESTING
+    const number = this.#numbers.get(key) ?? -1
+    return (number + 1) * 2 + (this.#counts(key) ? 1 : 0)
   }
 
   #jsonOf(string: number): string {

@@ -1,7 +1,7 @@
 import type { TagView } from '../features/tag-view.ts'
 
 /** Values of a key that count: any but `no`, these, or any but `no` and these. */
-export type ValueRule = '*' | readonly string[] | { readonly except: readonly string[] }
+type ValueRule = '*' | readonly string[] | { readonly except: readonly string[] }
 
 /** Keys and the values that count; one of them is enough. */
 export type Match = Readonly<Record<string, ValueRule>>

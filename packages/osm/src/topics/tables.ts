@@ -19,7 +19,7 @@ export const TOPICS = [
 export type Topic = (typeof TOPICS)[number]
 
 /** A column that comes from tags: of the key of its name, or of another one. */
-export type TagColumn = readonly [name: string, kind: ColumnKind, key?: string]
+type TagColumn = readonly [name: string, kind: ColumnKind, key?: string]
 
 /** Which elements give rows: nodes, ways as lines, closed ways and relations as areas, relations as routes. */
 export type RowSource = 'node' | 'line' | 'area' | 'route'
@@ -364,8 +364,10 @@ export const TOPIC_TABLES: readonly TopicTable[] = [
   { topic: 'all', suffix: 'multipolygons', geometryType: 'MultiPolygon', sources: ['area'], match: null, columns: [] },
 ]
 
-/** Tags that describe the mapping, not the thing: an element with no other ones is not a feature. */
-export const UNINFORMATIVE_KEYS: readonly string[] = [
+/** Tags that describe the mapping or the drawing, not the thing: an element with no other ones is not a feature. */
+export const UNINFORMATIVE_KEYS: ReadonlySet<string> = new Set([
+  'area',
+  'type',
   'created_by',
   'source',
   'source:name',
@@ -380,4 +382,4 @@ export const UNINFORMATIVE_KEYS: readonly string[] = [
   'converted_by',
   'import',
   'import_uuid',
-]
+])

@@ -68,13 +68,11 @@ export class TopicRows implements FeatureVisitor {
   readonly #name: number
 
   constructor(tables: readonly TopicTable[], onRow: (table: number, row: ImportRow) => void) {
-    const keys = new Set(['area', 'type', 'name', ...Object.keys(AREA_RULES)])
-    for (const { match, columns } of tables) {
-      for (const key of Object.keys(match ?? {})) keys.add(key)
-      for (const [name, , key] of columns) keys.add(key ?? name)
-    }
+    const matched = new Set(tables.flatMap(({ match }) => Object.keys(match ?? {})))
+    const asked = tables.flatMap(({ columns }) => columns.map(([name, , key]) => key ?? name))
+    const keys = new Set(['area', 'type', 'name', ...Object.keys(AREA_RULES), ...matched, ...asked])
     const everything = tables.some(({ match }) => match === null)
-    this.tags = new TagView([...keys], everything ? [...UNINFORMATIVE_KEYS, 'type', 'area'] : null)
+    this.tags = new TagView([...keys], (key) => matched.has(key) || (everything && !UNINFORMATIVE_KEYS.has(key)))
     this.#onRow = onRow
     this.#tables = tables.map((table) => compile(table, this.tags))
     this.#areaRules = new Map(keyRules(AREA_RULES, this.tags).map((rule) => [rule.name, rule]))
