@@ -16,7 +16,7 @@ export const JOB_STATUSES = ['pending', 'running', 'success', 'failed'] as const
 /** Clients stop polling on `success` and `failed` only, so a cancelled job is `failed` with code `cancelled`. */
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-const JobStatusSchema = Type.Union(JOB_STATUSES.map((status) => Type.Literal(status)))
+const JobStatusSchema = Type.Enum([...JOB_STATUSES])
 
 export const JobError = named(
   'JobError',
@@ -85,9 +85,7 @@ export const JobListQuery = Type.Object(
     status: Type.Optional(JobStatusSchema),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
-    order: Type.Optional(
-      Type.Union([Type.Literal('created_at.desc'), Type.Literal('created_at.asc')], { default: 'created_at.desc' }),
-    ),
+    order: Type.Optional(Type.Enum(['created_at.desc', 'created_at.asc'], { default: 'created_at.desc' })),
   },
   { additionalProperties: false },
 )

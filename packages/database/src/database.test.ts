@@ -40,6 +40,19 @@ test('a transaction that throws leaves nothing and the connection goes on', asyn
   expect((await database.query('select * from rolled')).rows).toEqual([])
 })
 
+test('a job that is cancelled stops its statement and starts no other', async () => {
+  const stop = new AbortController()
+  const job = test_.database.withSignal(stop.signal)
+  const reason = new Error('cancelled by the test')
+  // The embedded database has one session: there a statement runs to its end first.
+  const seconds = test_.database.capabilities.locks ? 20 : 0.2
+  const running = job.query('select pg_sleep($1)', [seconds])
+  setTimeout(() => stop.abort(reason), 100)
+  await expect(running.then(() => job.query('select 1'))).rejects.toBe(reason)
+  await expect(job.transaction((session) => session.query('select 1'))).rejects.toBe(reason)
+  expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
 test('migrations that are applied are not applied again', async () => {
   expect(await migrate(test_.database, ['control', 'project'])).toEqual([])
 })

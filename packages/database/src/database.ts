@@ -1,4 +1,13 @@
-import { Client, Pool, types, type CustomTypesConfig, type PoolClient, type QueryResult, type QueryResultRow } from 'pg'
+import {
+  Client,
+  Pool,
+  types,
+  type ClientConfig,
+  type CustomTypesConfig,
+  type PoolClient,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg'
 import { capabilitiesOf, type Capabilities } from './capabilities.ts'
 import { mapConnectionError } from './errors.ts'
 
@@ -30,6 +39,11 @@ export interface Database extends Queryable, AsyncDisposable {
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
+   * The same database for the time of a job: once the signal aborts, running statements are cancelled on the server
+   * (where it has more than one session) and new ones are refused with the signal's reason.
+   */
+  withSignal(signal: AbortSignal): Database
+  /**
    * Calls `onNotify` for each NOTIFY on the channel, on a connection of its own that reconnects by itself. Returns null
    * where the server does not deliver notifications: poll instead.
    */
@@ -39,6 +53,8 @@ export interface Database extends Queryable, AsyncDisposable {
 
 export interface DatabaseOptions {
   readonly url: string
+  /** IP address to dial instead of the URL's host, when that host was resolved and checked before. */
+  readonly address?: string
   /** Most connections of the pool; 10 when absent. */
   readonly max?: number
   /** Shown in pg_stat_activity. */
@@ -56,7 +72,7 @@ export interface DatabaseOptions {
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const pool = new Pool({
-    connectionString: options.url,
+    ...connection(options),
     max: options.max ?? 10,
     application_name: options.applicationName ?? 'terrane',
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
@@ -76,19 +92,45 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+/** How to reach the server. With a checked address nothing of the URL's query but sslmode is believed: it can name files. */
+function connection(options: DatabaseOptions): ClientConfig {
+  if (options.address === undefined) return { connectionString: options.url }
+  const url = new URL(options.url)
+  const sslmode = url.searchParams.get('sslmode') ?? 'prefer'
+  const verify = sslmode === 'verify-full' || sslmode === 'verify-ca'
+  return {
+    host: options.address,
+    port: Number(url.port || 5432),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    ssl:
+      sslmode === 'disable' || sslmode === 'prefer' || sslmode === 'allow'
+        ? false
+        : { rejectUnauthorized: verify, servername: url.hostname },
+  }
+}
+
 class PooledDatabase implements Database {
   readonly capabilities: Capabilities
   private readonly pool: Pool
   private readonly options: DatabaseOptions
+  private readonly signal: AbortSignal | null
   private closed: Promise<void> | null = null
 
-  constructor(pool: Pool, options: DatabaseOptions, capabilities: Capabilities) {
+  constructor(pool: Pool, options: DatabaseOptions, capabilities: Capabilities, signal: AbortSignal | null = null) {
+    this.capabilities = capabilities
     this.pool = pool
     this.options = options
-    this.capabilities = capabilities
+    this.signal = signal
+  }
+
+  withSignal(signal: AbortSignal): Database {
+    return new PooledDatabase(this.pool, this.options, this.capabilities, signal)
   }
 
   async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
+    if (this.signal) return this.session((session) => session.query<Row>(text, values))
     try {
       return await this.pool.query<Row>(text, values as unknown[])
     } catch (error) {
@@ -97,6 +139,7 @@ class PooledDatabase implements Database {
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.signal?.throwIfAborted()
     let client: PoolClient
     try {
       client = await this.pool.connect()
@@ -106,14 +149,17 @@ class PooledDatabase implements Database {
     // A connection that fails between two statements would otherwise raise an unhandled error.
     const onError = (error: Error) => this.options.onError?.(error)
     client.on('error', onError)
+    const onAbort = () => this.cancel(client)
+    this.signal?.addEventListener('abort', onAbort)
     let broken: Error | boolean = false
     try {
-      return await work(sessionOf(client))
+      return await work(sessionOf(client, this.signal))
     } catch (error) {
       const mapped = mapConnectionError(error)
       if (mapped !== error) broken = true
-      throw mapped
+      throw this.signal?.aborted ? this.signal.reason : mapped
     } finally {
+      this.signal?.removeEventListener('abort', onAbort)
       client.off('error', onError)
       client.release(broken)
     }
@@ -127,10 +173,16 @@ class PooledDatabase implements Database {
         await session.query('commit')
         return value
       } catch (error) {
-        await session.query('rollback').catch(ignore)
+        await session.client.query('rollback').catch(ignore)
         throw error
       }
     })
+  }
+
+  private cancel(client: PoolClient): void {
+    const { processID } = client as unknown as { processID?: number }
+    if (!this.capabilities.locks || processID === undefined) return
+    this.pool.query('select pg_cancel_backend($1)', [processID]).catch(ignore)
   }
 
   async listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null> {
@@ -150,11 +202,13 @@ class PooledDatabase implements Database {
   }
 }
 
-function sessionOf(client: PoolClient): Session {
+function sessionOf(client: PoolClient, signal: AbortSignal | null): Session {
   return {
     client,
-    query: <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) =>
-      client.query<Row>(text, values as unknown[]),
+    query: async <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => {
+      signal?.throwIfAborted()
+      return client.query<Row>(text, values as unknown[])
+    },
   }
 }
 
@@ -178,7 +232,7 @@ class Listener implements AsyncDisposable {
 
   async start(): Promise<void> {
     const client = new Client({
-      connectionString: this.options.url,
+      ...connection(this.options),
       application_name: `${this.options.applicationName ?? 'terrane'} listen`,
       keepAlive: true,
     })

@@ -5,7 +5,7 @@ import { Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 const schema = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 3333, minimum: 0, maximum: 65535, description: 'Port to listen on.' }),
-  TERRANE_MODE: Type.Union([Type.Literal('local'), Type.Literal('shared')], { default: 'local' }),
+  TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local' }),
   TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false }),
   TERRANE_SERVICE_ROLE_KEY: Secret('Key of the project.', 8),
   TERRANE_NOTE: Type.Optional(Type.String()),

@@ -51,10 +51,10 @@ export function splitList(text: string): string[] {
 /** Settings that every app has. */
 export const ServiceEnv = {
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
-  LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info', description: 'Least level that is logged.' },
-  ),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'Least level that is logged.',
+  }),
   DRAIN_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 0,
@@ -68,14 +68,13 @@ function describe(schema: TSchema): string {
     type?: string
     minimum?: number
     maximum?: number
-    anyOf?: { const?: unknown }[]
+    enum?: readonly string[]
   }
   const facts = [
     s.description,
     s.type &&
       `(${s.type}${s.minimum === undefined ? '' : ` ≥ ${s.minimum}`}${s.maximum === undefined ? '' : ` ≤ ${s.maximum}`})`,
-    s.anyOf?.every((option) => 'const' in option) &&
-      `(one of ${s.anyOf.map((option) => String(option.const)).join(', ')})`,
+    s.enum && `(one of ${s.enum.join(', ')})`,
   ]
   return facts.filter(Boolean).join(' ')
 }

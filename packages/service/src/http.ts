@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Problem, type Named } from '@terrane/contracts'
 import addFormats from 'ajv-formats'
 import { Ajv } from 'ajv'
-import fastify, { type FastifyInstance, type FastifyBaseLogger, type RawServerDefault } from 'fastify'
+import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { notFound } from './errors.ts'
@@ -24,6 +24,8 @@ export interface HttpOptions {
   readonly bodyLimit?: number
   /** Schemas that routes use by reference; Problem is always among them. */
   readonly schemas?: readonly Named[]
+  /** Path prefix under which the same routes answer too, e.g. `/worker`. */
+  readonly mountedAt?: string
   /** True behind a proxy whose X-Forwarded-* headers are to be believed. */
   readonly trustProxy?: boolean
 }
@@ -38,7 +40,7 @@ export function createHttp(options: HttpOptions): Http {
   const loggerInstance: FastifyBaseLogger = options.logger
   const app = fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
     trustProxy: options.trustProxy ?? false,
     requestIdHeader: false,
@@ -46,6 +48,7 @@ export function createHttp(options: HttpOptions): Http {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
+    rewriteUrl: (request) => withoutPrefix(request.url ?? '/', options.mountedAt),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -55,6 +58,7 @@ export function createHttp(options: HttpOptions): Http {
   app.setNotFoundHandler((request) => {
     throw notFound({ method: request.method, path: request.url.split('?')[0] ?? '/' })
   })
+  app.removeContentTypeParser('text/plain')
   app.addSchema(Problem)
   for (const schema of options.schemas ?? []) app.addSchema(schema)
   installValidators(app)
@@ -74,6 +78,13 @@ export function createHttp(options: HttpOptions): Http {
     )
   })
   return app
+}
+
+function withoutPrefix(url: string, prefix: string | undefined): string {
+  if (prefix === undefined || !url.startsWith(prefix)) return url
+  const rest = url.slice(prefix.length)
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`
+  return rest.startsWith('/') ? rest : url
 }
 
 /** Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted. */

@@ -6,12 +6,12 @@ export type { Http, HttpOptions } from './http.ts'
 export { statusOf, toProblem } from './problem.ts'
 export { addHealth } from './health.ts'
 export type { ReadinessCheck } from './health.ts'
-export { Counter, Gauge, Histogram, addMetrics, createRegistry } from './metrics.ts'
+export { Counter, Gauge, Histogram, addMetrics, createRegistry, onScrape } from './metrics.ts'
 export type { Registry } from './metrics.ts'
 export { addOpenApi } from './openapi.ts'
 export { serve, stopRequested } from './serve.ts'
 export type { ServeOptions } from './serve.ts'
-export { createGuardedFetch } from './fetch/guarded-fetch.ts'
+export { createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
 export type {
   DialTarget,
   Dialer,

@@ -1,7 +1,12 @@
-import { Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Histogram, Registry, collectDefaultMetrics, type Gauge } from 'prom-client'
 import type { Http } from './http.ts'
 
 export { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** Sets a gauge anew whenever the metrics are read. */
+export function onScrape(gauge: Gauge, collect: () => Promise<void>): void {
+  Object.assign(gauge, { collect })
+}
 
 /** A registry with the process's default metrics. */
 export function createRegistry(app: string): Registry {

@@ -147,6 +147,8 @@ function fieldError(v: AjvError): FieldError {
       return { path: `${base}/${pointer(params['additionalProperty'])}`, message: 'is not a known field' }
     case 'const':
       return { path: base, message: `must be ${JSON.stringify(params['allowedValue'])}` }
+    case 'enum':
+      return { path: base, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
     case 'pattern':
       return { path: base, message: `must match ${String(params['pattern'])}` }
     default:

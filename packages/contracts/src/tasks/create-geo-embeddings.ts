@@ -35,7 +35,7 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels from tile to tile; tileSize when absent.' }),
     ),
     edge: Type.Optional(
-      Type.Union([Type.Literal('pad'), Type.Literal('drop'), Type.Literal('shift')], {
+      Type.Enum(['pad', 'drop', 'shift'], {
         default: 'pad',
         description: 'Tiles over the edge: mirrored pixels, left out, or moved inward.',
       }),
@@ -57,7 +57,7 @@ export const CreateGeoEmbeddings = Type.Object(
       }),
     ),
     level: Type.Optional(
-      Type.Union([Type.Literal('tile'), Type.Literal('patch')], {
+      Type.Enum(['tile', 'patch'], {
         default: 'tile',
         description: 'One vector per tile, or one per patch of the model (many more rows, half precision).',
       }),

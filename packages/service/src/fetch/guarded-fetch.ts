@@ -85,12 +85,7 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
     const tls = url.protocol === 'https:'
     const hostname = url.hostname.replace(/^\[|\]$/g, '')
     const addresses = isIP(hostname) ? [hostname] : await resolve(resolver, hostname)
-    if (!trusted) {
-      for (const address of addresses) {
-        const range = forbiddenRange(address)
-        if (range !== null) throw urlRefused({ reason: `${url.hostname} has an address that is not public (${range})` })
-      }
-    }
+    if (!trusted) checkAddresses(url.hostname, addresses)
     const address = addresses[0]
     if (address === undefined) throw downloadFailed({ host: url.hostname, reason: 'the name has no address' })
     return { address, port: url.port === '' ? (tls ? 443 : 80) : Number(url.port), hostname, tls }
@@ -161,6 +156,29 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
         cancel,
       }
     }
+  }
+}
+
+/**
+ * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Dial this
+ * very address.
+ *
+ * @throws URL_REFUSED, DOWNLOAD_FAILED when the name cannot be resolved
+ */
+export async function resolvePublicHost(hostname: string, policy: FetchPolicy = {}): Promise<string> {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(bare) ? [bare] : await resolve(policy.resolver ?? systemResolver, bare)
+  if (!policy.allowHosts?.some((host) => host.toLowerCase() === hostname.toLowerCase()))
+    checkAddresses(hostname, addresses)
+  const [address] = addresses
+  if (address === undefined) throw downloadFailed({ host: hostname, reason: 'the name has no address' })
+  return address
+}
+
+function checkAddresses(host: string, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    const range = forbiddenRange(address)
+    if (range !== null) throw urlRefused({ reason: `${host} has an address that is not public (${range})` })
   }
 }
 
