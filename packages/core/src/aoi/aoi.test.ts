@@ -143,6 +143,20 @@ describe('tests of points, boxes and segments', () => {
   })
 })
 
+test('an area contains another that lies within it', () => {
+  const area = (...rings: number[][][]) => readAoi(polygon(...rings), LIMITS)
+  const outer = area(box(0, 0, 10, 10), box(4, 4, 6, 6))
+  expect(outer.contains(area(box(1, 1, 3, 3)))).toBe(true)
+  expect(outer.contains(area(box(1, 1, 5, 5)))).toBe(false)
+  expect(outer.contains(area(box(3, 3, 7, 7)))).toBe(false)
+  expect(outer.contains(area([[1, 1], [9, 1], [9, 9], [1, 1]]))).toBe(false) // prettier-ignore
+  expect(outer.contains(area(box(-1, 1, 3, 3)))).toBe(false)
+  expect(outer.contains(area(box(20, 20, 21, 21)))).toBe(false)
+  const islands = { type: 'MultiPolygon', coordinates: [[box(170, -20, 180, -10)], [box(-180, -20, -170, -10)]] }
+  expect(readAoi(islands, LIMITS).contains(area(box(178, -18, -178, -16)))).toBe(true)
+  expect(readAoi(islands, LIMITS).contains(area(box(178, -18, -160, -16)))).toBe(false)
+})
+
 function within(ring: number[][], x: number, y: number): boolean {
   let odd = false
   for (let i = 1; i < ring.length; i++) {

@@ -61,9 +61,31 @@ export class Aoi {
     return false
   }
 
+  /** True when all of another area lies within this one, its border apart from this one's. */
+  contains(other: Aoi): boolean {
+    for (const rings of other.polygons) {
+      for (const ring of rings) {
+        for (let i = 0; i < ring.length; i += 2) {
+          const lng = ring[i]!
+          // Of a polygon over the antimeridian each part counts on its own side.
+          if (lng < -180 || lng > 180) continue
+          if (!this.containsPoint(lng, ring[i + 1]!)) return false
+          if (i > 0 && this.#crossesBorder(ring[i - 2]!, ring[i - 1]!, lng, ring[i + 1]!)) return false
+        }
+      }
+    }
+    // No borders cross: a hole of this one is all within the other, or all without.
+    const holes = this.polygons.flatMap((rings) => rings.slice(1))
+    return !holes.some((hole) => other.containsPoint(hole[0]!, hole[1]!))
+  }
+
   /** A point on the border of each polygon: an area that touches no border may still cover one of these. */
   *borderPoints(): Generator<readonly [lng: number, lat: number]> {
     for (const [outer] of this.polygons) if (outer) yield [outer[0]!, outer[1]!]
+  }
+
+  #crossesBorder(lng0: number, lat0: number, lng1: number, lat1: number): boolean {
+    return this.#bands.some((bands) => bands.crosses(lng0, lat0, lng1, lat1))
   }
 
   /** The area as a GeoJSON geometry; of a polygon over the antimeridian, both copies. */

@@ -46,7 +46,7 @@ export interface FeatureCounts {
   relations: number
   /** Candidates outside the area of interest. */
   outside: number
-  /** Ways with fewer than two nodes left, and relations without any way, as at the border of an extract. */
+  /** Ways with fewer than two different points, and relations without any way, as at the border of an extract. */
   withoutGeometry: number
   /** Areas whose rings do not close. */
   openAreas: number

@@ -114,6 +114,18 @@ describe('elements become features', () => {
     expect(counts).toMatchObject({ missingNodes: 5, openAreas: 2, withoutGeometry: 2, ways: 4, relations: 1 })
   })
 
+  test('without points that repeat the one before, and not as lines without a length', async () => {
+    const { found, counts } = await features([
+      ...square,
+      node(20, 0, 0),
+      way(1, [1, 20, 2, 2, 3], { a: 'road' }),
+      way(2, [1, 20], { a: 'dot' }),
+      way(3, [1, 20, 1, 20, 1], { a: 'dot' }),
+    ])
+    expect(found).toEqual(['open way 1 road line 1/3'])
+    expect(counts.withoutGeometry).toBe(2)
+  })
+
   test('once each, and areas only when their lines do not cross', async () => {
     const { found, counts } = await features([
       ...square,

@@ -255,27 +255,34 @@ class FeatureBuilder implements OsmFeature {
     this.#visitor.visit(this)
   }
 
-  /** Puts the points of a way into `lon` and `lat`, without nodes that the file lacks; returns their number. */
+  /**
+   * Puts the points of a way into `lon` and `lat`, without nodes that the file lacks and without points that repeat the
+   * one before; returns their number.
+   */
   #locate(ways: WayColumns, from: number, to: number): number {
     this.#reserve(to - from, 1)
     const { lon, lat } = this
+    const index = this.#index
     let count = 0
-    if (ways.hasLocations) {
-      for (let i = from; i < to; i++) {
-        if (ways.refLon[i] === UNDEFINED_COORDINATE) continue
-        lon[count] = ways.refLon[i]!
-        lat[count++] = ways.refLat[i]!
-      }
-    } else {
-      const index = this.#index
-      for (let i = from; i < to; i++) {
+    let missing = 0
+    for (let i = from; i < to; i++) {
+      let x: number
+      let y: number
+      if (ways.hasLocations) {
+        x = ways.refLon[i]!
+        y = ways.refLat[i]!
+      } else {
         const row = index.find(ways.refs[i]!)
-        if (row < 0) continue
-        lon[count] = index.lon(row)
-        lat[count++] = index.lat(row)
+        x = row < 0 ? UNDEFINED_COORDINATE : index.lon(row)
+        y = row < 0 ? UNDEFINED_COORDINATE : index.lat(row)
+      }
+      if (x === UNDEFINED_COORDINATE) missing++
+      else if (count === 0 || x !== lon[count - 1] || y !== lat[count - 1]) {
+        lon[count] = x
+        lat[count++] = y
       }
     }
-    this.counts.missingNodes += to - from - count
+    this.counts.missingNodes += missing
     return count
   }
 

@@ -304,7 +304,7 @@ describe('rows', () => {
       type: 'LineString',
       coordinates: [[11, 48], [11.01, 48], [11.01, 48.01]], // prettier-ignore
     })
-    expect(result.rows).toEqual([1])
+    expect(result.tables).toEqual([{ rows: 1, bbox: [11, 48, 11.01, 48.01] }])
   })
 
   test('of points made of areas say so, and what made them', async () => {
@@ -369,7 +369,7 @@ describe('rows', () => {
     const result = await importOsmArea(reader, null, ['places'], sink, { batchRows: 25 })
     expect(batches.map((batch) => batch.length)).toEqual([30, 30, 30, 5])
     expect(batches.flat()).toEqual(Array.from({ length: 95 }, (_, i) => i + 1))
-    expect(result.rows).toEqual([95])
+    expect(result.tables).toEqual([{ rows: 95, bbox: [1, 1, 1, 1] }])
   })
 
   test('are those that touch the area of interest', async () => {

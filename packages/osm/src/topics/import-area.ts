@@ -1,4 +1,4 @@
-import type { Aoi, OnProgress } from '@terrane/core'
+import type { Aoi, Bbox, OnProgress } from '@terrane/core'
 import type { OsmHeader } from '../block.ts'
 import { osmTopicUnknown } from '../errors.ts'
 import type { FeatureCounts } from '../features/feature.ts'
@@ -28,8 +28,8 @@ export interface ImportOptions {
 
 export interface ImportResult {
   readonly header: OsmHeader
-  /** Rows by table, in the order of {@link topicTables}. */
-  readonly rows: readonly number[]
+  /** Rows and the box around them by table, in the order of {@link topicTables}. */
+  readonly tables: readonly { readonly rows: number; readonly bbox: Bbox | null }[]
   readonly counts: FeatureCounts
 }
 
@@ -58,13 +58,11 @@ export async function importOsmArea(
 ): Promise<ImportResult> {
   const tables = chosen(topics)
   const batchRows = options.batchRows ?? BATCH_ROWS
-  const rows = tables.map(() => 0)
   const pending: ImportRow[][] = tables.map(() => [])
   let full = false
   const topicRows = new TopicRows(tables, (table, row) => {
     const batch = pending[table]!
     batch.push(row)
-    rows[table]!++
     full ||= batch.length >= batchRows
   })
   const flush = async (least: number): Promise<void> => {
@@ -83,7 +81,7 @@ export async function importOsmArea(
   }
   const { header, counts } = await readFeatures(reader, visitor, { ...options, aoi })
   await flush(1)
-  return { header, rows, counts }
+  return { header, tables: topicRows.totals, counts }
 }
 
 function chosen(topics: readonly string[] | undefined): readonly TopicTable[] {

@@ -1,3 +1,4 @@
+import type { Bbox } from '@terrane/core'
 import { pointOnArea } from '../area/point-on-area.ts'
 import { AREA, LINE, LINES, POINT } from '../features/feature.ts'
 import type { ElementKind, FeatureVisitor, OsmFeature } from '../features/feature.ts'
@@ -9,6 +10,7 @@ import type { ColumnKind } from './columns.ts'
 import { keyRules, matches } from './match.ts'
 import type { KeyRule } from './match.ts'
 import { UNINFORMATIVE_KEYS } from './tables.ts'
+import { Extent } from './extent.ts'
 import type { RowSource, TopicTable } from './tables.ts'
 
 /** Types of the columns of a table, as PostgreSQL calls them; `jsonb` values are JSON text, geometries EWKB. */
@@ -79,6 +81,11 @@ export class TopicRows implements FeatureVisitor {
     this.#area = this.tags.numberOf('area')
     this.#type = this.tags.numberOf('type')
     this.#name = this.tags.numberOf('name')
+  }
+
+  /** Rows and extent of each table so far. */
+  get totals(): readonly { readonly rows: number; readonly bbox: Bbox | null }[] {
+    return this.#tables.map(({ rows, extent }) => ({ rows, bbox: extent.bbox }))
   }
 
   select(element: ElementKind): number {
@@ -159,7 +166,7 @@ export class TopicRows implements FeatureVisitor {
     }
     if (table.reducesAreas) row.push(feature.geometry === AREA)
     for (const { kind, key } of table.columns) row.push(readColumn(kind, tags.get(key)))
-    row.push(tags.toJson(), geometryOf(feature, table.reducesAreas))
+    row.push(tags.toJson(), geometryOf(feature, table))
     this.#onRow(index, row)
   }
 }
@@ -171,6 +178,7 @@ interface CompiledTable {
   readonly classified: boolean
   readonly reducesAreas: boolean
   readonly columns: readonly { readonly kind: ColumnKind; readonly key: number }[]
+  readonly extent: Extent
   rows: number
 }
 
@@ -184,6 +192,7 @@ function compile(table: TopicTable, tags: TagView): CompiledTable {
     classified: table.classified ?? false,
     reducesAreas: reducesAreas(table),
     columns: table.columns.map(([name, kind, key]) => ({ kind, key: tags.numberOf(key ?? name) })),
+    extent: new Extent(),
     rows: 0,
   }
 }
@@ -192,16 +201,19 @@ function reducesAreas(table: TopicTable): boolean {
   return table.geometryType === 'Point' && table.sources.includes('area')
 }
 
-function geometryOf(feature: OsmFeature, reducesArea: boolean): Uint8Array {
-  const { lon, lat, lineStart, lines, area } = feature
-  switch (feature.geometry) {
-    case POINT:
-      return ewkbPoint(lon[0]!, lat[0]!)
-    case LINE:
-      return ewkbLine(lon, lat, lineStart[1]!)
-    case LINES:
-      return ewkbLines(lon, lat, lineStart, lines)
-    default:
-      return reducesArea ? ewkbPoint(...pointOnArea(area)) : ewkbPolygons(area)
+/** The geometry of a row; the table's extent grows by it. */
+function geometryOf({ geometry, lon, lat, lineStart, lines, area }: OsmFeature, table: CompiledTable): Uint8Array {
+  if (geometry === AREA && table.reducesAreas) {
+    const [x, y] = pointOnArea(area)
+    table.extent.add([x], [y], 1)
+    return ewkbPoint(x, y)
   }
+  if (geometry === AREA) {
+    table.extent.add(area.lon, area.lat, area.ringStart[area.polygonStart[area.polygonCount]!]!)
+    return ewkbPolygons(area)
+  }
+  const points = geometry === POINT ? 1 : lineStart[lines]!
+  table.extent.add(lon, lat, points)
+  if (geometry === POINT) return ewkbPoint(lon[0]!, lat[0]!)
+  return geometry === LINE ? ewkbLine(lon, lat, points) : ewkbLines(lon, lat, lineStart, lines)
 }
