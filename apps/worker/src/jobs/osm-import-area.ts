@@ -29,7 +29,7 @@ const SCHEMA = 'public'
 const ATTRIBUTION = '© OpenStreetMap contributors'
 const LICENCE = 'ODbL-1.0'
 const COPYRIGHT = 'https://www.openstreetmap.org/copyright'
-const BATCH_ROWS = 8000
+const BATCH_ROWS = 2000
 
 export interface OsmImportSettings extends OsmSourceSettings {
   readonly maxAreaKm2: number

@@ -149,7 +149,7 @@ function withoutQuery(text: string): string {
 }
 
 /** Everything that touches the polygons, with the ways of relations and the nodes of ways. */
-export function overpassQuery(aoi: Aoi): string {
+function overpassQuery(aoi: Aoi): string {
   const selections = aoi.polygons.map(([outer]) => {
     const points = Array.from({ length: outer!.length / 2 - 1 }, (_, i) => `${outer![2 * i + 1]} ${outer![2 * i]}`)
     return `nwr(poly:"${points.join(' ')}");`

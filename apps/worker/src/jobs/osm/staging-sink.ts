@@ -1,5 +1,5 @@
 import { STAGING_SCHEMA, bulkLoad, JsonText, type Database, type StagedTable } from '@terrane/database'
-import type { ImportRow, ImportTable, RowSink } from '@terrane/osm'
+import type { ImportTable, RowSink } from '@terrane/osm'
 
 interface Target {
   readonly table: ImportTable
@@ -25,7 +25,7 @@ export class StagingSink implements RowSink {
     this.#atOnce = database.capabilities.copy ? LOADS_AT_ONCE : 1
   }
 
-  async write(table: number, rows: readonly ImportRow[]): Promise<void> {
+  async write(table: number, rows: readonly unknown[][]): Promise<void> {
     while (this.#loads.size >= this.#atOnce) await Promise.race(this.#loads)
     if (this.#failure !== null) throw this.#failure
     const load: Promise<void> = this.#load(table, rows)
@@ -47,16 +47,12 @@ export class StagingSink implements RowSink {
     if (this.#failure !== null) throw this.#failure
   }
 
-  async #load(table: number, rows: readonly ImportRow[]): Promise<void> {
+  async #load(table: number, rows: readonly unknown[][]): Promise<void> {
     const { staged, table: shape } = this.#targets[table]!
     const { columns } = shape
     const tags = columns.findIndex(({ type }) => type === 'jsonb')
     const target = { schema: STAGING_SCHEMA, table: staged.staging, columns }
-    const encoded = rows.map((row) => {
-      const values: unknown[] = [...row]
-      values[tags] = new JsonText(String(row[tags]))
-      return values
-    })
-    await bulkLoad(this.#database, target, [encoded], { signal: this.#signal })
+    for (const row of rows) row[tags] = new JsonText(String(row[tags]))
+    await bulkLoad(this.#database, target, [rows], { signal: this.#signal })
   }
 }
