@@ -1,9 +1,3 @@
-<<<<<<< HEAD
-import { join, resolve } from 'node:path'
-import { splitList, type GuardedFetch, type Logger } from '@terrane/service'
-import type { WorkerConfig } from '../config.ts'
-import { osmImportArea } from './osm-import-area.ts'
-=======
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TerraneError } from '@terrane/core'
@@ -14,7 +8,8 @@ import type { WorkerConfig } from '../config.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { Engines } from './create-geo-embeddings/engines.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
->>>>>>> main
+import { osmImportArea } from './osm-import-area.ts'
+import { osmImportSettings } from './osm/settings.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
@@ -25,23 +20,6 @@ export interface TaskDeps {
 }
 
 /** Every task that this worker can run. */
-<<<<<<< HEAD
-export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
-  return [
-    osmImportArea({
-      defaultSource: config.TERRANE_OSM_SOURCE,
-      geofabrikUrl: config.TERRANE_GEOFABRIK_URL,
-      overpassUrl: config.TERRANE_OVERPASS_URL,
-      dataRoots: splitList(config.TERRANE_DATA_ROOTS),
-      cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'osm'),
-      maxCacheBytes: config.TERRANE_CACHE_MAX_BYTES,
-      maxBytes: config.TERRANE_OSM_MAX_BYTES,
-      maxNodes: config.TERRANE_OSM_MAX_NODES,
-      maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
-      maxVertices: config.TERRANE_MAX_AOI_VERTICES,
-    }),
-  ]
-=======
 export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<Task[]> {
   const engines = new Engines({
     memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
@@ -54,6 +32,7 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
   })
   return [
+    osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({
       models,
       engines,
@@ -80,5 +59,4 @@ async function readCrsFile(path: string | undefined): Promise<CrsEntry[]> {
       { cause },
     )
   }
->>>>>>> main
 }
