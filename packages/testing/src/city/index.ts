@@ -1,0 +1,2 @@
+export { buildCity, cityPbf } from './city.ts'
+export type { City, CityGround, CityPolygon } from './city.ts'
