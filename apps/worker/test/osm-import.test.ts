@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { OSM_TOPICS } from '@terrane/contracts'
-import { TOPICS } from '@terrane/osm'
+import { TOPICS, writePbf } from '@terrane/osm'
+import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { TOWN, TOWN_ROWS, boxOf, townElements, townPbf } from './osm-town.ts'
@@ -225,6 +226,23 @@ describe('a town from a file', () => {
     })
     expect(tablesOf(clipped)).toEqual({ fiji_cut_places: 2 })
   })
+})
+
+test('the demo town fills every topic, with areas that are all valid', async () => {
+  const { elements, header } = buildCity()
+  await writeFile(join(worker.folder, 'data', 'city.osm.pbf'), Buffer.concat([...writePbf(elements, header)]))
+  const job = await run({
+    areaName: 'Auenstadt',
+    aoiGeoJson: boxOf(11.5, 48, 11.7, 48.2),
+    source: { kind: 'file', path: 'city.osm.pbf' },
+  })
+  expect(job.result).toMatchObject({
+    counts: { openAreas: 0, invalidAreas: 0, withoutGeometry: 0, missingNodes: 0, repeated: 0, outside: 0 },
+  })
+  for (const [name, rows] of Object.entries(tablesOf(job))) {
+    expect([name, rows]).not.toEqual([name, 0])
+    expect(await query(`select count(*)::int as rows from ${name} where st_isvalid(geom)`)).toEqual([{ rows }])
+  }
 })
 
 describe('what can be refused at once is', () => {

@@ -1,4 +1,4 @@
-import type { OsmTags } from '@terrane/osm'
+import type { CityTags } from './element.ts'
 import type { CityBuilder, Point } from './builder.ts'
 import { COLUMN_NAMES, ROW_NAMES } from './names.ts'
 import { gridPoint } from './plan.ts'
@@ -164,6 +164,6 @@ function average(points: readonly Point[], axis: 0 | 1): number {
   return points.reduce((sum, point) => sum + point[axis], 0) / points.length
 }
 
-function address(street: string, number: string): OsmTags {
+function address(street: string, number: string): CityTags {
   return { 'addr:street': street, 'addr:housenumber': number, 'addr:postcode': '85999', 'addr:city': 'Auenstadt' }
 }

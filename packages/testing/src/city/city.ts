@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
-import { writePbf, type OsmElement } from '@terrane/osm'
 import { drawBuildings } from './buildings.ts'
 import { CityBuilder, degrees, type Point } from './builder.ts'
+import type { CityElement } from './element.ts'
 import { drawMinorRoads } from './minor-roads.ts'
 import { drawNature } from './nature.ts'
 import { drawPlaces } from './places.ts'
@@ -25,9 +25,14 @@ export interface CityGround {
 
 export interface City {
   /** Nodes, ways, relations, each by ascending id. */
-  readonly elements: readonly OsmElement[]
-  /** West, south, east, north in degrees. */
-  readonly bbox: readonly [number, number, number, number]
+  readonly elements: readonly CityElement[]
+  /** What a file of the town says of itself: `writePbf(city.elements, city.header)` makes one. */
+  readonly header: {
+    /** West, south, east, north in degrees. */
+    readonly bbox: readonly [number, number, number, number]
+    readonly timestamp: Date
+    readonly optionalFeatures: readonly string[]
+  }
   readonly ground: CityGround
 }
 
@@ -54,14 +59,12 @@ export function buildCity(seed = 1): City {
   drawBuses(city, streets)
   const [west, south] = degrees([-HALF - 120, -HALF])
   const [east, north] = degrees([HALF + 120, HALF])
-  return { elements: city.elements(), bbox: [west, south, east, north], ground: groundOf(plan) }
-}
-
-/** The town as a sorted PBF file. */
-export function cityPbf(seed = 1): Uint8Array {
-  const { elements, bbox } = buildCity(seed)
-  const options = { bbox, timestamp: TIMESTAMP, optionalFeatures: ['Sort.Type_then_ID'] }
-  return Buffer.concat([...writePbf(elements, options)])
+  const header = {
+    bbox: [west, south, east, north],
+    timestamp: TIMESTAMP,
+    optionalFeatures: ['Sort.Type_then_ID'],
+  } as const
+  return { elements: city.elements(), header, ground: groundOf(plan) }
 }
 
 /** Streets that are missing from the grid, no two of them at one crossing, so that none is cut off. */

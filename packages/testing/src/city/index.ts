@@ -1,2 +1,3 @@
-export { buildCity, cityPbf } from './city.ts'
+export { buildCity } from './city.ts'
 export type { City, CityGround, CityPolygon } from './city.ts'
+export type { CityElement, CityTags } from './element.ts'

@@ -1,10 +1,10 @@
-import type { OsmTags } from '@terrane/osm'
+import type { CityTags } from './element.ts'
 import type { Houses } from './buildings.ts'
 import type { CityBuilder, Point } from './builder.ts'
 import { TOWN } from './names.ts'
 import { HALF, type Plan } from './plan.ts'
 
-const BUSINESSES: readonly OsmTags[] = [
+const BUSINESSES: readonly CityTags[] = [
   { amenity: 'restaurant', name: 'Zum Goldenen Anker', cuisine: 'regional' },
   { amenity: 'cafe', name: 'Café Auenblick', cuisine: 'coffee_shop', wheelchair: 'yes' },
   { shop: 'bakery', name: 'Bäckerei Huber', opening_hours: 'Mo-Sa 06:00-18:00' },
@@ -23,7 +23,7 @@ const BUSINESSES: readonly OsmTags[] = [
   { shop: 'clothes', name: 'Modehaus Adler' },
 ]
 
-const SIGHTS: readonly (readonly [Point, OsmTags])[] = [
+const SIGHTS: readonly (readonly [Point, CityTags])[] = [
   [[40, -230], { historic: 'monument', name: 'Marktbrunnen' }],
   [[30, -205], { amenity: 'drinking_water' }],
   [[25, -250], { amenity: 'bench', backrest: 'yes' }],

@@ -49,16 +49,6 @@ export function rectangle(west: number, south: number, east: number, north: numb
   return [[west, south], [east, south], [east, north], [west, north]] // prettier-ignore
 }
 
-/** Even-odd test. */
-export function contains(ring: readonly Point[], [x, y]: Point): boolean {
-  let inside = false
-  for (const [i, [bx, by]] of ring.entries()) {
-    const [ax, ay] = ring[(i || ring.length) - 1]!
-    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside
-  }
-  return inside
-}
-
 /** The unit vector from `a` to `b`, and their distance. */
 export function towards(a: Point, b: Point): { direction: Point; distance: number } {
   const distance = Math.hypot(b[0] - a[0], b[1] - a[1])

@@ -1,4 +1,4 @@
-import type { OsmTags } from '@terrane/osm'
+import type { CityTags } from './element.ts'
 import type { CityBuilder, Point } from './builder.ts'
 import { COLUMN_NAMES, ROW_NAMES } from './names.ts'
 import { RIVER_WIDTH, gridPoint, riverY } from './plan.ts'
@@ -9,7 +9,7 @@ export const SOUTH = { west: -9, east: 9, south: -9, north: 1 } as const
 export const NORTH = { west: -4, east: 5, south: 5, north: 9 } as const
 
 /** Where the primary road meets the southern ring road. */
-export const ROUNDABOUT = { column: 0, row: -8, radius: 20 } as const
+const ROUNDABOUT = { column: 0, row: -8, radius: 20 } as const
 
 const SIGNALS: readonly (readonly [number, number])[] = [[0, -6], [0, -3], [0, 0], [-6, -3], [6, -3], [0, 5]] // prettier-ignore
 
@@ -68,7 +68,7 @@ export function drawBridges(city: CityBuilder): void {
 }
 
 /** From the last row south of the river to the first one north of it. */
-function bridge(city: CityBuilder, column: number, tags: OsmTags, barrier: OsmTags): void {
+function bridge(city: CityBuilder, column: number, tags: CityTags, barrier: CityTags): void {
   const from = gridPoint(column, SOUTH.north)
   const to = gridPoint(column, NORTH.south)
   const at = (y: number): Point => between(from, to, (y - from[1]) / (to[1] - from[1]))
@@ -163,14 +163,14 @@ function columnClass(column: number): StreetClass {
   return column > 6 ? 'unclassified' : 'residential'
 }
 
-function rowExtras(row: number, column: number): OsmTags {
+function rowExtras(row: number, column: number): CityTags {
   if (row === -4 && Math.abs(column) < 7) return { oneway: 'yes', 'oneway:bicycle': 'no' }
   if (row === -5) return { oneway: '-1' }
   if (row === -3) return { ref: 'St 2074', cycleway: 'lane' }
   return {}
 }
 
-function columnExtras(column: number): OsmTags {
+function columnExtras(column: number): CityTags {
   if (column === -1) return { oneway: 'yes', 'oneway:bicycle': 'no' }
   if (column === 1) return { oneway: '-1', bicycle: 'yes' }
   if (column === 0) return { ref: 'B 12', lanes: '2' }
@@ -178,7 +178,7 @@ function columnExtras(column: number): OsmTags {
   return column === -8 ? { surface: 'paving_stones', motor_vehicle: 'destination' } : {}
 }
 
-function streetTags(highway: StreetClass, name: string, extras: OsmTags): OsmTags {
+function streetTags(highway: StreetClass, name: string, extras: CityTags): CityTags {
   const urban = highway === 'primary' || highway === 'secondary' || highway === 'tertiary' || highway === 'unclassified'
   const maxspeed = highway === 'living_street' ? {} : { maxspeed: urban ? '50' : '30' }
   return { highway, name, surface: 'asphalt', lit: 'yes', sidewalk: urban ? 'both' : 'right', ...maxspeed, ...extras }

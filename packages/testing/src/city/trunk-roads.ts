@@ -1,4 +1,4 @@
-import type { OsmTags } from '@terrane/osm'
+import type { CityTags } from './element.ts'
 import type { CityBuilder, Point } from './builder.ts'
 import { HALF, gridPoint } from './plan.ts'
 import { roundaboutPoint } from './streets.ts'
@@ -6,8 +6,8 @@ import { roundaboutPoint } from './streets.ts'
 /** The railway runs south of the town. */
 export const RAIL_Y = -1085
 
-const PRIMARY: OsmTags = { highway: 'primary', ref: 'B 12', surface: 'asphalt' }
-const MOTORWAY: OsmTags = {
+const PRIMARY: CityTags = { highway: 'primary', ref: 'B 12', surface: 'asphalt' }
+const MOTORWAY: CityTags = {
   highway: 'motorway',
   ref: 'A 9',
   oneway: 'yes',
@@ -17,7 +17,7 @@ const MOTORWAY: OsmTags = {
   foot: 'no',
   bicycle: 'no',
 }
-const LINK: OsmTags = { highway: 'motorway_link', oneway: 'yes', lanes: '1', maxspeed: '60', surface: 'asphalt' }
+const LINK: CityTags = { highway: 'motorway_link', oneway: 'yes', lanes: '1', maxspeed: '60', surface: 'asphalt' }
 
 /** Draws the main road south of the town, the motorway with its junction, and the main road north of the town. */
 export function drawTrunkRoads(city: CityBuilder): void {
