@@ -32,7 +32,7 @@ beforeAll(async () => {
       TERRANE_MODEL_DOWNLOAD: 'false',
       TERRANE_WORKER_CONCURRENCY: '2',
       TERRANE_PROJECT_CONCURRENCY: '2',
-      GEOEMBEDDINGS_MAX_TILES: '500',
+      GEOEMBEDDINGS_MAX_TILES: '4000',
       GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: '2000000',
     },
   })
@@ -364,9 +364,9 @@ describe('fails with a clear error and leaves nothing', () => {
     expect(await failing({ geotiffPath: 'scene.tif', bands: [0, 1] })).toMatchObject({ code: 'BAND_COUNT' })
   })
   test('too many tiles: the figure, the limit and the variable are told', async () => {
-    expect(await failing({ geotiffPath: 'scene.tif', stride: 16 })).toMatchObject({
+    expect(await failing({ geotiffPath: 'scene.tif', stride: 8 })).toMatchObject({
       code: 'size_guard_exceeded',
-      message: expect.stringMatching(/\d+ tiles; GEOEMBEDDINGS_MAX_TILES allows 500/) as string,
+      message: expect.stringMatching(/\d+ tiles; GEOEMBEDDINGS_MAX_TILES allows 4000/) as string,
     })
   })
   test('a file over the limit, on disk', async () => {
@@ -441,7 +441,7 @@ test('a running job is cancelled within two seconds and leaves nothing', async (
     geotiffPath: 'long.tif',
     tableName,
     modelName: BUILT_IN_MODEL,
-    stride: 128,
+    stride: 32,
   })
   await until(worker, body.links.self, (job) => job.progress?.phase === 'embed' && job.progress.done > 0)
   const asked = Date.now()

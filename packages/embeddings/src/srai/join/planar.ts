@@ -14,7 +14,7 @@ function isBetween(px: number, py: number, ax: number, ay: number, bx: number, b
 }
 
 /** Whether the segments ab and cd have a point in common. */
-export function segmentsMeet(
+function segmentsMeet(
   ax: number,
   ay: number,
   bx: number,
