@@ -8,6 +8,8 @@ import type { WorkerConfig } from '../config.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { Engines } from './create-geo-embeddings/engines.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
+import { osmImportArea } from './osm-import-area.ts'
+import { osmImportSettings } from './osm/settings.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
@@ -30,6 +32,7 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
   })
   return [
+    osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({
       models,
       engines,
