@@ -1,11 +1,11 @@
 import type { OpenScratch, ScratchFile } from './scratch.ts'
 
-const CHUNK_BITS = 20
-const CHUNK = 1 << CHUNK_BITS
+const CHUNK = 1 << 18
+const LEAST_RESIDENT = 4
 const NOT_WRITTEN = -1
 
 /**
- * Records in the order they were added, to be scanned in that order or fetched by address. Chunks of 1 MiB stay in
+ * Records in the order they were added, to be scanned in that order or fetched by address. Chunks of 256 KiB stay in
  * memory up to a limit; beyond it the ones loaded longest ago go to a temporary file and come back on demand.
  *
  * Writing: `reserve(size)`, fill `bytes` from `at`, `commit(end)`. Reading: `open(address)` or `next()`, then the record
@@ -17,6 +17,8 @@ export class RecordLog {
   page: Uint8Array = new Uint8Array(0)
   start = 0
   end = 0
+  /** Bytes of all records, in memory or not. */
+  size = 0
 
   readonly #openScratch: OpenScratch
   readonly #limit: number
@@ -35,11 +37,6 @@ export class RecordLog {
     this.#limit = limitBytes
   }
 
-  /** Bytes held in memory now. */
-  get residentBytes(): number {
-    return this.#residentBytes
-  }
-
   /** Makes room for one record of up to `size` bytes and points `bytes` and `at` at it. */
   reserve(size: number): void {
     const last = this.#chunks.length - 1
@@ -54,6 +51,7 @@ export class RecordLog {
     const start = this.#used[last]! + 4
     writeLength(this.bytes, start - 4, end - start)
     this.#used[last] = end
+    this.size += end - start + 4
     return last * CHUNK + start
   }
 
@@ -92,6 +90,7 @@ export class RecordLog {
     this.#filePosition = []
     this.#resident = []
     this.#residentBytes = 0
+    this.size = 0
     this.bytes = new Uint8Array(0)
     this.page = this.bytes
     this.rewind()
@@ -128,7 +127,7 @@ export class RecordLog {
   #keep(index: number): void {
     this.#resident.push(index)
     this.#residentBytes += this.#chunks[index]!.length
-    while (this.#residentBytes > this.#limit && this.#resident.length > 2) {
+    while (this.#residentBytes > this.#limit && this.#resident.length > LEAST_RESIDENT) {
       const oldest = this.#resident.shift()!
       if (oldest === this.#chunks.length - 1 || oldest === index) this.#resident.push(oldest)
       else this.#evict(oldest)

@@ -46,7 +46,7 @@ export class RecordSorter {
     if (this.#count === this.#keys.length) this.#grow()
     this.#keys[this.#count] = key
     this.#addresses[this.#count++] = this.log.commit(end)
-    if (this.log.residentBytes + this.#count * 32 > this.#limit) this.#writeRun()
+    if (this.log.size + this.#count * 32 > this.#limit) this.#writeRun()
   }
 
   /** Ends the writing and starts reading in order. */
@@ -223,6 +223,7 @@ class MergeCursor implements RecordCursor {
   }
 
   next(): boolean {
+    if (this.#heap.length === 0) return false
     if (this.#started && !this.#heap[0]!.reader.next()) {
       const last = this.#heap.pop()!
       if (this.#heap.length > 0) this.#heap[0] = last
