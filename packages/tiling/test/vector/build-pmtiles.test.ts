@@ -418,7 +418,7 @@ describe('the end of a run', () => {
     const promise = buildPmtiles(slow(), {
       layer: 'x',
       attributes,
-      zooms: [0, 15],
+      zooms: [0, 12],
       memoryBytes: 1 << 18,
       openScratch: open,
       signal: controller.signal,

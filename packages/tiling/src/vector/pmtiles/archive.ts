@@ -1,5 +1,4 @@
-import { gzipSync } from 'node:zlib'
-import { withoutPlatform } from '../tile/gzip.ts'
+import { gzipBest } from '../tile/gzip.ts'
 import { WORLD, latitudeOf, longitudeOf } from '../world.ts'
 import { buildDirectories } from './directory.ts'
 import { HEADER_LENGTH, writeHeader } from './header.ts'
@@ -36,7 +35,7 @@ export interface PmtilesArchive extends Disposable {
 /** Puts header, directories and metadata before the tiles; the archive owns the writer from then on. */
 export function assembleArchive(writer: TileWriter, facts: ArchiveFacts): PmtilesArchive {
   const { root, leaves } = buildDirectories(writer.entries)
-  const metadata = withoutPlatform(gzipSync(JSON.stringify(facts.metadata), { level: 9 }))
+  const metadata = gzipBest(new TextEncoder().encode(JSON.stringify(facts.metadata)))
   const center = centerOf(writer.largest.tileId)
   const header = writeHeader({
     rootLength: root.length,

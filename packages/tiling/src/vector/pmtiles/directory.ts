@@ -1,7 +1,6 @@
-import { gzipSync } from 'node:zlib'
 import { GrowingBytes } from '../bytes/growing-bytes.ts'
 import { writeVarint53 } from '../bytes/varint.ts'
-import { withoutPlatform } from '../tile/gzip.ts'
+import { gzipBest } from '../tile/gzip.ts'
 
 /** Header and root directory must fit into the first 16 KiB, which is what readers fetch first. */
 const ROOT_LIMIT = 16384 - 127
@@ -57,7 +56,7 @@ export class TileEntries {
       const follows = i > from && this.#offsets[i] === this.#offsets[i - 1]! + this.#lengths[i - 1]!
       write(follows ? 0 : this.#offsets[i]! + 1)
     }
-    return withoutPlatform(gzipSync(out.written(), { level: 9 }))
+    return gzipBest(out.written())
   }
 
   #grow(): void {

@@ -1,28 +1,27 @@
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { hash } from 'node:crypto'
 import { ByteLog } from '../spill/byte-log.ts'
 import type { OpenScratch } from '../spill/scratch.ts'
-import { GZIP, withoutPlatform } from '../tile/gzip.ts'
+import { gzipTile, gzipTileAside, isSmall } from '../tile/gzip.ts'
 import { TileEntries } from './directory.ts'
 import { firstTileId } from './tile-id.ts'
 
-const compress = promisify(gzip)
-
-/** Tiles up to this size are compared with earlier ones: larger ones hold geometry of their own place. */
-const COMPARED_BYTES = 1 << 12
-
-/** Tiles that are compressed at a time, on the threads of the runtime. */
+/** Tiles that may wait for their compression. */
 const IN_FLIGHT = 16
 
 /** Gives a smaller form of a tile whose compressed form is too large. */
 export type Shrink = (gzipped: Uint8Array) => Uint8Array
 
+/** Where a compressed tile is, once it is written. */
+interface Content {
+  offset: number
+  length: number
+}
+
 interface PendingTile {
   readonly tileId: number
-  readonly content: number
+  readonly content: Content
   /** Null when the content is that of an earlier tile. */
-  readonly gzipped: Promise<Uint8Array> | null
+  readonly gzipped: Uint8Array | Promise<Uint8Array> | null
   readonly shrink: Shrink | null
 }
 
@@ -36,8 +35,7 @@ export class TileWriter {
   largest = { tileId: 0, bytes: 0 }
   readonly #highestFrom: number
   readonly #queue: PendingTile[] = []
-  readonly #seen = new Map<string, number>()
-  readonly #places: { offset: number; length: number }[] = []
+  readonly #seen = new Map<string, Content>()
 
   /** @param maxZoom the highest zoom of the archive */
   constructor(maxZoom: number, openScratch: OpenScratch, memoryBytes: number) {
@@ -51,18 +49,17 @@ export class TileWriter {
    * @param shrink called with the compressed tile, if given; what it returns is written, and shared with no other tile
    */
   async add(tileId: number, tile: Uint8Array, shrink: Shrink | null): Promise<void> {
-    const hash = !shrink && tile.length <= COMPARED_BYTES ? createHash('sha256').update(tile).digest('base64') : null
-    const known = hash === null ? undefined : this.#seen.get(hash)
-    const content = known ?? this.contents++
-    if (hash !== null && known === undefined) this.#seen.set(hash, content)
-    this.#queue.push({ tileId, content, gzipped: known === undefined ? compress(tile, GZIP) : null, shrink })
-    while (this.#queue.length >= IN_FLIGHT) await this.#writeNext()
+    // Equal tiles are small: large ones hold geometry of their own place.
+    if (!isSmall(tile)) return void (await this.#enqueue(tileId, gzipTileAside(tile), shrink))
+    const key = shrink ? null : hash('sha256', tile, 'base64')
+    const known = key === null ? undefined : this.#seen.get(key)
+    const content = await this.#enqueue(tileId, known ? null : gzipTile(tile), shrink, known)
+    if (key !== null) this.#seen.set(key, content)
   }
 
   /** Adds a tile that is compressed already. */
   async addGzipped(tileId: number, gzipped: Uint8Array): Promise<void> {
-    this.#queue.push({ tileId, content: this.contents++, gzipped: Promise.resolve(gzipped), shrink: null })
-    while (this.#queue.length >= IN_FLIGHT) await this.#writeNext()
+    await this.#enqueue(tileId, gzipped, null)
   }
 
   /** Waits for all tiles to be written. */
@@ -74,16 +71,33 @@ export class TileWriter {
     this.data[Symbol.dispose]()
   }
 
+  async #enqueue(
+    tileId: number,
+    gzipped: PendingTile['gzipped'],
+    shrink: Shrink | null,
+    known?: Content,
+  ): Promise<Content> {
+    const content = known ?? { offset: 0, length: 0 }
+    if (!known) this.contents++
+    this.#queue.push({ tileId, content, gzipped, shrink })
+    // What was compressed at once waits only for tiles before it.
+    while (this.#queue.length > 0 && !(this.#queue[0]!.gzipped instanceof Promise)) await this.#writeNext()
+    while (this.#queue.length >= IN_FLIGHT) await this.#writeNext()
+    return content
+  }
+
   async #writeNext(): Promise<void> {
     const { tileId, content, gzipped, shrink } = this.#queue.shift()!
     if (gzipped) {
       const whole = await gzipped
-      const bytes = withoutPlatform(shrink ? shrink(whole) : whole)
-      this.#places[content] = { offset: this.data.length, length: bytes.length }
+      const bytes = shrink ? shrink(whole) : whole
+      content.offset = this.data.length
+      content.length = bytes.length
       this.data.append(bytes)
     }
-    const { offset, length } = this.#places[content]!
-    this.entries.add(tileId, offset, length)
-    if (tileId >= this.#highestFrom && length > this.largest.bytes) this.largest = { tileId, bytes: length }
+    this.entries.add(tileId, content.offset, content.length)
+    if (tileId >= this.#highestFrom && content.length > this.largest.bytes) {
+      this.largest = { tileId, bytes: content.length }
+    }
   }
 }

@@ -1,9 +1,8 @@
-import { gzipSync } from 'node:zlib'
 import { tileTooLarge } from '../errors.ts'
 import { POINT } from '../features/shape.ts'
 import { tileOf } from '../pmtiles/tile-id.ts'
 import { EXTENT_BITS } from '../world.ts'
-import { GZIP } from './gzip.ts'
+import { gzipTile } from './gzip.ts'
 import type { TileEncoder } from './tile-encoder.ts'
 import type { TileGroup } from './tile-group.ts'
 import { readCommands } from './read-commands.ts'
@@ -38,7 +37,7 @@ export function dropToFit(encoder: TileEncoder, group: TileGroup, limits: TileLi
   let share = Math.min(1, limits.maxTileFeatures / group.count)
   for (;;) {
     const chosen = ranked.flatMap((list) => list.slice(0, Math.ceil(list.length * share))).sort((a, b) => a - b)
-    const gzipped = gzipSync(encoder.encodeCoalesced(group, chosen), GZIP)
+    const gzipped = gzipTile(encoder.encodeCoalesced(group, chosen))
     if (gzipped.length <= limits.maxTileBytes) return { gzipped, dropped: group.count - chosen.length }
     if (chosen.length > ranked.length) share *= Math.min(0.95, (0.97 * limits.maxTileBytes) / gzipped.length)
     else {
@@ -63,7 +62,7 @@ export function coarsenToFit(
   limits: TileLimits,
 ): Uint8Array {
   for (let bits = 1; bits <= MOST_COARSE; bits++) {
-    const gzipped = gzipSync(encoder.encodeCoarse(group, bits), GZIP)
+    const gzipped = gzipTile(encoder.encodeCoarse(group, bits))
     if (gzipped.length <= limits.maxTileBytes) return gzipped
   }
   const { zoom, x, y } = tileOf(tileId)
