@@ -14,18 +14,24 @@ export interface Edge {
 export class Faces {
   readonly #grid: Grid
   readonly #edges: readonly Edge[]
-  /** Half-edges that leave a node, by rising angle. */
-  readonly #leaving = new Map<number, number[]>()
-  readonly #placeAtNode: Int32Array
+  readonly #origins: Int32Array
+  /** Half-edges by the node they leave and, around it, by rising angle; node n has those from `#first[n]`. */
+  readonly #around: Int32Array
+  readonly #first: Int32Array
+  readonly #placeInAround: Int32Array
   /** The closed walk that each half-edge belongs to, and the winding number on the left of each walk. */
   readonly #walkOf: Int32Array
   readonly #winding: Int32Array
 
   constructor(grid: Grid, edges: readonly Edge[]) {
+    const halves = edges.length * 2
     this.#grid = grid
     this.#edges = edges
-    this.#placeAtNode = new Int32Array(edges.length * 2)
-    this.#walkOf = new Int32Array(edges.length * 2).fill(-1)
+    this.#origins = new Int32Array(halves)
+    this.#around = new Int32Array(halves)
+    this.#first = new Int32Array(grid.xs.length + 1)
+    this.#placeInAround = new Int32Array(halves)
+    this.#walkOf = new Int32Array(halves).fill(-1)
     this.#sortAroundNodes()
     this.#winding = new Int32Array(this.#traceWalks())
     this.#computeWindings()
@@ -38,9 +44,9 @@ export class Faces {
     for (let first = 0; first < done.length; first++) {
       if (done[first] || !this.#isBoundary(first)) continue
       const walk: number[] = []
-      for (let half = first; !done[half];) {
+      for (let half = first; !done[half]; ) {
         done[half] = 1
-        walk.push(this.#origin(half))
+        walk.push(this.#origins[half]!)
         half = this.#clockwiseOf(half ^ 1)
         while (!this.#isBoundary(half)) half = this.#clockwiseOf(half)
       }
@@ -57,39 +63,39 @@ export class Faces {
     return this.#winding[this.#walkOf[half]!]!
   }
 
-  #origin(half: number): number {
-    const edge = this.#edges[half >> 1]!
-    return half & 1 ? edge.to : edge.from
-  }
-
   /** The half-edge that leaves the same node next in clockwise direction. */
   #clockwiseOf(half: number): number {
-    const around = this.#leaving.get(this.#origin(half))!
-    const place = this.#placeAtNode[half]!
-    return around[place === 0 ? around.length - 1 : place - 1]!
+    const node = this.#origins[half]!
+    const place = this.#placeInAround[half]!
+    return this.#around[place === this.#first[node] ? this.#first[node + 1]! - 1 : place - 1]!
   }
 
   #sortAroundNodes(): void {
-    for (let half = 0; half < this.#walkOf.length; half++) {
-      const node = this.#origin(half)
-      const around = this.#leaving.get(node)
-      if (around) around.push(half)
-      else this.#leaving.set(node, [half])
+    const origins = this.#origins
+    const first = this.#first
+    for (let half = 0; half < origins.length; half++) {
+      const { from, to } = this.#edges[half >> 1]!
+      origins[half] = half & 1 ? to : from
+      first[origins[half]! + 1]!++
     }
-    for (const around of this.#leaving.values()) {
-      around.sort((a, b) => this.#compareAngles(a, b))
-      for (let place = 0; place < around.length; place++) this.#placeAtNode[around[place]!] = place
+    for (let node = 1; node < first.length; node++) first[node]! += first[node - 1]!
+    const next = first.slice()
+    for (let half = 0; half < origins.length; half++) this.#around[next[origins[half]!]!++] = half
+    for (let node = 0; node + 1 < first.length; node++) {
+      const around = this.#around.subarray(first[node]!, first[node + 1]!)
+      if (around.length > 1) around.sort((a, b) => this.#compareAngles(a, b))
     }
+    for (let place = 0; place < this.#around.length; place++) this.#placeInAround[this.#around[place]!] = place
   }
 
   /** Orders half-edges of one node by angle in (-180, 180] degrees. */
   #compareAngles(a: number, b: number): number {
     const { xs, ys } = this.#grid
-    const node = this.#origin(a)
-    const ax = xs[this.#origin(a ^ 1)]! - xs[node]!
-    const ay = ys[this.#origin(a ^ 1)]! - ys[node]!
-    const bx = xs[this.#origin(b ^ 1)]! - xs[node]!
-    const by = ys[this.#origin(b ^ 1)]! - ys[node]!
+    const node = this.#origins[a]!
+    const ax = xs[this.#origins[a ^ 1]!]! - xs[node]!
+    const ay = ys[this.#origins[a ^ 1]!]! - ys[node]!
+    const bx = xs[this.#origins[b ^ 1]!]! - xs[node]!
+    const by = ys[this.#origins[b ^ 1]!]! - ys[node]!
     const aUp = ay > 0 || (ay === 0 && ax < 0)
     const bUp = by > 0 || (by === 0 && bx < 0)
     // Angles in (-180, 0] come before those in (0, 180]; 180 itself counts as up, 0 as down.
@@ -108,41 +114,35 @@ export class Faces {
     return walks
   }
 
-  /** Spreads winding numbers from one walk to the next over the edges between them, component by component. */
+  /** Spreads winding numbers from walk to walk over the edges between them, component by component. */
   #computeWindings(): void {
     const known = new Uint8Array(this.#winding.length)
-    const members: number[][] = Array.from({ length: known.length }, () => [])
-    for (let half = 0; half < this.#walkOf.length; half++) members[this.#walkOf[half]!]!.push(half)
-    for (const half of this.#leftmostHalves()) {
-      const seed = this.#walkOf[half]!
-      if (known[seed]) continue
-      this.#winding[seed] = this.#windingBeside(this.#origin(half))
-      known[seed] = 1
-      const queue = [seed]
-      for (let walk = queue.pop(); walk !== undefined; walk = queue.pop()) {
-        for (const member of members[walk]!) {
-          const across = this.#walkOf[member ^ 1]!
-          if (known[across]) continue
-          known[across] = 1
-          const net = this.#edges[member >> 1]!.net
-          this.#winding[across] = this.#winding[walk]! - (member & 1 ? -net : net)
-          queue.push(across)
-        }
-      }
+    for (const node of this.#grid.byPlace) {
+      if (this.#first[node] === this.#first[node + 1]) continue
+      // The first node of a component is its leftmost: the steepest of its edges has the outside on its left.
+      const outer = this.#around[this.#first[node + 1]! - 1]!
+      if (known[this.#walkOf[outer]!]) continue
+      known[this.#walkOf[outer]!] = 1
+      this.#winding[this.#walkOf[outer]!] = this.#windingBeside(node)
+      const queue = [outer]
+      for (let start = queue.pop(); start !== undefined; start = queue.pop()) this.#spread(start, known, queue)
     }
   }
 
-  /**
-   * Half-edges by their origin from left to right, the steepest of each node: the first one of a component has the
-   * outside of that component on its left.
-   */
-  #leftmostHalves(): number[] {
-    const { xs, ys } = this.#grid
-    const nodes = [...this.#leaving.keys()].sort((a, b) => xs[a]! - xs[b]! || ys[a]! - ys[b]!)
-    return nodes.map((node) => {
-      const around = this.#leaving.get(node)!
-      return around[around.length - 1]!
-    })
+  /** Goes along a walk of known winding and adds the unknown ones across its edges to the queue. */
+  #spread(start: number, known: Uint8Array, queue: number[]): void {
+    const winding = this.#windingOf(start)
+    let half = start
+    do {
+      const across = this.#walkOf[half ^ 1]!
+      if (!known[across]) {
+        known[across] = 1
+        const { net } = this.#edges[half >> 1]!
+        this.#winding[across] = winding - (half & 1 ? -net : net)
+        queue.push(half ^ 1)
+      }
+      half = this.#clockwiseOf(half ^ 1)
+    } while (half !== start)
   }
 
   /** Winding number just left of a node that is the leftmost of its component. */

@@ -1,15 +1,19 @@
 import type { Path } from './path.ts'
 import { side } from './segments.ts'
 
+const KEY_SPAN = 0x200000
+
 /** The grid points that segments are snapped to: all vertices and the rounded crossings. */
 export class Grid {
   readonly xs: number[] = []
   readonly ys: number[] = []
+  /** Nodes by x, then y; filled by `sort`. */
+  byPlace = new Int32Array(0)
   readonly #ids = new Map<number, number>()
-  #byX: number[] = []
 
+  /** The number of the node at a grid point. */
   node(x: number, y: number): number {
-    const key = x * 0x200000 + y
+    const key = x * KEY_SPAN + y
     let id = this.#ids.get(key)
     if (id === undefined) {
       id = this.xs.length
@@ -20,25 +24,23 @@ export class Grid {
     return id
   }
 
-  /** Prepares `between`; no node is added afterwards. */
+  /** Prepares `byPlace`; no node is added afterwards. */
   sort(): void {
-    this.#byX = this.xs.map((_, id) => id).sort((a, b) => this.xs[a]! - this.xs[b]!)
+    const keys = Float64Array.from(this.#ids.keys()).sort()
+    this.byPlace = new Int32Array(keys.length)
+    for (let i = 0; i < keys.length; i++) this.byPlace[i] = this.#ids.get(keys[i]!)!
   }
 
-  /** Nodes with low ≤ x ≤ high. */
-  *between(low: number, high: number): Generator<number> {
+  /** Position in `byPlace` of the first node with an x of at least `low`. */
+  firstFrom(low: number): number {
     let from = 0
-    let to = this.#byX.length
+    let to = this.byPlace.length
     while (from < to) {
       const middle = (from + to) >> 1
-      if (this.xs[this.#byX[middle]!]! < low) from = middle + 1
+      if (this.xs[this.byPlace[middle]!]! < low) from = middle + 1
       else to = middle
     }
-    for (let i = from; i < this.#byX.length; i++) {
-      const id = this.#byX[i]!
-      if (this.xs[id]! > high) return
-      yield id
-    }
+    return from
   }
 }
 
@@ -47,7 +49,7 @@ export function addCrossing(xy: Float64Array, p: number, q: number, r: number, s
   const pr = side(xy, p, q, r)
   const ps = side(xy, p, q, s)
   if (pr === 0 || ps === 0 || side(xy, r, s, p) === 0 || side(xy, r, s, q) === 0) return
-  // r + (s - r) * pr / (pr - ps), rounded half up with whole numbers: products stay below 2^53.
+  // The crossing is r + (s - r) * pr / (pr - ps).
   const whole = pr - ps
   grid.node(
     xy[r]! + roundRatio((xy[s]! - xy[r]!) * pr, whole),
@@ -55,7 +57,7 @@ export function addCrossing(xy: Float64Array, p: number, q: number, r: number, s
   )
 }
 
-/** floor(a / b + 1/2), exact. */
+/** floor(a / b + 1/2), exact for whole numbers below 2^51. */
 function roundRatio(a: number, b: number): number {
   const numerator = b < 0 ? -2 * a - b : 2 * a + b
   const denominator = 2 * Math.abs(b)
@@ -74,79 +76,67 @@ function roundRatio(a: number, b: number): number {
 export function snappedRing(path: Path, start: number, end: number, grid: Grid): number[] {
   const ring: number[] = []
   const { xy } = path
+  const { xs, ys, byPlace } = grid
   for (let i = start; i < end; i += 2) {
     const j = i + 2 === end ? start : i + 2
     const ax = xy[i]!
     const ay = xy[i + 1]!
     const dx = xy[j]! - ax
     const dy = xy[j + 1]! - ay
+    const highX = Math.max(ax, ax + dx)
     const lowY = Math.min(ay, ay + dy)
     const highY = Math.max(ay, ay + dy)
-    const passed: { id: number; along: number }[] = []
-    for (const id of grid.between(Math.min(ax, ax + dx), Math.max(ax, ax + dx))) {
-      const x = grid.xs[id]!
-      const y = grid.ys[id]!
-      if (y < lowY || y > highY || !passesPixel(ax, ay, dx, dy, x, y)) continue
-      passed.push({ id, along: (x - ax) * dx + (y - ay) * dy })
+    const passed: number[] = []
+    for (let k = grid.firstFrom(Math.min(ax, ax + dx)); k < byPlace.length; k++) {
+      const id = byPlace[k]!
+      const x = xs[id]!
+      if (x > highX) break
+      const y = ys[id]!
+      if (y >= lowY && y <= highY && passesPixel(ax, ay, dx, dy, x, y)) passed.push(id)
     }
-    passed.sort((a, b) => a.along - b.along)
+    if (passed.length > 1) passed.sort((a, b) => (xs[a]! - xs[b]!) * dx + (ys[a]! - ys[b]!) * dy)
     // The end of this segment is the start of the next.
-    for (const { id } of passed) if (id !== ring[ring.length - 1]) ring.push(id)
+    for (const id of passed) if (id !== ring[ring.length - 1]) ring.push(id)
   }
   while (ring.length > 1 && ring[0] === ring[ring.length - 1]) ring.pop()
   return ring
 }
 
-/** Whether the segment from (ax, ay) by (dx, dy) meets the pixel of side 1 around (x, y), open at its high edges. */
+/**
+ * Whether the segment from (ax, ay) by (dx, dy) meets the pixel of side 1 around (x, y), which is open at its high
+ * edges. The fractions t = a / b of the segment that lie between the two edges of each axis must have one in common.
+ */
 function passesPixel(ax: number, ay: number, dx: number, dy: number, x: number, y: number): boolean {
-  const range = new OpenRange()
-  return (
-    range.restrict(2 * ax, 2 * dx, 2 * x - 1, 2 * x + 1) &&
-    range.restrict(2 * ay, 2 * dy, 2 * y - 1, 2 * y + 1) &&
-    !range.isEmpty()
-  )
-}
-
-/** The part of a segment, as fractions a / b of its length, that lies within half-open intervals. */
-class OpenRange {
-  #lowA = 0
-  #lowB = 1
-  #lowOpen = false
-  #highA = 1
-  #highB = 1
-  #highOpen = false
-
-  /** Keeps the fractions t with low ≤ at + t·delta < high; false when a segment along the interval misses it. */
-  restrict(at: number, delta: number, low: number, high: number): boolean {
-    if (delta === 0) return at >= low && at < high
-    if (delta > 0) {
-      this.#raise(low - at, delta, false)
-      this.#lower(high - at, delta, true)
-    } else {
-      this.#raise(at - high, -delta, true)
-      this.#lower(at - low, -delta, false)
+  let lowA = 0
+  let lowB = 1
+  let lowOpen = false
+  let highA = 1
+  let highB = 1
+  let highOpen = false
+  for (let axis = 0; axis < 2; axis++) {
+    // Doubled, so that the edges of the pixel are whole numbers.
+    const delta = 2 * (axis === 0 ? dx : dy)
+    const offset = 2 * (axis === 0 ? x - ax : y - ay)
+    if (delta === 0) {
+      if (offset > 1 || offset <= -1) return false
+      continue
     }
-    return true
+    const b = Math.abs(delta)
+    const enter = delta > 0 ? offset - 1 : -offset - 1
+    const leave = enter + 2
+    const enterOrder = enter * lowB - lowA * b
+    if (enterOrder > 0 || (enterOrder === 0 && delta < 0)) {
+      lowA = enter
+      lowB = b
+      lowOpen = delta < 0
+    }
+    const leaveOrder = leave * highB - highA * b
+    if (leaveOrder < 0 || (leaveOrder === 0 && delta > 0)) {
+      highA = leave
+      highB = b
+      highOpen = delta > 0
+    }
   }
-
-  isEmpty(): boolean {
-    const order = this.#lowA * this.#highB - this.#highA * this.#lowB
-    return order > 0 || (order === 0 && (this.#lowOpen || this.#highOpen))
-  }
-
-  #raise(a: number, b: number, open: boolean): void {
-    const order = a * this.#lowB - this.#lowA * b
-    if (order < 0 || (order === 0 && !open)) return
-    this.#lowA = a
-    this.#lowB = b
-    this.#lowOpen = open
-  }
-
-  #lower(a: number, b: number, open: boolean): void {
-    const order = a * this.#highB - this.#highA * b
-    if (order > 0 || (order === 0 && !open)) return
-    this.#highA = a
-    this.#highB = b
-    this.#highOpen = open
-  }
+  const order = lowA * highB - highA * lowB
+  return order < 0 || (order === 0 && !lowOpen && !highOpen)
 }
