@@ -65,7 +65,13 @@ function project({ geometry }: TestFeature, zoom: number): Projected {
   }
 }
 
-function compare(shape: Projected, shown: readonly ReadFeature[], left: number, top: number, isHighest: boolean): string | null {
+function compare(
+  shape: Projected,
+  shown: readonly ReadFeature[],
+  left: number,
+  top: number,
+  isHighest: boolean,
+): string | null {
   if (shown.length > 1) return 'is shown more than once'
   const parts = (shown[0]?.parts ?? []).map((part) => part.map(([x, y]): Position => [x + left, y + top]))
   const within = ([x, y]: Position, margin: number) =>
@@ -86,7 +92,8 @@ function compare(shape: Projected, shown: readonly ReadFeature[], left: number, 
     const isVisible = isHighest || Math.max(shape.maxX - shape.minX, shape.maxY - shape.minY) >= 1 + 1e-3
     if (!isVisible) return null
     for (const sample of samplesOf(line!)) {
-      if (within(sample, BUFFER - 3) && !(distanceTo(parts, sample, false) <= TOLERANCE)) return 'a piece of a line is missing'
+      if (within(sample, BUFFER - 3) && !(distanceTo(parts, sample, false) <= TOLERANCE))
+        return 'a piece of a line is missing'
     }
     return null
   }
@@ -98,7 +105,8 @@ function compare(shape: Projected, shown: readonly ReadFeature[], left: number, 
     ]
     if (!within(sample, BUFFER - 3) || distanceTo(shape.parts, sample, true) < TOLERANCE + 1) continue
     const wanted = covers(shape.parts, sample)
-    if (wanted !== covers(parts, sample) && isLarge) return wanted ? 'a piece of a polygon is missing' : 'a polygon is elsewhere'
+    if (wanted !== covers(parts, sample) && isLarge)
+      return wanted ? 'a piece of a polygon is missing' : 'a polygon is elsewhere'
   }
   return null
 }

@@ -52,7 +52,14 @@ describe('an archive of mixed features', async () => {
       numTileEntries: entries.length,
       numTileContents: new Set(entries.map(({ offset }) => offset)).size,
     })
-    expect(result).toMatchObject({ tiles: tiles.length, minZoom: 0, maxZoom: 11, features: 1500, skipped: 0, dropped: 0 })
+    expect(result).toMatchObject({
+      tiles: tiles.length,
+      minZoom: 0,
+      maxZoom: 11,
+      features: 1500,
+      skipped: 0,
+      dropped: 0,
+    })
     const lngs = features.flatMap(({ geometry }) => positionsOf(geometry).map(([lng]) => lng))
     expect(header.minLon).toBeCloseTo(Math.min(...lngs), 6)
     expect(header.maxLon).toBeCloseTo(Math.max(...lngs), 6)
@@ -89,7 +96,11 @@ describe('an archive of mixed features', async () => {
           expect(Math.max(px, py), where).toBeLessThanOrEqual(EXTENT + BUFFER)
         }
         if (type === 'polygon') expect(invalidity(polygonsOf(parts)), where).toBeNull()
-        if (type === 'line') expect(parts.every((part) => part.length > 1), where).toBe(true)
+        if (type === 'line')
+          expect(
+            parts.every((part) => part.length > 1),
+            where,
+          ).toBe(true)
       }
     }
   })
@@ -150,7 +161,10 @@ describe('shared ends', () => {
 
   test('neighbouring polygons keep one common border at every zoom', async () => {
     const random = seededRandom(5)
-    const border: [number, number][] = Array.from({ length: 300 }, (_, i) => [10 + (random() - 0.5) * 0.01, 50 + i * 0.002])
+    const border: [number, number][] = Array.from({ length: 300 }, (_, i) => [
+      10 + (random() - 0.5) * 0.01,
+      50 + i * 0.002,
+    ])
     const west = polygon([[9, 50], ...border, [9, 50.598]])
     const east = polygon([...border.toReversed(), [11, 50], [11, 50.598]])
     const { tiles } = await build(
@@ -167,7 +181,9 @@ describe('shared ends', () => {
       const near = (key: string) => {
         const [px, py] = key.split(',').map(Number) as [number, number]
         const lng = ((x + px / EXTENT) / 2 ** zoom) * 360 - 180
-        return Math.abs(lng - 10) < 0.0051 && py > -BUFFER && py < EXTENT + BUFFER && px > -BUFFER && px < EXTENT + BUFFER
+        return (
+          Math.abs(lng - 10) < 0.0051 && py > -BUFFER && py < EXTENT + BUFFER && px > -BUFFER && px < EXTENT + BUFFER
+        )
       }
       expect([...a!].filter(near).toSorted(), `zoom ${zoom}`).toEqual([...b!].filter(near).toSorted())
       compared++
@@ -180,14 +196,23 @@ test('tiny polygons keep their share of the area when they are gathered into squ
   const random = seededRandom(8)
   const features = Array.from({ length: 20_000 }, (_, id) => {
     const [lng, lat, side] = [10 + random() * 0.3, 50 + random() * 0.2, 0.00008 + random() * 0.00008]
-    return { id, geometry: polygon([[lng, lat], [lng + side, lat], [lng + side, lat + side], [lng, lat + side]]) }
+    return {
+      id,
+      geometry: polygon([
+        [lng, lat],
+        [lng + side, lat],
+        [lng + side, lat + side],
+        [lng, lat + side],
+      ]),
+    }
   })
   const { tiles } = await build(features, { zooms: [6, 14], maxTileBytes: 5_000_000 })
   const shownArea = (zoom: number) =>
     atZoom(tiles, zoom)
       .flatMap((tile) => tile.features.map(({ parts }) => ({ tile, ring: parts[0]! })))
       .filter(({ ring }) => ring[0]![0] >= 0 && ring[0]![0] < EXTENT && ring[0]![1] >= 0 && ring[0]![1] < EXTENT)
-      .reduce((sum, { ring }) => sum + area(ring), 0) / 4 ** zoom
+      .reduce((sum, { ring }) => sum + area(ring), 0) /
+    4 ** zoom
   for (let zoom = 8; zoom < 14; zoom++) expect(shownArea(zoom) / shownArea(14), `zoom ${zoom}`).toBeCloseTo(1, 1)
   expect(atZoom(tiles, 9).flatMap((tile) => tile.features).length).toBeLessThan(5000)
 })
@@ -203,8 +228,18 @@ test('what is smaller than a tile unit is shown at the highest zoom all the same
       { id: 1, geometry: polygon(speck(1, 1)) },
       { id: 2, geometry: line([1, 2], [1 + 1e-7, 2]) },
       { id: 3, geometry: line([1, 3], [1, 3]) },
-      { id: 4, geometry: polygon([[2, 2], [2.5, 2.5], [2.5, 2.5000001]]) },
-      { id: 5, geometry: { type: 'MultiPolygon', coordinates: [[[...speck(4, 4), [4, 4]]], [[...speck(5, 5), [5, 5]]]] } },
+      {
+        id: 4,
+        geometry: polygon([
+          [2, 2],
+          [2.5, 2.5],
+          [2.5, 2.5000001],
+        ]),
+      },
+      {
+        id: 5,
+        geometry: { type: 'MultiPolygon', coordinates: [[[...speck(4, 4), [4, 4]]], [[...speck(5, 5), [5, 5]]]] },
+      },
     ],
     { zooms: [0, 9] },
   )
@@ -230,7 +265,9 @@ describe('limits', () => {
     expect(Math.max(...tiles.map(({ bytes }) => bytes))).toBeLessThanOrEqual(30_000)
     expect(idsOf(atZoom(tiles, 12)).size).toBe(20_000)
     expect(result.dropped).toBeGreaterThan(0)
-    const sparse = features.filter(({ geometry: { coordinates } }) => (coordinates as number[])[0]! > 14).map(({ id }) => id)
+    const sparse = features
+      .filter(({ geometry: { coordinates } }) => (coordinates as number[])[0]! > 14)
+      .map(({ id }) => id)
     const shown = idsOf(atZoom(tiles, 4))
     const shareOf = (ids: number[]) => ids.filter((id) => shown.has(id)).length / ids.length
     expect(shareOf(sparse)).toBeGreaterThan(1.5 * shareOf(features.map(({ id }) => id)))
@@ -260,7 +297,10 @@ describe('limits', () => {
     const random = seededRandom(6)
     const features = Array.from({ length: 300 }, (_, id) => {
       let [lng, lat] = [random() * 0.6, random() * 0.6]
-      const zigzag = Array.from({ length: 100 }, (): [number, number] => [(lng += (random() - 0.4) / 300), (lat += (random() - 0.4) / 300)])
+      const zigzag = Array.from({ length: 100 }, (): [number, number] => [
+        (lng += (random() - 0.4) / 300),
+        (lat += (random() - 0.4) / 300),
+      ])
       return { id, geometry: line(...zigzag) }
     })
     const whole = await build(features, { zooms: [0, 8] })
@@ -296,21 +336,33 @@ describe('limits', () => {
     ]
     const { tiles } = await build(features.slice(1), { zooms: [0, 3], maxTileBytes: 4000 })
     expect(tiles.length).toBeGreaterThan(3)
-    await expect(build(features, { zooms: [0, 3], maxTileBytes: 4000 })).rejects.toMatchObject({ code: 'TILE_TOO_LARGE' })
+    await expect(build(features, { zooms: [0, 3], maxTileBytes: 4000 })).rejects.toMatchObject({
+      code: 'TILE_TOO_LARGE',
+    })
   })
 })
 
 describe('the edges of the world', () => {
   test('a line across the antimeridian is one line on both sides of it', async () => {
     const { tiles, header } = await build([{ id: 1, geometry: line([179, 10], [181, 10]) }], { zooms: [0, 6] })
-    expect(atZoom(tiles, 6).map(({ x }) => x).toSorted((a, b) => a - b)).toEqual([0, 63])
+    expect(
+      atZoom(tiles, 6)
+        .map(({ x }) => x)
+        .toSorted((a, b) => a - b),
+    ).toEqual([0, 63])
     expect([header.minLon, header.maxLon]).toEqual([-180, 180])
     const left = atZoom(tiles, 6).find(({ x }) => x === 0)!
     expect(left.features[0]!.parts[0]![0]![0]).toBe(-BUFFER)
   })
 
   test('the poles are where Web Mercator ends', async () => {
-    const { tiles } = await build([{ id: 1, geometry: point(0, 90) }, { id: 2, geometry: point(0, -90) }], { zooms: [0, 3] })
+    const { tiles } = await build(
+      [
+        { id: 1, geometry: point(0, 90) },
+        { id: 2, geometry: point(0, -90) },
+      ],
+      { zooms: [0, 3] },
+    )
     expect(new Set(atZoom(tiles, 3).map(({ y }) => y))).toEqual(new Set([0, 7]))
   })
 
@@ -320,8 +372,15 @@ describe('the edges of the world', () => {
   })
 
   test('a polygon over the whole world is a few bytes: equal tiles are kept once and runs are one entry', async () => {
-    const world = polygon([[-180, -85.06], [180, -85.06], [180, 85.06], [-180, 85.06]])
-    const { tiles, header, bytes } = await build([{ id: 1, geometry: world, properties: { kind: 'water' } }], { zooms: [0, 6] })
+    const world = polygon([
+      [-180, -85.06],
+      [180, -85.06],
+      [180, 85.06],
+      [-180, 85.06],
+    ])
+    const { tiles, header, bytes } = await build([{ id: 1, geometry: world, properties: { kind: 'water' } }], {
+      zooms: [0, 6],
+    })
     expect(tiles).toHaveLength((4 ** 7 - 1) / 3)
     expect(header.numTileContents).toBeLessThan(40)
     expect(header.numTileEntries).toBeLessThan(1000)
@@ -360,14 +419,37 @@ describe('input', () => {
   })
 
   test('attribute values keep their type, or their digits where JavaScript has no such number', async () => {
-    const values = [0, -0, 1, -1, 2 ** 53 - 1, -(2 ** 53 - 1), 0.1, 0.5, -1e300, 5e-324, true, false, '', 'ä€😀', 'x'.repeat(5000)]
+    const values = [
+      0,
+      -0,
+      1,
+      -1,
+      2 ** 53 - 1,
+      -(2 ** 53 - 1),
+      0.1,
+      0.5,
+      -1e300,
+      5e-324,
+      true,
+      false,
+      '',
+      'ä€😀',
+      'x'.repeat(5000),
+    ]
     const odd = [2n ** 60n, -5n, Number.NaN, Number.POSITIVE_INFINITY, null]
     const { tiles } = await build(
       [...values, ...odd].map((v, id) => ({ id, geometry: point(1, 1), properties: { v } })),
       { zooms: [1, 1] },
     )
     const read = tiles[0]!.features.map(({ properties }) => properties['v'])
-    expect(read).toEqual([...values.map((v) => (v === 0 ? 0 : v)), '1152921504606846976', -5, undefined, undefined, undefined])
+    expect(read).toEqual([
+      ...values.map((v) => (v === 0 ? 0 : v)),
+      '1152921504606846976',
+      -5,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('features without a geometry, or outside the Earth, are counted and left out', async () => {
@@ -387,13 +469,26 @@ describe('input', () => {
 
   test('no features at all, and zooms out of range, are errors', async () => {
     await expect(build([{ geometry: null }])).rejects.toMatchObject({ code: 'NO_FEATURES' })
-    for (const zooms of [[2, 1], [0, 19], [-1, 3], [0, 2.5]] as const) {
+    for (const zooms of [
+      [2, 1],
+      [0, 19],
+      [-1, 3],
+      [0, 2.5],
+    ] as const) {
       await expect(build([{ geometry: point(1, 1) }], { zooms })).rejects.toMatchObject({ code: 'BAD_ZOOMS' })
     }
   })
 
   test('a collection shows its points, lines and polygons', async () => {
-    const geometries = [point(1, 1), line([2, 2], [3, 3]), polygon([[4, 4], [6, 4], [6, 6]])]
+    const geometries = [
+      point(1, 1),
+      line([2, 2], [3, 3]),
+      polygon([
+        [4, 4],
+        [6, 4],
+        [6, 6],
+      ]),
+    ]
     const { tiles } = await build([{ id: 7, geometry: { type: 'GeometryCollection', geometries } }], { zooms: [5, 5] })
     const shown = tiles.flatMap(({ features }) => features)
     expect(new Set(shown.map(({ type }) => type))).toEqual(new Set(['point', 'line', 'polygon']))
@@ -435,7 +530,9 @@ describe('the end of a run', () => {
     result[Symbol.dispose]()
     for (let share = 0; share < 1; share += 0.07) {
       const { open, files } = memoryScratch(whole.written() * share)
-      await expect(buildPmtiles(batchesOf(features, attributes), { ...options, openScratch: open })).rejects.toThrow('space')
+      await expect(buildPmtiles(batchesOf(features, attributes), { ...options, openScratch: open })).rejects.toThrow(
+        'space',
+      )
       expect(files.filter((file) => file.isOpen)).toEqual([])
     }
   })

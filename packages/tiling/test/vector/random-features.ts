@@ -32,7 +32,13 @@ function randomGeometry(random: () => number, simple: boolean): Geometry {
     return { type: 'MultiPolygon', coordinates: members }
   }
   if (pick < 0.97) return scribble(random, lng, lat, size)
-  return { type: 'MultiPoint', coordinates: [[lng, lat], [lng + size, lat]] }
+  return {
+    type: 'MultiPoint',
+    coordinates: [
+      [lng, lat],
+      [lng + size, lat],
+    ],
+  }
 }
 
 function walk(random: () => number, lng: number, lat: number, size: number): Geometry {

@@ -44,7 +44,7 @@ export class Faces {
     for (let first = 0; first < done.length; first++) {
       if (done[first] || !this.#isBoundary(first)) continue
       const walk: number[] = []
-      for (let half = first; !done[half]; ) {
+      for (let half = first; !done[half];) {
         done[half] = 1
         walk.push(this.#origins[half]!)
         half = this.#clockwiseOf(half ^ 1)
