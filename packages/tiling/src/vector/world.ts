@@ -13,7 +13,7 @@ export const BUFFER = (5 * EXTENT) / 256
 export const MAX_ZOOM = WORLD_BITS - EXTENT_BITS
 
 /** Where Web Mercator ends, in degrees. */
-export const MAX_LATITUDE = 85.0511287798066
+const MAX_LATITUDE = 85.0511287798066
 
 /** World x of a longitude in degrees, not rounded; beyond ±180 it continues past the square. */
 export function worldX(lng: number): number {

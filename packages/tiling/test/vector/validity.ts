@@ -152,7 +152,7 @@ function cuts(a: readonly [number, number], b: readonly [number, number], ring: 
   const at = ring
     .filter((p) => onSegment(a, b, p))
     .map((p) => ((p[0] - a[0]) * (b[0] - a[0]) + (p[1] - a[1]) * (b[1] - a[1])) / length)
-  const all = [0, ...at, 1].sort((x, y) => x - y)
+  const all = [0, ...at, 1].toSorted((x, y) => x - y)
   return all.slice(1).flatMap((t, i) => (t > all[i]! ? [(t + all[i]!) / 2] : []))
 }
 

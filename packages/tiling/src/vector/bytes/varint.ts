@@ -1,6 +1,3 @@
-/** Longest protobuf varint of an unsigned 32-bit number, in bytes. */
-export const VARINT32_MAX = 5
-
 /** Writes `value` (0 ≤ value < 2^32) as a protobuf varint; returns the position after it. */
 export function writeVarint(bytes: Uint8Array, at: number, value: number): number {
   let v = value >>> 0

@@ -1,4 +1,4 @@
-import { GrowingBytes } from '../bytes/growing-bytes.ts'
+import type { GrowingBytes } from '../bytes/growing-bytes.ts'
 import { writeVarint, writeVarint53 } from '../bytes/varint.ts'
 import type { AttributeValue } from './feature-batch.ts'
 

@@ -34,7 +34,7 @@ function read(bytes: Uint8Array) {
 function degreesOf(shape: Shape): number[][] {
   return Array.from({ length: shape.size }, (_, i) => [
     Math.round((shape.xy[2 * i]! / WORLD - 0.5) * 360 * 1e5) / 1e5,
-    shape.xy[2 * i + 1]! === Math.round(worldY(10)) ? 10 : Number.NaN,
+    shape.xy[2 * i + 1] === Math.round(worldY(10)) ? 10 : Number.NaN,
   ])
 }
 

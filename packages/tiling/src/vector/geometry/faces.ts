@@ -82,7 +82,7 @@ export class Faces {
     const next = first.slice()
     for (let half = 0; half < origins.length; half++) this.#around[next[origins[half]!]!++] = half
     for (let node = 0; node + 1 < first.length; node++) {
-      const around = this.#around.subarray(first[node]!, first[node + 1]!)
+      const around = this.#around.subarray(first[node], first[node + 1])
       if (around.length > 1) around.sort((a, b) => this.#compareAngles(a, b))
     }
     for (let place = 0; place < this.#around.length; place++) this.#placeInAround[this.#around[place]!] = place

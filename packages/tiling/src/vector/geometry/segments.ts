@@ -1,4 +1,4 @@
-import { Path } from './path.ts'
+import type { Path } from './path.ts'
 
 const FEW = 24
 

@@ -26,7 +26,7 @@ export class Grid {
 
   /** Prepares `byPlace`; no node is added afterwards. */
   sort(): void {
-    const keys = Float64Array.from(this.#ids.keys()).sort()
+    const keys = Float64Array.from(this.#ids.keys()).toSorted()
     this.byPlace = new Int32Array(keys.length)
     for (let i = 0; i < keys.length; i++) this.byPlace[i] = this.#ids.get(keys[i]!)!
   }

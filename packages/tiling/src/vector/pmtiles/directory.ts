@@ -20,7 +20,7 @@ export class TileEntries {
   add(tileId: number, offset: number, length: number): void {
     this.addressed++
     const last = this.count - 1
-    if (last >= 0 && this.#offsets[last] === offset && this.#tileIds[last]! + this.#runs[last]! === tileId) {
+    if (last >= 0 && this.#offsets[last] === offset && tileId === this.#tileIds[last]! + this.#runs[last]!) {
       this.#runs[last]!++
       return
     }

@@ -36,7 +36,7 @@ export function dropToFit(encoder: TileEncoder, group: TileGroup, limits: TileLi
   let ranked = rankFragments(group)
   let share = Math.min(1, limits.maxTileFeatures / group.count)
   for (;;) {
-    const chosen = ranked.flatMap((list) => list.slice(0, Math.ceil(list.length * share))).sort((a, b) => a - b)
+    const chosen = ranked.flatMap((list) => list.slice(0, Math.ceil(list.length * share))).toSorted((a, b) => a - b)
     const gzipped = gzipTile(encoder.encodeCoalesced(group, chosen))
     if (gzipped.length <= limits.maxTileBytes) return { gzipped, dropped: group.count - chosen.length }
     if (chosen.length > ranked.length) share *= Math.min(0.95, (0.97 * limits.maxTileBytes) / gzipped.length)
@@ -90,6 +90,6 @@ function rankFragments(group: TileGroup): number[][] {
     else byKind.set(kind, [{ index, importance }])
   }
   return [...byKind.values()].map((list) =>
-    list.sort((a, b) => b.importance - a.importance || a.index - b.index).map(({ index }) => index),
+    list.toSorted((a, b) => b.importance - a.importance || a.index - b.index).map(({ index }) => index),
   )
 }

@@ -5,9 +5,6 @@ import type { Kind } from '../features/shape.ts'
 /** The most bytes that a fragment takes besides its geometry. */
 export const FRAGMENT_HEAD = 16
 
-/** A varint for a tile coordinate or a command takes at most this many bytes. */
-export const COMMAND_MAX = 3
-
 const MAX_WEIGHT = 0x7fffffff
 
 /**
