@@ -74,6 +74,11 @@ const Env = Type.Object({
     minimum: 0,
     description: 'createGeoEmbeddings: largest file; 0 = no limit.',
   }),
+  TERRANE_TILER_MEMORY_MB: Type.Integer({
+    default: 256,
+    minimum: 16,
+    description: 'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
+  }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
   TERRANE_MODEL_ALLOW_UNPINNED: Type.Boolean({
     default: false,

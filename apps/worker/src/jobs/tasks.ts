@@ -1,5 +1,6 @@
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { WorkerConfig } from '../config.ts'
+import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
@@ -11,6 +12,6 @@ export interface TaskDeps {
 }
 
 /** Every task that this worker can run. */
-export async function makeTasks(_config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
-  return []
+export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
+  return [archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 })]
 }

@@ -88,7 +88,8 @@ test('an abort ends it with its reason', async () => {
   const controller = new AbortController()
   const database = db.database.withSignal(controller.signal)
   const read = async () => {
-    for await (const _ of scan(database, COLUMNS, 'scanned a, generate_series(1, 300) g')) controller.abort(new Error('enough'))
+    for await (const _ of scan(database, COLUMNS, 'scanned a, generate_series(1, 300) g'))
+      controller.abort(new Error('enough'))
   }
   await expect(read()).rejects.toThrow('enough')
 })

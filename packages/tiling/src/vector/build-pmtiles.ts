@@ -113,7 +113,12 @@ interface Run {
   readonly breather: Breather
 }
 
-function checkZooms(zooms: readonly [number, number] | 'auto'): void {
+/**
+ * Checks zooms without building anything.
+ *
+ * @throws BAD_ZOOMS
+ */
+export function checkZooms(zooms: readonly [number, number] | 'auto'): void {
   if (zooms === 'auto') return
   const [min, max] = zooms
   const isValid = Number.isInteger(min) && Number.isInteger(max) && min >= 0 && min <= max && max <= MAX_ZOOM

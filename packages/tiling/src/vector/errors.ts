@@ -14,6 +14,7 @@ export const badZooms = defineError(
   'invalid',
   (f: { min: number; max: number; limit: number }) =>
     `zooms must be whole numbers with 0 <= min <= max <= ${f.limit}, not [${f.min}, ${f.max}]`,
+  (f) => ({ errors: [{ path: '/zooms', message: `must be whole numbers with 0 <= min <= max <= ${f.limit}` }] }),
 )
 
 /** A tile of the highest zoom, where nothing may be dropped, does not fit under the cap. */

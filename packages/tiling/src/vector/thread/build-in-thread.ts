@@ -21,7 +21,10 @@ export async function buildPmtilesInThread(
 ): Promise<ThreadedArchive> {
   const { signal, onProgress, ...sent } = options
   signal?.throwIfAborted()
-  const thread = new TilerThread(new Worker(new URL('./tiler.worker.ts', import.meta.url), { workerData: sent }), signal)
+  const thread = new TilerThread(
+    new Worker(new URL('./tiler.worker.ts', import.meta.url), { workerData: sent }),
+    signal,
+  )
   try {
     const summary = await thread.build(batches, onProgress)
     return {
