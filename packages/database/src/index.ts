@@ -29,7 +29,13 @@ export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
-export { clipImport, createImportTable, finishImportTable, registerImport } from './imports/import-table.ts'
+export {
+  clipImport,
+  createImportTable,
+  finishImportTable,
+  measureImport,
+  registerImport,
+} from './imports/import-table.ts'
 export type { ImportRecord, ImportShape } from './imports/import-table.ts'
 export { scan } from './scan/scan.ts'
 export type { ScanOptions } from './scan/scan.ts'

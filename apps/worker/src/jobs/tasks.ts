@@ -1,6 +1,9 @@
-import type { GuardedFetch, Logger } from '@terrane/service'
+import { join, resolve } from 'node:path'
+import { splitList, type GuardedFetch, type Logger } from '@terrane/service'
 import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
+import { osmImportArea } from './osm-import-area.ts'
+import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
@@ -13,5 +16,23 @@ export interface TaskDeps {
 
 /** Every task that this worker can run. */
 export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
-  return [archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 })]
+  const areaLimits = {
+    maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
+    maxVertices: config.TERRANE_MAX_AOI_VERTICES,
+  }
+  return [
+    osmImportArea({
+      ...areaLimits,
+      defaultSource: config.TERRANE_OSM_SOURCE,
+      geofabrikUrl: config.TERRANE_GEOFABRIK_URL,
+      overpassUrl: config.TERRANE_OVERPASS_URL,
+      dataRoots: splitList(config.TERRANE_DATA_ROOTS),
+      cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'osm'),
+      maxCacheBytes: config.TERRANE_CACHE_MAX_BYTES,
+      maxBytes: config.TERRANE_OSM_MAX_BYTES,
+      maxNodes: config.TERRANE_OSM_MAX_NODES,
+    }),
+    overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
+    archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
+  ]
 }

@@ -1,8 +1,8 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { parquetRead, toJson } from 'hyparquet'
-import type { Compressors, FileMetaData } from 'hyparquet'
+import type { FileMetaData } from 'hyparquet'
 import type { Aoi } from '@terrane/core'
 import type { OvertureColumn } from './columns.ts'
+import { compressors } from './compressors.ts'
 import type { GroupPlace } from './parquet-footer.ts'
 import { paddedBox } from './padded-box.ts'
 import { type Family, familyOf, toEwkb, touches } from './wkb.ts'
@@ -25,12 +25,6 @@ export interface DecodeRequest {
   readonly columns: readonly OvertureColumn[]
   /** Families whose geometries become collections. */
   readonly multi: readonly Family[]
-}
-
-const compressors: Compressors = {
-  ZSTD: (input, size) => zstdDecompressSync(input, { maxOutputLength: size }),
-  GZIP: (input, size) => gunzipSync(input, { maxOutputLength: size }),
-  BROTLI: (input, size) => brotliDecompressSync(input, { maxOutputLength: size }),
 }
 
 /**

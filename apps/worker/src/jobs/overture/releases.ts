@@ -1,7 +1,7 @@
 import { parquetMetadata, parquetRead } from 'hyparquet'
-import { zstdDecompressSync, gunzipSync } from 'node:zlib'
 import type { Aoi, Bbox } from '@terrane/core'
 import type { GuardedFetch } from '@terrane/service'
+import { compressors } from './compressors.ts'
 import { catalogueUnreadable, releaseNotFound } from './errors.ts'
 
 const MAX_CATALOGUE_BYTES = 16 << 20
@@ -108,10 +108,7 @@ async function readRows(bytes: Uint8Array<ArrayBuffer>): Promise<IndexRow[]> {
     columns: ['type', 'collection', 'bbox', 'assets'],
     rowFormat: 'object',
     geoparquet: false,
-    compressors: {
-      ZSTD: (input, size) => zstdDecompressSync(input, { maxOutputLength: size }),
-      GZIP: (input, size) => gunzipSync(input, { maxOutputLength: size }),
-    },
+    compressors,
     onComplete: (all) => {
       rows = all as IndexRow[]
     },
