@@ -80,6 +80,17 @@ function nameOf(input: OvertureImportArea, { suffix }: TablePlan): string {
   return name
 }
 
+/** One table that was made, as the job's result shows it. */
+interface TableResult {
+  readonly schema: string
+  readonly name: string
+  readonly type: string
+  readonly rows: number
+  readonly geometry_type: string
+  readonly srid: number
+  readonly bbox: readonly number[] | null
+}
+
 /** A table on its way from the staging schema to its place. */
 interface Target {
   readonly table: TablePlan
@@ -143,7 +154,7 @@ class Import {
       for (const place of run.groups) {
         const { file, footer } = run.file
         const request = {
-          file: files.indexOf(run.file),
+          url: file.url,
           footer,
           fileSize: file.size,
           place,
@@ -189,7 +200,8 @@ class Import {
     const { signal, project } = this.#context
     const table = tableOf(type, family)
     const target =
-      this.#targets.find((candidate) => candidate.table.suffix === table.suffix) ?? (await this.#addTarget(table, columns))
+      this.#targets.find((candidate) => candidate.table.suffix === table.suffix) ??
+      (await this.#addTarget(table, columns))
     const rows = geometries.map((geometry, row) => [
       ...columns.map((column, i) => {
         const value = values[i]![row]
@@ -209,7 +221,7 @@ class Import {
   async #finish(source: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
     const { jobId, project, signal } = this.#context
     const { database } = project
-    const tables = []
+    const tables: TableResult[] = []
     for (const [i, { table, staged, shape }] of this.#targets.entries()) {
       signal.throwIfAborted()
       this.#report('indexes', i, this.#targets.length, 'tables', `indexing ${staged.table}`)

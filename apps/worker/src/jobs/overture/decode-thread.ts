@@ -5,8 +5,8 @@ import type { DecodeRequest, DecodedRows } from './decode-group.ts'
 
 /** What is asked of the thread: a row group, with the footer of its file. */
 export interface GroupRequest extends Omit<DecodeRequest, 'metadata'> {
-  /** Number of the file within the import. */
-  readonly file: number
+  /** Tells files apart. */
+  readonly url: string
   readonly footer: Uint8Array<ArrayBuffer>
 }
 

@@ -8,15 +8,15 @@ import { parseFooter } from './parquet-footer.ts'
 const port = parentPort!
 const aoi = new Aoi(workerData as Ring[][])
 /** The footer parsed last: the row groups of a file come one after the other. */
-let last: { readonly file: number; readonly metadata: FileMetaData } | null = null
+let last: { readonly url: string; readonly metadata: FileMetaData } | null = null
 
 port.on('message', async (request: SentRequest) => {
   port.postMessage(await answer(request))
 })
 
-async function answer({ id, file, footer, ...group }: SentRequest): Promise<DecodeReply> {
+async function answer({ id, url, footer, ...group }: SentRequest): Promise<DecodeReply> {
   try {
-    if (last?.file !== file) last = { file, metadata: parseFooter(footer) }
+    if (last?.url !== url) last = { url, metadata: parseFooter(footer) }
     return { id, rows: await decodeGroup({ ...group, metadata: last.metadata }, aoi) }
   } catch (error) {
     return { id, reason: error instanceof Error ? error.message : String(error) }

@@ -50,7 +50,8 @@ function runsOf(file: ParquetFile, groups: readonly GroupPlace[]): Run[] {
   const runs: Run[] = []
   for (const group of groups) {
     const last = runs.at(-1)
-    const joins = last && group.start - last.end <= GAP_BYTES && group.start >= last.end && group.end - last.start <= RUN_BYTES
+    const joins =
+      last && group.start - last.end <= GAP_BYTES && group.start >= last.end && group.end - last.start <= RUN_BYTES
     if (joins) runs[runs.length - 1] = { ...last, groups: [...last.groups, group], end: group.end }
     else runs.push({ file, groups: [group], start: group.start, end: group.end })
   }
