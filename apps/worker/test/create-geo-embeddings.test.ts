@@ -229,15 +229,15 @@ describe('options', () => {
 })
 
 describe("an operator's own model: a manifest and two files in the model folder", () => {
-  const files = new Map<string, Uint8Array>()
+  const parts = new Map<string, Uint8Array>()
   beforeAll(async () => {
     const chunks: Uint8Array[] = []
     const external = { location: 'model.onnx_data', write: (bytes: Uint8Array) => chunks.push(bytes) }
-    files.set('model.onnx', buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7, external))
-    files.set('model.onnx_data', Buffer.concat(chunks))
+    parts.set('model.onnx', buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7, external))
+    parts.set('model.onnx_data', Buffer.concat(chunks))
     const folder = join(worker.folder, 'models', 'tiny-vit', 'r1')
     await mkdir(folder, { recursive: true })
-    for (const [path, bytes] of files) await writeFile(join(folder, path), bytes)
+    for (const [path, bytes] of parts) await writeFile(join(folder, path), bytes)
     const manifest = {
       id: 'tiny-vit',
       title: 'Tiny random transformer',
@@ -246,7 +246,7 @@ describe("an operator's own model: a manifest and two files in the model folder"
       pretrained: false,
       licence: { name: 'MIT', url: null, notice: null },
       revision: 'r1',
-      files: [...files].map(([path, bytes]) => ({
+      files: [...parts].map(([path, bytes]) => ({
         path,
         url: null,
         size: bytes.length,
@@ -299,7 +299,7 @@ describe("an operator's own model: a manifest and two files in the model folder"
   })
   test('is refused when one byte of it has changed', async () => {
     const path = join(worker.folder, 'models', 'tiny-vit', 'r1', 'model.onnx_data')
-    const bytes = Buffer.from(files.get('model.onnx_data') as Uint8Array)
+    const bytes = Buffer.from(parts.get('model.onnx_data') as Uint8Array)
     bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100)
     await writeFile(path, bytes)
     const job = await run({ geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64 })
