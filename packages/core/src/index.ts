@@ -1,3 +1,7 @@
+export { Aoi } from './aoi/aoi.ts'
+export type { Bbox, BoxRelation, Ring } from './aoi/aoi.ts'
+export { readAoi } from './aoi/read-aoi.ts'
+export type { AoiLimits } from './aoi/read-aoi.ts'
 export { TerraneError, defineError } from './errors.ts'
 export type { ErrorExtras, ErrorKind, FieldError } from './errors.ts'
 export { reviveError, toPlainError } from './plain-error.ts'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from './database.ts'
 import { tableExists } from './errors.ts'
 
@@ -103,7 +104,9 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
   await session.query(`alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`)
 }
 
-/** A name of at most 63 bytes that ends in the suffix. */
+/** A name of at most 63 bytes that ends in the suffix; where the table's name is cut, a hash of it keeps it unique. */
 function fitName(table: string, suffix: string): string {
-  return table.slice(0, 63 - suffix.length) + suffix
+  if (table.length + suffix.length <= 63) return table + suffix
+  const hash = createHash('sha256').update(table).digest('hex').slice(0, 6)
+  return `${table.slice(0, 63 - suffix.length - 7)}_${hash}${suffix}`
 }

@@ -88,6 +88,18 @@ describe('the layout', () => {
     expect(raster.mask).toMatchObject({ width: 100, height: 70, bitsPerSample: 1, color: 'mask' })
   })
 
+  test('an overview that cannot be read is left out', async () => {
+    const bytes = await bytesOf({ overviews: 2 })
+    const view = new DataView(bytes.buffer)
+    const first = view.getUint32(4, true)
+    const second = view.getUint32(first + 2 + 12 * view.getUint16(first, true), true)
+    const tags = Array.from({ length: view.getUint16(second, true) }, (_, i) =>
+      view.getUint16(second + 2 + 12 * i, true),
+    )
+    view.setUint16(second + 2 + 12 * tags.indexOf(259) + 8, 34_712, true)
+    expect(openGeoTiff(bufferSource(bytes)).overviews.map(({ width }) => width)).toEqual([25])
+  })
+
   test('a predictor of an uncompressed file is ignored, as libtiff does', async () => {
     expect((await opened({ compression: 'none', predictor: 2 })).predictor).toBe(1)
   })
@@ -121,7 +133,7 @@ describe('the bands', () => {
       imageOf({ width: 16, height: 16, bands: 1 }, () => 0),
     )
     expect(raster.bands.map(({ color }) => color)).toEqual(['red', 'green', 'blue'])
-    expect((raster.palette ?? []).slice(0, 6)).toEqual([10, 20, 30, 255, 254, 253])
+    expect(raster.palette?.slice(0, 6)).toEqual(Uint8Array.of(10, 20, 30, 255, 254, 253))
   })
 
   test('have scale and offset', async () => {
