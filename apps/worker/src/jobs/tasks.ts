@@ -2,6 +2,9 @@ import { join, resolve } from 'node:path'
 import { splitList, type GuardedFetch, type Logger } from '@terrane/service'
 import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
+import { nativeEngine } from './ogr/native-engine.ts'
+import { wasmEngine } from './ogr/wasm-engine.ts'
+import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
 import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
@@ -33,6 +36,10 @@ export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<
       maxNodes: config.TERRANE_OSM_MAX_NODES,
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
+    ogr2ogrImport({
+      engine: config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine,
+      maxBytes: config.TERRANE_IMPORT_MAX_BYTES,
+    }),
     archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
   ]
 }
