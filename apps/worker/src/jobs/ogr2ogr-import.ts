@@ -26,10 +26,13 @@ import {
 import { ewkbCodeOf } from './ogr/ewkb.ts'
 import { TableLoad } from './ogr/load.ts'
 import { obtainDataset, type Dataset } from './ogr/obtain-file.ts'
-import { GEOMETRY_NAME, PgdumpReader, type DumpRow } from './ogr/pgdump-reader.ts'
+import { GEOMETRY_NAME, PgdumpReader, type DumpHeader, type DumpRow } from './ogr/pgdump-reader.ts'
 import type { JobContext, Task } from './task.ts'
 
 const BATCH_ROWS = 5000
+
+/** What a conversion without any output stands for. */
+const NO_ROWS: DumpHeader = { srid: 0, geometryType: 'GEOMETRY', dimensions: 2, columns: [], geometryAt: -1 }
 const DEFAULT_SRS = 'EPSG:4326'
 
 /** Schemas that belong to the platform and the server. */
@@ -95,9 +98,10 @@ class Import {
   }
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
-    const { signal } = this.#context
+    const { signal, workdir } = this.#context
+    await using prepared = this.#settings.engine.prepare(workdir, signal)
     const dataset = await obtainDataset(this.#input, this.#settings.maxBytes, this.#context)
-    const engine = await this.#settings.engine.start(this.#conversionOf(dataset), signal)
+    const engine = await prepared.start(this.#conversionOf(dataset))
     const load = await this.#load(engine)
     const { layer, layers } = engine
     const known =
@@ -140,7 +144,7 @@ class Import {
   async #load({ dump, done, layer }: Converting): Promise<TableLoad> {
     const { signal, project } = this.#context
     const reader = new PgdumpReader()
-    let load: TableLoad | null = null
+    let load = null as TableLoad | null
     let waiting: DumpRow[] = []
     const flush = async () => {
       load ??= await this.#begin(reader, project.database)
@@ -148,18 +152,24 @@ class Import {
       waiting = []
       this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
     }
-    for await (const chunk of dump) {
-      for (const row of reader.push(chunk as Buffer)) waiting.push(row)
-      if (waiting.length >= BATCH_ROWS) await flush()
+    try {
+      for await (const chunk of dump) {
+        for (const row of reader.push(chunk as Buffer)) waiting.push(row)
+        if (waiting.length >= BATCH_ROWS) await flush()
+      }
+      await done
+      reader.end()
+      await flush()
+      return load!
+    } catch (error) {
+      // The staging table can be dropped only when nothing writes into it any more.
+      await load?.settle()
+      throw error
     }
-    await done
-    reader.end()
-    await flush()
-    return load!
   }
 
   async #begin(reader: PgdumpReader, database: Database): Promise<TableLoad> {
-    const header = reader.header ?? { srid: 0, columns: [], geometryAt: -1 }
+    const header = reader.header ?? NO_ROWS
     const { geometryType = 'auto', promoteToMulti = true, fields = [] } = this.#input
     const names = new Set(header.columns.map(({ name }) => name))
     const unknown = fields.filter((field) => !names.has(laundered(field)))
@@ -174,7 +184,7 @@ class Import {
     const { database } = project
     const { schema, table, staging } = this.#staged
     this.#context.progress({ phase: 'indexes', done: 0, total: 1, unit: 'tables' })
-    const geometryType = await load.settleTypes()
+    const geometryType = await load.finish()
     const isAppend = this.#input.mode === 'append'
     const origin = await describeOrigin(this.#input)
     const columns = [

@@ -38,7 +38,13 @@ export interface Converting {
 
 /** Converts one layer of a data set into the rows of PostgreSQL's COPY. Both engines are processes that can be killed. */
 export interface Engine {
-  start(conversion: Conversion, signal: AbortSignal): Promise<Converting>
+  /** Gets ready while the file is still on its way. Disposing ends whatever runs. */
+  prepare(workdir: string, signal: AbortSignal): PreparedEngine
+}
+
+export interface PreparedEngine extends AsyncDisposable {
+  /** Starts the one conversion that this is for. */
+  start(conversion: Conversion): Promise<Converting>
 }
 
 const LONGEST_MESSAGE = 4000
@@ -52,14 +58,14 @@ export class EngineProcess {
   constructor(
     command: string,
     args: readonly string[],
-    options: { cwd: string; env: Readonly<Record<string, string>>; events?: boolean },
+    options: { cwd: string; env: Readonly<Record<string, string>>; events: boolean },
     signal: AbortSignal,
   ) {
     signal.throwIfAborted()
     this.child = spawn(command, args, {
       cwd: options.cwd,
       env: options.env,
-      stdio: ['ignore', 'pipe', 'pipe', options.events ? 'pipe' : 'ignore'],
+      stdio: [options.events ? 'pipe' : 'ignore', 'pipe', 'pipe', options.events ? 'pipe' : 'ignore'],
       detached: process.platform !== 'win32',
     })
     const kill = () => this.kill()

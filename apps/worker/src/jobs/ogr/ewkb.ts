@@ -64,7 +64,10 @@ export function columnTypeOf(types: readonly EwkbType[]): { readonly name: strin
   }
 }
 
-/** Code of a type by its name, 0 for none. */
+/** Code of a type by its name in any case, 0 for none. */
 export function ewkbCodeOf(name: string): number {
-  return Math.max(0, NAMES.indexOf(name))
+  return Math.max(
+    0,
+    NAMES.findIndex((known) => known.toUpperCase() === name.toUpperCase()),
+  )
 }

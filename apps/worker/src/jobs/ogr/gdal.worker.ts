@@ -30,10 +30,12 @@ const BUFFER_BYTES = 1 << 18
 const REPORTS = 3
 const RETRY_MS = 1
 
-const conversion = JSON.parse(process.argv[2]!) as Conversion
 const output = Buffer.alloc(BUFFER_BYTES)
 let buffered = 0
 const gdal = await load()
+// The request comes when its file is there; loading takes longer than most files.
+const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
+gdal.FS.mount(gdal.NODEFS, { root: conversion.folder }, INPUT)
 convert(conversion)
 
 function convert({ file, driver, openOptions, layer, options }: Conversion): void {
@@ -93,7 +95,6 @@ async function load(): Promise<GdalModule> {
   })
   loaded.ccall('GDALAllRegister', null, [], [])
   loaded.FS.mkdir(INPUT)
-  loaded.FS.mount(loaded.NODEFS, { root: conversion.folder }, INPUT)
   loaded.FS.mkdir('/output')
   const device = loaded.FS.makedev(64, 0)
   loaded.FS.registerDevice(device, {

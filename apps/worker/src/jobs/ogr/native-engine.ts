@@ -1,15 +1,7 @@
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  EngineProcess,
-  chooseLayer,
-  failure,
-  type Conversion,
-  type Converting,
-  type Engine,
-  type Layer,
-} from './engine.ts'
+import { EngineProcess, chooseLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
 import { engineUnavailable } from './errors.ts'
 
 const run = promisify(execFile)
@@ -22,15 +14,25 @@ const LIST_BYTES = 1 << 20
 export function nativeEngine(program: string): Engine {
   let drivers: Promise<string[]> | null = null
   return {
-    async start(conversion: Conversion, signal: AbortSignal): Promise<Converting> {
-      drivers ??= listDrivers(program)
-      const env = environment(await drivers, conversion)
-      const layers = await listLayers(program, conversion, env, signal)
-      const layer = chooseLayer(layers, conversion.layer)
-      const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
-      const args = [...conversion.options, ...openOptions, '/vsistdout/', conversion.file, layer.name]
-      const engine = new EngineProcess(program, args, { cwd: conversion.folder, env }, signal)
-      return { layers, layer, dump: engine.child.stdout!, done: engine.ended, complaint: () => engine.complaint }
+    prepare(_workdir, signal) {
+      let engine: EngineProcess | null = null
+      return {
+        async start(conversion) {
+          drivers ??= listDrivers(program)
+          const env = environment(await drivers, conversion)
+          const layers = await listLayers(program, conversion, env, signal)
+          const layer = chooseLayer(layers, conversion.layer)
+          const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
+          const args = [...conversion.options, ...openOptions, '/vsistdout/', conversion.file, layer.name]
+          const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
+          engine = running
+          return { layers, layer, dump: running.child.stdout!, done: running.ended, complaint: () => running.complaint }
+        },
+        async [Symbol.asyncDispose]() {
+          engine?.kill()
+          await engine?.ended.catch(() => {})
+        },
+      }
     },
   }
 }

@@ -14,6 +14,10 @@ export interface DumpColumn {
 export interface DumpHeader {
   /** SRID of the geometries; 0 when unknown. */
   readonly srid: number
+  /** PostGIS's name of the layer's geometry type in capitals; GEOMETRY for any. */
+  readonly geometryType: string
+  /** 2, or more with heights or measures. */
+  readonly dimensions: number
   /** In the order of a row's values, the geometry column left out. */
   readonly columns: readonly DumpColumn[]
   /** Position of the geometry among the values; -1 when there is none. */
@@ -87,11 +91,16 @@ export class PgdumpReader {
 function headerOf(statements: readonly string[], copy: string): DumpHeader {
   const types = new Map<string, string>()
   let srid = 0
+  let geometryType = 'GEOMETRY'
+  let dimensions = 2
   for (const statement of statements) {
     const added = /^ALTER TABLE .*? ADD COLUMN ("(?:[^"]|"")*") (.*);$/.exec(statement)
     if (added) types.set(unquoted(added[1]!), added[2]!)
-    const geometry = /^SELECT AddGeometryColumn\(.*,(-?\d+),'\w+',\d+\);$/.exec(statement)
-    if (geometry) srid = Math.max(0, Number(geometry[1]))
+    const geometry = /^SELECT AddGeometryColumn\(.*,(-?\d+),'(\w+)',(\d+)\);$/.exec(statement)
+    if (!geometry) continue
+    srid = Math.max(0, Number(geometry[1]))
+    geometryType = geometry[2]!
+    dimensions = Number(geometry[3])
   }
   const list = /\(((?:"(?:[^"]|"")*"(?:, )?)*)\) FROM STDIN;$/.exec(copy)?.[1]
   if (list === undefined) throw conversionFailed({ reason: 'the conversion names no columns' })
@@ -99,7 +108,7 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
   const columns = names
     .filter((name) => name !== GEOMETRY_NAME)
     .map((name) => columnOf(name, types.get(name) ?? 'VARCHAR'))
-  return { srid, columns, geometryAt: names.indexOf(GEOMETRY_NAME) }
+  return { srid, geometryType, dimensions, columns, geometryAt: names.indexOf(GEOMETRY_NAME) }
 }
 
 /** Types of the dump that are loaded as text and cast on the server. */

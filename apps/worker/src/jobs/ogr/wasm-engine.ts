@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { EngineProcess, chooseLayer, type Conversion, type Converting, type Engine, type Layer } from './engine.ts'
+import { EngineProcess, chooseLayer, type Engine, type Layer } from './engine.ts'
 
 const SCRIPT = fileURLToPath(new URL('./gdal.worker.ts', import.meta.url))
 
@@ -11,15 +11,26 @@ const HEAP_MB = 512
 
 /** GDAL in WebAssembly: needs nothing installed, sees one folder, reaches no network. */
 export const wasmEngine: Engine = {
-  async start(conversion: Conversion, signal: AbortSignal): Promise<Converting> {
-    // It may read programs and data, writes to the folder of the data at most, and can start no processes.
-    const fileAccess = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${conversion.folder}/*`]
-    const limits = [...fileAccess, `--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
-    const args = [...limits, SCRIPT, JSON.stringify(conversion)]
-    const engine = new EngineProcess(process.execPath, args, { cwd: conversion.folder, env: {}, events: true }, signal)
-    const layers = await readLayers(engine)
-    const layer = chooseLayer(layers, conversion.layer)
-    return { layers, layer, dump: engine.child.stdout!, done: engine.ended, complaint: () => engine.complaint }
+  prepare(workdir, signal) {
+    // It may read programs and data, writes to the folder of the job at most, and can start no processes.
+    const fileAccess = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${workdir}/*`]
+    const args = [...fileAccess, `--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning', SCRIPT]
+    const engine = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
+    const stdin = engine.child.stdin!
+    // A process that ended early says why itself.
+    stdin.on('error', () => {})
+    return {
+      async start(conversion) {
+        stdin.end(JSON.stringify(conversion))
+        const layers = await readLayers(engine)
+        const layer = chooseLayer(layers, conversion.layer)
+        return { layers, layer, dump: engine.child.stdout!, done: engine.ended, complaint: () => engine.complaint }
+      },
+      async [Symbol.asyncDispose]() {
+        engine.kill()
+        await engine.ended.catch(() => {})
+      },
+    }
   },
 }
 
