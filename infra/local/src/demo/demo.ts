@@ -13,8 +13,8 @@ import { writeScene } from './scene.ts'
 const TABLE = 'demo_scene'
 const MODEL = 'builtin-texture-spectral-v1'
 const TILE = 256
-/** A place at the lake, in the scene's pixels: its tile is the one whose like is looked for. */
-const QUERY = { x: 3050, y: 1500 }
+/** A place in the forest, in the scene's pixels: its tile is the one whose like is looked for. */
+const QUERY = { x: 880, y: 900 }
 const MATCHES = 8
 
 interface Job {
