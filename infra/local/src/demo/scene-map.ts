@@ -72,7 +72,7 @@ export function drawSceneMap(): SceneMap {
 function drawGround(canvas: Canvas, { ground }: City, toPixel: (p: readonly [number, number]) => Point): string[] {
   const crops = [...new Set(ground.fields.map((field) => field.crop))].toSorted()
   for (const { polygon, crop } of ground.fields)
-    canvas.fill(
+    canvas.paint(
       polygon.map((ring) => ring.map(toPixel)),
       GROUND.field + crops.indexOf(crop),
     )
@@ -85,7 +85,7 @@ function drawGround(canvas: Canvas, { ground }: City, toPixel: (p: readonly [num
   ] as const
   for (const [polygons, value] of layers) {
     for (const polygon of polygons)
-      canvas.fill(
+      canvas.paint(
         polygon.map((ring) => ring.map(toPixel)),
         value,
       )
@@ -119,11 +119,11 @@ function drawWays(
       isTrack ? GROUND.track : tags['railway'] ? GROUND.rail : GROUND.road,
     )
   }
-  for (const { tags, line, closed } of ways.values()) if (tags['building'] && closed) canvas.fill([line], GROUND.roof)
+  for (const { tags, line, closed } of ways.values()) if (tags['building'] && closed) canvas.paint([line], GROUND.roof)
   // Houses around a courtyard: closed ways each, as the town draws them.
   for (const element of elements) {
     if (element.type !== 'relation' || !element.tags['building']) continue
-    canvas.fill(
+    canvas.paint(
       element.members.map((member) => ways.get(member.ref)?.line ?? []),
       GROUND.roof,
     )
@@ -141,7 +141,7 @@ class Canvas {
   }
 
   /** Fills rings by the even-odd rule, at the middle of each pixel. */
-  fill(rings: readonly (readonly Point[])[], value: number): void {
+  paint(rings: readonly (readonly Point[])[], value: number): void {
     let top = Infinity
     let bottom = -Infinity
     for (const ring of rings) {
