@@ -58,7 +58,9 @@ export function narrate(
   return single.map((narration, i) => {
     const maneuver = maneuvers[i]!
     const next = maneuvers[i + 1]
-    return next === undefined ? narration : narrator.together({ maneuver, narration }, { maneuver: next, narration: single[i + 1]! })
+    return next === undefined
+      ? narration
+      : narrator.together({ maneuver, narration }, { maneuver: next, narration: single[i + 1]! })
   })
 }
 
@@ -172,7 +174,13 @@ class Narrator {
   #wordPlace(maneuver: Maneuver): Narration {
     const phrases = this.#phrases
     const after = this.#after(maneuver, false)
-    const same = (instruction: string): Narration => ({ ...NOTHING, instruction, alert: instruction, cue: instruction, after })
+    const same = (instruction: string): Narration => ({
+      ...NOTHING,
+      instruction,
+      alert: instruction,
+      cue: instruction,
+      after,
+    })
     const inside = ({ plain, on }: { plain: string; on: string }): Narration => {
       const street = streetOf(phrases, WRITTEN, maneuver)
       return { ...NOTHING, instruction: street === '' ? plain : fill(on, { street }) }
@@ -206,7 +214,8 @@ class Narrator {
   #after(maneuver: Maneuver, named: boolean): string {
     const { after } = this.#phrases
     const length = wordLength(this.#phrases, this.#units, maneuver.meters)
-    const street = named && !maneuver.includesObvious && !maneuver.longName ? streetOf(this.#phrases, SPOKEN, maneuver) : ''
+    const street =
+      named && !maneuver.includesObvious && !maneuver.longName ? streetOf(this.#phrases, SPOKEN, maneuver) : ''
     return street === '' ? fill(after.plain, { length }) : fill(after.on, { street, length })
   }
 
@@ -215,7 +224,7 @@ class Narrator {
     const { maneuver, narration } = current
     const announced = next.narration.alert || next.narration.cue
     if (!areClose(current, next) || announced === '') return narration
-    const { soon, later } = this.#phrases.then
+    const { soon, later } = this.#phrases.together
     const phrase = branchesBefore(maneuver, next.maneuver) ? later : soon
     const length = wordLength(this.#phrases, this.#units, maneuver.meters)
     const both = (cue: string): string => (cue === '' ? '' : fill(phrase, { cue, next: announced, length }))

@@ -29,7 +29,8 @@ export interface Phrases {
   readonly turn: TurnPhrases
   readonly sharp: TurnPhrases
   /** {side}, {street}, {cross}, {sign} */
-  readonly uturn: Readonly<Record<'plain' | 'onto' | 'stayOn' | 'at' | 'atOnto' | 'atStayOn' | 'toward', string>> & SideWords
+  readonly uturn: Readonly<Record<'plain' | 'onto' | 'stayOn' | 'at' | 'atOnto' | 'atStayOn' | 'toward', string>> &
+    SideWords
   readonly rampStraight: RampPhrases
   /** A ramp that branches off to a side, one that is turned onto, and one on the usual side. */
   readonly rampSide: RampPhrases & SideWords
@@ -47,8 +48,8 @@ export interface Phrases {
   readonly namedRoundabout: RoundaboutPhrases
   /** {street}, {begin}, {sign} */
   readonly leaveRoundabout: Readonly<Record<'plain' | 'onto' | 'ontoThen' | 'toward', string>>
-  /** {street}, {sign}; `label` is the word that a name may end with already */
-  readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward' | 'label', string>>
+  /** {street}, {sign}; `label` finds the names that say themselves that it is a ferry */
+  readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward', string>> & { readonly label: RegExp }
   readonly elevator: string
   readonly stairs: string
   readonly escalator: string
@@ -58,7 +59,7 @@ export interface Phrases {
   /** {length}, {street}; what is said after a maneuver */
   readonly after: { readonly plain: string; readonly on: string }
   /** {cue}, {next}, {length}; two cues at once */
-  readonly then: { readonly soon: string; readonly later: string }
+  readonly together: { readonly soon: string; readonly later: string }
 }
 
 export interface SideWords {

@@ -212,7 +212,7 @@ export const enUS: Phrases = {
     named: 'Take the {street}.',
     labelled: 'Take the {street} Ferry.',
     toward: 'Take the ferry toward {sign}.',
-    label: 'Ferry',
+    label: /ferry$/i,
   },
   elevator: 'Take the elevator.',
   stairs: 'Take the stairs.',
@@ -220,5 +220,5 @@ export const enUS: Phrases = {
   enterBuilding: { plain: 'Enter the building.', on: 'Enter the building, and continue on {street}.' },
   leaveBuilding: { plain: 'Exit the building.', on: 'Exit the building, and continue on {street}.' },
   after: { plain: 'Continue for {length}.', on: 'Continue on {street} for {length}.' },
-  then: { soon: '{cue} Then {next}', later: '{cue} Then, in {length}, {next}' },
+  together: { soon: '{cue} Then {next}', later: '{cue} Then, in {length}, {next}' },
 }
