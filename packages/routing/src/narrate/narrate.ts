@@ -83,7 +83,6 @@ class Narrator {
   word(maneuver: Maneuver, before: Maneuver | null): Narration {
     const phrases = this.#phrases
     const all = (sentence: Sentence): Narration => ({ ...this.#unannounced(sentence), alert: sentence(AHEAD) })
-    const short = (text: (style: Style) => string): { succinct: string } => ({ succinct: text(SPOKEN) })
     const after = (named = false): { after: string } => ({ after: this.#after(maneuver, named) })
     const begun = maneuver.beginNames.length > 0
     switch (maneuver.kind) {
@@ -93,7 +92,7 @@ class Narrator {
       case Kind.ferryExit:
         return {
           ...this.#unannounced((style) => startSentence(phrases, style, maneuver)),
-          ...short(() => plainStart(phrases, maneuver)),
+          ...succinct(() => plainStart(phrases, maneuver)),
           ...after(begun),
         }
       case Kind.destination:
@@ -108,25 +107,25 @@ class Narrator {
       case Kind.sharpRight:
         return {
           ...all((style) => turnSentence(phrases, style, maneuver)),
-          ...short((style) => plainTurn(phrases, style, maneuver)),
+          ...succinct((style) => plainTurn(phrases, style, maneuver)),
           ...after(begun),
         }
       case Kind.uturnLeft:
       case Kind.uturnRight:
         return {
           ...all((style) => uturnSentence(phrases, style, maneuver)),
-          ...short((style) => plainUturn(phrases, style, maneuver)),
+          ...succinct((style) => plainUturn(phrases, style, maneuver)),
           ...after(),
         }
       case Kind.roundaboutEnter:
         return {
           ...all((style) => roundaboutSentence(phrases, style, maneuver, true)),
-          ...short((style) => roundaboutSentence(phrases, style, maneuver, false)),
+          ...succinct((style) => roundaboutSentence(phrases, style, maneuver, false)),
         }
       case Kind.roundaboutExit:
         return {
           ...this.#unannounced((style) => leaveRoundaboutSentence(phrases, style, maneuver, true)),
-          ...short((style) => leaveRoundaboutSentence(phrases, style, maneuver, false)),
+          ...succinct((style) => leaveRoundaboutSentence(phrases, style, maneuver, false)),
           ...after(begun),
         }
       default:
@@ -224,7 +223,7 @@ class Narrator {
     const { maneuver, narration } = current
     const announced = next.narration.alert || next.narration.cue
     if (!areClose(current, next) || announced === '') return narration
-    const { soon, later } = this.#phrases.together
+    const { soon, later } = this.#phrases.followed
     const phrase = branchesBefore(maneuver, next.maneuver) ? later : soon
     const length = wordLength(this.#phrases, this.#units, maneuver.meters)
     const both = (cue: string): string => (cue === '' ? '' : fill(phrase, { cue, next: announced, length }))
@@ -267,4 +266,8 @@ function branchesBefore({ branchesRight, branchesLeft }: Maneuver, next: Maneuve
   if (RIGHTS.has(next.kind)) return branchesRight
   if (LEFTS.has(next.kind)) return branchesLeft
   return isDestination(next) && (branchesRight || branchesLeft)
+}
+
+function succinct(text: (style: Style) => string): { succinct: string } {
+  return { succinct: text(SPOKEN) }
 }

@@ -59,7 +59,7 @@ export interface Phrases {
   /** {length}, {street}; what is said after a maneuver */
   readonly after: { readonly plain: string; readonly on: string }
   /** {cue}, {next}, {length}; two cues at once */
-  readonly together: { readonly soon: string; readonly later: string }
+  readonly followed: { readonly soon: string; readonly later: string }
 }
 
 export interface SideWords {

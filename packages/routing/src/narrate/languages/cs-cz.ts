@@ -146,5 +146,5 @@ export const csCZ: Phrases = {
   enterBuilding: { plain: 'Vejděte do budovy.', on: 'Vejděte do budovy a pokračujte: {street}.' },
   leaveBuilding: { plain: 'Vyjděte z budovy.', on: 'Vyjděte z budovy a pokračujte: {street}.' },
   after: { plain: 'Pokračujte {length}.', on: 'Pokračujte {length}: {street}.' },
-  together: { soon: '{cue} Poté: {next}', later: '{cue} Poté, za {length}: {next}' },
+  followed: { soon: '{cue} Poté: {next}', later: '{cue} Poté, za {length}: {next}' },
 }

@@ -164,5 +164,5 @@ export const deDE: Phrases = {
     on: 'Verlassen Sie das Gebäude und gehen Sie weiter auf {street}.',
   },
   after: { plain: 'Folgen Sie dem Weg {length}.', on: 'Bleiben Sie {length} auf {street}.' },
-  together: { soon: '{cue} Danach: {next}', later: '{cue} Danach, {length} weiter: {next}' },
+  followed: { soon: '{cue} Danach: {next}', later: '{cue} Danach, {length} weiter: {next}' },
 }

@@ -163,5 +163,5 @@ export const esES: Phrases = {
   enterBuilding: { plain: 'Entre en el edificio.', on: 'Entre en el edificio y continúe por {street}.' },
   leaveBuilding: { plain: 'Salga del edificio.', on: 'Salga del edificio y continúe por {street}.' },
   after: { plain: 'Continúe durante {length}.', on: 'Continúe por {street} durante {length}.' },
-  together: { soon: '{cue} Después: {next}', later: '{cue} Después, dentro de {length}: {next}' },
+  followed: { soon: '{cue} Después: {next}', later: '{cue} Después, dentro de {length}: {next}' },
 }

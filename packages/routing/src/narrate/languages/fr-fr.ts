@@ -165,5 +165,5 @@ export const frFR: Phrases = {
   enterBuilding: { plain: 'Entrez dans le bâtiment.', on: 'Entrez dans le bâtiment et continuez sur {street}.' },
   leaveBuilding: { plain: 'Sortez du bâtiment.', on: 'Sortez du bâtiment et continuez sur {street}.' },
   after: { plain: 'Continuez sur {length}.', on: 'Continuez sur {street} pendant {length}.' },
-  together: { soon: '{cue} Ensuite : {next}', later: '{cue} Ensuite, dans {length} : {next}' },
+  followed: { soon: '{cue} Ensuite : {next}', later: '{cue} Ensuite, dans {length} : {next}' },
 }

@@ -151,5 +151,5 @@ export const itIT: Phrases = {
   enterBuilding: { plain: "Entra nell'edificio.", on: "Entra nell'edificio e continua su {street}." },
   leaveBuilding: { plain: "Esci dall'edificio.", on: "Esci dall'edificio e continua su {street}." },
   after: { plain: 'Continua per {length}.', on: 'Continua su {street} per {length}.' },
-  together: { soon: '{cue} Poi: {next}', later: '{cue} Poi, tra {length}: {next}' },
+  followed: { soon: '{cue} Poi: {next}', later: '{cue} Poi, tra {length}: {next}' },
 }

@@ -154,5 +154,5 @@ export const nlNL: Phrases = {
   enterBuilding: { plain: 'Ga het gebouw in.', on: 'Ga het gebouw in en ga verder op {street}.' },
   leaveBuilding: { plain: 'Ga het gebouw uit.', on: 'Ga het gebouw uit en ga verder op {street}.' },
   after: { plain: 'Ga {length} verder.', on: 'Ga {length} verder op {street}.' },
-  together: { soon: '{cue} Daarna: {next}', later: '{cue} Daarna, over {length}: {next}' },
+  followed: { soon: '{cue} Daarna: {next}', later: '{cue} Daarna, over {length}: {next}' },
 }

@@ -158,5 +158,5 @@ export const plPL: Phrases = {
   enterBuilding: { plain: 'Wejdź do budynku.', on: 'Wejdź do budynku i idź dalej: {street}.' },
   leaveBuilding: { plain: 'Wyjdź z budynku.', on: 'Wyjdź z budynku i idź dalej: {street}.' },
   after: { plain: 'Kontynuuj przez {length}.', on: 'Kontynuuj przez {length}: {street}.' },
-  together: { soon: '{cue} Następnie: {next}', later: '{cue} Następnie, za {length}: {next}' },
+  followed: { soon: '{cue} Następnie: {next}', later: '{cue} Następnie, za {length}: {next}' },
 }

@@ -152,5 +152,5 @@ export const ptBR: Phrases = {
   enterBuilding: { plain: 'Entre no edifício.', on: 'Entre no edifício e continue em {street}.' },
   leaveBuilding: { plain: 'Saia do edifício.', on: 'Saia do edifício e continue em {street}.' },
   after: { plain: 'Continue por {length}.', on: 'Continue em {street} por {length}.' },
-  together: { soon: '{cue} Depois: {next}', later: '{cue} Depois, em {length}: {next}' },
+  followed: { soon: '{cue} Depois: {next}', later: '{cue} Depois, em {length}: {next}' },
 }
