@@ -27,6 +27,18 @@ export const modelUnavailable = defineError(
   (f) => ({ hint: `Put the file at ${f.place}. ${BUILT_IN_HINT}` }),
 )
 
+export const unpinnedAndMissing = defineError(
+  'MODEL_UNAVAILABLE',
+  'unavailable',
+  (f: { id: string; file: string; place: string }) =>
+    `The model "${f.id}" is not here: ${f.file} is missing, and its manifest has no checksum that a download could be verified with.`,
+  (f) => ({
+    hint:
+      `Fill the checksums once with the command "models pin ${f.id}" to have it downloaded, or put the file at ${f.place}. ` +
+      BUILT_IN_HINT,
+  }),
+)
+
 export const modelUnpinned = defineError(
   'MODEL_UNPINNED',
   'forbidden',

@@ -4,8 +4,8 @@ import { StringTable } from './string-table.ts'
 /** A coordinate of a node whose location is missing or outside the Earth. */
 export const UNDEFINED_COORDINATE = 0x7fffffff
 
-/** Degrees per unit of the integer coordinates. */
-export const COORDINATE_SCALE = 1e-7
+/** Units of the integer coordinates per degree. */
+export const UNITS_PER_DEGREE = 1e7
 
 /** Kinds of OSM elements, as they stand in {@link RelationColumns.memberTypes}. */
 export const NODE = 0

@@ -1,4 +1,4 @@
-import { UNDEFINED_COORDINATE } from './block.ts'
+import { UNDEFINED_COORDINATE, UNITS_PER_DEGREE } from './block.ts'
 import type { OsmBlock, TagColumns } from './block.ts'
 import type { StringTable } from './string-table.ts'
 
@@ -47,8 +47,8 @@ export function* blockElements(block: OsmBlock): Generator<OsmElement> {
   const { nodes, ways, relations, strings } = block
   for (let i = 0; i < nodes.count; i++) {
     const known = nodes.lon[i] !== UNDEFINED_COORDINATE
-    const lon = known ? nodes.lon[i]! / 1e7 : Number.NaN
-    const lat = known ? nodes.lat[i]! / 1e7 : Number.NaN
+    const lon = known ? nodes.lon[i]! / UNITS_PER_DEGREE : Number.NaN
+    const lat = known ? nodes.lat[i]! / UNITS_PER_DEGREE : Number.NaN
     yield { type: 'node', id: nodes.ids[i]!, lon, lat, tags: tagsOf(nodes, i, strings) }
   }
   for (let i = 0; i < ways.count; i++) {

@@ -31,3 +31,11 @@ export const osmUnsupported = defineError(
   (f: { what: string }) => `The OSM file cannot be read: ${f.what}`,
   () => ({ hint: 'Write it anew as plain PBF with zlib blobs, for example with osmium cat or osmium time-filter.' }),
 )
+
+/** A topic that is not in the list. */
+export const osmTopicUnknown = defineError(
+  'OSM_TOPIC_UNKNOWN',
+  'invalid',
+  (f: { topic: string; known: readonly string[] }) => `There is no topic "${f.topic}"`,
+  (f) => ({ hint: `Use some of ${f.known.join(', ')}.`, errors: [{ path: '/topics', message: 'an unknown topic' }] }),
+)

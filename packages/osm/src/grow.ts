@@ -14,6 +14,10 @@ export function growUint32(array: Uint32Array<ArrayBuffer>, length: number): Uin
   return array.length >= length ? array : new Uint32Array(array.buffer.transfer(4 * room(array.length, length)))
 }
 
+export function growUint16(array: Uint16Array<ArrayBuffer>, length: number): Uint16Array<ArrayBuffer> {
+  return array.length >= length ? array : new Uint16Array(array.buffer.transfer(2 * room(array.length, length)))
+}
+
 export function growUint8(array: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   return array.length >= length ? array : new Uint8Array(array.buffer.transfer(room(array.length, length)))
 }

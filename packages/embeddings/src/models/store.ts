@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 
 import { type OnProgress, TerraneError } from '@terrane/core'
 
-import { manifestInvalid, modelUnavailable, modelUnknown, modelUnpinned } from '../errors.ts'
+import { manifestInvalid, modelUnavailable, modelUnknown, modelUnpinned, unpinnedAndMissing } from '../errors.ts'
 import { buildTextureSpectral } from '../onnx/texture-spectral.ts'
 import { BUILT_IN_MANIFESTS, BUILT_IN_MODEL } from './built-in-manifests.ts'
 import { type Fetcher, download } from './download.ts'
@@ -170,8 +170,13 @@ async function acquireFiles(settings: Settings, manifest: ModelManifest, options
   const { directory } = settings
   const unpinned = manifest.files.find((file) => file.size === null || file.sha256 === null)
   if (unpinned && !settings.allowUnpinned) {
-    const place = modelFilePath(directory, manifest, unpinned)
-    throw modelUnpinned({ id: manifest.id, file: unpinned.path, place })
+    const [missing] = await missingFiles(directory, manifest)
+    const fields = {
+      id: manifest.id,
+      file: (missing ?? unpinned).path,
+      place: modelFilePath(directory, manifest, missing ?? unpinned),
+    }
+    throw missing ? unpinnedAndMissing(fields) : modelUnpinned(fields)
   }
   if ((await missingFiles(directory, manifest)).length > 0) await downloadMissing(settings, manifest, options)
   const digests: FileDigest[] = []

@@ -149,7 +149,8 @@ export function decodeText(raw: string): string {
     if (known !== undefined) return known
     const digits = /^#(?:x([0-9a-f]{1,6})|([0-9]{1,7}))$/i.exec(name)
     const point = digits ? Number.parseInt(digits[1] ?? digits[2] ?? '', digits[1] ? 16 : 10) : Number.NaN
-    if (Number.isNaN(point) || point > 0x10ffff) throw osmMalformed({ what: `"${whole}" is not a known entity` })
+    if (Number.isNaN(point) || point === 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+      throw osmMalformed({ what: `"${whole}" is not a known entity` })
     return String.fromCodePoint(point)
   })
 }

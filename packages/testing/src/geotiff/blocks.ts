@@ -22,7 +22,11 @@ export async function encodeBlock(block: BlockPixels, options: GeoTiffOptions): 
     case 'jpeg':
       // Without optimised coding all blocks have the same tables, so that they can share them.
       return await picture(block)
-        .jpeg({ quality: options.quality ?? 90, chromaSubsampling: '4:4:4', optimiseCoding: false })
+        .jpeg({
+          quality: options.quality ?? 90,
+          chromaSubsampling: options.halveChroma === true ? '4:2:0' : '4:4:4',
+          optimiseCoding: false,
+        })
         .toBuffer()
     case 'webp': {
       const quality = options.quality ?? 90

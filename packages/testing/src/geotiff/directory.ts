@@ -58,7 +58,7 @@ export function imageFields(level: EncodedLevel, options: GeoTiffOptions, role: 
     shorts(339, repeated(format)),
     ...(level.tiled ? [long(322, level.blockWidth), long(323, level.blockHeight)] : [long(278, level.blockHeight)]),
   ]
-  if (color === 'ycbcr') fields.push(shorts(530, [1, 1]))
+  if (color === 'ycbcr') fields.push(shorts(530, options.halveChroma === true ? [2, 2] : [1, 1]))
   if (extras.length > 0) fields.push(shorts(338, extras))
   if (role.jpegTables !== null) fields.push({ tag: 347, type: FIELD.undefined, values: role.jpegTables })
   if (options.palette !== undefined) fields.push(shorts(320, colorMap(options.palette, bitsPerSample)))

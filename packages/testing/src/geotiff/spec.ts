@@ -60,6 +60,8 @@ export interface GeoTiffOptions {
   readonly isSparse?: (column: number, row: number, plane: number) => boolean
   /** Quality of JPEG and WEBP; 100 makes WEBP lossless. */
   readonly quality?: number
+  /** Halve the resolution of JPEG's colour differences, as most writers do. */
+  readonly halveChroma?: boolean
   /** Put the JPEG tables into the directory, as libtiff does. */
   readonly sharedJpegTables?: boolean
   /** NaN pixels become LERC's invalid pixels. The wrapper of LERC blobs. */

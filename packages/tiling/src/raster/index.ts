@@ -14,7 +14,6 @@ export { createCrsCatalogue } from './footprint/crs.ts'
 export type { CrsCatalogue, CrsEntry } from './footprint/crs.ts'
 export { openGeoTiff } from './geotiff/open.ts'
 export { readWindow } from './window.ts'
-export { planWork } from './work.ts'
 export { bufferSource, openFileSource } from './source.ts'
 export type { ByteSource, FileSource } from './source.ts'
 export type {

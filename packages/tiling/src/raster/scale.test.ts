@@ -33,6 +33,8 @@ describe('without percentiles', () => {
     [4, 3],
     [Number.NaN, 3],
     [0, Infinity],
+    [0, 1e-320],
+    [-1.7e308, 1.7e308],
   ])('the range [%d, %d] is refused', async (min, max) => {
     const { source, raster } = await fixture(scattered, { type: 'uint16' })
     await expect(estimateScale(source, raster, [0], [min, max])).rejects.toMatchObject({
@@ -106,6 +108,12 @@ describe('by percentiles', () => {
     ).rejects.toMatchObject({
       code: 'NO_VALID_PIXELS',
     })
+  })
+
+  test('values beyond single precision do not make the range infinite', async () => {
+    const image = imageOf({ width: 64, height: 64, bands: 1 }, (x, y) => (x < 4 ? 1e300 : (x * y) % 50))
+    const { min, max } = await scaleOf(image, { type: 'float64' })
+    expect([min[0], max[0]]).toEqual([0, 48])
   })
 
   test('a constant raster still has a range', async () => {

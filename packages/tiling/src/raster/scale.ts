@@ -4,7 +4,6 @@ import type { TilePlan } from './plan.ts'
 import type { RasterInfo, RasterLevel } from './raster-info.ts'
 import type { ByteSource } from './source.ts'
 import { createPainter } from './tensor/painter.ts'
-import { flagValid } from './tensor/validity.ts'
 
 /**
  * The linear stretch of each channel: `min` becomes 0, `max` becomes 1, values outside are clamped. In physical
@@ -20,6 +19,8 @@ export interface Scale {
 const SAMPLED_SIDE = 1024
 /** … in at most so many tiles, or rows of tiles where the level has strips, and about so many pixels. */
 const SAMPLED_TILES = 64
+/** Of large blocks fewer are decoded: so many pixels, but at least 16 blocks. */
+const DECODED_PIXELS = 1 << 24
 const SAMPLED_ROWS = 16
 const SAMPLED_PIXELS = 1 << 20
 const LOW = 0.02
@@ -41,7 +42,7 @@ export async function estimateScale(
 ): Promise<Scale> {
   if (requested !== null) {
     const [min, max] = requested
-    if (!(Number.isFinite(min) && Number.isFinite(max) && min < max)) throw invalidScale({ min, max })
+    if (!(min < max && Number.isFinite(max - min) && Number.isFinite(1 / (max - min)))) throw invalidScale({ min, max })
     return { origin: 'explicit', min: bands.map(() => min), max: bands.map(() => max) }
   }
   const physical = bands.some((band) => raster.bands[band]?.scale !== 1 || raster.bands[band]?.offset !== 0)
@@ -89,18 +90,22 @@ async function sampleBands(
     shift: level.bands[band]?.offset ?? 0,
   }))
   const painter = createPainter({ source, raster: level, plan, bands, lines })
-  const picked = level.tiled ? scatteredTiles(plan) : wholeRows(plan)
-  const step = Math.ceil((picked.length * tileSize * tileSize) / SAMPLED_PIXELS)
-  const planes = new Float32Array(bands.length * tileSize * tileSize)
-  const valid = new Uint8Array(tileSize * tileSize)
+  const picked = level.tiled ? scatteredTiles(plan, level) : wholeRows(plan)
+  const step = Math.ceil((picked.length * tileSize ** 2) / SAMPLED_PIXELS)
+  const size = tileSize * tileSize
+  const planes = new Float32Array(bands.length * size)
   const values = bands.map(() => [] as number[])
   for (const index of picked) {
     const window = tileWindow(plan, index)
-    await painter.paint(window, coveredRect(plan, window), planes)
-    flagValid(painter.marks, painter.missingBands, valid)
+    const count = await painter.paint(window, coveredRect(plan, window), planes)
+    const isValid = (i: number): boolean => count === size || painter.valid[i] === 1
     for (const [channel, list] of values.entries()) {
-      const plane = channel * valid.length
-      for (let i = index % step; i < valid.length; i += step) if (valid[i] === 1) list.push(planes[plane + i] as number)
+      const plane = channel * size
+      for (let i = index % step; i < size; i += step) {
+        const value = planes[plane + i] as number
+        // A double may be too large for the single precision of the planes.
+        if (isValid(i) && Number.isFinite(value)) list.push(value)
+      }
     }
   }
   return new Map(bands.map((band, channel) => [band, Float64Array.from(values[channel] as number[])]))
@@ -123,10 +128,12 @@ function distance({ width, height }: RasterLevel): number {
 }
 
 /** All tiles of a small plan, otherwise some that the R2 sequence spreads evenly. Source: M. Roberts, 2018. */
-function scatteredTiles({ columns, rows, count }: TilePlan): number[] {
-  if (count <= SAMPLED_TILES) return Array.from({ length: count }, (_, index) => index)
+function scatteredTiles({ columns, rows, count }: TilePlan, level: RasterLevel): number[] {
+  const affordable = Math.floor(DECODED_PIXELS / (level.blockWidth * level.blockHeight))
+  const wanted = Math.max(16, Math.min(SAMPLED_TILES, affordable))
+  if (count <= wanted) return Array.from({ length: count }, (_, index) => index)
   const picked = new Set<number>()
-  for (let i = 1; i <= SAMPLED_TILES; i++) {
+  for (let i = 1; i <= wanted; i++) {
     const column = Math.floor(((i * 0.7548776662466927) % 1) * columns)
     const row = Math.floor(((i * 0.5698402909980532) % 1) * rows)
     picked.add(row * columns + column)

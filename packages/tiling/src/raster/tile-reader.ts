@@ -7,7 +7,6 @@ import { createTileFiller } from './tensor/fill.ts'
 import { channelLines } from './tensor/lines.ts'
 import { createPainter } from './tensor/painter.ts'
 import { createResampler } from './tensor/resample.ts'
-import { flagValid } from './tensor/validity.ts'
 
 export interface TileReaderOptions {
   readonly source: ByteSource
@@ -22,7 +21,7 @@ export interface TileReaderOptions {
   readonly std: readonly number[]
   /** Side of the model's input in pixels; the plan's tile size when absent. Tiles are resampled when they differ. */
   readonly size?: number | { readonly width: number; readonly height: number }
-  /** Memory for decoded blocks, in bytes; when absent, what one row of tiles needs, within 16 to 160 MiB. */
+  /** Memory for decoded blocks, in bytes; when absent, what one row of tiles needs, up to 96 MiB. */
   readonly cacheBytes?: number
 }
 
@@ -58,7 +57,6 @@ export function createTileReader(options: TileReaderOptions): TileReader {
   const channels = bands.length
   const painter = createPainter({ ...options, lines: channelLines(options) })
   const filler = createTileFiller(side)
-  const valid = new Uint8Array(side * side)
   const tileSize = { width: side, height: side }
   const resample = width === side && height === side ? null : createResampler(tileSize, { width, height })
   const tile = new Float32Array(resample === null ? 0 : channels * side * side)
@@ -66,14 +64,10 @@ export function createTileReader(options: TileReaderOptions): TileReader {
   const read = async (index: number, planes: Float32Array): Promise<TileReading> => {
     const window = tileWindow(plan, index)
     const inside = coveredRect(plan, window)
-    await painter.paint(window, inside, planes)
-    const pixels = inside.width * inside.height
-    const whole = pixels === valid.length
-    if (whole && !painter.marksPixels) return { validFraction: 1 }
-    const count = flagValid(painter.marks, painter.missingBands, valid)
+    const count = await painter.paint(window, inside, planes)
     if (count === 0) planes.fill(0)
-    else if (count < valid.length) filler.fill(planes, valid)
-    return { validFraction: count / pixels }
+    else if (count < painter.valid.length) filler.fill(planes, painter.valid)
+    return { validFraction: count / (inside.width * inside.height) }
   }
   return {
     channels,

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- Packages that import this one need the declaration, too.
+/// <reference path="./libjpeg-turbo.d.ts" />
 import loadCodec from '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs'
 
 /** What the frame header of a JPEG stream says. */

@@ -77,7 +77,7 @@ async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Sample
   const pixels = shape.samples === 4 ? image.ensureAlpha() : image.removeAlpha()
   const { data, info } = await pixels.raw().toBuffer({ resolveWithObject: true })
   requireShape(info.width, info.height, info.channels, shape)
-  return data
+  return new Uint8Array(data.buffer, data.byteOffset, data.length)
 }
 
 /** LERC marks pixels without a value in a mask; floating point samples become NaN there, as GDAL reads them. */

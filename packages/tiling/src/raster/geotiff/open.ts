@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import type { RasterInfo, RasterLevel } from '../raster-info.ts'
 import type { ByteSource } from '../source.ts'
 import { readBands } from './bands.ts'
@@ -9,14 +10,14 @@ import { readLevel } from './level.ts'
 import { TAG } from './tags.ts'
 
 /** Largest decoded block unless a caller says otherwise. */
-const DEFAULT_BLOCK_BYTES = 128 * 1024 * 1024
+const DEFAULT_BLOCK_BYTES = 64 * 1024 * 1024
 const REDUCED = 1
 const MASK = 4
 
 /**
  * Reads a raster's headers: the first image, its overviews and its mask. Decodes no pixel.
  *
- * @param options.maxBlockBytes largest decoded block that is accepted; 128 MiB when absent
+ * @param options.maxBlockBytes largest decoded block that is accepted; 64 MiB when absent
  * @throws NOT_A_GEOTIFF, GEOTIFF_MALFORMED, GEOTIFF_TRUNCATED, UNSUPPORTED_COMPRESSION, UNSUPPORTED_DTYPE,
  * UNSUPPORTED_LAYOUT, BLOCK_TOO_LARGE
  */
@@ -32,7 +33,7 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   }
   const overviews = others
     .filter((directory) => directory.number(TAG.newSubfileType, 0) === REDUCED)
-    .map((directory) => readLevel(directory, littleEndian, limits))
+    .flatMap((directory) => readOverview(directory, littleEndian, limits))
     .map((overview) => ({ ...overview, mask: maskOf(overview) }))
   return {
     ...level,
@@ -41,5 +42,15 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
     mask: maskOf(level),
     overviews: overviews.toSorted((a, b) => b.width - a.width),
     ...readGeoreference(main),
+  }
+}
+
+/** Overviews only make sampling cheaper: one that cannot be read is left out, and the image is used instead. */
+function readOverview(directory: Directory, littleEndian: boolean, limits: LevelLimits): RasterLevel[] {
+  try {
+    return [readLevel(directory, littleEndian, limits)]
+  } catch (error) {
+    if (error instanceof TerraneError) return []
+    throw error
   }
 }

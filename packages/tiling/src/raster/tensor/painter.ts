@@ -8,7 +8,7 @@ import type { BlockPart } from '../window.ts'
 import { blocksOf } from '../window.ts'
 import type { PlaneRect, SampleRect, Stretch } from './stretch.ts'
 import { lookUpChannel, stretchChannel, stretchColorBytes } from './stretch.ts'
-import { INVALID, markMissing, markTransparent } from './validity.ts'
+import { INVALID, flagValid, markMissing, markTransparent } from './validity.ts'
 
 export interface PainterOptions {
   readonly source: ByteSource
@@ -23,15 +23,14 @@ export interface PainterOptions {
 }
 
 const MIN_CACHE = 16 * 1024 * 1024
-const MAX_CACHE = 160 * 1024 * 1024
+const MAX_CACHE = 96 * 1024 * 1024
 
-/** Puts the pixels of the raster into the planes of a tile, and marks which of them are not valid. */
+/** Puts the pixels of the raster into the planes of a tile, and tells which of them are valid. */
 export interface Painter {
-  /** False when every pixel of the raster is valid by what its headers say. */
-  readonly marksPixels: boolean
-  readonly marks: Uint16Array
-  readonly missingBands: number
-  paint(window: TileWindow, inside: PixelRect, planes: Float32Array): Promise<void>
+  /** 1 where a pixel of the last tile is valid; says nothing when all of them are. */
+  readonly valid: Uint8Array
+  /** Returns how many pixels are valid; those outside of the raster are not, and stay as they were. */
+  paint(window: TileWindow, inside: PixelRect, planes: Float32Array): Promise<number>
 }
 
 export function createPainter(options: PainterOptions): Painter {
@@ -44,6 +43,7 @@ export function createPainter(options: PainterOptions): Painter {
   const marked = markedBands(raster, bands)
   const nodata = raster.nodata === null ? Number.NaN : nodataOf(raster.nodata, raster)
   const marks = new Uint16Array(plan.tileSize * plan.tileSize)
+  const valid = new Uint8Array(marks.length)
   const marksPixels = marked.length > 0 || raster.alphaBand !== null || mask !== null
 
   const paintPart = async (part: BlockPart, to: PlaneRect, planes: Float32Array): Promise<void> => {
@@ -69,14 +69,15 @@ export function createPainter(options: PainterOptions): Painter {
       markTransparent(await reader.read(part.index), rectOf(part, reader.level, 0), marks, placeOf(part, window))
     }
   }
+  const missingBands = marked.length === 0 ? INVALID : marked.length
   return {
-    marksPixels,
-    marks,
-    missingBands: marked.length === 0 ? INVALID : marked.length,
+    valid,
     async paint(window, inside, planes) {
-      markOutside(marks, window, inside)
+      const marking = marksPixels || inside.width * inside.height < valid.length
+      if (marking) markOutside(marks, window, inside)
       for (const part of blocksOf(raster, inside)) await paintPart(part, placeOf(part, window), planes)
       if (mask) await paintMask(mask, window, inside)
+      return marking ? flagValid(marks, missingBands, valid) : valid.length
     },
   }
 }
@@ -124,26 +125,27 @@ function paletteTables(palette: Uint8Array, bands: readonly number[], lines: rea
   )
 }
 
+// The loops over samples take twice as long when V8 sees a position that was computed as a double, such as a quotient
+// rounded by Math.floor: `| 0` makes integers of them.
+
 function rectOf(part: BlockPart, level: RasterLevel, band: number): SampleRect {
   const step = level.planar ? 1 : level.samplesPerPixel
-  const { pixel, columns, rows } = part
+  const first = level.color === 'palette' || level.planar ? 0 : band
   return {
-    start: pixel * step + (level.color === 'palette' ? 0 : band),
-    step,
-    rowStep: level.blockWidth * step,
-    columns,
-    rows,
+    start: (part.pixel * step + first) | 0,
+    step: step | 0,
+    rowStep: (level.blockWidth * step) | 0,
+    columns: part.columns | 0,
+    rows: part.rows | 0,
   }
 }
 
 function placeOf(part: BlockPart, window: TileWindow): PlaneRect {
-  return { start: (part.top - window.y) * window.size + part.left - window.x, rowStep: window.size }
+  return { start: ((part.top - window.y) * window.size + part.left - window.x) | 0, rowStep: window.size | 0 }
 }
 
 function markOutside(marks: Uint16Array, { x, y, size }: TileWindow, inside: PixelRect): void {
-  const whole = inside.width === size && inside.height === size
-  marks.fill(whole ? 0 : INVALID)
-  if (whole) return
+  marks.fill(INVALID)
   for (let row = inside.y - y; row < inside.y - y + inside.height; row++) {
     const start = row * size + inside.x - x
     marks.fill(0, start, start + inside.width)
@@ -163,7 +165,19 @@ function nodataOf(nodata: number, raster: RasterInfo): number {
 
 /** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
 function rowOfTilesBytes(raster: RasterInfo, plan: TilePlan): number {
-  const blockRows = Math.ceil(plan.tileSize / raster.blockHeight) + 1
-  const rowBytes = raster.blocksAcross * raster.blockWidth * raster.samplesPerPixel * SAMPLE_BYTES[raster.sampleType]
-  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, blockRows * raster.blockHeight * rowBytes))
+  const { blockWidth, blockHeight, blocksAcross, samplesPerPixel, sampleType } = raster
+  const across = meshOf(blockWidth, plan, plan.originX)
+  const down = meshOf(blockHeight, plan, plan.originY)
+  if (across === 'blocks in tiles' && down === 'blocks in tiles') return 0
+  const rows = Math.ceil(plan.tileSize / blockHeight) + (down === 'crossing' ? 1 : 0)
+  const bytes = blocksAcross * blockWidth * rows * blockHeight * samplesPerPixel * SAMPLE_BYTES[sampleType]
+  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, bytes))
+}
+
+/** How blocks and tiles share the edges of an axis: then a block belongs to one tile, or a tile to one block. */
+function meshOf(block: number, plan: TilePlan, origin: number): 'blocks in tiles' | 'tiles in blocks' | 'crossing' {
+  const { tileSize, stride, edge } = plan
+  if (edge === 'shift' || stride < tileSize) return 'crossing'
+  if (stride % block === 0 && origin % block === 0) return 'blocks in tiles'
+  return block % stride === 0 && origin % stride === 0 ? 'tiles in blocks' : 'crossing'
 }

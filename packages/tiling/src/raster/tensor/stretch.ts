@@ -55,7 +55,7 @@ export function stretchColorBytes(
   bands: readonly number[],
 ): void {
   const { step, columns, rows, start, rowStep } = rect
-  const plane = out.length / 3
+  const plane = (out.length / 3) | 0
   const [r, g, b] = lines as readonly [Stretch, Stretch, Stretch]
   const [rf, rs, gf, gs, bf, bs] = [r.factor, r.shift, g.factor, g.shift, b.factor, b.shift]
   const [rb, gb, bb] = bands as readonly [number, number, number]

@@ -1,4 +1,4 @@
-import { type ErrorKind, type FieldError, TerraneError } from '@terrane/core'
+import { TerraneError, type ErrorKind, type FieldError } from './errors.ts'
 
 /** An error as it crosses the border of a thread. */
 export interface PlainError {
@@ -10,6 +10,7 @@ export interface PlainError {
   readonly errors: readonly FieldError[]
 }
 
+/** What of an error can be posted to another thread. */
 export function toPlainError(error: unknown): PlainError {
   if (error instanceof TerraneError) {
     const { code, kind, message, hint, details, errors } = error
@@ -19,7 +20,11 @@ export function toPlainError(error: unknown): PlainError {
   return { code: null, kind: 'internal', message, hint: null, details: null, errors: [] }
 }
 
-/** @param other makes the error of one that is in no catalogue */
+/**
+ * The error that {@link toPlainError} took apart.
+ *
+ * @param other makes the error of one that is in no catalogue
+ */
 export function reviveError(plain: PlainError, other: (why: string) => TerraneError): TerraneError {
   const { code, kind, message, hint, details, errors } = plain
   if (code === null) return other(message)
