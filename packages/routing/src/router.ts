@@ -142,7 +142,10 @@ export class Router {
 }
 
 function localMinute(date: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0')
 }

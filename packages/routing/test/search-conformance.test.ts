@@ -7,7 +7,14 @@ import { customize } from '../src/search/cch/metric.ts'
 import { contract } from '../src/search/cch/topology.ts'
 import { dijkstra } from '../src/search/dijkstra.ts'
 import { ngraphSearch } from '../src/search/ngraph.ts'
-import { type ArcGraph, type ArcWeights, type PathSearch, reverseArcs, type Seed, UNREACHABLE } from '../src/search/search.ts'
+import {
+  type ArcGraph,
+  type ArcWeights,
+  type PathSearch,
+  reverseArcs,
+  type Seed,
+  UNREACHABLE,
+} from '../src/search/search.ts'
 
 interface Case {
   readonly graph: ArcGraph

@@ -34,9 +34,11 @@ export interface BuildOptions {
  *
  * @throws EMPTY_NETWORK when there is no way to travel
  */
-export async function buildGraph(readers: readonly OsmReader[], options: BuildOptions = {}): Promise<{ graph: Graph; file: SectionFile }> {
-  const step = (phase: string, done: number): void =>
-    options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
+export async function buildGraph(
+  readers: readonly OsmReader[],
+  options: BuildOptions = {},
+): Promise<{ graph: Graph; file: SectionFile }> {
+  const step = (phase: string, done: number): void => options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
   step('ways', 0)
   const { ways, restrictions, bicycleRoutes } = await collectWays(readers, options.signal)
   step('nodes', 1)
@@ -47,7 +49,8 @@ export async function buildGraph(readers: readonly OsmReader[], options: BuildOp
   if (links.count === 0) throw emptyNetwork({ sources: readers.map((reader) => reader.source.name).join(', ') })
   const junctions = findEnds(links, nodes.ids.length)
   step('edges', 3)
-  const driveOnRight = (way: CollectedWay): boolean => (way.facts.drivingSide ?? options.drivingSide ?? 'right') === 'right'
+  const driveOnRight = (way: CollectedWay): boolean =>
+    (way.facts.drivingSide ?? options.drivingSide ?? 'right') === 'right'
   const edges = makeEdges({
     ways,
     links,
@@ -87,14 +90,17 @@ interface Network {
 function assemble(network: Network, restrictions: Parameters<typeof applyRestrictions>[0]): GraphArrays {
   const { edges, links, nodes } = network
   const wayOf = (edge: number): CollectedWay => network.ways[links.way[edges.link[edge]!]!]!
-  const factsOf = (node: number): ReturnType<NodeIndex['facts']> => nodes.facts(network.junctions.node[edges.junction[node]!]!)
+  const factsOf = (node: number): ReturnType<NodeIndex['facts']> =>
+    nodes.facts(network.junctions.node[edges.junction[node]!]!)
   const texts = new TextTable()
   const names = new NameTable(texts)
   const edgeNames = Uint32Array.from(edges.head, (_, edge) => {
     const { forward, backward } = wayOf(edge).facts.names
     return names.intern(edges.forward[edge] === 1 ? forward : backward)
   })
-  const onRight = Uint8Array.from({ length: edges.nodeCount }, (_, node) => Number(network.driveOnRight(wayOf(edges.firstEdge[node]!))))
+  const onRight = Uint8Array.from({ length: edges.nodeCount }, (_, node) =>
+    Number(network.driveOnRight(wayOf(edges.firstEdge[node]!))),
+  )
   const turns = describeTurns({
     edges,
     sameName: (a, b) => names.overlap(edgeNames[a]!, edgeNames[b]!),
@@ -126,7 +132,10 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     firstEdge: edges.firstEdge,
     firstTurn: turns.firstTurn,
     nodeInfo,
-    nodeConnected: findConnected(edges, Uint16Array.from(nodeInfo, (info) => get(info, NodeField.access))),
+    nodeConnected: findConnected(
+      edges,
+      Uint16Array.from(nodeInfo, (info) => get(info, NodeField.access)),
+    ),
     edgeHead: edges.head,
     edgeOpposite: edges.opposite,
     edgeInfo: edges.info,
@@ -174,7 +183,8 @@ function lookups({ ways, links, junctions, nodes, edges }: Network): {
 /** Loops at the end of a lesser street: ways that meet themselves and at most one other street. */
 function findCuldesacs(ways: readonly CollectedWay[]): Set<number> {
   const candidates = ways.filter(
-    ({ facts, refs }) => facts.use === Use.road && facts.roadClass > 4 && !facts.access.roundabout && new Set(refs).size < refs.length,
+    ({ facts, refs }) =>
+      facts.use === Use.road && facts.roadClass > 4 && !facts.access.roundabout && new Set(refs).size < refs.length,
   )
   const meetings = new Map<number, Set<number>>(candidates.map(({ id }) => [id, new Set()]))
   const loopsAt = new Map<number, number[]>()
@@ -210,7 +220,11 @@ function intersectionOf(edges: EdgeTable, node: number, type: number, fork: bool
   return end - first === 2 ? Intersection.falseNode : before
 }
 
-function shapesOf({ ways, links, nodes }: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay'> {
+function shapesOf({
+  ways,
+  links,
+  nodes,
+}: Network): Pick<GraphArrays, 'firstPoint' | 'pointLon' | 'pointLat' | 'shapeWay'> {
   return {
     firstPoint: links.firstPoint,
     pointLon: Int32Array.from(links.points, (point) => sixDecimals(nodes.lon[point]!, 180)),

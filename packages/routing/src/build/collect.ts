@@ -72,7 +72,11 @@ function maybeWay(tags: Tags): boolean {
   return tags.has('highway') || tags.has('route') || STREET_RAILS.has(tags.get('railway') ?? '')
 }
 
-function collectRelationsOf({ relations, strings }: OsmBlock, restrictions: Map<number, TurnRule>, routes: Set<number>): void {
+function collectRelationsOf(
+  { relations, strings }: OsmBlock,
+  restrictions: Map<number, TurnRule>,
+  routes: Set<number>,
+): void {
   for (let i = 0; i < relations.count; i++) {
     const id = relations.ids[i]!
     const facts = relationFacts(tagMap(relations, i, strings))

@@ -3,13 +3,20 @@ import { EdgeField, get } from '../graph/fields.ts'
 import type { EdgeTable } from './edges.ts'
 
 /** Modes whose networks are examined, one bit of the result each. */
-export const CONNECTED_MODES = [
-  Access.car, Access.foot, Access.bicycle, Access.truck, Access.taxi, Access.bus, Access.wheelchair, Access.moped,
+const CONNECTED_MODES = [
+  Access.car,
+  Access.foot,
+  Access.bicycle,
+  Access.truck,
+  Access.taxi,
+  Access.bus,
+  Access.wheelchair,
+  Access.moped,
   Access.motorcycle,
 ] as const
 
 /** A part of a network with this many nodes is large: a start there is not on an island. */
-export const LARGE_PART = 100
+const LARGE_PART = 100
 
 /**
  * For each node the modes in whose network it belongs to a large strongly connected part. Only edges count that no

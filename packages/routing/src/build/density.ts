@@ -10,7 +10,12 @@ const MOST = 15
 
 /** Uses of edges that count as road. */
 export const DENSITY_USES: ReadonlySet<number> = new Set([
-  Use.road, Use.serviceRoad, Use.ramp, Use.turnChannel, Use.alley, Use.emergencyAccess,
+  Use.road,
+  Use.serviceRoad,
+  Use.ramp,
+  Use.turnChannel,
+  Use.alley,
+  Use.emergencyAccess,
 ])
 
 /**

@@ -90,13 +90,26 @@ function orderEdges(inputs: EdgeInputs, table: EdgeTable): void {
   let next = 0
   for (let node = 0; node < table.nodeCount; node++) {
     const junction = table.junction[node]!
-    const leaving = Array.from(junctions.link.subarray(junctions.first[junction]!, junctions.first[junction + 1]!), (link) => {
-      const forward = junctions.tail[link] === junction
-      const way = ways[links.way[link]!]!
-      return { link, forward, car: carLeaves(way, forward), roadClass: ramps.roadClass[link]!, named: way.facts.names.forward.length > 0 }
-    })
+    const leaving = Array.from(
+      junctions.link.subarray(junctions.first[junction], junctions.first[junction + 1]),
+      (link) => {
+        const forward = junctions.tail[link] === junction
+        const way = ways[links.way[link]!]!
+        return {
+          link,
+          forward,
+          car: carLeaves(way, forward),
+          roadClass: ramps.roadClass[link]!,
+          named: way.facts.names.forward.length > 0,
+        }
+      },
+    )
     leaving.sort(
-      (a, b) => Number(b.car) - Number(a.car) || a.roadClass - b.roadClass || Number(b.named) - Number(a.named) || a.link - b.link,
+      (a, b) =>
+        Number(b.car) - Number(a.car) ||
+        a.roadClass - b.roadClass ||
+        Number(b.named) - Number(a.named) ||
+        a.link - b.link,
     )
     for (const { link, forward } of leaving) {
       const edge = next++
@@ -252,8 +265,10 @@ function headingAlong({ links, nodes }: EdgeInputs, link: number, forward: boole
   const lat = (i: number): number => sixDecimals(nodes.lat[links.points[i]!]!, 90) / 1e6
   const first = forward ? begin : end
   const last = forward ? end : begin
+  // A straight link has one heading all along.
+  const stop = end - begin > 1 ? last : first
   let walked = 0
-  for (let i = first; i !== last && end - begin > 1; i += step) {
+  for (let i = first; i !== stop; i += step) {
     const part = distanceMeters(lon(i), lat(i), lon(i + step), lat(i + step))
     if (walked + part > meters) {
       const share = (meters - walked) / part

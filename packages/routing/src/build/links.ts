@@ -1,4 +1,4 @@
-import { Access, MOTOR_ACCESS } from '../graph/attributes.ts'
+import { Access } from '../graph/attributes.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { CollectedWay } from './collect.ts'
 import type { NodeIndex } from './node-index.ts'
@@ -140,8 +140,4 @@ export function modesOf(way: CollectedWay, forward: boolean): number {
 /** Whether cars may leave a junction over a link. */
 export function carLeaves(way: CollectedWay, forward: boolean): boolean {
   return (modesOf(way, forward) & Access.car) !== 0
-}
-
-export function isMotorway(way: CollectedWay): boolean {
-  return ((way.facts.access.forward | way.facts.access.backward) & MOTOR_ACCESS) !== 0
 }

@@ -139,7 +139,10 @@ class RampClassifier implements RampFacts {
       if (!this.#isRamp(next) || !this.#leaves(junction, next)) return false
       const onward = refsOf(this.#way(next))
       const sameRefs = sameRoad(onward.own, ramp.own) && sameRoad(ramp.own, origin.own)
-      return sameRefs || onward.destinations.some((ref) => matchesAny(ref, ramp.destinations) && matchesAny(ref, origin.destinations))
+      return (
+        sameRefs ||
+        onward.destinations.some((ref) => matchesAny(ref, ramp.destinations) && matchesAny(ref, origin.destinations))
+      )
     })
   }
 
@@ -172,7 +175,9 @@ class RampClassifier implements RampFacts {
     const leafClass = graph[leaf]!.roadClass === NO_CLASS ? graph[at]!.roadClass : graph[leaf]!.roadClass
     if (leafClass === NO_CLASS) return
     const roadClass = Math.max(exitClass, leafClass)
-    const joinsRoads = [leaf, at].every((node) => this.#linksAt(graph[node]!.junction).some((link) => !this.#isRamp(link)))
+    const joinsRoads = [leaf, at].every((node) =>
+      this.#linksAt(graph[node]!.junction).some((link) => !this.#isRamp(link)),
+    )
     const channel = roadClass > RoadClass.trunk && !fork && !signed && joinsRoads && this.#isTurnChannel(chain)
     for (const link of chain) {
       if (roadClass > this.roadClass[link]!) {
@@ -234,7 +239,8 @@ class RampClassifier implements RampFacts {
     let meters = this.#network.links.meters[link]!
     while (meters < limit) {
       const next = this.#linksAt(at).filter(
-        (other) => !this.#isRamp(other) && this.#passable(at, other, forward) && !path.includes(this.#otherEnd(other, at)),
+        (other) =>
+          !this.#isRamp(other) && this.#passable(at, other, forward) && !path.includes(this.#otherEnd(other, at)),
       )
       const onward = next.length === 1 ? next[0] : next.find((other) => this.#sameStreet(link, other))
       if (onward === undefined) break
@@ -268,7 +274,7 @@ class RampClassifier implements RampFacts {
 
   #linksAt(junction: number): number[] {
     const { first, link } = this.#network.junctions
-    return Array.from(link.subarray(first[junction]!, first[junction + 1]!))
+    return Array.from(link.subarray(first[junction], first[junction + 1]))
   }
 
   #way(link: number): CollectedWay {
@@ -301,7 +307,8 @@ class RampClassifier implements RampFacts {
     let best = NO_CLASS
     for (const link of this.#linksAt(junction)) {
       const roadClass = this.roadClass[link]!
-      if (!this.#isRamp(link) && this.#carries(link) && roadClass !== RoadClass.service) best = Math.min(best, roadClass)
+      if (!this.#isRamp(link) && this.#carries(link) && roadClass !== RoadClass.service)
+        best = Math.min(best, roadClass)
     }
     return best
   }
@@ -318,9 +325,11 @@ interface RampRefs {
 }
 
 function refsOf(way: CollectedWay): RampRefs {
-  const numbers = (list: readonly { text: string; routeNumber: boolean }[]): string[] =>
-    list.filter((name) => name.routeNumber).map((name) => name.text)
-  return { own: numbers(way.facts.names.forward), destinations: numbers(way.facts.names.signsForward.branch) }
+  return { own: numbersOf(way.facts.names.forward), destinations: numbersOf(way.facts.names.signsForward.branch) }
+}
+
+function numbersOf(list: readonly { text: string; routeNumber: boolean }[]): string[] {
+  return list.filter((name) => name.routeNumber).map((name) => name.text)
 }
 
 /** References match when one begins with the other: `A 5` and `A 5 (E 35)` are one road. */

@@ -69,7 +69,9 @@ function chooseTarget(
   const wanted = WANTED[turn]
   const others = targets.filter((edge) => edge !== back)
   const candidates = others.length > 0 ? others : targets
-  const fitting = candidates.find((edge) => wanted.includes(get(inputs.turns.info[turnAt(inputs, node, back, edge)]!, TurnField.turn)))
+  const fitting = candidates.find((edge) =>
+    wanted.includes(get(inputs.turns.info[turnAt(inputs, node, back, edge)]!, TurnField.turn)),
+  )
   return fitting ?? candidates[0]!
 }
 
@@ -82,7 +84,10 @@ const WANTED: Readonly<Record<RestrictedTurn, readonly number[]>> = {
 }
 
 function edgesAt({ edges }: RestrictionInputs, node: number): number[] {
-  return Array.from({ length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! }, (_, i) => edges.firstEdge[node]! + i)
+  return Array.from(
+    { length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! },
+    (_, i) => edges.firstEdge[node]! + i,
+  )
 }
 
 function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number, to: number): number {
@@ -141,7 +146,7 @@ function viaPaths(inputs: RestrictionInputs, from: number, viaWays: readonly num
 function alongWay(inputs: RestrictionInputs, first: number): number[] {
   const { edges } = inputs
   const path = [first]
-  for (let edge = first; path.length <= MOST_VIA_EDGES; ) {
+  for (let edge = first; path.length <= MOST_VIA_EDGES;) {
     const next = edgesAt(inputs, edges.head[edge]!).find(
       (other) => inputs.wayOf(other) === inputs.wayOf(first) && other !== edges.opposite[edge] && !path.includes(other),
     )

@@ -54,7 +54,11 @@ export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] 
   return wanted ? signs.toSorted((a, b) => a.type - b.type) : []
 }
 
-function countArms(edges: EdgeTable, wayOf: SignInputs['wayOf'], node: number): { total: number; ramps: number; drivable: number } {
+function countArms(
+  edges: EdgeTable,
+  wayOf: SignInputs['wayOf'],
+  node: number,
+): { total: number; ramps: number; drivable: number } {
   let ramps = 0
   let drivable = 0
   for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {

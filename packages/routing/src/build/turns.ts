@@ -108,7 +108,9 @@ function stopImpact(inputs: TurnInputs, turn: DescribedTurn): number {
   if (use(from) === Use.turnChannel && use(to) === Use.turnChannel && best < RoadClass.unclassified) return MOST_IMPACT
   let impact = Math.max(0, fromClass - best + 3)
   const controlled =
-    inputs.signal(node) || get(edges.flags[from]!, FlagField.signal) === 1 || get(edges.flags[from]!, FlagField.stop) === 1
+    inputs.signal(node) ||
+    get(edges.flags[from]!, FlagField.signal) === 1 ||
+    get(edges.flags[from]!, FlagField.stop) === 1
   const sharp = SHARP.has(turn.turn)
   const slight = SLIGHT.has(turn.turn)
   const eased = (): number => (sharp ? impact + 2 : slight ? Math.floor(impact / 2) : Math.max(0, impact - 1))
@@ -123,7 +125,12 @@ function stopImpact(inputs: TurnInputs, turn: DescribedTurn): number {
     impact = !sharp && use(to) === Use.ramp ? impact + 1 : eased()
   } else if (use(from) === Use.parkingAisle && use(to) === Use.parkingAisle) {
     impact = Math.max(0, impact - 1)
-  } else if (acrossTraffic(inputs, turn) && fromClass !== roadClassOf(edges, to) && use(to) !== Use.ramp && use(to) !== Use.turnChannel) {
+  } else if (
+    acrossTraffic(inputs, turn) &&
+    fromClass !== roadClassOf(edges, to) &&
+    use(to) !== Use.ramp &&
+    use(to) !== Use.turnChannel
+  ) {
     if (controlled) impact += 2
     else if (Math.abs(fromClass - roadClassOf(edges, to)) > 1) impact++
   }
@@ -132,7 +139,9 @@ function stopImpact(inputs: TurnInputs, turn: DescribedTurn): number {
 
 /** A turn over the lane of oncoming traffic. */
 function acrossTraffic({ driveOnRight }: TurnInputs, { node, turn }: DescribedTurn): boolean {
-  return driveOnRight(node) ? turn === Turn.left || turn === Turn.sharpLeft : turn === Turn.right || turn === Turn.sharpRight
+  return driveOnRight(node)
+    ? turn === Turn.left || turn === Turn.sharpLeft
+    : turn === Turn.right || turn === Turn.sharpRight
 }
 
 /** The best class of the roads that cross a turn, and whether only ramps meet here. */
@@ -165,9 +174,7 @@ function isTurnBack(inputs: TurnInputs, turn: DescribedTurn): boolean {
   const onRight = inputs.driveOnRight(node)
   const short = edges.length[from]! < 50 || edges.length[to]! < 50
   // Mirrored where one drives on the left; the bounds are not symmetric by a degree in the source either.
-  const back = onRight
-    ? degrees > 179 && degrees < (short ? 226 : 211)
-    : degrees < 181 && degrees > (short ? 134 : 149)
+  const back = onRight ? degrees > 179 && degrees < (short ? 226 : 211) : degrees < 181 && degrees > (short ? 134 : 149)
   if (!back) return false
   const bothCycleways = [from, to].every((edge) => get(edges.info[edge]!, EdgeField.use) === Use.cycleway)
   if (bothCycleways && left && right) return true
@@ -216,7 +223,11 @@ function isInsideCrossing(edges: EdgeTable, node: number, edge: number): boolean
   if (arrivals === null || !arrivals.oneway) return false
   const departures = crossTurns(edges, edge, true)
   if (departures === null || !departures.oneway) return false
-  return !((arrivals.left && departures.right) || (arrivals.right && departures.left) || (departures.left && departures.right))
+  return !(
+    (arrivals.left && departures.right) ||
+    (arrivals.right && departures.left) ||
+    (departures.left && departures.right)
+  )
 }
 
 interface CrossTurns {
@@ -245,7 +256,8 @@ function crossTurns(edges: EdgeTable, edge: number, leaving: boolean): CrossTurn
     left ||= turn === Turn.left || turn === Turn.sharpLeft
     right ||= turn === Turn.right || turn === Turn.sharpRight
     const straight = degrees < 30 || degrees > 330
-    if (!car(edges.opposite[travelled]!) && get(edges.traffic[other]!, TrafficField.link) === 0 && !straight) oneway = true
+    if (!car(edges.opposite[travelled]!) && get(edges.traffic[other]!, TrafficField.link) === 0 && !straight)
+      oneway = true
   }
   return { oneway, left, right }
 }

@@ -92,7 +92,8 @@ export class MotorCosting implements Costing {
     this.#surfaceFactor = surfaceFactor(mode, this.#number('use_trails'))
     this.#tollFactor = tollFactor(mode, this.#number('use_tolls'))
     this.#distanceShare = this.#number('use_distance')
-    this.#worstSurface = mode === 'motor_scooter' ? Surface.dirt : mode === 'motorcycle' ? Surface.impassable : Surface.path
+    this.#worstSurface =
+      mode === 'motor_scooter' ? Surface.dirt : mode === 'motorcycle' ? Surface.impassable : Surface.path
     this.#vehicle = vehicleOf(mode, options)
     this.#excludes = Object.entries(options).some(([name, value]) => name.startsWith('exclude_') && value === true)
   }
@@ -134,7 +135,8 @@ export class MotorCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number, internal: boolean): number {
-    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true) return Infinity
+    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true)
+      return Infinity
     if (this.#excludes && this.#excluded(from, to)) return Infinity
     const through = this.#transitions.leavesDestinationOnly(from, to) ? THROUGH_PENALTY : 0
     return through + this.#turnCost(from, to, turn, internal)
@@ -199,7 +201,10 @@ export class MotorCosting implements Costing {
       factor += 0.15 + scooterRoads(this.#number('use_primary')) * SCOOTER_CLASS[roadClass]! + hills + overSpeed
       if (get(graph.edgeFlags[edge]!, FlagField.destinationOnly) === 1) factor += 0.2
     } else if (mode === 'truck') {
-      factor = (factor + highway + SURFACE_SHARE[get(info, EdgeField.surface)]! + overSpeed) * this.#truckRouteFactor(traffic) + toll
+      factor =
+        (factor + highway + SURFACE_SHARE[get(info, EdgeField.surface)]! + overSpeed) *
+          this.#truckRouteFactor(traffic) +
+        toll
     } else if (mode === 'taxi') {
       factor += overSpeed
       const access = get(info, EdgeField.access)
@@ -211,7 +216,9 @@ export class MotorCosting implements Costing {
     if (use === Use.track) return factor * transitions.trackFactor
     if (use === Use.livingStreet) return factor * transitions.livingStreetFactor
     if (use === Use.serviceRoad) return factor * this.#number('service_factor')
-    return use === Use.alley && (mode === 'auto' || mode === 'bus' || mode === 'taxi') ? factor * this.#number('alley_factor') : factor
+    return use === Use.alley && (mode === 'auto' || mode === 'bus' || mode === 'taxi')
+      ? factor * this.#number('alley_factor')
+      : factor
   }
 
   #density(edge: number): number {
@@ -268,14 +275,17 @@ export class MotorCosting implements Costing {
   #excluded(from: number, to: number): boolean {
     const { edgeInfo, edgeTraffic } = this.#graph
     const enters = (has: (edge: number) => boolean): boolean => has(to) && !has(from)
-    const traffic = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) => get(edgeTraffic[edge]!, TrafficField[field]) === 1
+    const traffic = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
+      get(edgeTraffic[edge]!, TrafficField[field]) === 1
     const { options } = this
     return (
-      (options.exclude_unpaved === true && enters((edge) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted)) ||
+      (options.exclude_unpaved === true &&
+        enters((edge) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted)) ||
       (options.exclude_bridges === true && enters(traffic('bridge'))) ||
       (options.exclude_tunnels === true && enters(traffic('tunnel'))) ||
       (options.exclude_tolls === true && enters(traffic('toll'))) ||
-      (options.exclude_highways === true && enters((edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway)) ||
+      (options.exclude_highways === true &&
+        enters((edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway)) ||
       (options.exclude_ferries === true && enters((edge) => FERRIES.has(get(edgeInfo[edge]!, EdgeField.use))))
     )
   }

@@ -152,12 +152,18 @@ export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
 }
 
 function readOption(rule: OptionTable[string], value: unknown): number | boolean | string {
-  if (typeof rule === 'boolean') return value === undefined ? rule : value === true || value === 1 || value === 'true' || value === '1'
+  if (typeof rule === 'boolean')
+    return value === undefined ? rule : value === true || value === 1 || value === 'true' || value === '1'
   if (typeof rule[0] === 'string') {
     const name = typeof value === 'string' ? value.toLowerCase() : ''
     return (rule as readonly string[]).includes(name) ? name : rule[0]
   }
   const [least, fallback, most] = rule as Range
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : typeof value === 'boolean' ? Number(value) : value
+  const number =
+    typeof value === 'string' && value.trim() !== ''
+      ? Number(value)
+      : typeof value === 'boolean'
+        ? Number(value)
+        : value
   return typeof number === 'number' && number >= least && number <= most ? number : fallback
 }

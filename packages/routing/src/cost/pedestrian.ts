@@ -56,7 +56,8 @@ export class PedestrianCosting implements Costing {
 
   edgeOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if ((get(info, EdgeField.access) & this.access) === 0 || get(info, EdgeField.surface) > this.#worstSurface) return false
+    if ((get(info, EdgeField.access) & this.access) === 0 || get(info, EdgeField.surface) > this.#worstSurface)
+      return false
     return get(info, EdgeField.hikingDifficulty) <= this.#mostDifficult
   }
 
@@ -128,7 +129,8 @@ export class PedestrianCosting implements Costing {
       case Use.serviceRoad:
         return factors.service
       default:
-        if (get(traffic, TrafficField.sidewalkLeft) === 1 || get(traffic, TrafficField.sidewalkRight) === 1) return factors.sidewalk
+        if (get(traffic, TrafficField.sidewalkLeft) === 1 || get(traffic, TrafficField.sidewalkRight) === 1)
+          return factors.sidewalk
         return get(traffic, TrafficField.roundabout) === 1 ? ROUNDABOUT_FACTOR : 1
     }
   }

@@ -14,7 +14,9 @@ export class Transitions {
   readonly #truck: boolean
   readonly #onFoot: boolean
   readonly #shortest: boolean
-  readonly #penalty: Readonly<Record<'destination' | 'maneuver' | 'alley' | 'service' | 'track' | 'livingStreet', number>>
+  readonly #penalty: Readonly<
+    Record<'destination' | 'maneuver' | 'alley' | 'service' | 'track' | 'livingStreet', number>
+  >
   readonly #barrier: Readonly<Record<'gate' | 'privateGate' | 'border' | 'toll' | 'ferry' | 'railFerry', Crossing>>
 
   constructor(graph: Graph, options: CostOptions, kind: 'truck' | 'foot' | 'other') {
@@ -92,7 +94,9 @@ export class Transitions {
 
   #local(edge: number): boolean {
     const flags = this.#graph.edgeFlags[edge]!
-    return get(flags, FlagField.destinationOnly) === 1 || (this.#truck && get(flags, FlagField.destinationOnlyTruck) === 1)
+    return (
+      get(flags, FlagField.destinationOnly) === 1 || (this.#truck && get(flags, FlagField.destinationOnlyTruck) === 1)
+    )
   }
 
   #crossings(from: number, to: number, use: number, before: number, part: keyof Crossing): number {
@@ -108,7 +112,8 @@ export class Transitions {
       if (locked && get(node, NodeField.privateAccess) === 1) sum += barrier.privateGate[part]
     }
     if (!this.#onFoot) {
-      const tolled = get(graph.edgeTraffic[to]!, TrafficField.toll) === 1 && get(graph.edgeTraffic[from]!, TrafficField.toll) === 0
+      const tolled =
+        get(graph.edgeTraffic[to]!, TrafficField.toll) === 1 && get(graph.edgeTraffic[from]!, TrafficField.toll) === 0
       if (tolled || type === NodeType.tollBooth) sum += this.#barrier.toll[part]
     }
     if (use === Use.ferry && before !== Use.ferry) sum += this.#barrier.ferry[part]

@@ -4,7 +4,7 @@
  *
  * Source: Skilling, "Programming the Hilbert curve", 2004, for two dimensions.
  */
-export function hilbert(x: number, y: number): number {
+function hilbert(x: number, y: number): number {
   let px = x
   let py = y
   let index = 0
@@ -29,10 +29,9 @@ export function hilbertOrder(x: Int32Array, y: Int32Array): Uint32Array {
   const [minY, spanY] = extent(y)
   const count = x.length
   const keys = new Float64Array(count)
-  const cell = (value: number, least: number, span: number): number => Math.floor(((value - least) / span) * 0xffff)
   for (let i = 0; i < count; i++) keys[i] = hilbert(cell(x[i]!, minX, spanX), cell(y[i]!, minY, spanY))
   const order = Uint32Array.from({ length: count }, (_, i) => i)
-  return order.sort((a, b) => keys[a]! - keys[b]! || a - b)
+  return order.toSorted((a, b) => keys[a]! - keys[b]! || a - b)
 }
 
 function extent(values: Int32Array): [number, number] {
@@ -43,4 +42,8 @@ function extent(values: Int32Array): [number, number] {
     if (value > most) most = value
   }
   return [least, Math.max(1, most - least)]
+}
+
+function cell(value: number, least: number, span: number): number {
+  return Math.floor(((value - least) / span) * 0xffff)
 }

@@ -23,7 +23,8 @@ export function cutLine(line: Line, begin: { meters: number; at: Point }, end: {
   const lon = [begin.at.lon, ...line.lon.slice(first + 1)]
   const lat = [begin.at.lat, ...line.lat.slice(first + 1)]
   let last = 0
-  for (let along = begin.meters; last < lon.length - 1 && along <= end.meters; last++) along += partMeters({ lon, lat }, last)
+  for (let along = begin.meters; last < lon.length - 1 && along <= end.meters; last++)
+    along += partMeters({ lon, lat }, last)
   return { lon: [...lon.slice(0, last), end.at.lon], lat: [...lat.slice(0, last), end.at.lat] }
 }
 

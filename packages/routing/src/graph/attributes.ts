@@ -13,8 +13,7 @@ export const Access = {
 } as const
 
 /** Everything with an engine that a street is made for. */
-export const MOTOR_ACCESS =
-  Access.car | Access.truck | Access.taxi | Access.bus | Access.moped | Access.motorcycle
+export const MOTOR_ACCESS = Access.car | Access.truck | Access.taxi | Access.bus | Access.moped | Access.motorcycle
 
 export const ALL_ACCESS = 1023
 

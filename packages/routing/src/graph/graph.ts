@@ -136,7 +136,10 @@ export function graphOf(file: SectionFile): Graph {
 }
 
 /** Copies arrays into one buffer and gives the graph over it. */
-export function packGraph(arrays: GraphArrays, meta: Readonly<Record<string, unknown>>): { graph: Graph; file: SectionFile } {
+export function packGraph(
+  arrays: GraphArrays,
+  meta: Readonly<Record<string, unknown>>,
+): { graph: Graph; file: SectionFile } {
   const file = packSections({ ...arrays }, meta)
   return { graph: graphOf(file), file }
 }

@@ -26,7 +26,12 @@ const TYPES: Readonly<Record<TypeName, ArrayType>> = {
 
 interface Directory {
   readonly meta: Readonly<Record<string, unknown>>
-  readonly sections: readonly { readonly name: string; readonly type: TypeName; readonly offset: number; readonly length: number }[]
+  readonly sections: readonly {
+    readonly name: string
+    readonly type: TypeName
+    readonly offset: number
+    readonly length: number
+  }[]
 }
 
 /** Named arrays over one buffer, with facts about the whole. */
@@ -40,8 +45,16 @@ export interface SectionFile {
  * Lays arrays out in one shared buffer, which is at the same time the file format: magic and version, the length of a
  * JSON directory, the directory, then the arrays, each on a boundary of 64 bytes, little-endian.
  */
-export function packSections(arrays: Readonly<Record<string, SectionArray>>, meta: Readonly<Record<string, unknown>>): SectionFile {
-  const sections = Object.entries(arrays).map(([name, array]) => ({ name, type: typeName(array), offset: 0, length: array.length }))
+export function packSections(
+  arrays: Readonly<Record<string, SectionArray>>,
+  meta: Readonly<Record<string, unknown>>,
+): SectionFile {
+  const sections = Object.entries(arrays).map(([name, array]) => ({
+    name,
+    type: typeName(array),
+    offset: 0,
+    length: array.length,
+  }))
   // Offsets depend on the length of the directory, which depends on their digits: leave room for the longest.
   const room = JSON.stringify({ meta, sections }).length + sections.length * 16
   let end = align(HEADER_BYTES + room)
@@ -71,7 +84,8 @@ export function openSections(buffer: ArrayBufferLike): SectionFile {
   const directory = readDirectory(new Uint8Array(buffer, HEADER_BYTES, length))
   const arrays = new Map<string, SectionArray>()
   for (const { name, type, offset, length: count } of directory.sections) {
-    if (offset + count * TYPES[type].BYTES_PER_ELEMENT > buffer.byteLength) throw notAGraph({ reason: `section ${name} is cut short` })
+    if (offset + count * TYPES[type].BYTES_PER_ELEMENT > buffer.byteLength)
+      throw notAGraph({ reason: `section ${name} is cut short` })
     arrays.set(name, new TYPES[type](buffer, offset, count))
   }
   return { buffer, meta: directory.meta, arrays }

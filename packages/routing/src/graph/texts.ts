@@ -44,7 +44,10 @@ export class TextReader {
     const at = indexOf(signEdge, edge)
     if (at < 0) return []
     const first = firstSign[at]!
-    return this.#read(signText.subarray(first, firstSign[at + 1])).map((name, i) => ({ ...name, type: signType[first + i]! }))
+    return this.#read(signText.subarray(first, firstSign[at + 1])).map((name, i) => ({
+      ...name,
+      type: signType[first + i]!,
+    }))
   }
 
   #read(stored: Uint32Array): Name[] {

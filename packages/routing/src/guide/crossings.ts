@@ -115,8 +115,8 @@ export class CrossingView {
       const degrees = this.degrees[i]!
       if (!isBeside(route, degrees, right)) return
       const open = Number(this.isOpen(crossing))
-      const apart = right ? turnDegrees(route, degrees) : turnDegrees(degrees, route)
-      const similar = Number(apart <= SIMILAR_DEGREES)
+      const angle = right ? turnDegrees(route, degrees) : turnDegrees(degrees, route)
+      const similar = Number(angle <= SIMILAR_DEGREES)
       count.all++
       count.similar += similar
       count.open += open

@@ -54,7 +54,9 @@ export function hasAny(signs: Signs): boolean {
 
 /** Counts a text once more for each name it equals, and puts the texts with the highest counts first. */
 export function countAmong(texts: readonly SignText[], names: readonly Name[]): SignText[] {
-  return byCount(texts.map((sign) => ({ ...sign, count: sign.count + names.filter(({ text }) => text === sign.text).length })))
+  return byCount(
+    texts.map((sign) => ({ ...sign, count: sign.count + names.filter(({ text }) => text === sign.text).length })),
+  )
 }
 
 /** Counts what stands on two consecutive signs, and puts the texts with the highest counts first on both. */

@@ -58,7 +58,9 @@ export function narrate(
   return single.map((narration, i) => {
     const maneuver = maneuvers[i]!
     const next = maneuvers[i + 1]
-    return next === undefined ? narration : narrator.together({ maneuver, narration }, { maneuver: next, narration: single[i + 1]! })
+    return next === undefined
+      ? narration
+      : narrator.together({ maneuver, narration }, { maneuver: next, narration: single[i + 1]! })
   })
 }
 
@@ -81,7 +83,6 @@ class Narrator {
   word(maneuver: Maneuver, before: Maneuver | null): Narration {
     const phrases = this.#phrases
     const all = (sentence: Sentence): Narration => ({ ...this.#unannounced(sentence), alert: sentence(AHEAD) })
-    const short = (text: (style: Style) => string): { succinct: string } => ({ succinct: text(SPOKEN) })
     const after = (named = false): { after: string } => ({ after: this.#after(maneuver, named) })
     const begun = maneuver.beginNames.length > 0
     switch (maneuver.kind) {
@@ -91,7 +92,7 @@ class Narrator {
       case Kind.ferryExit:
         return {
           ...this.#unannounced((style) => startSentence(phrases, style, maneuver)),
-          ...short(() => plainStart(phrases, maneuver)),
+          ...succinct(() => plainStart(phrases, maneuver)),
           ...after(begun),
         }
       case Kind.destination:
@@ -106,25 +107,25 @@ class Narrator {
       case Kind.sharpRight:
         return {
           ...all((style) => turnSentence(phrases, style, maneuver)),
-          ...short((style) => plainTurn(phrases, style, maneuver)),
+          ...succinct((style) => plainTurn(phrases, style, maneuver)),
           ...after(begun),
         }
       case Kind.uturnLeft:
       case Kind.uturnRight:
         return {
           ...all((style) => uturnSentence(phrases, style, maneuver)),
-          ...short((style) => plainUturn(phrases, style, maneuver)),
+          ...succinct((style) => plainUturn(phrases, style, maneuver)),
           ...after(),
         }
       case Kind.roundaboutEnter:
         return {
           ...all((style) => roundaboutSentence(phrases, style, maneuver, true)),
-          ...short((style) => roundaboutSentence(phrases, style, maneuver, false)),
+          ...succinct((style) => roundaboutSentence(phrases, style, maneuver, false)),
         }
       case Kind.roundaboutExit:
         return {
           ...this.#unannounced((style) => leaveRoundaboutSentence(phrases, style, maneuver, true)),
-          ...short((style) => leaveRoundaboutSentence(phrases, style, maneuver, false)),
+          ...succinct((style) => leaveRoundaboutSentence(phrases, style, maneuver, false)),
           ...after(begun),
         }
       default:
@@ -172,7 +173,13 @@ class Narrator {
   #wordPlace(maneuver: Maneuver): Narration {
     const phrases = this.#phrases
     const after = this.#after(maneuver, false)
-    const same = (instruction: string): Narration => ({ ...NOTHING, instruction, alert: instruction, cue: instruction, after })
+    const same = (instruction: string): Narration => ({
+      ...NOTHING,
+      instruction,
+      alert: instruction,
+      cue: instruction,
+      after,
+    })
     const inside = ({ plain, on }: { plain: string; on: string }): Narration => {
       const street = streetOf(phrases, WRITTEN, maneuver)
       return { ...NOTHING, instruction: street === '' ? plain : fill(on, { street }) }
@@ -206,7 +213,8 @@ class Narrator {
   #after(maneuver: Maneuver, named: boolean): string {
     const { after } = this.#phrases
     const length = wordLength(this.#phrases, this.#units, maneuver.meters)
-    const street = named && !maneuver.includesObvious && !maneuver.longName ? streetOf(this.#phrases, SPOKEN, maneuver) : ''
+    const street =
+      named && !maneuver.includesObvious && !maneuver.longName ? streetOf(this.#phrases, SPOKEN, maneuver) : ''
     return street === '' ? fill(after.plain, { length }) : fill(after.on, { street, length })
   }
 
@@ -215,7 +223,7 @@ class Narrator {
     const { maneuver, narration } = current
     const announced = next.narration.alert || next.narration.cue
     if (!areClose(current, next) || announced === '') return narration
-    const { soon, later } = this.#phrases.then
+    const { soon, later } = this.#phrases.followed
     const phrase = branchesBefore(maneuver, next.maneuver) ? later : soon
     const length = wordLength(this.#phrases, this.#units, maneuver.meters)
     const both = (cue: string): string => (cue === '' ? '' : fill(phrase, { cue, next: announced, length }))
@@ -258,4 +266,8 @@ function branchesBefore({ branchesRight, branchesLeft }: Maneuver, next: Maneuve
   if (RIGHTS.has(next.kind)) return branchesRight
   if (LEFTS.has(next.kind)) return branchesLeft
   return isDestination(next) && (branchesRight || branchesLeft)
+}
+
+function succinct(text: (style: Style) => string): { succinct: string } {
+  return { succinct: text(SPOKEN) }
 }

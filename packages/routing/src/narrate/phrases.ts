@@ -29,7 +29,8 @@ export interface Phrases {
   readonly turn: TurnPhrases
   readonly sharp: TurnPhrases
   /** {side}, {street}, {cross}, {sign} */
-  readonly uturn: Readonly<Record<'plain' | 'onto' | 'stayOn' | 'at' | 'atOnto' | 'atStayOn' | 'toward', string>> & SideWords
+  readonly uturn: Readonly<Record<'plain' | 'onto' | 'stayOn' | 'at' | 'atOnto' | 'atStayOn' | 'toward', string>> &
+    SideWords
   readonly rampStraight: RampPhrases
   /** A ramp that branches off to a side, one that is turned onto, and one on the usual side. */
   readonly rampSide: RampPhrases & SideWords
@@ -58,7 +59,7 @@ export interface Phrases {
   /** {length}, {street}; what is said after a maneuver */
   readonly after: { readonly plain: string; readonly on: string }
   /** {cue}, {next}, {length}; two cues at once */
-  readonly then: { readonly soon: string; readonly later: string }
+  readonly followed: { readonly soon: string; readonly later: string }
 }
 
 export interface SideWords {

@@ -42,7 +42,11 @@ function join(names: readonly Name[], most: number, delimiter: string): string {
 
 /** Joins the texts of a sign that are repeated most. */
 function joinSigns(texts: readonly SignText[], most: number, delimiter: string): string {
-  return join(texts.filter(({ count }) => count === texts[0]?.count), most, delimiter)
+  return join(
+    texts.filter(({ count }) => count === texts[0]?.count),
+    most,
+    delimiter,
+  )
 }
 
 function guideSign({ guideBranches, guideTowards }: Signs, { signs, delimiter }: Style): string {
@@ -146,7 +150,8 @@ export function uturnSentence({ uturn, ...phrases }: Phrases, style: Style, mane
   if (hasGuide(maneuver.signs)) return fill(uturn.toward, { side, sign: guideSign(maneuver.signs, style) })
   const street = streetOf({ uturn, ...phrases }, style, maneuver)
   const cross = join(maneuver.crossNames, style.names, style.delimiter)
-  if (cross === '') return fill(maneuver.toStayOn ? uturn.stayOn : street === '' ? uturn.plain : uturn.onto, { side, street })
+  if (cross === '')
+    return fill(maneuver.toStayOn ? uturn.stayOn : street === '' ? uturn.plain : uturn.onto, { side, street })
   if (style.ahead) return fill(uturn.at, { side, cross })
   const phrase = maneuver.toStayOn ? uturn.atStayOn : street === '' ? uturn.at : uturn.atOnto
   return fill(phrase, { side, street, cross })
@@ -174,7 +179,8 @@ export function rampSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
 function rampSet(phrases: Phrases, maneuver: Maneuver): { set: RampPhrases; side: string } {
   const { kind, direction, driveOnRight } = maneuver
   if (kind === Kind.rampStraight) return { set: phrases.rampStraight, side: '' }
-  if (direction === 'left' || direction === 'right') return { set: phrases.rampTurn, side: sideOf(phrases.rampTurn, maneuver) }
+  if (direction === 'left' || direction === 'right')
+    return { set: phrases.rampTurn, side: sideOf(phrases.rampTurn, maneuver) }
   if (direction === (driveOnRight ? 'keepRight' : 'keepLeft')) return { set: phrases.ramp, side: '' }
   return { set: phrases.rampSide, side: sideOf(phrases.rampSide, maneuver) }
 }
@@ -189,7 +195,13 @@ export function exitSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
   const name = number === '' ? joinSigns(exitNames, style.signs, style.delimiter) : ''
   const parts = [number && 'number', name && 'name', branch && 'branch', sign && 'toward'].filter((part) => part !== '')
   const said = style.ahead ? mostImportant(parts) : parts
-  return fill(set[phraseOf(said) as ExitPhrase], { side: sideOf(phrases.exitSide, maneuver), number, branch, sign, name })
+  return fill(set[phraseOf(said) as ExitPhrase], {
+    side: sideOf(phrases.exitSide, maneuver),
+    number,
+    branch,
+    sign,
+    name,
+  })
 }
 
 /** Of the parts of a sign the one that is said ahead; a name only when there is nothing else. */
@@ -209,7 +221,10 @@ export function keepSentence(phrases: Phrases, style: Style, maneuver: Maneuver)
   const list = (texts: readonly SignText[]): string => joinSigns(texts, style.signs, style.delimiter)
   const guided = hasGuide(signs)
   const branch = list(signs.exitBranches)
-  const named = maneuver.ramp && branch !== '' ? branch : streetOf(phrases, { ...style, names: style.names || style.signs }, maneuver)
+  const named =
+    maneuver.ramp && branch !== ''
+      ? branch
+      : streetOf(phrases, { ...style, names: style.names || style.signs }, maneuver)
   const street = guided ? list(signs.guideBranches) : named === '' ? branch : named
   const sign = list(guided ? signs.guideTowards : signs.exitTowards)
   const number = join(signs.exitNumbers, 0, style.delimiter)

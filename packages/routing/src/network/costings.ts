@@ -4,7 +4,7 @@ import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
 import { StateWeights } from '../states/weights.ts'
-import type { CustomizeTask } from './customize-worker.ts'
+import type { CustomizeTask } from './customize.worker.ts'
 import type { FamilyNetwork } from './family.ts'
 import type { Customized, Network } from './network.ts'
 
@@ -84,7 +84,7 @@ export class CostingStore {
 
   #start(): Worker {
     const { buffer } = this.#network.file
-    const worker = new Worker(new URL('./customize-worker.ts', import.meta.url), { workerData: { buffer } })
+    const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { buffer } })
     worker.on('message', ({ key, metric, leastWeight }: { key: string } & Customized) => {
       const known = this.#recent.get(key)
       if (known !== undefined) this.#recent.set(key, { ...known, customized: { metric, leastWeight } })

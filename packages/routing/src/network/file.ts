@@ -38,8 +38,10 @@ export async function readNetworkFile(path: string): Promise<Network> {
   try {
     const { size } = await handle.stat()
     const buffer = new SharedArrayBuffer(size)
-    for (let at = 0; at < size; ) {
-      const { bytesRead } = await handle.read(new Uint8Array(buffer, at, Math.min(CHUNK_BYTES, size - at)), { position: at })
+    for (let at = 0; at < size;) {
+      const { bytesRead } = await handle.read(new Uint8Array(buffer, at, Math.min(CHUNK_BYTES, size - at)), {
+        position: at,
+      })
       if (bytesRead === 0) throw notAGraph({ reason: `it ended after ${at} of ${size} bytes` })
       at += bytesRead
     }

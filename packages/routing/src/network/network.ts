@@ -46,7 +46,10 @@ export interface NetworkFacts {
  * @param file the file of `buildGraph`
  * @returns a file that also holds the hierarchies, for `openNetwork`
  */
-export function prepareNetwork(file: SectionFile, options: { onProgress?: OnProgress; signal?: AbortSignal } = {}): SectionFile {
+export function prepareNetwork(
+  file: SectionFile,
+  options: { onProgress?: OnProgress; signal?: AbortSignal } = {},
+): SectionFile {
   const graph = graphOf(file)
   const sections: Record<string, SectionArray> = Object.fromEntries(file.arrays)
   let done = 0

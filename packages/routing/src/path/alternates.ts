@@ -28,7 +28,9 @@ export function alternates(
   let examined = 0
   for (const path of planner.findSeveral(origins, destinations, mostWeight)) {
     if (accepted.length > 0) {
-      const apart = accepted.every((other) => sharedMeters(graph, path, other) <= mostShared * metersOf(graph, other.edges))
+      const apart = accepted.every(
+        (other) => sharedMeters(graph, path, other) <= mostShared * metersOf(graph, other.edges),
+      )
       if (!apart || turnsBack(path) || goesFarAround(graph, costing, accepted[0]!, path)) {
         if (++examined === MOST_EXAMINED) break
         continue
@@ -64,7 +66,10 @@ function metersOf(graph: Graph, edges: readonly PathEdge[]): number {
 
 function sharedMeters(graph: Graph, path: Path, other: Path): number {
   const taken = new Set(other.edges.map(({ edge }) => edge))
-  return metersOf(graph, path.edges.filter(({ edge }) => taken.has(edge)))
+  return metersOf(
+    graph,
+    path.edges.filter(({ edge }) => taken.has(edge)),
+  )
 }
 
 /** Whether a path uses a street twice. */

@@ -76,7 +76,10 @@ function endsLeg({ type }: TripStop): boolean {
 }
 
 /** The legs, or the stop after which there was no path. */
-function followStops({ graph, costing, findPath }: TripContext, stops: readonly TripStop[]): Leg[] | { failedAt: number } {
+function followStops(
+  { graph, costing, findPath }: TripContext,
+  stops: readonly TripStop[],
+): Leg[] | { failedAt: number } {
   const legs: Leg[] = []
   const open: Path[] = []
   let places = stops.map(({ snapped }) => snapped)
@@ -134,8 +137,8 @@ export function joinPaths(graph: Graph, costing: Costing, paths: readonly Path[]
 }
 
 /** The place of a candidate, unless it is a node in the middle of a leg. */
-function placeAt(candidate: Candidate, endsLeg: boolean): Point | null {
-  return endsLeg || !isEnd(candidate.along) ? candidate : null
+function placeAt(candidate: Candidate, isOuter: boolean): Point | null {
+  return isOuter || !isEnd(candidate.along) ? candidate : null
 }
 
 function isEnd(along: number): boolean {

@@ -24,11 +24,7 @@ export type Closures = ReadonlyMap<number, number>
 const OPEN: Closures = new Map()
 
 /** Finds the cheapest path between candidates; null when there is none. */
-export function findPath(
-  weights: StateWeights,
-  search: AlternativeSearch,
-  ends: Ends,
-): Path | null {
+export function findPath(weights: StateWeights, search: AlternativeSearch, ends: Ends): Path | null {
   const { direct, origins, destinations } = seedsOf(weights, ends)
   const found = origins.size === 0 || destinations.size === 0 ? null : search.find(seeds(origins), seeds(destinations))
   if (found === null || (direct !== null && direct.cost <= found.cost)) return direct?.path ?? null

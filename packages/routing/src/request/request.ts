@@ -193,7 +193,8 @@ function readPolygons(value: unknown, warnings: Warning[]): Ring[] {
     const points = (ring as unknown[]).map((point): readonly [number, number] => {
       const lon = Array.isArray(point) ? numberOf(point[0]) : null
       const lat = Array.isArray(point) ? numberOf(point[1]) : null
-      if (lon === null || lat === null || !Number.isFinite(lon) || !(lat >= -90 && lat <= 90)) throw new RouteProblem(137)
+      if (lon === null || lat === null || !Number.isFinite(lon) || !(lat >= -90 && lat <= 90))
+        throw new RouteProblem(137)
       return [wrapLongitude(lon), lat]
     })
     const [first] = points

@@ -3,7 +3,7 @@ import type { Units } from '../narrate/lengths.ts'
 const MILES_PER_KILOMETER = 0.621371
 
 /** A number cut, not rounded, to so many decimals, as Valhalla's JSON writer does. */
-export function cut(value: number, decimals: number): number {
+function cut(value: number, decimals: number): number {
   const text = String(value)
   const dot = text.indexOf('.')
   if (dot < 0) return value

@@ -1,4 +1,4 @@
-import type { ProblemBody, Warning } from '../request/problems.ts'
+import type { Warning } from '../request/problems.ts'
 
 /** An answer with a route: the best one, and alternates when there are any. */
 export interface RouteResponse {
@@ -6,9 +6,6 @@ export interface RouteResponse {
   readonly alternates?: readonly { readonly trip: Trip }[]
   readonly id?: string
 }
-
-/** Any answer. */
-export type RouteAnswer = RouteResponse | ProblemBody
 
 export interface Trip {
   readonly locations: readonly TripLocation[]

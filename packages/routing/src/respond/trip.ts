@@ -32,7 +32,10 @@ export function tellTrip(source: TripSource, legs: readonly Leg[]): Trip {
   return {
     locations: locationsOf(source, legs),
     legs: told.map(({ leg }) => leg),
-    summary: summaryOf(told.map(({ extent }) => extent), request.units),
+    summary: summaryOf(
+      told.map(({ extent }) => extent),
+      request.units,
+    ),
     status_message: 'Found route between points',
     status: 0,
     units: request.units,
@@ -62,7 +65,8 @@ function tellLeg(source: TripSource, leg: Leg, destination: Location): { leg: Tr
   const guided = guidedLeg(source, leg)
   const extent = extentOf(guided)
   const maneuvers = tellManeuvers(source.request, guided, leg, destination)
-  const has = (flag: 'toll' | 'highway' | 'ferry'): boolean => maneuvers?.some((maneuver) => maneuver[flag] === true) ?? false
+  const has = (flag: 'toll' | 'highway' | 'ferry'): boolean =>
+    maneuvers?.some((maneuver) => maneuver[flag] === true) ?? false
   // Without maneuvers nothing is said of what a leg uses.
   const said = { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
   const told = { summary: summaryOf([said], source.request.units), shape: encodeLine(guided.line) }
@@ -119,7 +123,10 @@ function summaryOf(extents: readonly Extent[], units: RouteRequest['units']): Su
     max_lat: degreesOf(box.north),
     max_lon: degreesOf(box.east),
     time: secondsOf(sum(({ seconds }) => seconds)),
-    length: lengthIn(units, sum(({ meters }) => meters)),
+    length: lengthIn(
+      units,
+      sum(({ meters }) => meters),
+    ),
     cost: secondsOf(sum(({ cost }) => cost)),
   }
 }

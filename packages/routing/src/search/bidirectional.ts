@@ -1,12 +1,5 @@
 import { VertexHeap } from './heap.ts'
-import {
-  type AlternativeSearch,
-  type ArcGraph,
-
-  type ReverseArcs,
-  type Seed,
-  UNREACHABLE,
-} from './search.ts'
+import { type AlternativeSearch, type ArcGraph, type ReverseArcs, type Seed, UNREACHABLE } from './search.ts'
 
 const NONE = 0xffffffff
 

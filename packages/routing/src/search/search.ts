@@ -51,7 +51,11 @@ export interface AlternativeSearch extends PathSearch {
    *
    * @param most the most such a path may cost, given the cost of the cheapest
    */
-  findSeveral(sources: readonly Seed[], targets: readonly Seed[], most: (cheapest: number) => number): Iterable<FoundPath>
+  findSeveral(
+    sources: readonly Seed[],
+    targets: readonly Seed[],
+    most: (cheapest: number) => number,
+  ): Iterable<FoundPath>
 }
 
 /** Groups the arcs of a graph by their heads. Linear time. */

@@ -77,7 +77,7 @@ function cutIntoLeaves(shapes: Shapes): { shape: number[]; point: number[]; box:
 
 function levelOffsets(leaves: number): Uint32Array {
   const offsets = [0, leaves]
-  for (let size = leaves; size > 1; ) {
+  for (let size = leaves; size > 1;) {
     size = Math.ceil(size / FANOUT)
     offsets.push(offsets.at(-1)! + size)
   }

@@ -22,7 +22,13 @@ const SCALE = 1e6
  *
  * @param visit returns false to stop
  */
-export function visitNearest(graph: Graph, lon: number, lat: number, limit: number, visit: (nearest: Projection) => boolean): void {
+export function visitNearest(
+  graph: Graph,
+  lon: number,
+  lat: number,
+  limit: number,
+  visit: (nearest: Projection) => boolean,
+): void {
   const seen = new Set<number>()
   const queue = new BoxQueue()
   const metric = new LocalMetric(lon, lat)

@@ -29,7 +29,8 @@ function countNodes(graph: Graph, costing: Costing, start: number, forward: bool
     const node = queue[next]!
     for (let edge = graph.firstEdge[node]!; edge < graph.firstEdge[node + 1]!; edge++) {
       const end = graph.edgeHead[edge]!
-      if (seen.has(end) || !costing.snapOpen(forward ? edge : graph.edgeOpposite[edge]!) || !costing.nodeOpen(end)) continue
+      if (seen.has(end) || !costing.snapOpen(forward ? edge : graph.edgeOpposite[edge]!) || !costing.nodeOpen(end))
+        continue
       seen.add(end)
       queue.push(end)
     }

@@ -134,7 +134,9 @@ class Snapper {
         if (street === null || projection.meters > STREET_METERS) return false
         if (!this.#isOnStreet(edgesOf[2 * projection.shape]!)) return true
       }
-      const edges = [edgesOf[2 * projection.shape]!, edgesOf[2 * projection.shape + 1]!].filter((edge) => this.#open(edge))
+      const edges = [edgesOf[2 * projection.shape]!, edgesOf[2 * projection.shape + 1]!].filter((edge) =>
+        this.#open(edge),
+      )
       if (edges.length === 0) return true
       if (edges.some((edge) => isReachable(graph, this.#costing, edge, minimumReachability))) reachable.push(projection)
       else if (inRadius || islands.length === 0) islands.push(projection)

@@ -23,7 +23,15 @@ export function tangent(
 ): number {
   const first = graph.firstPoint[shape]!
   const last = graph.firstPoint[shape + 1]! - 1
-  const behind = walkFrom(graph, lon, lat, reach, first + segment + (forward ? 0 : 1), forward ? first : last, forward ? -1 : 1)
+  const behind = walkFrom(
+    graph,
+    lon,
+    lat,
+    reach,
+    first + segment + (forward ? 0 : 1),
+    forward ? first : last,
+    forward ? -1 : 1,
+  )
   if (behind.left <= 0) return bearingDegrees(behind.lon, behind.lat, lon, lat)
   const start = first + segment + (forward ? 1 : 0)
   const ahead = walkFrom(graph, lon, lat, behind.left, start, forward ? last : first, forward ? 1 : -1)

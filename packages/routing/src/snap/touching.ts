@@ -75,11 +75,19 @@ function cross(a: Point, b: Point, c: Point, d: Point): boolean {
   const side = (p: Point, q: Point, r: Point): number =>
     Math.sign((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
   const within = (p: Point, q: Point, r: Point): boolean =>
-    Math.min(p[0], q[0]) <= r[0] && r[0] <= Math.max(p[0], q[0]) && Math.min(p[1], q[1]) <= r[1] && r[1] <= Math.max(p[1], q[1])
+    Math.min(p[0], q[0]) <= r[0] &&
+    r[0] <= Math.max(p[0], q[0]) &&
+    Math.min(p[1], q[1]) <= r[1] &&
+    r[1] <= Math.max(p[1], q[1])
   const c1 = side(a, b, c)
   const d1 = side(a, b, d)
   const a1 = side(c, d, a)
   const b1 = side(c, d, b)
   if (c1 !== d1 && a1 !== b1) return true
-  return (c1 === 0 && within(a, b, c)) || (d1 === 0 && within(a, b, d)) || (a1 === 0 && within(c, d, a)) || (b1 === 0 && within(c, d, b))
+  return (
+    (c1 === 0 && within(a, b, c)) ||
+    (d1 === 0 && within(a, b, d)) ||
+    (a1 === 0 && within(c, d, a)) ||
+    (b1 === 0 && within(c, d, b))
+  )
 }

@@ -30,7 +30,7 @@ export function rankStates(network: Graph, states: StateGraph): Uint32Array {
     }
     return link
   })
-  const cosine = Math.cos(((network.nodeLat[nodes[0] ?? 0]! ?? 0) / 1e7) * (Math.PI / 180))
+  const cosine = Math.cos(((network.nodeLat[nodes[0] ?? 0] ?? 0) / 1e7) * (Math.PI / 180))
   const linkRank = nestedDissection({
     nodeCount: nodes.length,
     x: Float32Array.from(nodes, (n) => network.nodeLon[n]! * cosine),

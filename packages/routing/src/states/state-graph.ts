@@ -6,7 +6,7 @@ import type { ArcGraph } from '../search/search.ts'
 import { type Sequence, SequenceAutomaton } from './sequences.ts'
 
 /** Modes of each family, as bits. */
-export const FAMILY_ACCESS: Readonly<Record<Family, number>> = {
+const FAMILY_ACCESS: Readonly<Record<Family, number>> = {
   motor: MOTOR_ACCESS,
   bicycle: Access.bicycle,
   foot: Access.foot | Access.wheelchair,
@@ -64,7 +64,12 @@ export function buildStateGraph(graph: Graph, family: Family): StateGraph {
     nextState[state] = nextState[edgeState[edge]!]!
     nextState[edgeState[edge]!] = state
   })
-  const arcs = { firstOut: new Uint32Array(stateEdge.length + 1), head: [] as number[], turn: [] as number[], rule: [] as number[] }
+  const arcs = {
+    firstOut: new Uint32Array(stateEdge.length + 1),
+    head: [] as number[],
+    turn: [] as number[],
+    rule: [] as number[],
+  }
   for (let state = 0; state < stateEdge.length; state++) {
     const edge = stateEdge[state]!
     const node = graph.edgeHead[edge]!

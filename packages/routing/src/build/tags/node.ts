@@ -103,14 +103,38 @@ const SPLITTING: readonly ((tags: Tags) => boolean)[] = [
 ]
 
 const MODE_KEYS: readonly (readonly [number, readonly (readonly [string, ValueTable])[]])[] = [
-  [Access.car, [['motorcar', MOTOR_VEHICLE], ['motor_vehicle', MOTOR_VEHICLE]]],
+  [
+    Access.car,
+    [
+      ['motorcar', MOTOR_VEHICLE],
+      ['motor_vehicle', MOTOR_VEHICLE],
+    ],
+  ],
   [Access.foot, [['foot', FOOT]]],
   [Access.wheelchair, [['wheelchair', WHEELCHAIR]]],
   [Access.bicycle, [['bicycle', BICYCLE]]],
   [Access.truck, [['hgv', TRUCK]]],
-  [Access.bus, [['bus', BUS], ['psv', PUBLIC_SERVICE_BUS]]],
-  [Access.taxi, [['taxi', BUS], ['psv', PUBLIC_SERVICE_TAXI]]],
-  [Access.moped, [['moped', MOPED], ['mofa', MOPED]]],
+  [
+    Access.bus,
+    [
+      ['bus', BUS],
+      ['psv', PUBLIC_SERVICE_BUS],
+    ],
+  ],
+  [
+    Access.taxi,
+    [
+      ['taxi', BUS],
+      ['psv', PUBLIC_SERVICE_TAXI],
+    ],
+  ],
+  [
+    Access.moped,
+    [
+      ['moped', MOPED],
+      ['mofa', MOPED],
+    ],
+  ],
   [Access.motorcycle, [['motorcycle', MOTOR_VEHICLE]]],
 ]
 
@@ -147,7 +171,8 @@ const VEHICLES = ALL_ACCESS & ~(Access.foot | Access.wheelchair | Access.bicycle
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {
   const said = meaning(ACCESS, tags.get('access'))
   const emergencyOnly = tags.get('emergency') === 'yes' || tags.get('service') === 'emergency_access'
-  const closed = said === false || tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)
+  const closed =
+    said === false || tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)
   let access = ALL_ACCESS
   if (closed) access = 0
   else if (tags.get('vehicle') === 'no' || tags.get('smoothness') === 'impassable') access = Access.foot

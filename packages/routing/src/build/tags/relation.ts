@@ -29,7 +29,14 @@ const TURNS: Readonly<Record<string, RestrictedTurn>> = {
 
 /** Modes that obey a restriction without further word. Walkers do not. */
 const DEFAULT_MODES =
-  Access.car | Access.moped | Access.taxi | Access.bus | Access.bicycle | Access.truck | Access.motorcycle | Access.emergency
+  Access.car |
+  Access.moped |
+  Access.taxi |
+  Access.bus |
+  Access.bicycle |
+  Access.truck |
+  Access.motorcycle |
+  Access.emergency
 
 const VEHICLES: ReadonlyMap<string, number> = new Map([
   ['motorcar', Access.car | Access.moped],
@@ -75,5 +82,8 @@ const NETWORKS = new Set(['ncn', 'rcn', 'lcn', 'mtb'])
 
 function isBicycleRoute(tags: Tags): boolean {
   const route = tags.get('route')
-  return (route === 'bicycle' || route === 'mtb') && (NETWORKS.has(tags.get('network') ?? '') || (route === 'mtb' && tags.has('network')))
+  return (
+    (route === 'bicycle' || route === 'mtb') &&
+    (NETWORKS.has(tags.get('network') ?? '') || (route === 'mtb' && tags.has('network')))
+  )
 }

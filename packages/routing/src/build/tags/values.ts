@@ -5,8 +5,11 @@ export type Tags = ReadonlyMap<string, string>
 export type ValueTable = ReadonlyMap<string, boolean>
 
 function values(open: string, closed = ''): ValueTable {
-  const list = (text: string): string[] => text.split(' ').filter(Boolean)
-  return new Map([...list(open).map((v) => [v, true] as const), ...list(closed).map((v) => [v, false] as const)])
+  return new Map([...words(open).map((v) => [v, true] as const), ...words(closed).map((v) => [v, false] as const)])
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter(Boolean)
 }
 
 /** Access values by key. Source: Valhalla 3.6 `lua/graph.lua`, whose access this package follows. */
@@ -27,7 +30,10 @@ export const PUBLIC_SERVICE_BUS = values('bus yes designated permissive 1 2', 'n
 export const PUBLIC_SERVICE_TAXI = values('taxi yes designated permissive 1 2', 'no')
 /** On ways either kind of public service opens the way to both. */
 export const PUBLIC_SERVICE = values('bus taxi yes designated permissive 1 2', 'no')
-export const MOPED = values('yes designated private permissive destination delivery dismount permit residents', 'no unknown agricultural')
+export const MOPED = values(
+  'yes designated private permissive destination delivery dismount permit residents',
+  'no unknown agricultural',
+)
 export const FOOT = values(
   'yes private permissive use_sidepath delivery designated destination customers official public restricted crossing sidewalk allowed passable footway permit residents',
   'no agricultural discouraged forestry',
@@ -76,8 +82,19 @@ export function kilometresPerHour(value: string | undefined): number | undefined
 }
 
 const METRES: Readonly<Record<string, number>> = {
-  m: 1, meter: 1, meters: 1, cm: 0.01, ft: 0.3048, feet: 0.3048, foot: 0.3048, "'": 0.3048,
-  in: 0.0254, inch: 0.0254, inches: 0.0254, '"': 0.0254, "''": 0.0254,
+  m: 1,
+  meter: 1,
+  meters: 1,
+  cm: 0.01,
+  ft: 0.3048,
+  feet: 0.3048,
+  foot: 0.3048,
+  "'": 0.3048,
+  in: 0.0254,
+  inch: 0.0254,
+  inches: 0.0254,
+  '"': 0.0254,
+  "''": 0.0254,
 }
 
 /** Metres of a length tag such as `3.5`, `3,5 m`, `11'6"`; undefined where a part has an unknown unit. */

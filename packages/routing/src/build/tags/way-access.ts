@@ -21,8 +21,21 @@ const ROAD = MOTOR | foot | bicycle
 const CLASS_ACCESS: ReadonlyMap<string, number> = new Map([
   ...['motorway', 'motorway_link'].map((name) => [name, MOTOR & ~moped] as const),
   ...[
-    'trunk', 'trunk_link', 'primary', 'primary_link', 'secondary', 'secondary_link', 'tertiary', 'tertiary_link',
-    'unclassified', 'residential', 'residential_link', 'living_street', 'service', 'road', 'track',
+    'trunk',
+    'trunk_link',
+    'primary',
+    'primary_link',
+    'secondary',
+    'secondary_link',
+    'tertiary',
+    'tertiary_link',
+    'unclassified',
+    'residential',
+    'residential_link',
+    'living_street',
+    'service',
+    'road',
+    'track',
   ].map((name) => [name, ROAD] as const),
   ...['footway', 'pedestrian', 'corridor', 'elevator', 'platform', 'via_ferrata'].map((name) => [name, foot] as const),
   ...['steps', 'path'].map((name) => [name, foot | bicycle] as const),
@@ -61,8 +74,14 @@ export function wayAccess(tags: Tags): WayAccess | null {
 }
 
 const ONEWAY: ReadonlyMap<string, boolean> = new Map([
-  ['no', false], ['false', false], ['reversible', false], ['alternating', false],
-  ['-1', true], ['yes', true], ['true', true], ['1', true],
+  ['no', false],
+  ['false', false],
+  ['reversible', false],
+  ['alternating', false],
+  ['-1', true],
+  ['yes', true],
+  ['true', true],
+  ['1', true],
 ])
 
 /** The modes that may use the way at all, before directions; null when it is closed or no way for any of them. */
@@ -199,7 +218,14 @@ function onFootWay(tags: Tags): boolean {
 }
 
 const BICYCLE_LANES = new Set([
-  'shared_lane', 'share_busway', 'shared', 'opposite_track', 'track', 'opposite_lane', 'lane', 'buffered_lane',
+  'shared_lane',
+  'share_busway',
+  'shared',
+  'opposite_track',
+  'track',
+  'opposite_lane',
+  'lane',
+  'buffered_lane',
 ])
 
 /** Tags that open or close a single direction, whatever the one-way tags say. */
@@ -215,15 +241,18 @@ function directionOverrides(tags: Tags, forward: number, backward: number): { fo
 
 function override(tags: Tags, direction: string, modes: number): number {
   const of = (key: string): string | undefined => tags.get(`${key}:${direction}`)
-  const set = (now: number, mode: number, open: boolean | undefined): number => (open === true ? now | mode : now & ~mode)
   let result = modes
   const motor = of('motor_vehicle') ?? of('vehicle')
-  if (motor !== undefined) result = set(result, MOTOR, meaning(MOTOR_VEHICLE, motor))
+  if (motor !== undefined) result = withMode(result, MOTOR, meaning(MOTOR_VEHICLE, motor))
   const walk = of('foot')
-  if (walk !== undefined) result = set(result, foot, meaning(FOOT, walk))
+  if (walk !== undefined) result = withMode(result, foot, meaning(FOOT, walk))
   const ride = of('bicycle') ?? of('vehicle')
-  if (ride !== undefined) result = set(result, bicycle, meaning(BICYCLE, ride))
+  if (ride !== undefined) result = withMode(result, bicycle, meaning(BICYCLE, ride))
   return result
+}
+
+function withMode(modes: number, mode: number, open: boolean | undefined): number {
+  return open === true ? modes | mode : modes & ~mode
 }
 
 /** Modes whose own one-way tag runs against the nodes, and lanes for buses and taxis that are counted. */
@@ -232,7 +261,10 @@ function modeReversals(tags: Tags, forward: number, backward: number): { forward
   for (const { mode, keys } of EXCEPTIONS) if (keys.some((key) => tags.get(key) === '-1')) swap |= mode
   let ahead = (forward & ~swap) | (backward & swap)
   let back = (backward & ~swap) | (forward & swap)
-  for (const [key, mode] of [['lanes:bus', bus], ['lanes:psv', taxi]] as const) {
+  for (const [key, mode] of [
+    ['lanes:bus', bus],
+    ['lanes:psv', taxi],
+  ] as const) {
     const lanes = tags.get(key)
     if (lanes === '1' || lanes === '2') {
       ahead |= mode

@@ -12,7 +12,13 @@ export interface DirectedLanes {
 const MOST_LANES = 15
 
 /** Lanes, cycle lanes and shoulder of a way, seen along (`forward`) or against its node order. */
-export function directedLanes(tags: Tags, access: WayAccess, use: number, forward: boolean, driveOnRight: boolean): DirectedLanes {
+export function directedLanes(
+  tags: Tags,
+  access: WayAccess,
+  use: number,
+  forward: boolean,
+  driveOnRight: boolean,
+): DirectedLanes {
   return {
     lanes: laneCount(tags, access, forward),
     cycleLane: directedCycleLane(cycleLanes(tags, access, use), access, forward, driveOnRight),

@@ -42,10 +42,13 @@ function directedNames(tags: Tags, roadClass: number, forward: boolean): StreetN
   const names = parts(directed('name')).filter((name) => !known.has(name))
   const official = parts(directed('official_name')).filter((name) => !names.includes(name))
   const numbers = refs.map((text) => ({ text, routeNumber: true }))
-  const words = (list: string[]): StreetName[] => list.map((text) => ({ text, routeNumber: false }))
   return roadClass <= RoadClass.trunk
-    ? [...numbers, ...words(names), ...words(official)]
-    : [...words(names), ...numbers, ...words(official)]
+    ? [...numbers, ...plainNames(names), ...plainNames(official)]
+    : [...plainNames(names), ...numbers, ...plainNames(official)]
+}
+
+function plainNames(texts: readonly string[]): StreetName[] {
+  return texts.map((text) => ({ text, routeNumber: false }))
 }
 
 const UNSIGNED_CLASSES = new Set(['motorway', 'trunk', 'primary'])
@@ -75,5 +78,8 @@ function signTexts(tags: Tags, direction: 'forward' | 'backward'): SignTexts {
 
 /** Splits a list value; empty parts are dropped. */
 export function parts(value: string | undefined): string[] {
-  return (value ?? '').split(';').map((part) => part.trim()).filter(Boolean)
+  return (value ?? '')
+    .split(';')
+    .map((part) => part.trim())
+    .filter(Boolean)
 }

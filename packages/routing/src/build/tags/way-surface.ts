@@ -77,8 +77,12 @@ const WORST_SCALE = 6
 const WORST_UPHILL_SCALE = 5
 
 const HIKING_GRADES = [
-  'difficult_alpine_hiking', 'demanding_alpine_hiking', 'alpine_hiking', 'demanding_mountain_hiking',
-  'mountain_hiking', 'hiking',
+  'difficult_alpine_hiking',
+  'demanding_alpine_hiking',
+  'alpine_hiking',
+  'demanding_mountain_hiking',
+  'mountain_hiking',
+  'hiking',
 ]
 
 /** Difficulty for walkers, 0 (none) … 6, after the scale of the Swiss Alpine Club. */

@@ -90,7 +90,10 @@ export function wayFacts(tags: Tags): WayFacts | null {
   const carOpen = (access.forward & Access.car) !== 0
   const railFerry = carOpen && (tags.get('railway') === 'rail' || shuttle)
   const roadClass =
-    ferry || railFerry ? RoadClass.primary : (ROAD_CLASSES.get(highway ?? '') ?? (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
+    ferry || railFerry
+      ? RoadClass.primary
+      : (ROAD_CLASSES.get(highway ?? '') ??
+        (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
   const tagUse = useOf(tags, access)
   const surface = waySurface(tags, roadClass, tagUse)
   access = withBicycles(tags, access)
@@ -119,7 +122,12 @@ const BIKE_NETWORK_KEYS = ['ncn', 'rcn', 'lcn', 'mtb', 'ncn_ref', 'rcn_ref', 'lc
 
 const ROAD_CLASSES: ReadonlyMap<string, number> = new Map(
   Object.entries(RoadClass).flatMap(([name, value]) =>
-    value === RoadClass.service || value === RoadClass.unclassified ? [] : [[name, value], [`${name}_link`, value]],
+    value === RoadClass.service || value === RoadClass.unclassified
+      ? []
+      : [
+          [name, value],
+          [`${name}_link`, value],
+        ],
   ) as [string, number][],
 ).set('unclassified', RoadClass.unclassified)
 
@@ -179,8 +187,7 @@ function withBicycles(tags: Tags, access: WayAccess): WayAccess {
 function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
   if (use === Use.steps || surface === Surface.impassable) return access
   const tagged = meaning(WHEELCHAIR, tags.get('wheelchair'))
-  const along = (modes: number): number =>
-    (tagged ?? (modes & Access.foot) !== 0) ? modes | Access.wheelchair : modes
+  const along = (modes: number): number => ((tagged ?? (modes & Access.foot) !== 0) ? modes | Access.wheelchair : modes)
   return { ...access, forward: along(access.forward), backward: along(access.backward) }
 }
 
@@ -222,7 +229,8 @@ const TOLL = new Set(['yes', 'true', '1', 'interval', 'snowmobile'])
 const LIT = new Set(['yes', '24/7', 'automatic', 'dusk-dawn', 'sunset-sunrise'])
 const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
 const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
-const TIMED = /^(access|motorcar|motor_vehicle|bicycle|motorcycle|foot|pedestrian|hgv|moped|mofa|psv|taxi|bus):conditional/
+const TIMED =
+  /^(access|motorcar|motor_vehicle|bicycle|motorcycle|foot|pedestrian|hgv|moped|mofa|psv|taxi|bus):conditional/
 
 function flagsOf(tags: Tags, use: number): WayFlags {
   const destinationOnly =
@@ -238,7 +246,9 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     indoor: tags.get('indoor') === 'yes',
     lit: LIT.has(tags.get('lit') ?? ''),
     truckRoute:
-      tags.has('hgv:national_network') || tags.has('hgv:state_network') || (hgv?.split(';').some((part) => part === 'designated' || part === 'local') ?? false),
+      tags.has('hgv:national_network') ||
+      tags.has('hgv:state_network') ||
+      (hgv?.split(';').some((part) => part === 'designated' || part === 'local') ?? false),
     dismount: tags.get('bicycle') === 'dismount',
     useSidepath: tags.get('bicycle') === 'use_sidepath',
     sidewalkLeft: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'left',
@@ -266,20 +276,30 @@ function limitsOf(tags: Tags): WayLimit[] {
   const limits: WayLimit[] = []
   const add = (type: number, key: string, value: number | undefined, direction: number): void => {
     if (value === undefined) return
-    limits.push({ type, value, direction, exceptDestination: LOCAL_EXEMPTION.has(tags.get(`${key}:conditional`) ?? '') })
+    limits.push({
+      type,
+      value,
+      direction,
+      exceptDestination: LOCAL_EXEMPTION.has(tags.get(`${key}:conditional`) ?? ''),
+    })
   }
-  const hundredth = (value: number | undefined): number | undefined => value === undefined ? undefined : Math.trunc(value * 100)
   for (const [type, key, parse] of LIMIT_KEYS) {
     const physical = type === Limit.maxHeight || type === Limit.maxWidth ? tags.get(`${key}:physical`) : undefined
-    add(type, key, hundredth(parse(tags.get(key)) ?? parse(physical)), BOTH)
+    add(type, key, hundredths(parse(tags.get(key)) ?? parse(physical)), BOTH)
     if (type === Limit.maxAxleLoad) continue
-    add(type, `${key}:forward`, hundredth(parse(tags.get(`${key}:forward`))), FORWARD)
-    add(type, `${key}:backward`, hundredth(parse(tags.get(`${key}:backward`))), BACKWARD)
+    add(type, `${key}:forward`, hundredths(parse(tags.get(`${key}:forward`))), FORWARD)
+    add(type, `${key}:backward`, hundredths(parse(tags.get(`${key}:backward`))), BACKWARD)
   }
   const axles = Number(tags.get('maxaxles') ?? 'none')
   add(Limit.maxAxles, 'maxaxles', Number.isFinite(axles) ? axles : undefined, BOTH)
-  for (const [suffix, direction] of [['', BOTH], [':forward', FORWARD], [':backward', BACKWARD]] as const) {
-    const open = HAZMAT_KEYS.map((key) => HAZMAT.get(tags.get(`${key}${suffix}`) ?? '')).find((value) => value !== undefined)
+  for (const [suffix, direction] of [
+    ['', BOTH],
+    [':forward', FORWARD],
+    [':backward', BACKWARD],
+  ] as const) {
+    const open = HAZMAT_KEYS.map((key) => HAZMAT.get(tags.get(`${key}${suffix}`) ?? '')).find(
+      (value) => value !== undefined,
+    )
     add(Limit.hazmat, `hazmat${suffix}`, open === undefined ? undefined : Number(open), direction)
   }
   return limits
@@ -289,3 +309,7 @@ const FORWARD = 1
 const BACKWARD = 2
 const BOTH = 3
 const HAZMAT_KEYS = ['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E']
+
+function hundredths(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.trunc(value * 100)
+}

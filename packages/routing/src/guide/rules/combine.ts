@@ -1,6 +1,14 @@
 import { turnDegrees } from '../../geometry/geodesy.ts'
 import { Turn, turnOf, Use } from '../../graph/attributes.ts'
-import { directionBetween, directionOf, isDestination, isStart, keepsOrTurns, Kind, type Maneuver } from '../maneuver.ts'
+import {
+  directionBetween,
+  directionOf,
+  isDestination,
+  isStart,
+  keepsOrTurns,
+  Kind,
+  type Maneuver,
+} from '../maneuver.ts'
 import { allCommon, commonNames } from '../names.ts'
 import { hasAny } from '../signs.ts'
 import type { GuidedLeg } from '../steps.ts'
@@ -31,7 +39,8 @@ type Rule = (window: Window) => Outcome
 const RULES: readonly Rule[] = [
   ({ current, next }) => (standsAlone(current) || standsAlone(next) ? 'apart' : undefined),
   ({ current, next }) => (current.driveOnRight === next.driveOnRight ? undefined : 'apart'),
-  ({ current, next }) => (current.travelMode !== next.travelMode || next.kind === Kind.destination ? 'apart' : undefined),
+  ({ current, next }) =>
+    current.travelMode !== next.travelMode || next.kind === Kind.destination ? 'apart' : undefined,
   turnsAroundInside,
   ({ current, next }) => (next.fork || next.tee || current.ferry || next.ferry ? 'apart' : undefined),
   crossingPart,
@@ -46,11 +55,11 @@ const RULES: readonly Rule[] = [
 /** Joins maneuvers that are one to a traveller, until none are left. */
 export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
   let maneuvers = [...given]
-  for (let changed = true; changed; ) {
+  for (let changed = true; changed;) {
     changed = false
     let before = 0
     let current = 0
-    for (let next = 1; next < maneuvers.length; ) {
+    for (let next = 1; next < maneuvers.length;) {
       const window = {
         leg,
         maneuvers,
@@ -206,8 +215,9 @@ function endsAsTurn({ leg, current }: Window): boolean {
 }
 
 function leadsTheSameWay(current: Maneuver, next: Maneuver, turn: number): boolean {
-  if (keepsOrTurns(current, 'right')) return next.direction !== 'left' && (turn <= Turn.reverse)
-  if (keepsOrTurns(current, 'left')) return next.direction !== 'right' && (turn === Turn.straight || turn >= Turn.reverse)
+  if (keepsOrTurns(current, 'right')) return next.direction !== 'left' && turn <= Turn.reverse
+  if (keepsOrTurns(current, 'left'))
+    return next.direction !== 'right' && (turn === Turn.straight || turn >= Turn.reverse)
   return current.direction === 'keepStraight' && turn === Turn.straight
 }
 
@@ -215,7 +225,8 @@ function leadsTheSameWay(current: Maneuver, next: Maneuver, turn: number): boole
 function sameStreet({ leg, current, next }: Window): Outcome {
   const special = next.internal || current.ramp || next.ramp || current.roundabout || next.roundabout
   const channel = leg.steps[next.beginNode]?.use === Use.turnChannel
-  if (next.direction !== 'keepStraight' || special || channel || leg.steps[next.beginNode] === undefined) return undefined
+  if (next.direction !== 'keepStraight' || special || channel || leg.steps[next.beginNode] === undefined)
+    return undefined
   const common = commonNames(current.names, next.names)
   if (common.length > 0) {
     const more = current.names.length > common.length

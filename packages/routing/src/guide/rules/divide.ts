@@ -14,23 +14,50 @@ type Rule = (junction: Junction, maneuver: Maneuver) => boolean | undefined
 /** The rules in the order that decides, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, CanManeuverIncludePrevEdge). */
 const RULES: readonly Rule[] = [
   ({ before }, maneuver) => (maneuver.driveOnRight === before.driveOnRight ? undefined : false),
-  alike((maneuver) => maneuver.elevator, (before) => before.use === Use.elevator),
+  alike(
+    (maneuver) => maneuver.elevator,
+    (before) => before.use === Use.elevator,
+  ),
   ({ leg, node }) => (nodeType(leg.nodeInfo[node]!) === NodeType.elevator ? false : undefined),
-  alike((maneuver) => maneuver.indoorSteps, (before) => before.use === Use.steps && before.indoor),
-  alike((maneuver) => maneuver.steps, (before) => before.use === Use.steps),
-  alike((maneuver) => maneuver.escalator, (before) => before.use === Use.escalator),
+  alike(
+    (maneuver) => maneuver.indoorSteps,
+    (before) => before.use === Use.steps && before.indoor,
+  ),
+  alike(
+    (maneuver) => maneuver.steps,
+    (before) => before.use === Use.steps,
+  ),
+  alike(
+    (maneuver) => maneuver.escalator,
+    (before) => before.use === Use.escalator,
+  ),
   ({ leg, node }) => (nodeType(leg.nodeInfo[node]!) === NodeType.buildingEntrance ? false : undefined),
   ({ before }, maneuver) => (maneuver.travelMode === before.travelMode ? undefined : false),
-  differs((maneuver) => unnamed(maneuver, 'walkway'), (before) => before.names.length === 0 && isFootway(before)),
-  differs((maneuver) => unnamed(maneuver, 'cycleway'), (before) => before.names.length === 0 && before.use === Use.cycleway),
+  differs(
+    (maneuver) => unnamed(maneuver, 'walkway'),
+    (before) => before.names.length === 0 && isFootway(before),
+  ),
+  differs(
+    (maneuver) => unnamed(maneuver, 'cycleway'),
+    (before) => before.names.length === 0 && before.use === Use.cycleway,
+  ),
   (junction, maneuver) => (tellsRoundabouts(junction.before.travelMode) ? aroundCircle(junction, maneuver) : undefined),
   forked,
   insideCrossing,
-  alike((maneuver) => maneuver.turnChannel, (before) => before.use === Use.turnChannel),
+  alike(
+    (maneuver) => maneuver.turnChannel,
+    (before) => before.use === Use.turnChannel,
+  ),
   (_, maneuver) => (hasExit(maneuver.signs) ? false : undefined),
   onRamp,
-  alike((maneuver) => maneuver.ferry, (before) => before.use === Use.ferry),
-  alike((maneuver) => maneuver.railFerry, (before) => before.use === Use.railFerry),
+  alike(
+    (maneuver) => maneuver.ferry,
+    (before) => before.use === Use.ferry,
+  ),
+  alike(
+    (maneuver) => maneuver.railFerry,
+    (before) => before.use === Use.railFerry,
+  ),
   turnedBack,
   byStreets,
 ]

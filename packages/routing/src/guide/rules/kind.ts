@@ -29,7 +29,8 @@ export function decideKind(leg: GuidedLeg, maneuver: Maneuver, undecidedParts: b
     maneuver.kind = Kind.roundaboutExit
   } else if (maneuver.fork) maneuver.kind = bySide(maneuver, Kind.stayLeft, Kind.stayRight) ?? Kind.stayStraight
   else if (undecidedParts && (maneuver.internal || maneuver.turnChannel)) maneuver.kind = Kind.none
-  else maneuver.kind = rampKind(leg, junction, maneuver) ?? mergeKind(junction, maneuver) ?? placeKind(junction, maneuver)
+  else
+    maneuver.kind = rampKind(leg, junction, maneuver) ?? mergeKind(junction, maneuver) ?? placeKind(junction, maneuver)
 }
 
 function bySide({ direction }: Maneuver, left: number, right: number): number | null {
@@ -56,7 +57,9 @@ function rampKind(leg: GuidedLeg, junction: Junction | null, maneuver: Maneuver)
 
 /** Whether a ramp ends on a motorway. */
 function leadsToHighway({ steps }: GuidedLeg, maneuver: Maneuver): boolean {
-  const next = steps.slice(maneuver.endNode).find(({ use, internal }) => use !== Use.ramp && use !== Use.turnChannel && !internal)
+  const next = steps
+    .slice(maneuver.endNode)
+    .find(({ use, internal }) => use !== Use.ramp && use !== Use.turnChannel && !internal)
   return next?.highway === true
 }
 
@@ -121,10 +124,13 @@ function straightKind(junction: Junction, maneuver: Maneuver): number {
     isNearStraight(maneuver.turnDegrees) &&
     isNearStraight(degrees) &&
     apart(maneuver.turnDegrees, degrees) <= SIMILAR_STRAIGHT_DEGREES
-  if (!view.someOpen(({ roadClass }, degrees) => alike(degrees) && isSignificant(roadClass, before.roadClass))) return Kind.continue
+  if (!view.someOpen(({ roadClass }, degrees) => alike(degrees) && isSignificant(roadClass, before.roadClass)))
+    return Kind.continue
   const rampAhead = view.someOpen(({ use }, degrees) => use === Use.ramp && isForward(degrees))
   if (!after.highway && !rampAhead) return right ? Kind.slightRight : Kind.slightLeft
-  const rival = view.someOpen(({ use, sameNameBefore }, degrees) => alike(degrees) && (use !== Use.ramp || sameNameBefore))
+  const rival = view.someOpen(
+    ({ use, sameNameBefore }, degrees) => alike(degrees) && (use !== Use.ramp || sameNameBefore),
+  )
   if (!rival) return Kind.continue
   return right ? Kind.stayRight : Kind.stayLeft
 }
@@ -145,7 +151,12 @@ function sideKind(junction: Junction, maneuver: Maneuver, right: boolean): numbe
   const squarest = view.sharpestTo(right, maneuver.turnDegrees)
   if (squarest === maneuver.turnDegrees) return plain
   const less = right ? maneuver.turnDegrees < squarest : maneuver.turnDegrees > squarest
-  if (less) return view.someTurn(right ? Turn.slightRight : Turn.slightLeft) ? plain : right ? Kind.slightRight : Kind.slightLeft
+  if (less)
+    return view.someTurn(right ? Turn.slightRight : Turn.slightLeft)
+      ? plain
+      : right
+        ? Kind.slightRight
+        : Kind.slightLeft
   return view.someTurn(right ? Turn.sharpRight : Turn.sharpLeft) ? plain : right ? Kind.sharpRight : Kind.sharpLeft
 }
 

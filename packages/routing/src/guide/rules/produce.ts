@@ -47,7 +47,16 @@ function arrival({ steps }: GuidedLeg, side: Sides['destination']): Maneuver {
   const { endShape, travelMode, travelType } = steps.at(-1)!
   const kind = side === 'left' ? Kind.destinationLeft : side === 'right' ? Kind.destinationRight : Kind.destination
   const node = steps.length
-  return { ...newManeuver(), kind, beginNode: node, endNode: node, beginShape: endShape, endShape, travelMode, travelType }
+  return {
+    ...newManeuver(),
+    kind,
+    beginNode: node,
+    endNode: node,
+    beginShape: endShape,
+    endShape,
+    travelMode,
+    travelType,
+  }
 }
 
 /** A maneuver that ends at a node, with the step before it. */
@@ -172,7 +181,7 @@ function relativeDirection(junction: Junction, maneuver: Maneuver): Direction {
   const { right, left } = view.sides(junction.degrees)
   if (right.similarOpen === 0 && left.similarOpen > 0) return 'keepRight'
   if (right.similarOpen > 0 && left.similarOpen === 0) return 'keepLeft'
-  if (right.similarOpen > 0 || (left.open > 0) === (right.open > 0)) return plain
+  if (right.similarOpen > 0 || left.open > 0 === right.open > 0) return plain
   const bends =
     !isStraightest(degrees, view.straightestOpen().degrees) ||
     (maneuver.turnChannel && turnOf(degrees) !== Turn.straight) ||

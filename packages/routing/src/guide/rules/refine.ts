@@ -83,7 +83,14 @@ function nameCircles(maneuvers: readonly Maneuver[]): void {
   }
 }
 
-const TURNS = new Set<number>([Kind.slightRight, Kind.slightLeft, Kind.right, Kind.left, Kind.sharpRight, Kind.sharpLeft])
+const TURNS = new Set<number>([
+  Kind.slightRight,
+  Kind.slightLeft,
+  Kind.right,
+  Kind.left,
+  Kind.sharpRight,
+  Kind.sharpLeft,
+])
 const STAYS = new Set<number>([Kind.stayStraight, Kind.stayRight, Kind.stayLeft])
 const UTURNS = new Set<number>([Kind.uturnRight, Kind.uturnLeft])
 
@@ -110,14 +117,7 @@ function signRamps(maneuvers: readonly Maneuver[]): void {
   })
 }
 
-const MOVABLE = new Set<number>([
-  ...TURNS,
-  ...UTURNS,
-  Kind.rampRight,
-  Kind.rampLeft,
-  Kind.stayRight,
-  Kind.stayLeft,
-])
+const MOVABLE = new Set<number>([...TURNS, ...UTURNS, Kind.rampRight, Kind.rampLeft, Kind.stayRight, Kind.stayLeft])
 
 /** Where a turn begins with a straight stretch inside a crossing, the stretch belongs to the way before. */
 function moveTurnsBehindCrossings(leg: GuidedLeg, maneuvers: readonly Maneuver[]): void {
@@ -156,7 +156,7 @@ const LEFT_TURNS = new Set<number>([Kind.slightLeft, Kind.left, Kind.sharpLeft])
 /** A small fork at the end of a ramp says no more than the turn to the same side that follows. */
 function collapseForks(maneuvers: readonly Maneuver[]): Maneuver[] {
   const kept = [...maneuvers]
-  for (let i = 1; i + 1 < kept.length; ) {
+  for (let i = 1; i + 1 < kept.length;) {
     const before = kept[i - 1]!
     const current = kept[i]!
     const next = kept[i + 1]!
@@ -202,5 +202,8 @@ function hasLongName({ kind, names, exitNames }: Maneuver): boolean {
 }
 
 function isLong({ text }: { text: string }): boolean {
-  return text.split(/[\s!-/:-@[-`{-~]+/).filter((word) => word !== '').length > MOST_WORDS || [...text].length > MOST_LETTERS
+  return (
+    text.split(/[\s!-/:-@[-`{-~]+/).filter((word) => word !== '').length > MOST_WORDS ||
+    Array.from(text).length > MOST_LETTERS
+  )
 }

@@ -220,5 +220,5 @@ export const enUS: Phrases = {
   enterBuilding: { plain: 'Enter the building.', on: 'Enter the building, and continue on {street}.' },
   leaveBuilding: { plain: 'Exit the building.', on: 'Exit the building, and continue on {street}.' },
   after: { plain: 'Continue for {length}.', on: 'Continue on {street} for {length}.' },
-  then: { soon: '{cue} Then {next}', later: '{cue} Then, in {length}, {next}' },
+  followed: { soon: '{cue} Then {next}', later: '{cue} Then, in {length}, {next}' },
 }

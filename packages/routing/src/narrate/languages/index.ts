@@ -3,7 +3,7 @@ import { enGB } from './en-gb.ts'
 import { enUS } from './en-us.ts'
 
 /** The languages that narration speaks; the first of a kind also answers to its short tag. */
-export const LANGUAGES: readonly Phrases[] = [enUS, enGB]
+const LANGUAGES: readonly Phrases[] = [enUS, enGB]
 
 const byTag = new Map<string, Phrases>()
 for (const phrases of LANGUAGES) {

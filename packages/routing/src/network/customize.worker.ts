@@ -18,6 +18,19 @@ parentPort!.on('message', ({ key, mode, options }: CustomizeTask) => {
   const costing = createCosting(network.graph, mode, options)
   const { metric, leastWeight } = customizeFor(network.graph, network.families[costing.family], costing)
   const { up, down } = metric
-  const owned = [metric.parent, up.first, up.head, up.weight, up.middle, down.first, down.head, down.weight, down.middle]
-  parentPort!.postMessage({ key, metric, leastWeight }, owned.map((array) => array.buffer as ArrayBuffer))
+  const owned = [
+    metric.parent,
+    up.first,
+    up.head,
+    up.weight,
+    up.middle,
+    down.first,
+    down.head,
+    down.weight,
+    down.middle,
+  ]
+  parentPort!.postMessage(
+    { key, metric, leastWeight },
+    owned.map((array) => array.buffer as ArrayBuffer),
+  )
 })
