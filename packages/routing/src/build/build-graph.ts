@@ -25,6 +25,8 @@ export interface BuildOptions {
    * oncoming traffic.
    */
   readonly drivingSide?: 'left' | 'right'
+  /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
+  readonly inputs?: string
   readonly onProgress?: OnProgress
   readonly signal?: AbortSignal
 }
@@ -70,6 +72,7 @@ export async function buildGraph(
   const packed = packGraph(arrays, {
     sources: readers.map((reader) => reader.source.name),
     drivingSide: options.drivingSide ?? 'right',
+    inputs: options.inputs ?? '',
     attribution: '© OpenStreetMap contributors',
   })
   step('done', STEPS)
