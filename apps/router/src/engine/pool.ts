@@ -12,6 +12,8 @@ export interface PoolOptions {
   /** Longest computation of one answer. */
   readonly timeoutMs: number
   readonly logger: Logger
+  /** The program of the threads, when it is not the one that computes routes. */
+  readonly program?: URL
   /** Called for every thread that was ended because a request took too long, or that ended by itself. */
   readonly onThreadLost?: (reason: 'timeout' | 'crash') => void
 }
@@ -23,6 +25,8 @@ interface Job {
   /** False when nobody waits for the answer any more. */
   readonly isWanted: () => boolean
 }
+
+const PROGRAM = new URL('./route.worker.ts', import.meta.url)
 
 /** Requests a thread is given at once: the second one is there when the first one is answered. */
 const AHEAD = 2
@@ -88,9 +92,9 @@ export class Pool {
   }
 
   async #addThread(): Promise<void> {
-    const { limits, costings } = this.#options
+    const { limits, costings, program = PROGRAM } = this.#options
     const data: ThreadData = { buffer: this.network.file.buffer, limits, costings }
-    const thread = await Thread.start<Job>(data)
+    const thread = await Thread.start<Job>(program, data)
     if (this.#closed) return thread.end()
     thread.listen(
       (answer) => this.#onAnswer(thread, answer),

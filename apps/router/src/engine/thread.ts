@@ -24,9 +24,9 @@ export class Thread<Job> {
     this.#worker = worker
   }
 
-  /** Starts a thread; resolves when it can answer. */
-  static async start<Job>(data: ThreadData): Promise<Thread<Job>> {
-    const worker = new Worker(new URL('./route.worker.ts', import.meta.url), { workerData: data })
+  /** Starts a thread; resolves when it says that it is ready. */
+  static async start<Job>(program: URL, data: ThreadData): Promise<Thread<Job>> {
+    const worker = new Worker(program, { workerData: data })
     // Rejects with the error of a thread that fails before it is ready.
     await once(worker, 'message')
     return new Thread<Job>(worker)
