@@ -41,7 +41,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
         exposedHeaders: ['x-request-id'],
         maxAge: 3600,
       })
-      routingRoutes(base as unknown as Http, deps)
+      routingRoutes(base, deps)
     },
     { prefix: ROUTING_BASE },
   )

@@ -181,7 +181,11 @@ describe('hostile bodies', () => {
     ['a very long costing', JSON.stringify({ costing: 'x'.repeat(300_000) }), 125],
     [
       'many empty rings',
-      JSON.stringify({ locations: [from, to], costing: 'auto', exclude_polygons: Array(50_000).fill([]) }),
+      JSON.stringify({
+        locations: [from, to],
+        costing: 'auto',
+        exclude_polygons: Array.from({ length: 50_000 }, () => []),
+      }),
       0,
     ],
     [
@@ -212,45 +216,48 @@ describe('hostile bodies', () => {
     expect(answer.status).toBe(code === 0 ? 200 : 400)
   })
 
-  const NAMES = [
-    ...['costing', 'units', 'language', 'directions_type', 'id', 'alternates', 'exclude_locations', 'exclude_polygons'],
-    ...[
-      'avoid_locations',
-      'avoid_polygons',
-      'costing_options',
-      'directions_options',
-      'date_time',
-      'shape_format',
-      'format',
-    ],
-    ...['narrative', 'locations', 'verbose', 'elevation_interval', 'recostings'],
+  const NAMES = `
+    costing units language directions_type id alternates exclude_locations exclude_polygons
+    avoid_locations avoid_polygons costing_options directions_options date_time shape_format format
+    narrative locations verbose elevation_interval recostings`
+    .trim()
+    .split(/\s+/)
+  const LOCATION_NAMES = `
+    lat lon type street name heading heading_tolerance radius minimum_reachability rank_candidates
+    search_cutoff node_snap_tolerance street_side_tolerance street_side_max_distance
+    street_side_cutoff preferred_side display_lat display_lon waiting search_filter date_time`
+    .trim()
+    .split(/\s+/)
+  const OPTION_NAMES = `
+    top_speed use_highways use_tolls use_ferry height weight maneuver_penalty shortest bicycle_type
+    cycling_speed use_hills walking_speed type country_crossing_cost ignore_access`
+    .trim()
+    .split(/\s+/)
+  const SCALARS = [
+    null,
+    true,
+    false,
+    0,
+    -1,
+    0.5,
+    -0,
+    1e308,
+    -1e308,
+    5e-324,
+    2 ** 53,
+    -(2 ** 31),
+    '',
+    'x',
+    '1e308',
+    'NaN',
   ]
-  const LOCATION_NAMES = [
-    ...['lat', 'lon', 'type', 'street', 'name', 'heading', 'heading_tolerance', 'radius', 'minimum_reachability'],
-    ...['rank_candidates', 'search_cutoff', 'node_snap_tolerance', 'street_side_tolerance', 'street_side_max_distance'],
-    ...['street_side_cutoff', 'preferred_side', 'display_lat', 'display_lon', 'waiting', 'search_filter', 'date_time'],
-  ]
-  const OPTION_NAMES = [
-    ...['top_speed', 'use_highways', 'use_tolls', 'use_ferry', 'height', 'weight', 'maneuver_penalty', 'shortest'],
-    ...[
-      'bicycle_type',
-      'cycling_speed',
-      'use_hills',
-      'walking_speed',
-      'type',
-      'country_crossing_cost',
-      'ignore_access',
-    ],
-  ]
-  const VALUES: readonly unknown[] = [
-    ...[null, true, false, 0, -1, 0.5, -0, 1e308, -1e308, 5e-324, 2 ** 53, -(2 ** 31), '', 'x', '1e308', 'NaN', '0x10'],
-    ...[[], {}, [[]], [{}], [null], { lat: 'a' }, { type: {} }, '\ud800', '💥', [1, 2, 3], [[[1, 2]]], { length: -1 }],
-  ]
+  const NESTED = [[], {}, [[]], [{}], [null], { lat: 'a' }, { type: {} }, [1, 2, 3], [[[1, 2]]], { length: -1 }]
+  const VALUES: readonly unknown[] = [...SCALARS, ...NESTED, '0x10', '\ud800', '💥']
 
   test('wrong types in every field are answered with a route or an error of the caller', async () => {
     const costings = ['auto', 'bicycle', 'pedestrian', 'truck', 'motor_scooter']
     const random = seededRandom(20)
-    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
+    const pick = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)]!
     const bodies: string[] = []
     for (const value of VALUES) {
       for (const name of NAMES) bodies.push(JSON.stringify({ ...alongStreet(0, 8), [name]: value }))

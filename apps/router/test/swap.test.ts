@@ -14,16 +14,16 @@ test('new data takes over under load: every request is answered by the old graph
   })
   await router.until(isRoute, alongStreet(0, 8))
 
-  let isDone = false
+  const done = new AbortController()
   const answers: Answer[] = []
   const clients = Array.from({ length: 8 }, async (_, row) => {
-    while (!isDone) answers.push(await router.route(alongStreet(0, 8, row)))
+    while (!done.signal.aborted) answers.push(await router.route(alongStreet(0, 8, row)))
   })
   for (const swap of [1, 2, 3]) {
     await writeTown(extract, { name: `Town ${swap}`, columns: [0, 8] })
     await router.until((answer) => streetsOf(answer)[0] === `Town ${swap} Street 0`, alongStreet(0, 8, 0))
   }
-  isDone = true
+  done.abort()
   await Promise.all(clients)
 
   expect(answers.filter((answer) => !isRoute(answer))).toEqual([])
