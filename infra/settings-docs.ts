@@ -72,33 +72,34 @@ function own(settings: readonly Setting[]): Setting[] {
 }
 
 function operations(): string {
-  const table = (settings: readonly Setting[]) => [
-    '| variable | default | values | |',
-    '|---|---|---|---|',
-    ...settings.map(
-      ({ name, description, fallback, required, range }) =>
-        `| \`${name}\` | ${required ? '**required**' : fallback ? `\`${fallback}\`` : ''} | ${range} | ${description.replaceAll('|', '\\|')} |`,
-    ),
-    '',
-  ]
-  const sections = [...apps].flatMap(([app, settings]) => [`### ${app}`, '', ...table(own(settings))])
-  return ['', '### every app', '', ...table(common), ...sections].join('\n')
+  const sections = [...apps].flatMap(([app, settings]) => [`### ${app}`, '', ...tableOf(own(settings))])
+  return ['', '### every app', '', ...tableOf(common), ...sections].join('\n')
+}
+
+function tableOf(settings: readonly Setting[]): string[] {
+  const rows = settings.map(({ name, description, fallback, required, range }) => {
+    const value = fallback ? `\`${fallback}\`` : ''
+    return `| \`${name}\` | ${required ? '**required**' : value} | ${range} | ${description.replaceAll('|', '\\|')} |`
+  })
+  return ['| variable | default | values | |', '|---|---|---|---|', ...rows, '']
 }
 
 function example(): string {
-  const lines = (settings: readonly Setting[]) =>
-    settings.flatMap(({ name, description, fallback, required }) => [
-      `# ${description}${required ? ' Required.' : ''}`,
-      `${required ? '' : '# '}${name}=${fallback ?? ''}`,
-    ])
   return [
     '# Every variable that an app reads, with its default. docs/operations.md says more; `npm start` needs none of them.',
     '',
     '## every app',
-    ...lines(common),
-    ...[...apps].flatMap(([app, settings]) => ['', `## ${app}`, ...lines(own(settings))]),
+    ...assignments(common),
+    ...[...apps].flatMap(([app, settings]) => ['', `## ${app}`, ...assignments(own(settings))]),
     '',
   ].join('\n')
+}
+
+function assignments(settings: readonly Setting[]): string[] {
+  return settings.flatMap(({ name, description, fallback, required }) => [
+    `# ${description}${required ? ' Required.' : ''}`,
+    `${required ? '' : '# '}${name}=${fallback ?? ''}`,
+  ])
 }
 
 function between(text: string, inner: string): string {
