@@ -9,7 +9,7 @@ test('the example of the README is the one that runs here', async () => {
   expect(readme).toContain(readFileSync(join(import.meta.dirname, 'example.ts'), 'utf8'))
   const folder = mkdtempSync(join(tmpdir(), 'terrane-readme-'))
   try {
-    expect(await storeNote(`file:${folder}`, 'Hello, storage')).toMatch(/^"[^"]+" Hello$/)
+    expect(await storeNote(`file:${folder}`, {}, 'Hello, storage')).toMatch(/^"[^"]+" Hello$/)
   } finally {
     rmSync(folder, { recursive: true })
   }
