@@ -1,0 +1,45 @@
+/** What one instance is made of. Paths are the host's. */
+export interface Launch {
+  /** Folder with `index.mjs` and the static files; the function can read these and nothing else. */
+  readonly codeDir: string
+  /** Static files, relative to `codeDir`. */
+  readonly files: readonly string[]
+  /** The runtime's own cache of compiled code for this version. */
+  readonly cacheDir: string
+  /** True for the run that fills the cache; afterwards it is read-only and the process cannot write files at all. */
+  readonly fillsCache: boolean
+  /** Folder of this instance alone: its two sockets. */
+  readonly runDir: string
+  readonly memoryMb: number
+  /** User and group the process runs as; the host's own when null. */
+  readonly uid: number | null
+}
+
+/** A process to spawn, and the paths as it will see them. */
+export interface Command {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly bundle: string
+  readonly ingress: string
+  readonly gateway: string
+  /** True when the spawned process is a keeper that writes the runtime's pid as JSON to file descriptor 3. */
+  readonly announcesPid: boolean
+}
+
+/** How strictly an instance is confined. `trusted` means: hardly. */
+export type Profile = 'standard' | 'hardened' | 'trusted'
+
+/** Turns a launch into a process. Implementations hold no state beside what they were made with. */
+export interface Runtime {
+  readonly name: 'deno' | 'node'
+  readonly profile: Profile
+  /** What the profile does not protect against, for the log at start. */
+  readonly caveat: string
+  command(launch: Launch): Command
+}
+
+/** Names inside {@link Launch.codeDir} and {@link Launch.runDir}. */
+export const BUNDLE = 'index.mjs'
+export const INGRESS = 'in.sock'
+export const GATEWAY = 'gw.sock'

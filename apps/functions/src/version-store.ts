@@ -1,0 +1,132 @@
+import { chmod, constants, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pack, sha256, type Archive } from './bundle/archive.ts'
+import type { FunctionVersion } from './function-version.ts'
+import type { InstanceFactory } from './pool/factory.ts'
+import type { Policy } from './policy.ts'
+
+export interface VersionFacts {
+  readonly project: string
+  readonly name: string
+  readonly version: number
+  readonly policy: Policy
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A bundle that does nothing; it is run to finish a cache. */
+const IDLE_CODE = Buffer.from('export default () => new Response()\n')
+
+/**
+ * The versions that lie unpacked on this machine, by project and content. The code of a version is written once and
+ * never changed; its cache is filled by one run and read-only from then on.
+ */
+export class VersionStore {
+  private readonly root: string
+  private readonly factory: InstanceFactory
+
+  /** @param root a folder that only hosts of this user write to */
+  constructor(root: string, factory: InstanceFactory) {
+    this.root = root
+    this.factory = factory
+  }
+
+  /** Unpacks a version unless it is there already. */
+  async add(archive: Archive, facts: VersionFacts): Promise<FunctionVersion> {
+    const digest = sha256(pack(archive))
+    const home = join(this.root, facts.project, digest)
+    if (!(await exists(home))) await this.write(home, archive)
+    const sealed = await exists(join(home, 'sealed'))
+    const files = [...archive.files.keys()]
+    return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir: join(home, 'cache'), sealed }
+  }
+
+  /**
+   * Proves that a version starts, fills its cache, and seals it.
+   *
+   * @throws BootFailure
+   */
+  async prepare(version: FunctionVersion): Promise<FunctionVersion> {
+    if (version.sealed) return version
+    const { cacheDir } = version
+    await rm(cacheDir, { recursive: true, force: true })
+    await mkdir(cacheDir, { mode: 0o755 })
+    // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
+    await writeFile(join(cacheDir, 'location_data'), '')
+    await this.run(version)
+    // The cache's databases settle when they are opened a second time; then they can be read where nothing is written.
+    const idle = await this.add({ code: IDLE_CODE, files: new Map() }, { ...version, name: 'idle', env: {} })
+    await this.run({ ...idle, cacheDir })
+    await seal(cacheDir)
+    await writeFile(join(dirname(cacheDir), 'sealed'), '')
+    return { ...version, sealed: true }
+  }
+
+  async remove(version: FunctionVersion): Promise<void> {
+    const home = dirname(version.codeDir)
+    await unseal(version.cacheDir)
+    await rm(home, { recursive: true, force: true })
+  }
+
+  /** Writes beside the place and renames, so that no reader sees half of it. */
+  private async write(home: string, { code, files }: Archive): Promise<void> {
+    const draft = `${home}.${process.pid}.${performance.now()}`
+    await mkdir(join(draft, 'cache'), { recursive: true, mode: 0o755 })
+    await writeFile(join(draft, 'cache', 'location_data'), '')
+    for (const [path, bytes] of [['index.mjs', code] as const, ...files]) {
+      const file = join(draft, 'code', path)
+      await mkdir(dirname(file), { recursive: true, mode: 0o755 })
+      await writeFile(file, bytes, { mode: 0o444 })
+    }
+    await rename(draft, home).catch(async (error: NodeJS.ErrnoException) => {
+      await rm(draft, { recursive: true, force: true })
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  }
+
+  private async run(version: FunctionVersion): Promise<void> {
+    const instance = await this.factory.start(version, true)
+    try {
+      await instance.ready
+    } finally {
+      instance.kill('stopped')
+      await instance.exited
+    }
+  }
+}
+
+/**
+ * Takes the right to write from everyone, and the files from the user that filled them. What a compromised run may have
+ * left to be followed (links, sockets, files of many names) is removed instead.
+ */
+async function seal(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await seal(path)
+    else if (!entry.isFile() || !(await close(path, 0o444))) await rm(path, { recursive: true })
+  }
+  await close(folder, 0o555)
+}
+
+/** Sets mode and owner through a descriptor, which no link can lead elsewhere; false for a file of several names. */
+async function close(path: string, mode: number): Promise<boolean> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  const facts = await file.stat()
+  if (facts.isFile() && facts.nlink > 1) return false
+  if (process.getuid?.() === 0) await file.chown(0, 0)
+  await file.chmod(mode)
+  return true
+}
+
+/** Gives the owner back the right to write, without which a folder cannot be emptied. */
+async function unseal(folder: string): Promise<void> {
+  await chmod(folder, 0o755).catch(() => {})
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
+    if (entry.isDirectory()) await unseal(join(folder, entry.name))
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
