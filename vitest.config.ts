@@ -7,6 +7,8 @@ export default defineConfig({
       'apps/*/{src,test}/**/*.test.ts',
       'infra/*/{src,test}/**/*.test.ts',
     ],
+    exclude: ['**/node_modules/**', '**/*.long.test.ts'],
+    globalSetup: ['packages/database/src/testing/global-setup.ts'],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,

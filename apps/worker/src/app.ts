@@ -1,0 +1,70 @@
+import type { Verify } from '@terrane/auth'
+import { Capacity, EmbeddingsResult, Job, JobError, JobList, JobProgress, TASK_NAMES } from '@terrane/contracts'
+import {
+  addHealth,
+  addMetrics,
+  addOpenApi,
+  createHttp,
+  type Http,
+  type Logger,
+  type ReadinessCheck,
+  type Registry,
+} from '@terrane/service'
+import type { Task } from './jobs/task.ts'
+import type { ProjectDirectory } from './projects/project-directory.ts'
+import type { EventHub } from './queue/event-hub.ts'
+import type { JobStore } from './queue/job-store.ts'
+import type { Submitter } from './queue/submit.ts'
+import { checkAccess } from './routes/access.ts'
+import { cancelRoute } from './routes/cancel-job.ts'
+import { capacityRoute } from './routes/capacity.ts'
+import { eventRoute } from './routes/job-events.ts'
+import { readRoutes } from './routes/read-jobs.ts'
+import { submitRoutes } from './routes/submit-job.ts'
+import { uiRoute } from './routes/ui.ts'
+
+/** Everything the app needs; `openDeps` opens it, tests make their own. */
+export interface AppDeps {
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly verify: Verify
+  readonly projects: ProjectDirectory
+  readonly tasks: readonly Task[]
+  readonly store: JobStore
+  readonly submitter: Submitter
+  readonly events: EventHub
+  readonly limits: Omit<Capacity, 'queued' | 'running'>
+  readonly readiness: Readonly<Record<string, ReadinessCheck>>
+  /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
+  readonly onCancel: (id: string) => void
+  readonly bodyLimit: number
+}
+
+/** The worker's HTTP app. The same routes answer under `/worker`. */
+export async function buildApp(deps: AppDeps): Promise<Http> {
+  const app = createHttp({
+    logger: deps.logger,
+    bodyLimit: deps.bodyLimit,
+    mountedAt: '/worker',
+    schemas: [JobError, JobProgress, Job, JobList, Capacity, EmbeddingsResult],
+  })
+  app.decorateRequest('principal', null)
+  await addOpenApi(app, {
+    title: 'Terrane worker',
+    version: '1.0.0',
+    description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
+  })
+  addHealth(app, deps.readiness)
+  uiRoute(app)
+  await app.register(async (guarded) => {
+    guarded.addHook('onRequest', checkAccess(deps.verify))
+    const routes = guarded as unknown as Http
+    addMetrics(routes, deps.registry)
+    capacityRoute(routes, deps)
+    submitRoutes(routes, deps)
+    readRoutes(routes, deps)
+    cancelRoute(routes, deps)
+    eventRoute(routes, deps)
+  })
+  return app
+}

@@ -1,0 +1,104 @@
+import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { Type, type Static } from 'typebox'
+
+const Env = Type.Object({
+  ...ServiceEnv,
+  PORT: Type.Integer({ default: 3333, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
+  DATABASE_URL: Secret('PostgreSQL of the jobs; in local mode also of the project.'),
+  DATABASE_POOL_SIZE: Type.Integer({
+    default: 10,
+    minimum: 2,
+    maximum: 200,
+    description: 'Connections of this process.',
+  }),
+  TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or a pool for many.' }),
+  TERRANE_PROJECT_REF: Type.String({
+    default: 'local',
+    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    description: 'Local mode: the project.',
+  }),
+  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Local mode: the key of the project.')),
+  TERRANE_JWT_SECRET: Type.Optional(Secret('Local mode: verifies service-role tokens.', 32)),
+  TERRANE_SERVICES_KEY: Type.Optional(Secret('Shared mode: a Services API key of the default organization.', 16)),
+  TERRANE_SECRETS_KEY: Type.Optional(
+    Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
+  ),
+  TERRANE_ALLOW_PROJECT_TARGET: Type.Boolean({
+    default: false,
+    description: 'Shared mode: accept credentials in projectTarget.',
+  }),
+  TERRANE_STORAGE: Type.String({
+    default: 'file:.terrane/storage',
+    description: 'file:{folder} or s3://{bucket}/{prefix}.',
+  }),
+  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
+  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
+  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
+  AWS_REGION: Type.Optional(Type.String()),
+  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
+  TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
+  TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) that may be private and speak http, comma-separated.'),
+  TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false, description: 'Accept http URLs of public hosts.' }),
+  TERRANE_WORKER_CONCURRENCY: Type.Integer({
+    default: 1,
+    minimum: 0,
+    maximum: 64,
+    description: 'Jobs of one task at once; 0 runs none (API only).',
+  }),
+  TERRANE_PROJECT_CONCURRENCY: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 64,
+    description: 'Jobs of one task and project at once, over all workers.',
+  }),
+  TERRANE_JOB_RETENTION_DAYS: Type.Integer({ default: 30, minimum: 1, description: 'How long ended jobs are kept.' }),
+  TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
+  TERRANE_MAX_H3_CELLS: Type.Integer({
+    default: 500_000,
+    minimum: 0,
+    description: 'createSraiEmbeddings: most cells; 0 = no limit.',
+  }),
+  TERRANE_MAX_AOI_KM2: Type.Number({
+    default: 100_000,
+    minimum: 0,
+    description: 'Imports: largest area; 0 = no limit.',
+  }),
+  GEOEMBEDDINGS_MAX_TILES: Type.Integer({
+    default: 10_000,
+    minimum: 0,
+    description: 'createGeoEmbeddings: most tiles; 0 = no limit.',
+  }),
+  GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: Type.Integer({
+    default: 104_857_600,
+    minimum: 0,
+    description: 'createGeoEmbeddings: largest file; 0 = no limit.',
+  }),
+  TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
+  TERRANE_MODEL_ALLOW_UNPINNED: Type.Boolean({
+    default: false,
+    description: 'Use model files whose checksums are not pinned.',
+  }),
+  TERRANE_INFERENCE_MEMORY_MB: Type.Integer({
+    default: 4096,
+    minimum: 256,
+    description: 'Memory that inference may use.',
+  }),
+  TERRANE_INFERENCE_THREADS: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 256,
+    description: 'Cores for inference; 0 = all.',
+  }),
+  HF_TOKEN: Type.Optional(Secret('Token for model downloads.')),
+})
+export type WorkerConfig = Readonly<Static<typeof Env>>
+
+/**
+ * The worker's configuration.
+ *
+ * @throws INVALID_CONFIG with every problem
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
+  return readEnv(Env, env)
+}

@@ -1,0 +1,167 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { migrate, openDatabase, type Database } from '@terrane/database'
+import {
+  createGuardedFetch,
+  createLogger,
+  createRegistry,
+  onScrape,
+  resolvePublicHost,
+  splitList,
+  Gauge,
+  type Registry,
+} from '@terrane/service'
+import { openStore } from '@terrane/storage'
+import type { AppDeps } from './app.ts'
+import type { WorkerConfig } from './config.ts'
+import { secretsKeyMissing } from './errors.ts'
+import { openVerifier } from './keys.ts'
+import type { Task } from './jobs/task.ts'
+import { makeTasks } from './jobs/tasks.ts'
+import { localProject } from './projects/local-project.ts'
+import type { ProjectDirectory } from './projects/project-directory.ts'
+import { createSealer, deriveSecretsKey, parseSecretsKey, type Sealer } from './projects/seal.ts'
+import { sharedProjects, storeCache } from './projects/shared-projects.ts'
+import { startBoss } from './queue/boss.ts'
+import { EventHub } from './queue/event-hub.ts'
+import { JobStore } from './queue/job-store.ts'
+import { Runner, ensureQueue } from './queue/runner.ts'
+import { Submitter } from './queue/submit.ts'
+
+/** The open worker; disposing of it closes everything in reverse order. */
+export interface Deps extends AppDeps, AsyncDisposable {
+  /** Gives running jobs the time to end, then hands them over. */
+  drain(): Promise<void>
+}
+
+/**
+ * Opens the database, the queue, the runner and what the tasks need.
+ *
+ * @param overrides tasks instead of the real ones, for tests of the machinery
+ */
+export async function openDeps(config: WorkerConfig, overrides: { tasks?: readonly Task[] } = {}): Promise<Deps> {
+  await using opening = new AsyncDisposableStack()
+  const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL })
+  const registry = createRegistry('worker')
+  const onError = (error: Error) => logger.warn({ err: error }, 'database connection lost')
+  const database = opening.use(
+    await openDatabase({
+      url: config.DATABASE_URL,
+      max: config.DATABASE_POOL_SIZE,
+      applicationName: 'terrane worker',
+      onError,
+    }),
+  )
+  const applied = await migrate(database, config.TERRANE_MODE === 'local' ? ['control', 'project'] : ['control'])
+  if (applied.length > 0) logger.info({ applied }, 'migrated')
+
+  const store = new JobStore(database)
+  const sealer = createSealer(secretsKey(config))
+  const policy = {
+    allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
+    allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
+    userAgent: 'Terrane (+https://github.com/terrane)',
+  }
+  const fetch = createGuardedFetch(policy)
+  const storeOf = storeCache(openStore, config)
+  const projects = openProjects(config, database, sealer, storeOf, fetch, onError, policy)
+  const tasks =
+    overrides.tasks ?? (await makeTasks(config, { fetch, logger, onClose: (close) => opening.defer(close) }))
+
+  const boss = await startBoss(database, logger)
+  opening.defer(() => boss.stop({ graceful: false, close: false }))
+  for (const task of tasks) await ensureQueue(boss, task)
+  const runner = new Runner({
+    boss,
+    database,
+    store,
+    tasks,
+    projects,
+    fetch,
+    logger,
+    workdir: resolve(config.TERRANE_WORK_DIR),
+    concurrency: config.TERRANE_WORKER_CONCURRENCY,
+    projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
+    retentionDays: config.TERRANE_JOB_RETENTION_DAYS,
+    workerId: `${hostname()}:${config.PORT}`,
+  })
+  const runs = config.TERRANE_WORKER_CONCURRENCY > 0
+  if (runs) await runner.start()
+  observe(registry, store, runner)
+
+  const all = opening.move()
+  return {
+    logger,
+    registry,
+    verify: await openVerifier(config, database),
+    projects,
+    tasks,
+    store,
+    submitter: new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() }),
+    events: new EventHub(store, logger),
+    limits: {
+      maxH3Cells: config.TERRANE_MAX_H3_CELLS,
+      maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
+      maxGeotiffBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+      maxAoiKm2: config.TERRANE_MAX_AOI_KM2,
+      workers: config.TERRANE_WORKER_CONCURRENCY,
+    },
+    readiness: { database: () => database.query('select 1') },
+    onCancel: (id) => runner.cancel(id),
+    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    drain: () => (runs ? runner.stop(config.DRAIN_TIMEOUT_MS) : Promise.resolve()),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+function openProjects(
+  config: WorkerConfig,
+  database: Database,
+  sealer: Sealer,
+  storeOf: ReturnType<typeof storeCache>,
+  fetch: ReturnType<typeof createGuardedFetch>,
+  onError: (error: Error) => void,
+  policy: Parameters<typeof createGuardedFetch>[0],
+): ProjectDirectory {
+  if (config.TERRANE_MODE === 'local') {
+    return localProject({ ref: config.TERRANE_PROJECT_REF, database, store: storeOf(config.TERRANE_STORAGE), sealer })
+  }
+  return sharedProjects({
+    database,
+    sealer,
+    allowTargets: config.TERRANE_ALLOW_PROJECT_TARGET,
+    storage: config.TERRANE_STORAGE,
+    storageOf: storeOf,
+    fetch,
+    resolveHost: (hostname_) => resolvePublicHost(hostname_, policy),
+    onError,
+  })
+}
+
+function secretsKey(config: WorkerConfig): Buffer {
+  if (config.TERRANE_SECRETS_KEY) {
+    const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)
+    if (key) return key
+  } else if (config.TERRANE_MODE === 'local') {
+    const secret = config.TERRANE_JWT_SECRET ?? config.TERRANE_SERVICE_ROLE_KEY
+    if (secret) return deriveSecretsKey(secret)
+  }
+  throw secretsKeyMissing()
+}
+
+function observe(registry: Registry, store: JobStore, runner: Runner): void {
+  const registers = [registry]
+  const jobs = new Gauge({
+    name: 'terrane_jobs',
+    help: 'Jobs by state, over all workers.',
+    labelNames: ['state'],
+    registers,
+  })
+  const here = new Gauge({ name: 'terrane_jobs_running_here', help: 'Jobs that this process runs now.', registers })
+  onScrape(jobs, async () => {
+    const { queued, running } = await store.counts()
+    jobs.set({ state: 'queued' }, queued)
+    jobs.set({ state: 'running' }, running)
+  })
+  onScrape(here, async () => here.set(runner.running))
+}

@@ -1,0 +1,122 @@
+import { TerraneError, defineError } from '@terrane/core'
+
+export const unknownTask = defineError(
+  'UNKNOWN_TASK',
+  'not_found',
+  (f: { task: string; known: readonly string[] }) => `There is no task ${f.task.slice(0, 100)}`,
+  (f) => ({ hint: `Tasks: ${f.known.join(', ')}.` }),
+)
+
+export const taskNotBuilt = defineError(
+  'NOT_IMPLEMENTED',
+  'not_implemented',
+  (f: { task: string }) => `The task ${f.task} is part of the contract but not built into this worker yet`,
+)
+
+export const jobNotFound = defineError(
+  'JOB_NOT_FOUND',
+  'not_found',
+  (f: { id: string }) => `There is no job ${f.id.slice(0, 100)}`,
+)
+
+export const noJobYet = defineError(
+  'JOB_NOT_FOUND',
+  'not_found',
+  (f: { task: string }) => `There is no job of ${f.task} yet`,
+)
+
+export const projectNotFound = defineError(
+  'PROJECT_NOT_FOUND',
+  'not_found',
+  (f: { ref: string }) => `There is no project ${f.ref}`,
+)
+
+export const projectRefMissing = defineError(
+  'PROJECT_REF_REQUIRED',
+  'invalid',
+  (f: { path: string }) => `The shared pool needs ${f.path.slice(1).replaceAll('/', '.')}`,
+  (f) => ({ errors: [{ path: f.path, message: 'is required on the shared pool' }] }),
+)
+
+export const targetNotAllowed = defineError(
+  'PROJECT_TARGET_REFUSED',
+  'forbidden',
+  () => 'This pool does not accept credentials in projectTarget',
+  () => ({ hint: 'Send projectTarget.projectRef alone; the project has to be registered with the pool.' }),
+)
+
+export const targetIncomplete = defineError(
+  'PROJECT_TARGET_INCOMPLETE',
+  'invalid',
+  (f: { field: string }) => `The project is not registered with this pool, so projectTarget.${f.field} is needed`,
+  (f) => ({
+    errors: [{ path: `/projectTarget/${f.field}`, message: 'is needed for a project that is not registered' }],
+  }),
+)
+
+export const browserRefused = defineError(
+  'BROWSER_REFUSED',
+  'forbidden',
+  () => 'The worker is not for browsers: a service key must never reach one',
+  () => ({ hint: 'Call the worker from server-side code, or use the console.' }),
+)
+
+export const wrongRole = defineError(
+  'FORBIDDEN',
+  'forbidden',
+  (f: { need: string }) => `This key may not use the worker: ${f.need} is needed`,
+)
+
+export const idempotencyMismatch = defineError(
+  'IDEMPOTENCY_KEY_REUSED',
+  'invalid',
+  () => 'This Idempotency-Key was used with another body within the last 24 hours',
+  () => ({
+    hint: 'Use a new key for a new request.',
+    errors: [{ path: '/headers/idempotency-key', message: 'belongs to another body' }],
+  }),
+)
+
+export const invalidCursor = defineError(
+  'INVALID_CURSOR',
+  'invalid',
+  () => 'cursor is not one that a list has returned',
+  () => ({ errors: [{ path: '/querystring/cursor', message: 'must be a next_cursor of this list' }] }),
+)
+
+export const secretsKeyMissing = defineError(
+  'INVALID_CONFIG',
+  'invalid',
+  () => 'TERRANE_SECRETS_KEY is not set: 32 bytes as 64 hex digits or base64, to seal credentials in the shared pool',
+)
+
+export const sealBroken = defineError(
+  'SEAL_BROKEN',
+  'internal',
+  () => 'Sealed data cannot be opened with the TERRANE_SECRETS_KEY of this worker',
+)
+
+/** The ways a job ends that are the machinery's, not the task's. Their codes are part of the contract. */
+export const cancelled = defineError('cancelled', 'cancelled', () => 'The job was cancelled')
+export const workerLost = defineError(
+  'worker_lost',
+  'unavailable',
+  (f: { attempts: number }) => `The worker was lost ${f.attempts} times while it ran this job`,
+  () => ({ hint: 'Try again; if it happens again, the job may need more memory than the worker has.' }),
+)
+export const timedOut = defineError(
+  'timed_out',
+  'timeout',
+  (f: { seconds: number }) => `The job did not end within ${f.seconds} s`,
+)
+export const shuttingDown = defineError(
+  'worker_stopping',
+  'unavailable',
+  () => 'The worker is stopping; another one takes the job over',
+)
+
+/** Anything thrown by a task, as an error that may be shown. */
+export function toShowable(thrown: unknown): TerraneError {
+  if (thrown instanceof TerraneError) return thrown
+  return new TerraneError('INTERNAL', 'internal', 'Something went wrong on our side', { cause: thrown })
+}

@@ -1,0 +1,55 @@
+import type { TaskName } from '@terrane/contracts'
+import type { Progress } from '@terrane/core'
+import type { Database } from '@terrane/database'
+import type { GuardedFetch, Logger } from '@terrane/service'
+import type { ArtifactStore } from '@terrane/storage'
+import type { TObject } from 'typebox'
+
+/** The project a job works for: its database and its storage. */
+export interface Project {
+  readonly ref: string
+  readonly database: Database
+  readonly store: ArtifactStore
+}
+
+/** What a task's checks at submit may use. */
+export interface SubmitContext {
+  readonly project: Project
+}
+
+/** How far a job is; `etaSeconds` is an estimate of what is left. */
+export type JobProgress = Progress & { readonly etaSeconds?: number }
+
+/** What a running job may use. Nothing else: a task has no globals. */
+export interface JobContext {
+  readonly jobId: string
+  /** 1 for the first run; more after a worker was lost. */
+  readonly attempt: number
+  readonly project: Project
+  /** Aborts on cancel, timeout and shutdown; a task must stop within a second and clean up what only it knows of. */
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  readonly fetch: GuardedFetch
+  /** An empty folder of the job's own, removed afterwards. */
+  readonly workdir: string
+  /** Call it as often as you like. */
+  progress(progress: JobProgress): void
+}
+
+/**
+ * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the job
+ * and end with `swapIn`, whose record a second run finds.
+ */
+export interface Task<Input = unknown> {
+  readonly name: TaskName
+  readonly summary: string
+  readonly description: string
+  /** Closed schema of the body; it has no `$ref`. */
+  readonly body: TObject
+  /** Longest run in seconds. */
+  readonly expireSeconds: number
+  /** What can be refused before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
+  checkSubmit(input: Input, context: SubmitContext): Promise<void>
+  /** Does the work and returns the public result. */
+  run(input: Input, context: JobContext): Promise<Readonly<Record<string, unknown>>>
+}

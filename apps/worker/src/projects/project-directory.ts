@@ -1,0 +1,28 @@
+import type { ProjectTarget } from '@terrane/contracts'
+import type { Database } from '@terrane/database'
+import type { ArtifactStore } from '@terrane/storage'
+import type { Principal } from '@terrane/auth'
+import type { JobRow, JobScope } from '../queue/job-store.ts'
+
+/** A project that is open for the time of a check or a job. */
+export interface OpenProject extends AsyncDisposable {
+  readonly database: Database
+  readonly store: ArtifactStore
+}
+
+/**
+ * Which projects this worker serves and how to reach them: one in local mode, those of the caller's organization in the
+ * shared pool.
+ */
+export interface ProjectDirectory {
+  /**
+   * The jobs a caller may see under a project reference.
+   *
+   * @throws PROJECT_NOT_FOUND, PROJECT_REF_REQUIRED (with `path`, where the reference belongs), FORBIDDEN for other keys
+   */
+  scope(principal: Principal, projectRef: string | undefined, path: string): Promise<JobScope>
+  /** Opens the project for checks at submit. */
+  openForSubmit(scope: JobScope, target: ProjectTarget | undefined): Promise<OpenProject>
+  /** Unseals a job's input and opens its project. */
+  open(row: JobRow): Promise<{ input: Record<string, unknown>; project: OpenProject }>
+}

@@ -1,0 +1,38 @@
+const HIDDEN = '[redacted]'
+
+/** Field names whose values are never shown. */
+const SECRET_FIELD =
+  /(^|_)(key|token|secret|password|credential|signature)s?$|databaseUrl|serviceRoleKey|authorization|apikey/i
+
+/**
+ * What of an input may be shown again: secret fields are hidden, and URLs lose user names, passwords and the values of
+ * their query (signed URLs carry their right to read there).
+ */
+export function redactInput(value: unknown): Record<string, unknown> {
+  return redact(value, 0) as Record<string, unknown>
+}
+
+function redact(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactUrl(value)
+  if (depth > 32 || value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, SECRET_FIELD.test(name) ? HIDDEN : redact(entry, depth + 1)]),
+  )
+}
+
+/** A URL without what could be a credential; any other text as it is. */
+function redactUrl(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
+  const url = URL.parse(text)
+  if (!url) return HIDDEN
+  if (url.username !== '' || url.password !== '') {
+    url.username = ''
+    url.password = ''
+  }
+  if (url.search === '') return url.href
+  const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=${HIDDEN}`)
+  url.search = ''
+  url.hash = ''
+  return `${url.href}?${names.join('&')}`
+}

@@ -1,0 +1,136 @@
+import type { ProjectTarget } from '@terrane/contracts'
+import { migrate, openDatabase, type Database } from '@terrane/database'
+import type { GuardedFetch } from '@terrane/service'
+import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
+import { projectNotFound, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
+import type { JobScope } from '../queue/job-store.ts'
+import type { OpenProject, ProjectDirectory } from './project-directory.ts'
+import type { Sealer } from './seal.ts'
+
+/** How to reach a project: from the registry, or from the request where the pool allows it. */
+export interface Target {
+  readonly databaseUrl: string
+  readonly serviceRoleKey?: string
+  readonly storageUrl?: string
+}
+
+export interface SharedProjectsOptions {
+  readonly database: Database
+  readonly sealer: Sealer
+  /** Credentials in projectTarget are accepted for projects that are not registered. */
+  readonly allowTargets: boolean
+  /** Setting of the pool's own storage, for projects without one. */
+  readonly storage: string
+  readonly storageOf: (setting: string) => ArtifactStore
+  readonly fetch: GuardedFetch
+  /** Resolves the host of a database URL that came with a request to an address that may be dialled. */
+  readonly resolveHost: (hostname: string) => Promise<string>
+  readonly onError: (error: Error) => void
+}
+
+interface RegisteredProject {
+  readonly organization_id: string
+  readonly sealed_target: Buffer | null
+}
+
+/** Shared mode: projects of organizations, each reached by its own database URL and storage. */
+export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory {
+  const { database, sealer } = options
+  const migrated = new Set<string>()
+
+  const registered = async (ref: string): Promise<RegisteredProject | null> => {
+    const { rows } = await database.query<RegisteredProject>(
+      'select organization_id, sealed_target from terrane.projects where ref = $1',
+      [ref],
+    )
+    return rows[0] ?? null
+  }
+
+  /** The registry's word counts; a request can only add what the registry leaves open. */
+  const targetOf = async (
+    scope: JobScope,
+    given: ProjectTarget | undefined,
+  ): Promise<{ target: Target; trusted: boolean }> => {
+    const project = await registered(scope.projectRef)
+    const credentials = given?.databaseUrl ?? given?.serviceRoleKey ?? given?.storageUrl
+    if (project?.sealed_target) {
+      return { target: sealer.open(project.sealed_target, scope.projectRef) as Target, trusted: true }
+    }
+    if (credentials !== undefined && !options.allowTargets) throw targetNotAllowed()
+    if (!given?.databaseUrl) {
+      if (!options.allowTargets) throw projectNotFound({ ref: scope.projectRef })
+      throw targetIncomplete({ field: 'databaseUrl' })
+    }
+    if (given.storageUrl && !given.serviceRoleKey) throw targetIncomplete({ field: 'serviceRoleKey' })
+    const { databaseUrl, serviceRoleKey, storageUrl } = given
+    return {
+      target: { databaseUrl, ...(serviceRoleKey && { serviceRoleKey }), ...(storageUrl && { storageUrl }) },
+      trusted: false,
+    }
+  }
+
+  const openTarget = async (scope: JobScope, target: Target, trusted: boolean): Promise<OpenProject> => {
+    const address = trusted ? undefined : await options.resolveHost(new URL(target.databaseUrl).hostname)
+    const project = await openDatabase({
+      url: target.databaseUrl,
+      ...(address !== undefined && { address }),
+      max: 4,
+      applicationName: 'terrane worker',
+      onError: options.onError,
+    })
+    try {
+      if (!migrated.has(target.databaseUrl)) {
+        await migrate(project, ['project'])
+        migrated.add(target.databaseUrl)
+      }
+      return { database: project, store: storeOf(scope, target), [Symbol.asyncDispose]: () => project.close() }
+    } catch (error) {
+      await project.close()
+      throw error
+    }
+  }
+
+  const storeOf = (scope: JobScope, target: Target): ArtifactStore => {
+    if (target.storageUrl && target.serviceRoleKey) {
+      return new RemoteStore({ url: target.storageUrl, serviceRoleKey: target.serviceRoleKey, fetch: options.fetch })
+    }
+    return options.storageOf(`${options.storage.replace(/\/+$/, '')}/projects/${scope.projectRef}`)
+  }
+
+  return {
+    scope: async (principal, projectRef, path) => {
+      if (principal.role !== 'services' || principal.organizationId === null) {
+        throw wrongRole({ need: "the organization's Services API key" })
+      }
+      if (projectRef === undefined) throw projectRefMissing({ path })
+      const project = await registered(projectRef)
+      if (project ? project.organization_id !== principal.organizationId : !options.allowTargets) {
+        throw projectNotFound({ ref: projectRef })
+      }
+      return { projectRef, organizationId: principal.organizationId }
+    },
+    openForSubmit: async (scope, given) => {
+      const { target, trusted } = await targetOf(scope, given)
+      return openTarget(scope, target, trusted)
+    },
+    open: async (row) => {
+      const input = sealer.open(row.sealed_input, row.id) as Record<string, unknown>
+      const scope = { projectRef: row.project_ref, organizationId: row.organization_id }
+      const { target, trusted } = await targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
+      return { input, project: await openTarget(scope, target, trusted) }
+    },
+  }
+}
+
+/** The store of a setting, opened once per process and setting. */
+export function storeCache(
+  open: typeof openStore,
+  aws: Parameters<typeof openStore>[1],
+): (setting: string) => ArtifactStore {
+  const stores = new Map<string, ArtifactStore>()
+  return (setting) => {
+    const store = stores.get(setting) ?? open(setting, aws)
+    stores.set(setting, store)
+    return store
+  }
+}

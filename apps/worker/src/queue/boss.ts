@@ -1,0 +1,45 @@
+import type { Database, Session } from '@terrane/database'
+import type { Logger } from '@terrane/service'
+import { PgBoss, type Db } from 'pg-boss'
+
+/** Schema of pg-boss's own tables. */
+export const QUEUE_SCHEMA = 'pgboss'
+
+/** Starts pg-boss on the worker's pool: no second set of connections, and LISTEN where the server delivers it. */
+export async function startBoss(database: Database, logger: Logger): Promise<PgBoss> {
+  const boss = new PgBoss({
+    db: adapter(database),
+    schema: QUEUE_SCHEMA,
+    backend: database.capabilities.engine,
+    useListenNotify: database.capabilities.notify,
+    schedule: false,
+    // How soon a lost worker is noticed once its heartbeat is overdue.
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
+    queueCacheIntervalSeconds: 60,
+    // Thresholds of a shared server; the jobs of this queue are few and long.
+    monitorVacuum: false,
+    reindex: false,
+  })
+  boss.on('error', (error) => logger.warn({ err: error }, 'queue error'))
+  boss.on('warning', (warning) => logger.debug({ warning }, 'queue warning'))
+  await boss.start()
+  return boss
+}
+
+/** The queue's view of a transaction: what it writes is committed or lost with the rest. */
+export function inTransaction(session: Session): { db: Db } {
+  return { db: { executeSql: (text, values) => session.query(text, values) } }
+}
+
+function adapter(database: Database): Db {
+  return {
+    executeSql: (text, values) => database.query(text, values),
+    listen: async (channel, onNotification, onReconnect) => {
+      const listener = await database.listen(channel, onNotification)
+      if (!listener) throw new Error('the server delivers no notifications')
+      onReconnect()
+      return { close: () => Promise.resolve(listener[Symbol.asyncDispose]()) }
+    },
+  }
+}

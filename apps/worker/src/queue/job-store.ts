@@ -1,0 +1,266 @@
+import type { JobError, JobProgress, Job, JobStatus } from '@terrane/contracts'
+import type { Database, Queryable } from '@terrane/database'
+import { invalidCursor } from '../errors.ts'
+
+/** A job as stored. */
+export interface JobRow {
+  readonly id: string
+  readonly task: string
+  readonly project_ref: string
+  readonly organization_id: string | null
+  readonly status: JobStatus
+  readonly input: Record<string, unknown>
+  readonly sealed_input: Buffer
+  readonly progress: JobProgress | null
+  readonly result: Record<string, unknown> | null
+  readonly error: JobError | null
+  readonly attempt: number
+  readonly max_attempts: number
+  readonly cancel_requested: boolean
+  readonly revision: number
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly updated_at: Date
+}
+
+/** Whose jobs a caller may see. */
+export interface JobScope {
+  readonly projectRef: string
+  readonly organizationId: string | null
+}
+
+export interface NewJob {
+  readonly id: string
+  readonly task: string
+  readonly scope: JobScope
+  readonly input: Readonly<Record<string, unknown>>
+  readonly sealedInput: Buffer
+  readonly maxAttempts: number
+}
+
+export interface ListOptions {
+  readonly status?: JobStatus | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly ascending: boolean
+}
+
+/** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
+export class JobStore {
+  private readonly database: Database
+
+  constructor(database: Database) {
+    this.database = database
+  }
+
+  async insert(session: Queryable, job: NewJob): Promise<JobRow> {
+    const { rows } = await session.query<JobRow>(
+      `insert into terrane.jobs (id, task, project_ref, organization_id, input, sealed_input, max_attempts)
+       values ($1, $2, $3, $4, $5, $6, $7) returning *`,
+      [
+        job.id,
+        job.task,
+        job.scope.projectRef,
+        job.scope.organizationId,
+        JSON.stringify(job.input),
+        job.sealedInput,
+        job.maxAttempts,
+      ],
+    )
+    return rows[0] as JobRow
+  }
+
+  /** Pending jobs of a project: the measure of fairness between projects. */
+  async countPending(session: Queryable, projectRef: string, task: string): Promise<number> {
+    const { rows } = await session.query<{ n: number }>(
+      `select count(*) as n from terrane.jobs where project_ref = $1 and task = $2 and status = 'pending'`,
+      [projectRef, task],
+    )
+    return rows[0]?.n ?? 0
+  }
+
+  async get(id: string): Promise<JobRow | null> {
+    const { rows } = await this.database.query<JobRow>('select * from terrane.jobs where id = $1', [id])
+    return rows[0] ?? null
+  }
+
+  async find(scope: JobScope, task: string, id: string): Promise<JobRow | null> {
+    const { rows } = await this.database.query<JobRow>(
+      `select * from terrane.jobs where id = $1 and task = $2 and project_ref = $3 and organization_id is not distinct from $4`,
+      [id, task, scope.projectRef, scope.organizationId],
+    )
+    return rows[0] ?? null
+  }
+
+  async latest(scope: JobScope, task: string, status?: JobStatus): Promise<JobRow | null> {
+    const { rows } = await this.list(scope, task, { status, limit: 1, ascending: false })
+    return rows[0] ?? null
+  }
+
+  /** A page by keyset on (created_at, id): jobs that arrive meanwhile shift nothing. */
+  async list(
+    scope: JobScope,
+    task: string,
+    options: ListOptions,
+  ): Promise<{ rows: JobRow[]; nextCursor: string | null }> {
+    const cursor = options.cursor === undefined ? null : decodeCursor(options.cursor)
+    const [compare, direction] = options.ascending ? ['>', 'asc'] : ['<', 'desc']
+    const { rows } = await this.database.query<JobRow & { created_key: string }>(
+      `select *, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_key from terrane.jobs
+       where project_ref = $1 and organization_id is not distinct from $2 and task = $3
+         and ($4::text is null or status = $4)
+         and ($5::timestamptz is null or (created_at, id) ${compare} ($5::timestamptz, $6::uuid))
+       order by created_at ${direction}, id ${direction} limit $7`,
+      [
+        scope.projectRef,
+        scope.organizationId,
+        task,
+        options.status ?? null,
+        cursor?.at ?? null,
+        cursor?.id ?? null,
+        options.limit + 1,
+      ],
+    )
+    const last = rows.length > options.limit ? rows[options.limit - 1] : undefined
+    return { rows: rows.slice(0, options.limit), nextCursor: last ? encodeCursor(last.created_key, last.id) : null }
+  }
+
+  /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
+  async start(id: string, attempt: number): Promise<JobRow | null> {
+    const { rows } = await this.database.query<JobRow>(
+      `update terrane.jobs set status = 'running', attempt = $2, progress = null,
+         started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(), revision = revision + 1
+       where id = $1 and status in ('pending', 'running') returning *`,
+      [id, attempt],
+    )
+    return rows[0] ?? null
+  }
+
+  /** Writes progress of the current run; false when that run is not the current one any more. */
+  async progress(id: string, attempt: number, progress: JobProgress): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `update terrane.jobs set progress = $3, updated_at = clock_timestamp(), revision = revision + 1
+       where id = $1 and attempt = $2 and status = 'running'`,
+      [id, attempt, JSON.stringify(progress)],
+    )
+    return rowCount === 1
+  }
+
+  async succeed(id: string, result: unknown): Promise<void> {
+    await this.database.query(
+      `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(),
+         progress = case when progress is null then null else progress || '{"percent": 100, "eta_seconds": 0}' end,
+         updated_at = clock_timestamp(), revision = revision + 1
+       where id = $1 and status in ('pending', 'running')`,
+      [id, JSON.stringify(result)],
+    )
+  }
+
+  async fail(id: string, error: JobError): Promise<void> {
+    await this.database.query(
+      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(),
+         updated_at = clock_timestamp(), revision = revision + 1
+       where id = $1 and status in ('pending', 'running')`,
+      [id, JSON.stringify(error)],
+    )
+  }
+
+  /** Puts a job back that will be run again. */
+  async requeue(id: string, message: string): Promise<void> {
+    await this.database.query(
+      `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
+         progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
+       where id = $1 and status = 'running'`,
+      [id, message],
+    )
+  }
+
+  /** Marks a job for cancellation: a pending one ends at once. Returns the row as it is now. */
+  async requestCancel(session: Queryable, id: string, error: JobError): Promise<JobRow | null> {
+    const { rows } = await session.query<JobRow>(
+      `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,
+         status = case when status = 'pending' then 'failed' else status end,
+         error = case when status = 'pending' then $2::jsonb else error end,
+         finished_at = case when status = 'pending' then clock_timestamp() else finished_at end
+       where id = $1 and status in ('pending', 'running') returning *`,
+      [id, JSON.stringify(error)],
+    )
+    return rows[0] ?? null
+  }
+
+  /** Which of the jobs are to be cancelled. */
+  async cancelRequested(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      'select id from terrane.jobs where id = any($1::uuid[]) and cancel_requested',
+      [ids],
+    )
+    return rows.map((row) => row.id)
+  }
+
+  /** Rows among the jobs whose revision is newer than the one given for each. */
+  async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
+    const { rows } = await this.database.query<JobRow>(
+      `select j.* from terrane.jobs j join unnest($1::uuid[], $2::bigint[]) as k(id, revision) on k.id = j.id
+       where j.revision > k.revision`,
+      [[...known.keys()], [...known.values()]],
+    )
+    return rows
+  }
+
+  async counts(): Promise<{ queued: number; running: number }> {
+    const { rows } = await this.database.query<{ queued: number; running: number }>(
+      `select count(*) filter (where status = 'pending') as queued, count(*) filter (where status = 'running') as running
+       from terrane.jobs where status in ('pending', 'running')`,
+    )
+    return rows[0] ?? { queued: 0, running: 0 }
+  }
+
+  /** Forgets what ended long ago and idempotency keys older than a day. */
+  async prune(retentionDays: number): Promise<void> {
+    await this.database.query(
+      `delete from terrane.jobs where finished_at < clock_timestamp() - make_interval(days => $1)`,
+      [retentionDays],
+    )
+    await this.database.query(
+      `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
+    )
+  }
+}
+
+/** The public record of a stored job. */
+export function toRecord(row: JobRow): Job {
+  const self = `/jobs/${row.task}/${row.id}`
+  return {
+    id: row.id,
+    job_id: row.id,
+    taskName: row.task,
+    status: row.status,
+    terminal: row.status === 'success' || row.status === 'failed',
+    project_ref: row.project_ref,
+    input: row.input,
+    progress: row.progress,
+    result: row.result,
+    error: row.error,
+    attempt: row.attempt,
+    max_attempts: row.max_attempts,
+    cancel_requested: row.cancel_requested,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+    updated_at: row.updated_at.toISOString(),
+    links: { self, cancel: self, events: `${self}/events` },
+  }
+}
+
+function encodeCursor(at: string, id: string): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url')
+}
+
+function decodeCursor(cursor: string): { at: string; id: string } {
+  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f-]{36})$/.exec(
+    Buffer.from(cursor, 'base64url').toString('utf8'),
+  )
+  if (!found) throw invalidCursor()
+  return { at: found[1] as string, id: found[2] as string }
+}

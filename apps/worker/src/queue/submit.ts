@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { uuidv7 } from '@terrane/core'
+import type { Database, Session } from '@terrane/database'
+import type { PgBoss } from 'pg-boss'
+import { cancelled, idempotencyMismatch } from '../errors.ts'
+import type { Task } from '../jobs/task.ts'
+import { redactInput } from '../projects/redact.ts'
+import type { Sealer } from '../projects/seal.ts'
+import { inTransaction } from './boss.ts'
+import type { JobRow, JobScope, JobStore } from './job-store.ts'
+import { CANCEL_CHANNEL, MAX_ATTEMPTS, toJobError } from './runner.ts'
+
+export interface SubmitterOptions {
+  readonly boss: PgBoss
+  readonly database: Database
+  readonly store: JobStore
+  readonly sealer: Sealer
+  /** Called when a job was enqueued, to fetch it at once. */
+  readonly onEnqueued: () => void
+}
+
+export interface Submission {
+  readonly task: Task
+  readonly scope: JobScope
+  readonly input: Readonly<Record<string, unknown>>
+  readonly idempotencyKey: string | undefined
+}
+
+/** Puts jobs into the queue and takes them out again. The record and the queue's job are written in one transaction. */
+export class Submitter {
+  private readonly options: SubmitterOptions
+
+  constructor(options: SubmitterOptions) {
+    this.options = options
+  }
+
+  /**
+   * The job that an Idempotency-Key of the last 24 hours stands for, or null.
+   *
+   * @throws IDEMPOTENCY_KEY_REUSED when it came with another body
+   */
+  async replay(submission: Submission): Promise<JobRow | null> {
+    const { idempotencyKey, scope, task } = submission
+    if (idempotencyKey === undefined) return null
+    const { rows } = await this.options.database.query<JobRow & { body_sha256: string }>(
+      `select k.body_sha256, j.* from terrane.idempotency_keys k join terrane.jobs j on j.id = k.job_id
+       where k.project_ref = $1 and k.task = $2 and k.key = $3 and k.created_at > clock_timestamp() - interval '24 hours'`,
+      [scopeKey(scope), task.name, idempotencyKey],
+    )
+    const found = rows[0]
+    if (!found) return null
+    if (found.body_sha256 !== hashBody(submission.input)) throw idempotencyMismatch()
+    return found
+  }
+
+  /** Enqueues a job. A second request with the same Idempotency-Key at the same moment gets the first one's job. */
+  async submit(submission: Submission): Promise<{ row: JobRow; replayed: boolean }> {
+    const { boss, database, store, sealer, onEnqueued } = this.options
+    const { task, scope, input } = submission
+    const id = uuidv7()
+    const outcome = await database
+      .transaction(async (session) => {
+        const row = await store.insert(session, {
+          id,
+          task: task.name,
+          scope,
+          input: redactInput(input),
+          sealedInput: sealer.seal(input, id),
+          maxAttempts: MAX_ATTEMPTS,
+        })
+        if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
+        // A project that has many jobs waiting stands behind one that has few.
+        const priority = 1 - (await store.countPending(session, scope.projectRef, task.name))
+        await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
+        return row
+      })
+      .catch((error: unknown) => {
+        if (error instanceof KeyTaken) return null
+        throw error
+      })
+    if (outcome) {
+      onEnqueued()
+      return { row: outcome, replayed: false }
+    }
+    const row = await this.replay(submission)
+    return row ? { row, replayed: true } : this.submit(submission)
+  }
+
+  /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */
+  async cancel(row: JobRow): Promise<JobRow> {
+    const { boss, database, store } = this.options
+    const changed = await database.transaction(async (session) => {
+      const now = await store.requestCancel(session, row.id, toJobError(cancelled()))
+      if (now?.status === 'failed') await boss.cancel(row.task, row.id, inTransaction(session))
+      if (now && database.capabilities.notify) await session.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, row.id])
+      return now
+    })
+    return changed ?? (await store.get(row.id)) ?? row
+  }
+
+  private async reserveKey(session: Session, submission: Submission, jobId: string): Promise<boolean> {
+    const { idempotencyKey, scope, task, input } = submission
+    if (idempotencyKey === undefined) return true
+    const { rowCount } = await session.query(
+      `insert into terrane.idempotency_keys as k (project_ref, task, key, body_sha256, job_id) values ($1, $2, $3, $4, $5)
+       on conflict (project_ref, task, key) do update
+         set body_sha256 = excluded.body_sha256, job_id = excluded.job_id, created_at = excluded.created_at
+         where k.created_at <= clock_timestamp() - interval '24 hours'`,
+      [scopeKey(scope), task.name, idempotencyKey, hashBody(input), jobId],
+    )
+    return rowCount === 1
+  }
+}
+
+class KeyTaken extends Error {}
+
+/** Projects of the same name in two organizations are two projects. */
+function scopeKey(scope: JobScope): string {
+  return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
+}
+
+/** SHA-256 of a body whatever the order of its fields. */
+function hashBody(body: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(body)))
+    .digest('hex')
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, sorted(v)]),
+  )
+}

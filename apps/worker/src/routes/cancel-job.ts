@@ -1,0 +1,29 @@
+import { Job, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { AppDeps } from '../app.ts'
+import { toRecord } from '../queue/job-store.ts'
+import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
+
+/** `DELETE /jobs/{taskName}/{job_id}`: 200 when the job has ended by now, 202 while it is being stopped. */
+export function cancelRoute(app: Http, deps: AppDeps): void {
+  app.delete(
+    '/jobs/:taskName/:job_id',
+    {
+      schema: {
+        summary: 'Cancel a job',
+        description:
+          'A cancelled job ends as failed with error code cancelled. Cancelling a job that has ended changes nothing.',
+        tags: ['jobs'],
+        security: [{ apikey: [], bearer: [] }],
+        params: JobParams,
+        querystring: ProjectQuery,
+        response: { 200: ref(Job), 202: ref(Job), '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request, reply) => {
+      const row = await deps.submitter.cancel(await findJob(deps, request, request.params, request.query.projectRef))
+      deps.onCancel(row.id)
+      return reply.code(row.status === 'running' ? 202 : 200).send(toRecord(row))
+    },
+  )
+}

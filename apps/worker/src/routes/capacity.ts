@@ -1,0 +1,25 @@
+import { Capacity, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { AppDeps } from '../app.ts'
+import { principalOf } from './access.ts'
+import { ProjectQuery } from './read-jobs.ts'
+
+/** `GET /capacity`: what one job may be, and how busy the pool is. */
+export function capacityRoute(app: Http, deps: AppDeps): void {
+  app.get(
+    '/capacity',
+    {
+      schema: {
+        summary: 'Limits and load',
+        tags: ['worker'],
+        security: [{ apikey: [], bearer: [] }],
+        querystring: ProjectQuery,
+        response: { 200: ref(Capacity), '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request) => {
+      await deps.projects.scope(principalOf(request), request.query.projectRef, '/querystring/projectRef')
+      return { ...deps.limits, ...(await deps.store.counts()) }
+    },
+  )
+}

@@ -1,0 +1,70 @@
+import { Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import { Type } from 'typebox'
+import type { AppDeps } from '../app.ts'
+import { toRecord, type JobRow } from '../queue/job-store.ts'
+import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
+
+const PING_MS = 15_000
+
+/**
+ * `GET /jobs/{taskName}/{job_id}/events`: server-sent events. `status` when the status changes and at the start, else
+ * `progress`; each carries the record. The id is the record's revision: `Last-Event-ID` skips what was seen. The stream
+ * ends when the job has ended.
+ */
+export function eventRoute(app: Http, deps: AppDeps): void {
+  const open = new Set<() => void>()
+  app.get(
+    '/jobs/:taskName/:job_id/events',
+    {
+      schema: {
+        summary: 'Follow a job',
+        description:
+          'Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.',
+        tags: ['jobs'],
+        security: [{ apikey: [], bearer: [] }],
+        produces: ['text/event-stream'],
+        params: JobParams,
+        querystring: ProjectQuery,
+        headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ maxLength: 20 })) }),
+        response: { '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request, reply) => {
+      const first = await findJob(deps, request, request.params, request.query.projectRef)
+      const seen = Number(request.headers['last-event-id'] ?? 0) || 0
+      reply.hijack()
+      const { raw } = reply
+      raw.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-request-id': request.id,
+      })
+      let status = ''
+      let unwatch: (() => void) | null = null
+      const ping = setInterval(() => raw.write(': ping\n\n'), PING_MS)
+      const end = () => {
+        clearInterval(ping)
+        unwatch?.()
+        open.delete(end)
+        raw.end()
+      }
+      const send = (row: JobRow) => {
+        const event = row.status === status ? 'progress' : 'status'
+        status = row.status
+        raw.write(`id: ${row.revision}\nevent: ${event}\ndata: ${JSON.stringify(toRecord(row))}\n\n`)
+        if (row.finished_at !== null) end()
+      }
+      open.add(end)
+      raw.on('close', end)
+      raw.write('retry: 2000\n\n')
+      if (first.revision > seen || first.finished_at !== null) send(first)
+      else status = first.status
+      if (!raw.writableEnded) unwatch = deps.events.watch(first.id, first.revision, send)
+    },
+  )
+  app.addHook('preClose', async () => {
+    for (const end of open) end()
+  })
+}

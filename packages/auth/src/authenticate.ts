@@ -1,0 +1,65 @@
+import { timingSafeEqual } from 'node:crypto'
+import { headersDisagree, unauthorized } from './errors.ts'
+import { hashKey } from './opaque-keys.ts'
+import type { Principal } from './principal.ts'
+import type { Verify } from './verifier.ts'
+
+/** What a request carries. Empty strings count as absent. */
+export interface Credentials {
+  readonly apikey: string | null
+  readonly bearer: string | null
+}
+
+type HeaderValue = string | string[] | undefined
+
+/**
+ * Reads `apikey` and `Authorization: Bearer` of a request.
+ *
+ * @throws UNAUTHORIZED when a header is there in a form that cannot be a key
+ */
+export function readCredentials(headers: Readonly<Record<string, HeaderValue>>): Credentials {
+  const authorization = single(headers['authorization'], 'Authorization')
+  const bearer = authorization === null ? null : /^bearer +(\S+)$/i.exec(authorization)?.[1]
+  if (bearer === undefined) {
+    throw unauthorized(
+      { reason: 'malformed', header: 'Authorization' },
+      { hint: 'Send `Authorization: Bearer <KEY>`.' },
+    )
+  }
+  return { apikey: single(headers['apikey'], 'apikey'), bearer }
+}
+
+/**
+ * The rule of the worker: the same key in both headers.
+ *
+ * @throws UNAUTHORIZED with a hint that says which header is missing or that they differ
+ */
+export async function authenticateBoth(credentials: Credentials, verify: Verify): Promise<Principal> {
+  const { apikey, bearer } = credentials
+  const hint = 'Send the key twice: `apikey: <KEY>` and `Authorization: Bearer <KEY>`.'
+  if (apikey === null) throw unauthorized({ reason: 'missing', header: 'apikey' }, { hint })
+  if (bearer === null) throw unauthorized({ reason: 'missing', header: 'Authorization' }, { hint })
+  if (!timingSafeEqual(Buffer.from(hashKey(apikey), 'hex'), Buffer.from(hashKey(bearer), 'hex')))
+    throw headersDisagree()
+  return verify(apikey)
+}
+
+/**
+ * The rule of functions, rest and storage: either header; a Bearer that differs from the apikey decides, and one that
+ * is there but bad is refused even when the apikey is good. Returns null when there is neither.
+ *
+ * @throws UNAUTHORIZED
+ */
+export async function authenticateEither(credentials: Credentials, verify: Verify): Promise<Principal | null> {
+  const { apikey, bearer } = credentials
+  const key = apikey === null ? null : await verify(apikey)
+  if (bearer === null || bearer === apikey) return key
+  return verify(bearer)
+}
+
+function single(value: HeaderValue, header: string): string | null {
+  if (value === undefined) return null
+  if (typeof value !== 'string') throw unauthorized({ reason: 'malformed', header })
+  const text = value.trim()
+  return text === '' ? null : text
+}

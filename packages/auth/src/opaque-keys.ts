@@ -1,0 +1,29 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Principal } from './principal.ts'
+
+/** SHA-256 of a key, lower-case hex: the only form in which an opaque key is stored. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** A new opaque key of 256 bits: `{prefix}_{43 characters of base64url}`. */
+export function makeOpaqueKey(prefix: string): string {
+  return `${prefix}_${randomBytes(32).toString('base64url')}`
+}
+
+/** A stored key: the hash and whom it stands for. */
+export interface StoredKey {
+  readonly sha256: string
+  readonly principal: Principal
+}
+
+/** Finds the stored key of a hash; compares every candidate in constant time. */
+export function findKey(keys: readonly StoredKey[], sha256: string): Principal | null {
+  const wanted = Buffer.from(sha256, 'hex')
+  let found: Principal | null = null
+  for (const key of keys) {
+    const have = Buffer.from(key.sha256, 'hex')
+    if (have.length === wanted.length && timingSafeEqual(have, wanted)) found = key.principal
+  }
+  return found
+}

@@ -1,0 +1,103 @@
+import { SignJWT, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import { unauthorized } from './errors.ts'
+import type { Principal, Role } from './principal.ts'
+
+/** How the tokens of a project are verified. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the JWKS. */
+export interface TokenTrust {
+  readonly projectRef: string
+  readonly jwtSecret?: string
+  /** Resolves a key of the project's JWKS, e.g. jose's `createRemoteJWKSet` or `createLocalJWKSet`. */
+  readonly jwks?: JWTVerifyGetKey
+}
+
+const ROLES: ReadonlySet<string> = new Set<Role>(['anon', 'authenticated', 'service_role'])
+
+/** True for a string of three base64url parts, as compact JWTs are (RFC 7519). */
+export function looksLikeToken(text: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)
+}
+
+/**
+ * Verifies a project's JWT (RFC 7519): signature by a pinned algorithm, `exp` present and in the future, `role` known,
+ * `ref` equal to the project (required for anon and service_role, which are project keys).
+ *
+ * @throws UNAUTHORIZED with the reason
+ */
+export async function verifyToken(token: string, trust: TokenTrust): Promise<Principal> {
+  const payload = await verifySignature(token, trust)
+  const role = payload['role']
+  if (typeof role !== 'string' || !ROLES.has(role)) throw unauthorized({ reason: 'malformed' })
+  const ref = payload['ref']
+  const isKey = role === 'anon' || role === 'service_role'
+  if (isKey ? ref !== trust.projectRef : ref !== undefined && ref !== trust.projectRef)
+    throw unauthorized({ reason: 'project' })
+  return {
+    role: role as Role,
+    projectRef: trust.projectRef,
+    organizationId: null,
+    subject: typeof payload.sub === 'string' ? payload.sub : null,
+    claims: payload,
+  }
+}
+
+/** Signs a token of a project with HS256. `expiresIn` is in seconds. */
+export function signToken(
+  claims: Readonly<Record<string, unknown>>,
+  jwtSecret: string,
+  expiresIn: number,
+  issuedAt: Date = new Date(),
+): Promise<string> {
+  const now = Math.floor(issuedAt.getTime() / 1000)
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuedAt(now)
+    .setExpirationTime(now + expiresIn)
+    .sign(new TextEncoder().encode(jwtSecret))
+}
+
+/**
+ * Verifies any HS256 token signed with the secret, e.g. a signed storage URL, and returns its claims.
+ *
+ * @throws UNAUTHORIZED with the reason
+ */
+export async function verifyClaims(token: string, jwtSecret: string): Promise<JWTPayload> {
+  return verifySignature(token, { projectRef: '', jwtSecret })
+}
+
+async function verifySignature(token: string, trust: TokenTrust): Promise<JWTPayload> {
+  const options = { requiredClaims: ['exp'], clockTolerance: 5 }
+  const alg = algorithmOf(token)
+  try {
+    if (alg === 'HS256' && trust.jwtSecret !== undefined) {
+      const secret = new TextEncoder().encode(trust.jwtSecret)
+      return (await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })).payload
+    }
+    if ((alg === 'ES256' || alg === 'RS256') && trust.jwks) {
+      return (await jwtVerify(token, trust.jwks, { ...options, algorithms: [alg] })).payload
+    }
+  } catch (cause) {
+    throw refusal(cause)
+  }
+  throw unauthorized({ reason: 'algorithm' })
+}
+
+function algorithmOf(token: string): string {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
+    const alg = header !== null && typeof header === 'object' ? (header as Record<string, unknown>)['alg'] : undefined
+    if (typeof alg === 'string') return alg
+  } catch {
+    throw unauthorized({ reason: 'malformed' })
+  }
+  throw unauthorized({ reason: 'malformed' })
+}
+
+/** A key set that cannot be fetched is the server's trouble, not the caller's: such errors pass through. */
+function refusal(cause: unknown): unknown {
+  if (cause instanceof errors.JWTExpired) return unauthorized({ reason: 'expired' })
+  if (cause instanceof errors.JWKSTimeout) return cause
+  if (cause instanceof errors.JWSSignatureVerificationFailed) return unauthorized({ reason: 'signature' })
+  if (cause instanceof errors.JWKSNoMatchingKey) return unauthorized({ reason: 'signature' })
+  if (cause instanceof errors.JOSEError) return unauthorized({ reason: 'malformed' })
+  return cause
+}

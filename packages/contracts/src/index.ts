@@ -1,0 +1,8 @@
+export { Capacity, JOB_STATUSES, Job, JobError, JobList, JobListQuery, JobProgress, TASK_NAMES } from './job.ts'
+export type { JobStatus, TaskName } from './job.ts'
+export { IDENTIFIER_PATTERN, identifier } from './identifiers.ts'
+export { named, nullable, ref } from './named.ts'
+export type { Named } from './named.ts'
+export { Problem } from './problem.ts'
+export { ProjectTarget } from './project-target.ts'
+export { CreateGeoEmbeddings, DEFAULT_GEO_MODEL, EmbeddingsResult } from './tasks/create-geo-embeddings.ts'

@@ -1,0 +1,106 @@
+import { Type, type Static } from 'typebox'
+import { named, nullable, ref } from './named.ts'
+
+/** The six tasks of the worker, in the order of the interface document. */
+export const TASK_NAMES = [
+  'osmImportArea',
+  'overtureImportArea',
+  'ogr2ogrImport',
+  'createGeoEmbeddings',
+  'createSraiEmbeddings',
+  'archiveToPmtiles',
+] as const
+export type TaskName = (typeof TASK_NAMES)[number]
+
+export const JOB_STATUSES = ['pending', 'running', 'success', 'failed'] as const
+/** Clients stop polling on `success` and `failed` only, so a cancelled job is `failed` with code `cancelled`. */
+export type JobStatus = (typeof JOB_STATUSES)[number]
+
+const JobStatusSchema = Type.Enum([...JOB_STATUSES])
+
+export const JobError = named(
+  'JobError',
+  Type.Object({
+    code: Type.String({
+      description: 'Lower case: the job machinery (cancelled, worker_lost, size_guard_exceeded). Upper case: the task.',
+    }),
+    message: Type.String(),
+    hint: nullable(Type.String()),
+    details: nullable(Type.String()),
+    retryable: Type.Boolean({ description: 'The same request may succeed later without a change.' }),
+  }),
+)
+export type JobError = Static<typeof JobError>
+
+export const JobProgress = named(
+  'JobProgress',
+  Type.Object({
+    percent: nullable(Type.Number({ minimum: 0, maximum: 100 })),
+    phase: Type.String(),
+    message: Type.String(),
+    done: Type.Integer({ minimum: 0 }),
+    total: nullable(Type.Integer({ minimum: 0 })),
+    unit: Type.String(),
+    eta_seconds: nullable(Type.Number({ minimum: 0 })),
+  }),
+)
+export type JobProgress = Static<typeof JobProgress>
+
+/** The public record of a job. */
+export const Job = named(
+  'Job',
+  Type.Object({
+    id: Type.String({ format: 'uuid' }),
+    job_id: Type.String({ format: 'uuid', description: 'The same as id.' }),
+    taskName: Type.String(),
+    status: JobStatusSchema,
+    terminal: Type.Boolean({ description: 'True for success and failed.' }),
+    project_ref: Type.String(),
+    input: Type.Record(Type.String(), Type.Unknown(), { description: 'The request body without its secrets.' }),
+    progress: nullable(ref(JobProgress)),
+    result: nullable(Type.Record(Type.String(), Type.Unknown())),
+    error: nullable(ref(JobError)),
+    attempt: Type.Integer({ minimum: 0 }),
+    max_attempts: Type.Integer({ minimum: 1 }),
+    cancel_requested: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    started_at: nullable(Type.String({ format: 'date-time' })),
+    finished_at: nullable(Type.String({ format: 'date-time' })),
+    updated_at: Type.String({ format: 'date-time' }),
+    links: Type.Object({ self: Type.String(), cancel: Type.String(), events: Type.String() }),
+  }),
+)
+export type Job = Static<typeof Job>
+
+export const JobList = named(
+  'JobList',
+  Type.Object({ data: Type.Array(ref(Job)), next_cursor: nullable(Type.String()) }),
+)
+export type JobList = Static<typeof JobList>
+
+/** Query of the list route. */
+export const JobListQuery = Type.Object(
+  {
+    projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
+    status: Type.Optional(JobStatusSchema),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
+    order: Type.Optional(Type.Enum(['created_at.desc', 'created_at.asc'], { default: 'created_at.desc' })),
+  },
+  { additionalProperties: false },
+)
+export type JobListQuery = Static<typeof JobListQuery>
+
+export const Capacity = named(
+  'Capacity',
+  Type.Object({
+    maxH3Cells: Type.Integer({ description: 'createSraiEmbeddings: most H3 cells of one job; 0 = no limit.' }),
+    maxGeoPatches: Type.Integer({ description: 'createGeoEmbeddings: most embeddings of one job; 0 = no limit.' }),
+    maxGeotiffBytes: Type.Integer({ description: 'createGeoEmbeddings: largest raster file; 0 = no limit.' }),
+    maxAoiKm2: Type.Number({ description: 'Largest area of interest of an import; 0 = no limit.' }),
+    workers: Type.Integer({ description: 'Jobs that this process runs at once.' }),
+    queued: Type.Integer(),
+    running: Type.Integer(),
+  }),
+)
+export type Capacity = Static<typeof Capacity>

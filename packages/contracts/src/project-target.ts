@@ -1,0 +1,19 @@
+import { Type, type Static } from 'typebox'
+
+/** Which project a job of the shared pool is for, and, where the pool allows it, how to reach it. */
+export const ProjectTarget = Type.Object(
+  {
+    projectRef: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'The project the job belongs to.' }),
+    databaseUrl: Type.Optional(
+      Type.String({ pattern: '^postgres(ql)?://', maxLength: 2000, description: 'Sealed at once, never returned.' }),
+    ),
+    serviceRoleKey: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4000, description: 'Sealed at once, never returned.' }),
+    ),
+    storageUrl: Type.Optional(
+      Type.String({ pattern: '^https?://', maxLength: 2000, description: 'Base of the storage API of the project.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'Required on the shared pool.' },
+)
+export type ProjectTarget = Static<typeof ProjectTarget>

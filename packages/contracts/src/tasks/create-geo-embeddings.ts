@@ -1,0 +1,89 @@
+import { Type, type Static } from 'typebox'
+import { identifier } from '../identifiers.ts'
+import { named } from '../named.ts'
+import { ProjectTarget } from '../project-target.ts'
+
+export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
+
+/** Body of `POST /jobs/createGeoEmbeddings`. */
+export const CreateGeoEmbeddings = Type.Object(
+  {
+    geotiffPath: Type.String({
+      minLength: 1,
+      maxLength: 4000,
+      description: 'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker.',
+    }),
+    tableName: identifier('Output table in schema geoembeddings; must not exist.'),
+    normalizeEmbeddings: Type.Optional(Type.Boolean({ default: true, description: 'Scale each vector to length 1.' })),
+    tileSize: Type.Optional(
+      Type.Integer({ minimum: 16, maximum: 2048, default: 256, description: 'Edge of a tile in pixels.' }),
+    ),
+    modelName: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, default: DEFAULT_GEO_MODEL, description: 'Id of a model manifest.' }),
+    ),
+    bands: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0, maximum: 65534 }), {
+        minItems: 1,
+        maxItems: 64,
+        description: '0-based band indices in the order the model expects.',
+      }),
+    ),
+    uploadArtifactsToStorage: Type.Optional(
+      Type.Boolean({ default: false, description: 'Also write GeoParquet and a STAC item to bucket geoembeddings.' }),
+    ),
+    stride: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels from tile to tile; tileSize when absent.' }),
+    ),
+    edge: Type.Optional(
+      Type.Enum(['pad', 'drop', 'shift'], {
+        default: 'pad',
+        description: 'Tiles over the edge: mirrored pixels, left out, or moved inward.',
+      }),
+    ),
+    alignGrid: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Snap tile origins to multiples of the tile in the CRS, so that dates line up.',
+      }),
+    ),
+    minValidFraction: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, default: 0.5, description: 'Tiles with less valid pixels are skipped.' }),
+    ),
+    scale: Type.Optional(
+      Type.Array(Type.Number(), {
+        minItems: 2,
+        maxItems: 2,
+        description: '[min, max] of the pixel values; per raster 2nd to 98th percentile when absent, /255 for bytes.',
+      }),
+    ),
+    level: Type.Optional(
+      Type.Enum(['tile', 'patch'], {
+        default: 'tile',
+        description: 'One vector per tile, or one per patch of the model (many more rows, half precision).',
+      }),
+    ),
+    projectTarget: Type.Optional(ProjectTarget),
+  },
+  { additionalProperties: false, title: 'CreateGeoEmbeddings' },
+)
+export type CreateGeoEmbeddings = Static<typeof CreateGeoEmbeddings>
+
+/** `result` of a finished createGeoEmbeddings or createSraiEmbeddings job. */
+export const EmbeddingsResult = named(
+  'EmbeddingsResult',
+  Type.Object({
+    table: Type.String({ description: 'Qualified name of the table.' }),
+    rows: Type.Integer(),
+    dims: Type.Integer(),
+    model: Type.Object({ id: Type.String(), sha256: Type.String(), licence: Type.String() }),
+    skipped_nodata: Type.Integer(),
+    scale: Type.Unknown(),
+    crs: Type.String(),
+    bbox: Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'west, south, east, north' }),
+    artifacts: Type.Optional(
+      Type.Array(Type.Object({ bucket: Type.String(), path: Type.String(), bytes: Type.Integer() })),
+    ),
+    timings: Type.Record(Type.String(), Type.Number(), { description: 'Seconds per phase.' }),
+  }),
+)
+export type EmbeddingsResult = Static<typeof EmbeddingsResult>

@@ -1,0 +1,181 @@
+import { once } from 'node:events'
+import { TerraneError } from '@terrane/core'
+import copyStreams from 'pg-copy-streams'
+import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
+import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
+import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
+import { CopyEncoder } from './copy-binary.ts'
+
+export interface BulkLoadTarget {
+  readonly schema: string
+  readonly table: string
+  readonly columns: readonly Column[]
+}
+
+export interface BulkLoadOptions {
+  readonly signal?: AbortSignal
+  /** Called with the rows sent so far. */
+  readonly onRows?: (rows: number) => void
+}
+
+/** Size of the chunks that are handed to the COPY stream, in bytes. */
+const COPY_CHUNK = 1 << 17
+/** Rows and approximate bytes of one INSERT on the embedded database. */
+const INSERT_ROWS = 1000
+const INSERT_BYTES = 4 << 20
+
+/**
+ * Loads rows into a table as fast as the server allows: COPY BINARY, or batched `INSERT … SELECT unnest` on the embedded
+ * database. On COPY all rows arrive or none; on the embedded database the batches before an error stay, so load into a
+ * staging table. Returns the number of rows.
+ *
+ * @throws BULK_LOAD_FAILED around the server's own error, the reason of the signal, or what the source throws
+ */
+export async function bulkLoad(
+  database: Database,
+  target: BulkLoadTarget,
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  options: BulkLoadOptions = {},
+): Promise<number> {
+  if (database.capabilities.copy) return database.session((session) => copyRows(session, target, batches, options))
+  return insertRows(database, target, batches, options)
+}
+
+async function copyRows(
+  session: Session,
+  target: BulkLoadTarget,
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  options: BulkLoadOptions,
+): Promise<number> {
+  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
+  const table = qualified(target.schema, target.table)
+  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
+  let failure: unknown
+  stream.on('error', (error) => {
+    failure ??= error
+  })
+  const encoder = new CopyEncoder(target.columns)
+  let rows = 0
+  const flush = async () => {
+    if (failure) throw failure
+    if (!stream.write(encoder.take())) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    if (failure) throw failure
+  }
+  try {
+    for await (const batch of batches) {
+      options.signal?.throwIfAborted()
+      for (const row of batch) {
+        encoder.write(row)
+        rows++
+        if (encoder.size >= COPY_CHUNK) await flush()
+      }
+      options.onRows?.(rows)
+    }
+    encoder.end()
+    await flush()
+    stream.end()
+    if (!stream.writableFinished) await once(stream, 'finish')
+    return rows
+  } catch (error) {
+    // The server forgets the rows; the connection is usable again once it has said so.
+    if (!stream.destroyed) {
+      stream.destroy()
+      await session.client.query('select 1').catch(ignore)
+    }
+    throw wrap(error, target, rows, options.signal)
+  }
+}
+
+async function insertRows(
+  database: Database,
+  target: BulkLoadTarget,
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  options: BulkLoadOptions,
+): Promise<number> {
+  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
+  const parameters = target.columns.map((_, i) => `$${i + 1}::text[]`).join(', ')
+  const casts = target.columns.map((column, i) => `(u.c${i})::${column.type}`).join(', ')
+  const aliases = target.columns.map((_, i) => `c${i}`).join(', ')
+  const text = `insert into ${qualified(target.schema, target.table)} (${names}) select ${casts} from unnest(${parameters}) as u(${aliases})`
+  let pending: (string | null)[][] = target.columns.map(() => [])
+  let bytes = 0
+  let rows = 0
+  const flush = async () => {
+    const values = pending
+    if ((values[0]?.length ?? 0) === 0) return
+    pending = target.columns.map(() => [])
+    bytes = 0
+    await database.query(text, values)
+  }
+  try {
+    for await (const batch of batches) {
+      for (const row of batch) {
+        for (let i = 0; i < target.columns.length; i++) {
+          const value = row[i]
+          const encoded =
+            value === null || value === undefined ? null : textOf((target.columns[i] as Column).type, value)
+          bytes += encoded?.length ?? 4
+          ;(pending[i] as (string | null)[]).push(encoded)
+        }
+        rows++
+        if ((pending[0]?.length ?? 0) >= INSERT_ROWS || bytes >= INSERT_BYTES) {
+          options.signal?.throwIfAborted()
+          await flush()
+        }
+      }
+      options.onRows?.(rows)
+    }
+    options.signal?.throwIfAborted()
+    await flush()
+    return rows
+  } catch (error) {
+    throw wrap(error, target, rows, options.signal)
+  }
+}
+
+/** The text form that the server's input functions read. */
+function textOf(type: ColumnType, value: unknown): string {
+  switch (type) {
+    case 'int2':
+    case 'int4':
+    case 'int8':
+    case 'float4':
+    case 'float8':
+    case 'bool':
+    case 'uuid':
+      return String(value)
+    case 'text':
+      return withoutNul(value as string)
+    case 'jsonb':
+      return jsonText(value)
+    case 'timestamptz':
+      return (value as Date).toISOString()
+    case 'bytea':
+      return `\\x${hex(value as Uint8Array)}`
+    case 'geometry':
+      return hex(value as Uint8Array)
+    case 'vector':
+    case 'halfvec':
+      return `[${(value as Float32Array).join(',')}]`
+  }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+}
+
+function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason
+  if (error instanceof TerraneError) return error
+  const mapped = mapConnectionError(error)
+  if (mapped !== error) return mapped
+  // A five-character code is the server's; anything else came from the source of the rows and is passed on.
+  const { code } = error as { code?: unknown }
+  if (typeof code !== 'string' || code.length !== 5) return error
+  return bulkLoadFailed(
+    { table: `${target.schema}.${target.table}`, rows },
+    { cause: error, details: (error as Error).message },
+  )
+}
+
+function ignore(): void {}

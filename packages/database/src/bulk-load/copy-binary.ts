@@ -1,0 +1,162 @@
+import { jsonText, toHalf, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
+
+/** PGCOPY header: signature, flags, extension length (PostgreSQL manual, COPY, binary format). */
+const HEADER = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
+const TRAILER = Buffer.from([0xff, 0xff])
+const MICROS_TO_2000 = 946_684_800_000_000n
+
+/**
+ * Encodes rows in PostgreSQL's binary COPY format into one growing buffer that is handed out and reused. Not
+ * re-entrant: take what {@link take} returns before the next row is written.
+ */
+export class CopyEncoder {
+  private buffer = Buffer.allocUnsafe(1 << 18)
+  private length = 0
+  private readonly columns: readonly Column[]
+
+  constructor(columns: readonly Column[]) {
+    this.columns = columns
+    this.length = HEADER.copy(this.buffer)
+  }
+
+  /** Bytes that wait to be taken. */
+  get size(): number {
+    return this.length
+  }
+
+  /** Appends a row. @throws RangeError when a value does not fit its column */
+  write(row: Row): void {
+    const start = this.length
+    try {
+      this.reserve(2)
+      this.length = this.buffer.writeInt16BE(this.columns.length, this.length)
+      for (let i = 0; i < this.columns.length; i++) {
+        const column = this.columns[i] as Column
+        const value = row[i]
+        if (value === null || value === undefined) {
+          this.reserve(4)
+          this.length = this.buffer.writeInt32BE(-1, this.length)
+        } else {
+          this.value(column.type, value)
+        }
+      }
+    } catch (error) {
+      this.length = start
+      throw error
+    }
+  }
+
+  /** Appends the end mark. */
+  end(): void {
+    this.reserve(2)
+    this.length += TRAILER.copy(this.buffer, this.length)
+  }
+
+  /** Hands out what was written since the last call and starts a new buffer. */
+  take(): Buffer {
+    const chunk = this.buffer.subarray(0, this.length)
+    this.buffer = Buffer.allocUnsafe(Math.max(1 << 18, this.length))
+    this.length = 0
+    return chunk
+  }
+
+  private reserve(bytes: number): void {
+    const needed = this.length + bytes
+    if (needed <= this.buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2))
+    this.buffer.copy(larger, 0, 0, this.length)
+    this.buffer = larger
+  }
+
+  private value(type: ColumnType, value: unknown): void {
+    switch (type) {
+      case 'int2':
+        this.fixed(2)
+        this.length = this.buffer.writeInt16BE(value as number, this.length)
+        return
+      case 'int4':
+        this.fixed(4)
+        this.length = this.buffer.writeInt32BE(value as number, this.length)
+        return
+      case 'int8':
+        this.fixed(8)
+        this.length = this.buffer.writeBigInt64BE(BigInt(value as number | bigint), this.length)
+        return
+      case 'float4':
+        this.fixed(4)
+        this.length = this.buffer.writeFloatBE(value as number, this.length)
+        return
+      case 'float8':
+        this.fixed(8)
+        this.length = this.buffer.writeDoubleBE(value as number, this.length)
+        return
+      case 'bool':
+        this.fixed(1)
+        this.length = this.buffer.writeUInt8(value === true ? 1 : 0, this.length)
+        return
+      case 'timestamptz':
+        this.fixed(8)
+        this.length = this.buffer.writeBigInt64BE(
+          BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000,
+          this.length,
+        )
+        return
+      case 'uuid':
+        this.fixed(16)
+        this.length += this.buffer.write((value as string).replaceAll('-', ''), this.length, 16, 'hex')
+        return
+      case 'text':
+        this.text(withoutNul(value as string), 0)
+        return
+      case 'jsonb':
+        this.text(jsonText(value), 1)
+        return
+      case 'bytea':
+      case 'geometry': {
+        const bytes = value as Uint8Array
+        this.fixed(bytes.byteLength)
+        this.buffer.set(bytes, this.length)
+        this.length += bytes.byteLength
+        return
+      }
+      case 'vector':
+        this.vector(value as Float32Array)
+        return
+      case 'halfvec':
+        this.halfvec(value as Float32Array)
+    }
+  }
+
+  /** Writes the length field and makes room for the value. */
+  private fixed(bytes: number): void {
+    this.reserve(4 + bytes)
+    this.length = this.buffer.writeInt32BE(bytes, this.length)
+  }
+
+  /** `version` bytes (jsonb has one, of value 1) and the text. */
+  private text(text: string, version: 0 | 1): void {
+    this.reserve(5 + text.length * 3)
+    const at = this.length
+    this.length += 4
+    if (version === 1) this.length = this.buffer.writeUInt8(1, this.length)
+    this.length += this.buffer.write(text, this.length, 'utf8')
+    this.buffer.writeInt32BE(this.length - at - 4, at)
+  }
+
+  /** pgvector: int16 dimensions, int16 0, then float4 each. */
+  private vector(values: Float32Array): void {
+    this.fixed(4 + values.length * 4)
+    const { buffer } = this
+    let at = buffer.writeInt32BE(values.length << 16, this.length)
+    for (let i = 0; i < values.length; i++) at = buffer.writeFloatBE(values[i] as number, at)
+    this.length = at
+  }
+
+  private halfvec(values: Float32Array): void {
+    this.fixed(4 + values.length * 2)
+    const { buffer } = this
+    let at = buffer.writeInt32BE(values.length << 16, this.length)
+    for (let i = 0; i < values.length; i++) at = buffer.writeUInt16BE(toHalf(values[i] as number), at)
+    this.length = at
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * What the server at the other end can do, asked once when it is opened. The embedded database (PGlite behind a socket)
+ * shares one session among all clients, so advisory locks exclude nobody there, LISTEN delivers nothing and COPY from
+ * the client breaks it; every caller chooses its path by these flags and both paths pass the same tests.
+ */
+export interface Capabilities {
+  readonly engine: 'postgres' | 'pglite'
+  /** Server version as a number, e.g. 170011. */
+  readonly version: number
+  readonly copy: boolean
+  readonly notify: boolean
+  readonly locks: boolean
+}
+
+/** Reads the capabilities from the server's own description of itself. */
+export function capabilitiesOf(versionText: string, versionNumber: number): Capabilities {
+  const embedded = versionText.includes('PGlite')
+  return {
+    engine: embedded ? 'pglite' : 'postgres',
+    version: versionNumber,
+    copy: !embedded,
+    notify: !embedded,
+    locks: !embedded,
+  }
+}

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bulkLoad } from './bulk-load/bulk-load.ts'
+import type { Column, Row } from './bulk-load/columns.ts'
+import { openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openTestDatabase, testLane, type TestDatabase } from './testing/test-database.ts'
+import { appliedResult, dropStaging, relationExists, stagedJobIds, stagedTable, swapIn } from './staging.ts'
+
+let test_: TestDatabase
+beforeAll(async () => {
+  test_ = await openTestDatabase()
+})
+afterAll(async () => {
+  await test_[Symbol.asyncDispose]()
+})
+
+test('the capabilities say which server it is', () => {
+  const { capabilities } = test_.database
+  expect(capabilities.engine).toBe(testLane())
+  expect(capabilities.copy).toBe(testLane() === 'postgres')
+  expect(capabilities.version).toBeGreaterThanOrEqual(150000)
+})
+
+test('a server that cannot be reached is DATABASE_UNAVAILABLE', async () => {
+  await expect(openDatabase({ url: 'postgres://x@127.0.0.1:1/x' })).rejects.toMatchObject({
+    code: 'DATABASE_UNAVAILABLE',
+    retryable: true,
+  })
+})
+
+test('a transaction that throws leaves nothing and the connection goes on', async () => {
+  const { database } = test_
+  await database.query('create table rolled (a int)')
+  await expect(
+    database.transaction(async (session) => {
+      await session.query('insert into rolled values (1)')
+      throw new Error('no')
+    }),
+  ).rejects.toThrow('no')
+  expect((await database.query('select * from rolled')).rows).toEqual([])
+})
+
+test('a job that is cancelled stops its statement and starts no other', async () => {
+  const stop = new AbortController()
+  const job = test_.database.withSignal(stop.signal)
+  const reason = new Error('cancelled by the test')
+  // The embedded database has one session: there a statement runs to its end first.
+  const seconds = test_.database.capabilities.locks ? 20 : 0.2
+  const running = job.query('select pg_sleep($1)', [seconds])
+  setTimeout(() => stop.abort(reason), 100)
+  await expect(running.then(() => job.query('select 1'))).rejects.toBe(reason)
+  await expect(job.transaction((session) => session.query('select 1'))).rejects.toBe(reason)
+  expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('migrations that are applied are not applied again', async () => {
+  expect(await migrate(test_.database, ['control', 'project'])).toEqual([])
+})
+
+test('two processes may migrate at once', async () => {
+  const [a, b] = await Promise.all([migrate(test_.database, ['control']), migrate(test_.database, ['control'])])
+  expect([...a, ...b]).toEqual([])
+})
+
+describe('bulk load', () => {
+  const columns: Column[] = [
+    { name: 'i2', type: 'int2' },
+    { name: 'i4', type: 'int4' },
+    { name: 'i8', type: 'int8' },
+    { name: 'f4', type: 'float4' },
+    { name: 'f8', type: 'float8' },
+    { name: 'b', type: 'bool' },
+    { name: 't', type: 'text' },
+    { name: 'j', type: 'jsonb' },
+    { name: 'raw', type: 'bytea' },
+    { name: 'u', type: 'uuid' },
+    { name: 'at', type: 'timestamptz' },
+    { name: 'g', type: 'geometry' },
+    { name: 'v', type: 'vector' },
+    { name: 'h', type: 'halfvec' },
+  ]
+  const point = Buffer.from('0101000020e6100000000000000000f03f0000000000000040', 'hex')
+  const row: Row = [
+    -32768,
+    2147483647,
+    9007199254740991n,
+    0.1,
+    Math.PI,
+    true,
+    'a "b" \\ {c,d} \t\n é 😀 \0end',
+    { k: 'v\\ "q"', n: [1, null, '\0x'] },
+    Uint8Array.of(0, 92, 255),
+    '0199b1f0-0000-7000-8000-00000000002a',
+    new Date('2026-11-21T10:11:12.345Z'),
+    point,
+    Float32Array.of(1.5, -0.1, 3e-8),
+    Float32Array.of(1.5, 65504, -0.333251953125),
+  ]
+
+  async function freshTable(name: string) {
+    await test_.database.query(
+      `create table public.${name} (${columns.map((c) => `${c.name} ${c.type === 'vector' || c.type === 'halfvec' ? `${c.type}(3)` : c.type}`).join(', ')})`,
+    )
+    return { schema: 'public', table: name, columns }
+  }
+
+  test('every type makes the round trip, and so does NULL', async () => {
+    const target = await freshTable('trip')
+    const nulls: Row = columns.map(() => null)
+    expect(await bulkLoad(test_.database, target, [[row, nulls]])).toBe(2)
+    const { rows } = await test_.database.query(
+      `select i2, i4, i8::text, f4, f8, b, t, j, raw, u::text, at, st_asewkb(g) as g, v::text, h::text from public.trip order by i2 nulls last`,
+    )
+    expect(rows[0]).toEqual({
+      i2: -32768,
+      i4: 2147483647,
+      i8: '9007199254740991',
+      f4: 0.1,
+      f8: Math.PI,
+      b: true,
+      t: 'a "b" \\ {c,d} \t\n é 😀 end',
+      j: { k: 'v\\ "q"', n: [1, null, 'x'] },
+      raw: Buffer.of(0, 92, 255),
+      u: '0199b1f0-0000-7000-8000-00000000002a',
+      at: new Date('2026-11-21T10:11:12.345Z'),
+      g: point,
+      v: '[1.5,-0.1,3e-08]',
+      h: '[1.5,65504,-0.33325195]',
+    })
+    expect(Object.values(rows[1] ?? {}).every((value) => value === null)).toBe(true)
+  })
+
+  test('many batches arrive whole and vectors are exact', async () => {
+    await test_.database.query('create table public.many (id bigint primary key, v vector(64))')
+    const target = {
+      schema: 'public',
+      table: 'many',
+      columns: [columns[2], columns[12]].map((c, i) => ({ name: i === 0 ? 'id' : 'v', type: (c as Column).type })),
+    }
+    const vectorOf = (id: number) => Float32Array.from({ length: 64 }, (_, i) => Math.sin(id * 64 + i))
+    async function* batches() {
+      for (let b = 0; b < 40; b++)
+        yield Array.from({ length: 100 }, (_, i): Row => [b * 100 + i, vectorOf(b * 100 + i)])
+    }
+    const seen: number[] = []
+    expect(await bulkLoad(test_.database, target, batches(), { onRows: (rows) => seen.push(rows) })).toBe(4000)
+    expect(seen.at(-1)).toBe(4000)
+    const { rows } = await test_.database.query<{ id: number; v: string }>(
+      'select id, v::text from public.many where id in (0, 1234, 3999) order by id',
+    )
+    for (const { id, v } of rows) expect(Float32Array.from(JSON.parse(v) as number[])).toEqual(vectorOf(id))
+    expect(rows).toHaveLength(3)
+  })
+
+  test('a failing source ends the load, its error comes through and the pool goes on', async () => {
+    const target = await freshTable('failing')
+    async function* batches() {
+      yield [row]
+      throw new Error('the disk is gone')
+    }
+    await expect(bulkLoad(test_.database, target, batches())).rejects.toThrow('the disk is gone')
+    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    const { rows } = await test_.database.query<{ n: number }>('select count(*) as n from public.failing')
+    expect(rows[0]?.n).toBeLessThanOrEqual(test_.database.capabilities.copy ? 0 : 1)
+  })
+
+  test('what the server refuses is BULK_LOAD_FAILED with its words', async () => {
+    await test_.database.query('create table public.picky (i4 int check (i4 > 0))')
+    const target = { schema: 'public', table: 'picky', columns: [{ name: 'i4', type: 'int4' } as const] }
+    await expect(bulkLoad(test_.database, target, [[[1], [-1]]])).rejects.toMatchObject({
+      code: 'BULK_LOAD_FAILED',
+      details: expect.stringContaining('picky') as string,
+    })
+    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+
+  test('the signal stops it', async () => {
+    const target = await freshTable('stopped')
+    const stop = new AbortController()
+    async function* batches() {
+      yield [row]
+      stop.abort(new Error('cancelled by the test'))
+      yield [row]
+    }
+    await expect(bulkLoad(test_.database, target, batches(), { signal: stop.signal })).rejects.toThrow(
+      'cancelled by the test',
+    )
+    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+})
+
+describe('staging', () => {
+  const job = '0199b1f0-0000-7000-8000-000000000001'
+  const make = async (jobId: string, table: string) => {
+    const staged = stagedTable(jobId, 0, 'public', table)
+    await test_.database.query(
+      `create table terrane_staging.${staged.staging} (id bigserial constraint ${staged.staging}_pkey primary key, a int)`,
+    )
+    await test_.database.query(`create index ${staged.staging}_a_idx on terrane_staging.${staged.staging} (a)`)
+    return staged
+  }
+
+  test('a swap moves the table with its index, constraint and sequence and records the result', async () => {
+    const staged = await make(job, 'swapped')
+    expect(await stagedJobIds(test_.database)).toContain(job)
+    await swapIn(test_.database, job, [staged], { rows: 0 })
+    await test_.database.query('insert into public.swapped (a) values (7)')
+    const { rows } = await test_.database.query(
+      `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'public' and c.relname like 'swapped%' order by 1`,
+    )
+    expect(rows.map((r) => (r as { relname: string }).relname)).toEqual([
+      'swapped',
+      'swapped_a_idx',
+      'swapped_id_seq',
+      'swapped_pkey',
+    ])
+    expect(await appliedResult(test_.database, job)).toEqual({ rows: 0 })
+    expect(await stagedJobIds(test_.database)).not.toContain(job)
+  })
+
+  test('a target that is there by then stops the swap and nothing is changed', async () => {
+    const other = '0199b1f0-0000-7000-8000-000000000002'
+    const staged = await make(other, 'swapped')
+    await expect(swapIn(test_.database, other, [staged], {})).rejects.toMatchObject({ code: 'TABLE_EXISTS' })
+    expect(await appliedResult(test_.database, other)).toBeNull()
+    expect(await relationExists(test_.database, 'terrane_staging', staged.staging)).toBe(true)
+    await dropStaging(test_.database, other)
+    expect(await relationExists(test_.database, 'terrane_staging', staged.staging)).toBe(false)
+  })
+})

@@ -1,0 +1,116 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { defineError } from '@terrane/core'
+
+/** What the thread of the embedded database is started with. */
+export interface EmbeddedSettings {
+  readonly dataDir: string | null
+  readonly snapshot: Uint8Array<ArrayBuffer> | null
+  readonly port: number
+}
+
+/** What it says. */
+export type EmbeddedReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'snapshot'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'closed' }
+
+export interface EmbeddedOptions {
+  /** Folder of the data; in memory when absent. */
+  readonly dataDir?: string
+  /** A {@link EmbeddedDatabase.snapshot} to start from. */
+  readonly snapshot?: Uint8Array<ArrayBuffer>
+  /** TCP port on 127.0.0.1; a free one when absent. */
+  readonly port?: number
+}
+
+/** PostgreSQL in WebAssembly (PGlite) with PostGIS and pgvector, reachable as any server is. */
+export interface EmbeddedDatabase extends AsyncDisposable {
+  readonly url: string
+  /** The whole data folder as bytes, to start further databases from. */
+  snapshot(): Promise<Uint8Array<ArrayBuffer>>
+  close(): Promise<void>
+}
+
+const embeddedFailed = defineError(
+  'EMBEDDED_DATABASE',
+  'unavailable',
+  (f: { reason: string }) => `The embedded database stopped: ${f.reason}`,
+  () => ({
+    hint: 'Is another process using its data folder or port? Set DATABASE_URL to use a PostgreSQL server instead.',
+  }),
+)
+
+/**
+ * Starts the embedded database on a thread of its own. It has one session for all clients (see {@link Capabilities}),
+ * takes seconds to start and about 1 GB of memory under load.
+ *
+ * @throws EMBEDDED_DATABASE when it cannot start
+ */
+export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  const settings: EmbeddedSettings = {
+    dataDir: options.dataDir ?? null,
+    snapshot: options.snapshot ?? null,
+    port: options.port ?? (await freePort()),
+  }
+  const worker = new Worker(new URL('./embedded.worker.ts', import.meta.url), { workerData: settings })
+  await next(worker, 'ready')
+  let closing: Promise<void> | null = null
+  const close = () => {
+    closing ??= (async () => {
+      const closed = next(worker, 'closed')
+      worker.postMessage('close')
+      await closed
+      await worker.terminate()
+    })()
+    return closing
+  }
+  return {
+    url: `postgres://postgres@127.0.0.1:${settings.port}/postgres`,
+    snapshot: async () => {
+      const reply = next(worker, 'snapshot')
+      worker.postMessage('snapshot')
+      return (await reply).bytes
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The next reply of a type; rejects when the thread fails or ends first. */
+function next<T extends EmbeddedReply['type']>(worker: Worker, type: T): Promise<Extract<EmbeddedReply, { type: T }>> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (reply: EmbeddedReply) => {
+      if (reply.type !== type) return
+      stop()
+      resolve(reply as Extract<EmbeddedReply, { type: T }>)
+    }
+    const onError = (cause: Error) => {
+      stop()
+      reject(embeddedFailed({ reason: cause.message }, { cause }))
+    }
+    const onExit = () => {
+      stop()
+      reject(embeddedFailed({ reason: 'its thread ended' }))
+    }
+    const stop = () => {
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+      worker.off('exit', onExit)
+    }
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+    worker.on('exit', onExit)
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,96 @@
+import { Client, Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded.ts'
+
+let embedded: EmbeddedDatabase
+let pool: Pool
+beforeAll(async () => {
+  embedded = await startEmbeddedDatabase()
+  pool = new Pool({ connectionString: embedded.url, max: 8 })
+  await pool.query('create table t (a int primary key, b text)')
+})
+afterAll(async () => {
+  await pool.end()
+  await embedded.close()
+})
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: embedded.url })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+test('parameters of many clients at once never mix', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 400 }, async (_, i) => {
+      const text = i % 2 ? 'select $1::int * 2 as n' : 'select $1::text || $2::text as n'
+      const { rows } = await pool.query<{ n: unknown }>(text, i % 2 ? [i] : [String(i), 'x'])
+      return rows[0]?.n
+    }),
+  )
+  expect(answers).toEqual(Array.from({ length: 400 }, (_, i) => (i % 2 ? i * 2 : `${i}x`)))
+})
+
+test('a failing query with parameters leaves its connection usable, in and out of a transaction', async () => {
+  const client = await connect()
+  for (let i = 0; i < 3; i++) {
+    await expect(client.query('select 1 / $1::int', [0])).rejects.toMatchObject({ code: '22012' })
+    await client.query('begin')
+    await expect(client.query('insert into t values ($1, $2)', [null, 'x'])).rejects.toMatchObject({ code: '23502' })
+    await expect(client.query('select $1::int', [1])).rejects.toMatchObject({ code: '25P02' })
+    await client.query('rollback')
+  }
+  expect((await client.query('select $1::int as n', [5])).rows).toEqual([{ n: 5 }])
+  await client.end()
+})
+
+test('a transaction keeps the others out until it ends', async () => {
+  const writer = await connect()
+  await writer.query('begin')
+  await writer.query('insert into t values (1, $1)', ['mine'])
+  let seen: unknown = 'waiting'
+  const reader = pool.query('select count(*)::int as n from t where a = 1').then(({ rows }) => (seen = rows[0]))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(seen).toBe('waiting')
+  await writer.query('commit')
+  await reader
+  expect(seen).toEqual({ n: 1 })
+  await writer.end()
+})
+
+test('a client that dies inside a transaction is rolled back and the others go on', async () => {
+  const dying = await connect()
+  await dying.query('begin')
+  await dying.query(`insert into t values (2, 'lost')`)
+  const after = pool.query('select count(*)::int as n from t where a = 2')
+  ;(dying as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+  expect((await after).rows).toEqual([{ n: 0 }])
+})
+
+test('COPY from the client is refused in words and the session survives', async () => {
+  const client = await connect()
+  await expect(client.query('copy t from stdin')).rejects.toMatchObject({
+    code: '0A000',
+    message: expect.stringContaining('COPY FROM STDIN') as string,
+  })
+  await expect(client.query({ text: 'COPY t (a) FROM STDIN (FORMAT binary)', values: [] })).rejects.toMatchObject({
+    code: '0A000',
+  })
+  expect((await client.query('select 1 as n')).rows).toEqual([{ n: 1 }])
+  await client.end()
+})
+
+test('a parameter of ten megabytes arrives whole', async () => {
+  const text = 'x'.repeat(10_000_000)
+  expect((await pool.query('select length($1::text) as n', [text])).rows).toEqual([{ n: 10_000_000 }])
+})
+
+test('two hundred connections come and go', async () => {
+  for (let round = 0; round < 10; round++) {
+    const clients = await Promise.all(Array.from({ length: 20 }, connect))
+    const answers = await Promise.all(clients.map((client, i) => client.query('select $1::int as n', [i])))
+    expect(answers.map(({ rows }) => (rows[0] as { n: number }).n)).toEqual(clients.map((_, i) => i))
+    await Promise.all(clients.map((client) => client.end()))
+  }
+})

@@ -1,0 +1,298 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { PGlite } from '@electric-sql/pglite'
+
+/** Request codes of the start-up phase (PostgreSQL manual, message formats). */
+const SSL_REQUEST = 80877103
+const GSS_REQUEST = 80877104
+const CANCEL_REQUEST = 80877102
+/** Longest message a client may send. */
+const MAX_MESSAGE = 1 << 28
+/** A client that holds a transaction open and says nothing for so long is dropped: it stops all others. */
+const IDLE_IN_TRANSACTION_MS = 120_000
+
+/** Messages of a client that must reach the one session of the database together. */
+interface Unit {
+  readonly client: Client
+  readonly bytes: Buffer
+  /** False when more of the same extended query is to come (it ended with Flush, not Sync). */
+  readonly complete: boolean
+}
+
+/**
+ * Speaks PostgreSQL's wire protocol (version 3) for a PGlite instance, to many clients that share its one session. Whole
+ * units go in at once: a simple query, or everything up to Sync. So the parse of one client and the bind of another never
+ * mix, and after an error the session itself skips to Sync as the protocol says. A client that has a transaction open, or
+ * an extended query unfinished, keeps the session until it ends; when it goes away, its transaction is rolled back.
+ *
+ * COPY from the client is answered with an error, because the session cannot wait for more input.
+ */
+export class WireServer {
+  private readonly db: PGlite
+  private readonly server: Server
+  private readonly clients = new Set<Client>()
+  private readonly queue: Unit[] = []
+  private owner: Client | null = null
+  private running: Promise<void> | null = null
+  private idleTimer: NodeJS.Timeout | undefined
+
+  constructor(db: PGlite) {
+    this.db = db
+    this.server = createServer((socket) => this.accept(socket))
+  }
+
+  listen(port: number, host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      this.server.listen(port, host, () => resolve())
+    })
+  }
+
+  async close(): Promise<void> {
+    this.server.close()
+    for (const client of this.clients) client.socket.destroy()
+    await this.running
+    clearTimeout(this.idleTimer)
+  }
+
+  private accept(socket: Socket): void {
+    socket.setNoDelay(true)
+    const client = new Client(socket, (bytes, complete) => this.enqueue({ client, bytes, complete }))
+    this.clients.add(client)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      this.clients.delete(client)
+      client.gone = true
+      this.run()
+    })
+  }
+
+  private enqueue(unit: Unit): void {
+    this.queue.push(unit)
+    this.run()
+  }
+
+  private run(): void {
+    this.running ??= this.drain().finally(() => {
+      this.running = null
+      if (this.nextUnit() !== -1 || this.owner?.gone) this.run()
+    })
+  }
+
+  private async drain(): Promise<void> {
+    for (;;) {
+      if (this.owner?.gone) await this.abandon()
+      const index = this.nextUnit()
+      if (index === -1) return
+      const [unit] = this.queue.splice(index, 1)
+      if (unit) await this.execute(unit)
+    }
+  }
+
+  /** The oldest unit that may run now; units of clients that are gone are forgotten. */
+  private nextUnit(): number {
+    for (let i = this.queue.length - 1; i >= 0; i--) {
+      if (this.queue[i]?.client.gone) this.queue.splice(i, 1)
+    }
+    if (this.owner === null) return this.queue.length > 0 ? 0 : -1
+    return this.queue.findIndex((unit) => unit.client === this.owner)
+  }
+
+  private async execute(unit: Unit): Promise<void> {
+    clearTimeout(this.idleTimer)
+    const { socket } = unit.client
+    const reply = new Reply((bytes) => {
+      if (!socket.destroyed) socket.write(bytes)
+    })
+    try {
+      await this.db.runExclusive(() =>
+        this.db.execProtocolRawStream(unit.bytes, { onRawData: (data) => reply.receive(data) }),
+      )
+    } catch (error) {
+      socket.write(errorResponse('XX000', error instanceof Error ? error.message : 'the embedded database failed'))
+    }
+    if (unit.complete) reply.ready()
+    this.owner = this.db.isInTransaction() || !unit.complete ? unit.client : null
+    if (this.owner) this.idleTimer = setTimeout(() => socket.destroy(), IDLE_IN_TRANSACTION_MS).unref()
+  }
+
+  /** Ends what a client that is gone has left open. */
+  private async abandon(): Promise<void> {
+    clearTimeout(this.idleTimer)
+    this.owner = null
+    await this.db.runExclusive(() => this.db.execProtocolRawStream(ROLLBACK, { onRawData: ignore }))
+  }
+}
+
+/** One connection: cuts the byte stream into units. */
+class Client {
+  gone = false
+  readonly socket: Socket
+  private readonly onUnit: (bytes: Buffer, complete: boolean) => void
+  private buffer: Buffer = Buffer.alloc(0)
+  /** Bytes of chunks that wait to be joined: a large message is joined once, when it is whole. */
+  private chunks: Buffer[] = []
+  private waiting = 0
+  private wanted = 8
+  private started = false
+  private unit: Buffer[] = []
+  private refusing = false
+
+  constructor(socket: Socket, onUnit: (bytes: Buffer, complete: boolean) => void) {
+    this.socket = socket
+    this.onUnit = onUnit
+    socket.on('data', (chunk: Buffer) => this.receive(chunk))
+  }
+
+  private receive(chunk: Buffer): void {
+    this.chunks.push(chunk)
+    this.waiting += chunk.length
+    if (this.buffer.length + this.waiting < this.wanted) return
+    this.buffer = Buffer.concat([this.buffer, ...this.chunks])
+    this.chunks = []
+    this.waiting = 0
+    let at = 0
+    while (!this.socket.destroyed) {
+      const used = this.started ? this.message(at) : this.startup(at)
+      if (used === 0) break
+      at += used
+    }
+    this.buffer = this.buffer.subarray(at)
+  }
+
+  /** Handles one start-up packet at the offset; returns its length, or 0 when it is not whole. */
+  private startup(at: number): number {
+    const left = this.buffer.length - at
+    this.wanted = 8
+    if (left < 8) return 0
+    const length = this.buffer.readInt32BE(at)
+    if (length < 8 || length > 10_000) {
+      this.socket.destroy()
+      return 0
+    }
+    this.wanted = length
+    if (left < length) return 0
+    const code = this.buffer.readInt32BE(at + 4)
+    if (code === SSL_REQUEST || code === GSS_REQUEST) this.socket.write('N')
+    else if (code === CANCEL_REQUEST) this.socket.destroy()
+    else {
+      this.started = true
+      this.wanted = 5
+      this.onUnit(Buffer.from(this.buffer.subarray(at, at + length)), true)
+    }
+    return length
+  }
+
+  /** Handles one message at the offset; returns its length, or 0 when it is not whole. */
+  private message(at: number): number {
+    const left = this.buffer.length - at
+    this.wanted = 5
+    if (left < 5) return 0
+    const length = this.buffer.readInt32BE(at + 1) + 1
+    if (length < 5 || length > MAX_MESSAGE) {
+      this.socket.destroy()
+      return 0
+    }
+    this.wanted = length
+    if (left < length) return 0
+    this.collect(String.fromCharCode(this.buffer[at] as number), this.buffer.subarray(at, at + length))
+    return length
+  }
+
+  private collect(type: string, message: Buffer): void {
+    switch (type) {
+      case 'X':
+        this.socket.end()
+        return
+      case 'Q':
+        if (COPY_IN.test(text(message, 5))) {
+          this.refuseCopy()
+          this.socket.write(READY)
+        } else this.onUnit(Buffer.concat([...this.unit.splice(0), message]), true)
+        return
+      case 'P':
+        // Name and statement, each ended by NUL.
+        if (COPY_IN.test(text(message, message.indexOf(0, 5) + 1))) {
+          this.refuseCopy()
+          this.refusing = true
+        }
+        if (!this.refusing) this.unit.push(Buffer.from(message))
+        return
+      case 'S':
+      case 'H':
+        if (this.refusing) {
+          this.unit = []
+          if (type === 'S') {
+            this.refusing = false
+            this.socket.write(READY)
+          }
+        } else this.onUnit(Buffer.concat([...this.unit.splice(0), message]), type === 'S')
+        return
+      case 'd':
+      case 'c':
+      case 'f':
+        return // What is left of a COPY that was refused.
+      default:
+        if (!this.refusing) this.unit.push(Buffer.from(message))
+    }
+  }
+
+  private refuseCopy(): void {
+    this.socket.write(errorResponse('0A000', 'COPY FROM STDIN does not work on the embedded database; use INSERT'))
+  }
+}
+
+/**
+ * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears
+ * it twice loses count, so it is held back and said once, at the end.
+ */
+class Reply {
+  private readonly write: (bytes: Buffer) => void
+  private rest: Buffer = Buffer.alloc(0)
+  private lastReady: Buffer = READY
+
+  constructor(write: (bytes: Buffer) => void) {
+    this.write = write
+  }
+
+  receive(data: Uint8Array): void {
+    // The bytes lie in the database's own memory and are gone after the call.
+    const bytes = Buffer.concat([this.rest, data])
+    let from = 0
+    let at = 0
+    while (at + 5 <= bytes.length) {
+      const end = at + 1 + bytes.readInt32BE(at + 1)
+      if (end > bytes.length) break
+      if (bytes[at] === READY_TYPE) {
+        if (at > from) this.write(bytes.subarray(from, at))
+        this.lastReady = bytes.subarray(at, end)
+        from = end
+      }
+      at = end
+    }
+    if (at > from) this.write(bytes.subarray(from, at))
+    this.rest = bytes.subarray(at)
+  }
+
+  ready(): void {
+    this.write(this.lastReady)
+  }
+}
+
+const READY_TYPE = 0x5a
+const COPY_IN = /^\s*copy\b[^;]*\bfrom\s+stdin\b/i
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+const ROLLBACK = Buffer.concat([Buffer.from([0x51, 0, 0, 0, 13]), Buffer.from('rollback\0')])
+
+function text(message: Buffer, start: number): string {
+  return message.toString('latin1', start, Math.min(message.length, start + 10_000))
+}
+
+function errorResponse(code: string, message: string): Buffer {
+  const body = Buffer.from(`SERROR\0VERROR\0C${code}\0M${message}\0\0`)
+  const head = Buffer.alloc(5)
+  head.write('E')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+function ignore(): void {}

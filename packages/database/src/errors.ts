@@ -1,0 +1,62 @@
+import { TerraneError, defineError } from '@terrane/core'
+
+export const databaseUnavailable = defineError(
+  'DATABASE_UNAVAILABLE',
+  'unavailable',
+  () => 'The database cannot be reached',
+  () => ({ hint: 'Try again in a few seconds.' }),
+)
+
+export const tableExists = defineError(
+  'TABLE_EXISTS',
+  'conflict',
+  (f: { schema: string; table: string }) => `Table ${f.schema}.${f.table} exists already`,
+  () => ({ hint: 'Choose another name, or delete that table first; nothing is ever overwritten.' }),
+)
+
+export const schemaBehind = defineError(
+  'DATABASE_SCHEMA',
+  'unavailable',
+  (f: { reason: string }) => `The database schema does not fit this version: ${f.reason}`,
+)
+
+export const bulkLoadFailed = defineError(
+  'BULK_LOAD_FAILED',
+  'internal',
+  (f: { table: string; rows: number }) => `Loading ${f.table} failed after ${f.rows} rows were sent`,
+)
+
+/** Node and PostgreSQL codes that mean "not reachable now". Classes 08 and 57P, PostgreSQL appendix A. */
+const CONNECTION_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+])
+
+/** Wraps the loss of the connection as DATABASE_UNAVAILABLE and returns every other error as it is. */
+export function mapConnectionError(error: unknown): unknown {
+  if (error instanceof TerraneError || !(error instanceof Error)) return error
+  const { code } = error as { code?: unknown }
+  const lost =
+    typeof code === 'string'
+      ? CONNECTION_CODES.has(code)
+      : /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  if (lost) return databaseUnavailable(undefined, { cause: error })
+  if (error instanceof AggregateError && error.errors.some((e) => mapConnectionError(e) !== e)) {
+    return databaseUnavailable(undefined, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,64 @@
+import type { Queryable } from '../database.ts'
+
+/** A row of `geoembeddings.embeddings_catalogue`, as a task writes it. */
+export interface CatalogueEntry {
+  readonly tableName: string
+  readonly kind: 'geo' | 'srai'
+  readonly modelName: string
+  readonly modelSha256: string | null
+  readonly modelLicence: string | null
+  readonly dims: number
+  readonly level: 'tile' | 'patch' | 'cell'
+  readonly normalized: boolean
+  readonly metric: 'cosine' | 'l2'
+  readonly rows: number
+  readonly zeroVectors: number
+  readonly approximateIndex: boolean
+  readonly source: string | null
+  readonly sourceCrs: string | null
+  readonly attribution: string | null
+  readonly tileSize: number | null
+  readonly stride: number | null
+  readonly bands: readonly number[] | null
+  readonly scale: unknown
+  readonly featureNames: readonly string[] | null
+  /** west, south, east, north in degrees. */
+  readonly bbox: readonly [number, number, number, number] | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly jobId: string
+}
+
+/** Adds a table to the catalogue; its owner is null, as for everything a worker makes. */
+export async function registerEmbeddings(session: Queryable, entry: CatalogueEntry): Promise<void> {
+  await session.query(
+    `insert into geoembeddings.embeddings_catalogue
+       (table_name, kind, model_name, model_sha256, model_licence, dims, level, normalized, metric, rows, zero_vectors,
+        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+    [
+      entry.tableName,
+      entry.kind,
+      entry.modelName,
+      entry.modelSha256,
+      entry.modelLicence,
+      entry.dims,
+      entry.level,
+      entry.normalized,
+      entry.metric,
+      entry.rows,
+      entry.zeroVectors,
+      entry.approximateIndex,
+      entry.source,
+      entry.sourceCrs,
+      entry.attribution,
+      entry.tileSize,
+      entry.stride,
+      entry.bands,
+      JSON.stringify(entry.scale ?? null),
+      entry.featureNames,
+      entry.bbox,
+      JSON.stringify(entry.metadata),
+      entry.jobId,
+    ],
+  )
+}

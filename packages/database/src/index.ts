@@ -1,0 +1,30 @@
+export { openDatabase, qualified, quoteIdentifier, quoteLiteral } from './database.ts'
+export type { Database, DatabaseOptions, Queryable, Session } from './database.ts'
+export type { Capabilities } from './capabilities.ts'
+export { migrate } from './migrate.ts'
+export type { MigrationSet } from './migrate.ts'
+export { bulkLoad } from './bulk-load/bulk-load.ts'
+export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
+export type { Column, ColumnType, Row } from './bulk-load/columns.ts'
+export {
+  STAGING_SCHEMA,
+  appliedResult,
+  dropStaging,
+  relationExists,
+  stagedJobIds,
+  stagedTable,
+  swapIn,
+} from './staging.ts'
+export type { StagedTable } from './staging.ts'
+export {
+  EMBEDDINGS_SCHEMA,
+  createEmbeddingTable,
+  finishEmbeddingTable,
+  loadEmbeddings,
+} from './geoembeddings/embedding-table.ts'
+export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
+export { registerEmbeddings } from './geoembeddings/catalogue.ts'
+export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
+export { databaseUnavailable, tableExists } from './errors.ts'
+export { startEmbeddedDatabase } from './embedded/embedded.ts'
+export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'

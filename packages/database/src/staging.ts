@@ -1,0 +1,107 @@
+import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from './database.ts'
+import { tableExists } from './errors.ts'
+
+/** Where tables are built before they are swapped in. Nothing in it is ever served. */
+export const STAGING_SCHEMA = 'terrane_staging'
+
+/** A table that a job builds in the staging schema and that becomes `schema.table` when the job succeeds. */
+export interface StagedTable {
+  /** Name in the staging schema. */
+  readonly staging: string
+  readonly schema: string
+  readonly table: string
+}
+
+/** The staging table of a job: `j_{job id}_{index}`. The name tells the janitor whose it is. */
+export function stagedTable(jobId: string, index: number, schema: string, table: string): StagedTable {
+  return { staging: `j_${jobId.replaceAll('-', '')}_${index}`, schema, table }
+}
+
+/** True when a relation of that name is there: a table, view, sequence or index. */
+export async function relationExists(database: Queryable, schema: string, name: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
+    [schema, name],
+  )
+  return (rowCount ?? 0) > 0
+}
+
+/** Drops the staging tables of a job; nothing happens when there are none. */
+export async function dropStaging(database: Queryable, jobId: string): Promise<void> {
+  const prefix = `j_${jobId.replaceAll('-', '')}_`
+  const { rows } = await database.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, $2)`,
+    [STAGING_SCHEMA, prefix],
+  )
+  for (const row of rows) await database.query(`drop table if exists ${qualified(STAGING_SCHEMA, row.name)}`)
+}
+
+/** The job ids that own staging tables, e.g. left by a worker that was killed. */
+export async function stagedJobIds(database: Queryable): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `select distinct substring(c.relname from '^j_([0-9a-f]{32})_') as id
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^j_[0-9a-f]{32}_'`,
+    [STAGING_SCHEMA],
+  )
+  return rows.map(
+    ({ id }) => `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`,
+  )
+}
+
+/**
+ * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: runs `register`
+ * after the move, and records the job as applied, so that a second run finds the result instead of doing it twice. The
+ * staged table's indexes, constraints and sequences, named after it, are renamed along.
+ *
+ * @throws TABLE_EXISTS when a target is there by now; nothing is changed then
+ */
+export async function swapIn(
+  database: Database,
+  jobId: string,
+  tables: readonly StagedTable[],
+  result: unknown,
+  register?: (session: Session) => Promise<void>,
+): Promise<void> {
+  await database.transaction(async (session) => {
+    for (const staged of tables) await move(session, staged)
+    await register?.(session)
+    await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
+      jobId,
+      JSON.stringify(result),
+    ])
+  })
+}
+
+/** The result that {@link swapIn} recorded for a job, or null when the job has not been applied. */
+export async function appliedResult(database: Queryable, jobId: string): Promise<unknown> {
+  const { rows } = await database.query<{ result: unknown }>(
+    'select result from terrane.applied_jobs where job_id = $1',
+    [jobId],
+  )
+  return rows[0]?.result ?? null
+}
+
+async function move(session: Session, staged: StagedTable): Promise<void> {
+  const { staging, schema, table } = staged
+  if (await relationExists(session, schema, table)) throw tableExists({ schema, table })
+  const source = qualified(STAGING_SCHEMA, staging)
+  const { rows } = await session.query<{ name: string; kind: string }>(
+    `select c.relname as name, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('i', 'S') and starts_with(c.relname, $2 || '_')`,
+    [STAGING_SCHEMA, staging],
+  )
+  await session.query(`alter table ${source} set schema ${quoteIdentifier(schema)}`)
+  for (const { name, kind } of rows) {
+    const renamed = fitName(table, name.slice(staging.length))
+    const what = kind === 'S' ? 'sequence' : 'index'
+    await session.query(`alter ${what} ${qualified(schema, name)} rename to ${quoteIdentifier(renamed)}`)
+  }
+  await session.query(`alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`)
+}
+
+/** A name of at most 63 bytes that ends in the suffix. */
+function fitName(table: string, suffix: string): string {
+  return table.slice(0, 63 - suffix.length) + suffix
+}

@@ -1,0 +1,80 @@
+import { Type, type Static, type TObject, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { invalidConfig } from './errors.ts'
+
+/**
+ * Reads an app's configuration from the environment, once: empty variables count as absent, text is converted to the
+ * schema's types, defaults are filled in, and every problem is reported at once. Values of schemas marked
+ * `secret: true` never appear in a message. The result is frozen.
+ *
+ * @throws INVALID_CONFIG
+ */
+export function readEnv<S extends TObject>(
+  schema: S,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Static<S>> {
+  const raw: Record<string, unknown> = {}
+  for (const key of Object.keys(schema.properties)) {
+    const value = env[key]?.trim()
+    if (value !== undefined && value !== '') raw[key] = value
+  }
+  const value: unknown = Value.Default(schema, Value.Convert(schema, raw))
+  const problems: string[] = []
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const given = (value as Record<string, unknown>)[name]
+    const required = (schema.required as readonly string[] | undefined)?.includes(name) ?? false
+    if (given === undefined) {
+      if (required) problems.push(`${name} is not set: ${describe(property)}`)
+    } else if (!Value.Check(property, given)) {
+      const shown = (property as { secret?: boolean }).secret ? 'the value' : `'${String(given)}'`
+      problems.push(`${name}: ${shown} is not acceptable: ${describe(property)}`)
+    }
+  }
+  if (problems.length > 0) throw invalidConfig({ problems })
+  return Object.freeze(value as Static<S>)
+}
+
+/** A secret text: never shown in messages. */
+export const Secret = (description: string, minLength = 1) => Type.String({ description, minLength, secret: true })
+
+/** A comma-separated list; use {@link splitList} to read it. */
+export const List = (description: string, fallback = '') => Type.String({ description, default: fallback })
+
+/** The entries of a comma-separated list, trimmed, without empty ones. */
+export function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
+
+/** Settings that every app has. */
+export const ServiceEnv = {
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'Least level that is logged.',
+  }),
+  DRAIN_TIMEOUT_MS: Type.Integer({
+    default: 10_000,
+    minimum: 0,
+    description: 'Longest wait for requests and jobs at shutdown.',
+  }),
+}
+
+function describe(schema: TSchema): string {
+  const s = schema as {
+    description?: string
+    type?: string
+    minimum?: number
+    maximum?: number
+    enum?: readonly string[]
+  }
+  const facts = [
+    s.description,
+    s.type &&
+      `(${s.type}${s.minimum === undefined ? '' : ` ≥ ${s.minimum}`}${s.maximum === undefined ? '' : ` ≤ ${s.maximum}`})`,
+    s.enum && `(one of ${s.enum.join(', ')})`,
+  ]
+  return facts.filter(Boolean).join(' ')
+}

@@ -1,0 +1,52 @@
+import { defineError } from '@terrane/core'
+
+export const invalidConfig = defineError(
+  'INVALID_CONFIG',
+  'invalid',
+  (f: { problems: readonly string[] }) =>
+    `The environment is not usable:\n${f.problems.map((p) => `  ${p}`).join('\n')}`,
+)
+
+export const notFound = defineError(
+  'NOT_FOUND',
+  'not_found',
+  (f: { method: string; path: string }) => `No route for ${f.method} ${f.path}`,
+)
+
+export const urlRefused = defineError(
+  'URL_REFUSED',
+  'invalid',
+  (f: { reason: string }) => `The URL is refused: ${f.reason}`,
+  () => ({
+    hint: 'Use a public https address. An operator can allow a host by TERRANE_FETCH_ALLOW_HOSTS and plain http by TERRANE_FETCH_ALLOW_HTTP.',
+  }),
+)
+
+export const downloadTooLarge = defineError(
+  'DOWNLOAD_TOO_LARGE',
+  'too_large',
+  (f: { limit: number; announced: number | null }) =>
+    f.announced === null
+      ? `The server sent more than ${f.limit} bytes`
+      : `The server announces ${f.announced} bytes, more than the limit of ${f.limit}`,
+)
+
+export const downloadFailed = defineError(
+  'DOWNLOAD_FAILED',
+  'upstream',
+  (f: { host: string; reason: string }) => `Reading from ${f.host} failed: ${f.reason}`,
+  () => ({ hint: 'Check that the address is right and reachable, then try again.' }),
+)
+
+export const downloadRefused = defineError(
+  'DOWNLOAD_REFUSED',
+  'invalid',
+  (f: { host: string; status: number }) => `${f.host} answered with HTTP status ${f.status}`,
+  () => ({ hint: 'Check the address and that it needs no sign-in.' }),
+)
+
+export const downloadTimeout = defineError(
+  'DOWNLOAD_TIMEOUT',
+  'timeout',
+  (f: { host: string; seconds: number }) => `${f.host} did not finish within ${f.seconds} s`,
+)

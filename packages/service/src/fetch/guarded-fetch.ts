@@ -1,0 +1,313 @@
+import { lookup } from 'node:dns/promises'
+import { isIP, connect as netConnect, type Socket } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import type { Readable, Transform } from 'node:stream'
+import { TerraneError } from '@terrane/core'
+import { Agent, request as undiciRequest } from 'undici'
+import { downloadFailed, downloadRefused, downloadTimeout, downloadTooLarge, urlRefused } from '../errors.ts'
+import { forbiddenRange } from './addresses.ts'
+
+/** Finds the addresses of a host name. */
+export type Resolver = (hostname: string) => Promise<readonly string[]>
+
+/** What is dialled: the address is the one that was checked, so a second look-up cannot change it. */
+export interface DialTarget {
+  readonly address: string
+  readonly port: number
+  readonly hostname: string
+  readonly tls: boolean
+}
+
+/** Opens a connected socket to a checked address. */
+export type Dialer = (target: DialTarget) => Promise<Socket>
+
+export interface FetchPolicy {
+  /** Hosts (`name` or `name:port`) that may have private addresses and speak plain http, by the operator's word. */
+  readonly allowHosts?: readonly string[]
+  /** Accept http URLs of every public host. */
+  readonly allowHttp?: boolean
+  readonly userAgent?: string
+  readonly maxRedirects?: number
+  readonly resolver?: Resolver
+  readonly dialer?: Dialer
+}
+
+export interface FetchOptions {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | Readable
+  /** The body is cut with an error at the first byte over this; no limit when absent. */
+  readonly maxBytes?: number
+  /** Whole time from first dial to last byte; 10 minutes when absent. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+  /** Statuses that are returned instead of thrown, besides 2xx. */
+  readonly accept?: readonly number[]
+}
+
+export interface FetchResponse {
+  /** The URL after redirects. */
+  readonly url: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Decoded body, capped; iterate it to the end or call `cancel`. */
+  readonly body: AsyncIterable<Uint8Array>
+  cancel(): void
+}
+
+/** Fetches a URL under a policy that keeps private networks out of reach. */
+export type GuardedFetch = (url: string, options?: FetchOptions) => Promise<FetchResponse>
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const DIAL_TIMEOUT_MS = 10_000
+const IDLE_TIMEOUT_MS = 60_000
+
+/**
+ * Makes the one client for every outgoing request that a caller can influence: https only (http by policy), the host is
+ * resolved once, every resolved address must be public unicast unless the operator allows the host, the checked address
+ * is the one that is dialled, each redirect is checked anew, bytes and time are capped, credentials in URLs are refused
+ * and headers with credentials are dropped when a redirect leaves the host.
+ *
+ * Errors: URL_REFUSED, DOWNLOAD_REFUSED (4xx), DOWNLOAD_FAILED, DOWNLOAD_TIMEOUT, DOWNLOAD_TOO_LARGE.
+ */
+export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
+  const resolver = policy.resolver ?? systemResolver
+  const dialer = policy.dialer ?? systemDialer
+  const allowed = new Set((policy.allowHosts ?? []).map((host) => host.toLowerCase()))
+  const maxRedirects = policy.maxRedirects ?? 5
+
+  const check = async (url: URL): Promise<DialTarget> => {
+    const trusted = allowed.has(url.host) || allowed.has(url.hostname)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (trusted || policy.allowHttp)))
+      throw urlRefused({ reason: `only https is allowed, not ${url.protocol.replace(':', '')}` })
+    if (url.username !== '' || url.password !== '') throw urlRefused({ reason: 'it carries a user name or password' })
+    const tls = url.protocol === 'https:'
+    const hostname = url.hostname.replace(/^\[|\]$/g, '')
+    const addresses = isIP(hostname) ? [hostname] : await resolve(resolver, hostname)
+    if (!trusted) checkAddresses(url.hostname, addresses)
+    const address = addresses[0]
+    if (address === undefined) throw downloadFailed({ host: url.hostname, reason: 'the name has no address' })
+    return { address, port: url.port === '' ? (tls ? 443 : 80) : Number(url.port), hostname, tls }
+  }
+
+  return async (text, options = {}) => {
+    const timeoutMs = options.timeoutMs ?? 600_000
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
+    let url = parse(text)
+    let method = options.method ?? 'GET'
+    let body = options.body
+    let headers: Record<string, string> = {
+      'user-agent': policy.userAgent ?? 'Terrane',
+      'accept-encoding': 'identity',
+      ...options.headers,
+    }
+    const fail = (error: unknown) => explain(error, url, deadline, options.signal, timeoutMs)
+
+    for (let hop = 0; ; hop++) {
+      const target = await check(url)
+      const agent = agentFor(target, dialer)
+      let response
+      try {
+        response = await undiciRequest(url, { method, headers, body: body ?? null, signal, dispatcher: agent })
+      } catch (error) {
+        void agent.destroy()
+        throw fail(error)
+      }
+      const { statusCode: status } = response
+      const location = single(response.headers['location'])
+      if (REDIRECTS.has(status) && location !== undefined) {
+        void agent.destroy()
+        response.body.on('error', ignore)
+        if (hop >= maxRedirects) throw urlRefused({ reason: `it redirects more than ${maxRedirects} times` })
+        const next = parse(location, url)
+        if (next.origin !== url.origin) headers = withoutCredentials(headers)
+        if (status === 303 || (method === 'POST' && status < 303)) {
+          method = 'GET'
+          body = undefined
+        } else if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+          throw urlRefused({ reason: 'it redirects an upload' })
+        }
+        url = next
+        continue
+      }
+      const cancel = () => {
+        response.body.on('error', ignore)
+        void agent.destroy()
+      }
+      if ((status < 200 || status > 299) && !(options.accept ?? []).includes(status)) {
+        cancel()
+        if (status >= 500 || status === 429)
+          throw downloadFailed({ host: url.hostname, reason: `HTTP status ${status}` })
+        throw downloadRefused({ host: url.hostname, status })
+      }
+      const limit = options.maxBytes ?? Infinity
+      const announced = Number(single(response.headers['content-length']) ?? Number.NaN)
+      if (method !== 'HEAD' && announced > limit) {
+        cancel()
+        throw downloadTooLarge({ limit, announced })
+      }
+      return {
+        url: url.href,
+        status,
+        headers: flatten(response.headers),
+        body: capped(response.body, single(response.headers['content-encoding']), limit, cancel, fail),
+        cancel,
+      }
+    }
+  }
+}
+
+/**
+ * The address of a host that a caller named for another protocol, e.g. a database: checked as a URL's host is. Dial this
+ * very address.
+ *
+ * @throws URL_REFUSED, DOWNLOAD_FAILED when the name cannot be resolved
+ */
+export async function resolvePublicHost(hostname: string, policy: FetchPolicy = {}): Promise<string> {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(bare) ? [bare] : await resolve(policy.resolver ?? systemResolver, bare)
+  if (!policy.allowHosts?.some((host) => host.toLowerCase() === hostname.toLowerCase()))
+    checkAddresses(hostname, addresses)
+  const [address] = addresses
+  if (address === undefined) throw downloadFailed({ host: hostname, reason: 'the name has no address' })
+  return address
+}
+
+function checkAddresses(host: string, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    const range = forbiddenRange(address)
+    if (range !== null) throw urlRefused({ reason: `${host} has an address that is not public (${range})` })
+  }
+}
+
+/** Yields the body, decoded, and fails at the first byte over the limit whatever the headers said. */
+async function* capped(
+  raw: Readable,
+  encoding: string | undefined,
+  limit: number,
+  cancel: () => void,
+  fail: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  let total = 0
+  try {
+    const decoder = decoderFor(encoding)
+    if (decoder) {
+      raw.on('error', (error) => decoder.destroy(error))
+      raw.pipe(decoder)
+    }
+    for await (const chunk of decoder ?? raw) {
+      const bytes = chunk as Uint8Array
+      total += bytes.byteLength
+      if (total > limit) throw downloadTooLarge({ limit, announced: null })
+      yield bytes
+    }
+  } catch (error) {
+    throw fail(error)
+  } finally {
+    cancel()
+  }
+}
+
+function decoderFor(encoding: string | undefined): Transform | null {
+  switch (encoding?.toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip()
+    case 'deflate':
+      return createInflate()
+    case 'br':
+      return createBrotliDecompress()
+    case 'zstd':
+      return createZstdDecompress()
+    default:
+      return null
+  }
+}
+
+/** An agent for one exchange over one socket to the checked address. */
+function agentFor(target: DialTarget, dialer: Dialer): Agent {
+  return new Agent({
+    pipelining: 1,
+    connections: 1,
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
+    connect: (_options, callback) => {
+      dialer(target).then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      )
+    },
+  })
+}
+
+async function resolve(resolver: Resolver, hostname: string): Promise<readonly string[]> {
+  try {
+    return await resolver(hostname)
+  } catch (cause) {
+    throw downloadFailed({ host: hostname, reason: 'the name cannot be resolved' }, { cause })
+  }
+}
+
+const systemResolver: Resolver = async (hostname) => {
+  const found = await lookup(hostname, { all: true, verbatim: true })
+  return found.map((entry) => entry.address)
+}
+
+const systemDialer: Dialer = ({ address, port, hostname, tls }) =>
+  new Promise((resolvePromise, reject) => {
+    const servername = isIP(hostname) ? {} : { servername: hostname }
+    const socket = tls
+      ? tlsConnect({ host: address, port, ...servername, ALPNProtocols: ['http/1.1'] })
+      : netConnect({ host: address, port })
+    socket.setTimeout(DIAL_TIMEOUT_MS, () => socket.destroy(new Error('the connection timed out')))
+    socket.once('error', reject)
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
+      socket.setTimeout(0)
+      socket.off('error', reject)
+      resolvePromise(socket)
+    })
+  })
+
+function parse(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (!url) throw urlRefused({ reason: 'it is not a URL' })
+  return url
+}
+
+function explain(
+  error: unknown,
+  url: URL,
+  deadline: AbortSignal,
+  caller: AbortSignal | undefined,
+  timeoutMs: number,
+): unknown {
+  if (error instanceof TerraneError) return error
+  if (caller?.aborted) return caller.reason
+  if (deadline.aborted) return downloadTimeout({ host: url.hostname, seconds: Math.round(timeoutMs / 1000) })
+  return downloadFailed(
+    { host: url.hostname, reason: error instanceof Error ? error.message : 'unknown' },
+    { cause: error },
+  )
+}
+
+function withoutCredentials(headers: Record<string, string>): Record<string, string> {
+  const secret = new Set(['authorization', 'apikey', 'cookie', 'proxy-authorization'])
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.has(name.toLowerCase())))
+}
+
+function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const text = single(value)
+    if (text !== undefined) flat[name] = text
+  }
+  return flat
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+function ignore(): void {}

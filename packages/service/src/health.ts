@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import type { Http } from './http.ts'
+
+/** A dependency that must answer before the process takes work; throws or rejects when it does not. */
+export type ReadinessCheck = () => Promise<unknown>
+
+/** Longest wait for one readiness check, in milliseconds. */
+const CHECK_TIMEOUT_MS = 3000
+
+const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Type.String()) })
+
+/** Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down). No key is needed. */
+export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCheck>>): void {
+  app.get('/health/live', { schema: { tags: ['health'], response: { 200: Report } } }, async () => ({
+    status: 'ok',
+    checks: {},
+  }))
+  app.get(
+    '/health/ready',
+    { schema: { tags: ['health'], response: { 200: Report, 503: Report } } },
+    async (request, reply) => {
+      const results = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => {
+          try {
+            await Promise.race([check(), timeout()])
+            return [name, 'ok'] as const
+          } catch (error) {
+            request.log.warn({ err: error, check: name }, 'readiness check failed')
+            return [name, 'down'] as const
+          }
+        }),
+      )
+      const down = results.some(([, state]) => state === 'down')
+      return reply.code(down ? 503 : 200).send({ status: down ? 'down' : 'ok', checks: Object.fromEntries(results) })
+    },
+  )
+}
+
+function timeout(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('timed out')), CHECK_TIMEOUT_MS).unref()
+  })
+}

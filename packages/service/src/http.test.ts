@@ -1,0 +1,149 @@
+import { defineError } from '@terrane/core'
+import { Problem, ref } from '@terrane/contracts'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { addHealth } from './health.ts'
+import { createHttp } from './http.ts'
+import { createLogger } from './logger.ts'
+import { addMetrics, createRegistry } from './metrics.ts'
+import { addOpenApi } from './openapi.ts'
+
+const tableExists = defineError(
+  'TABLE_EXISTS',
+  'conflict',
+  () => 'Table a exists',
+  () => ({ hint: 'Choose another name.' }),
+)
+
+async function makeApp() {
+  const app = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }), bodyLimit: 1000 })
+  await addOpenApi(app, { title: 'Test', version: '1', description: 'A test.' })
+  const schema = {
+    body: Type.Object(
+      { name: Type.String({ pattern: '^[a-z]+$' }), size: Type.Optional(Type.Integer({ default: 256 })) },
+      { additionalProperties: false },
+    ),
+    response: {
+      200: Type.Object({ name: Type.String(), size: Type.Integer() }),
+      '4xx': ref(Problem),
+      '5xx': ref(Problem),
+    },
+  }
+  app.post('/things', { schema }, async (request) => ({ name: request.body.name, size: request.body.size ?? 0 }))
+  app.get('/conflict', async () => {
+    throw tableExists()
+  })
+  app.get('/bug', async () => {
+    throw new Error('connection string postgres://u:p@h/d')
+  })
+  app.get('/count', { schema: { querystring: Type.Object({ limit: Type.Integer() }) } }, async (r) => ({
+    limit: r.query.limit,
+  }))
+  return app
+}
+
+test('defaults are filled in and bodies are not converted', async () => {
+  const app = await makeApp()
+  const good = await app.inject({ method: 'POST', url: '/things', payload: { name: 'a' } })
+  expect(good.json()).toEqual({ name: 'a', size: 256 })
+  const bad = await app.inject({ method: 'POST', url: '/things', payload: { name: 'a', size: '256' } })
+  expect(bad.statusCode).toBe(422)
+  expect((await app.inject('/count?limit=7')).json()).toEqual({ limit: 7 })
+})
+
+test('an invalid body is 422 with one entry per field, as a problem', async () => {
+  const app = await makeApp()
+  const response = await app.inject({ method: 'POST', url: '/things', payload: { name: 'A!', colour: 1, size: 1.5 } })
+  expect(response.statusCode).toBe(422)
+  expect(response.headers['content-type']).toContain('application/problem+json')
+  const problem = response.json<Record<string, unknown>>()
+  expect(problem).toMatchObject({ status: 422, code: 'VALIDATION_FAILED', title: 'Unprocessable Content' })
+  expect(problem['message']).toBe(problem['detail'])
+  expect(problem['errors']).toEqual(
+    expect.arrayContaining([
+      { path: '/name', message: 'must match ^[a-z]+$' },
+      { path: '/colour', message: 'is not a known field' },
+      { path: '/size', message: 'must be integer' },
+    ]),
+  )
+})
+
+test.each([
+  ['malformed JSON', { payload: '{"name":', type: 'application/json' }, 400, 'MALFORMED_BODY'],
+  ['an empty body', { payload: '', type: 'application/json' }, 400, 'MALFORMED_BODY'],
+  [
+    'a body over the limit',
+    { payload: JSON.stringify({ name: 'a'.repeat(2000) }), type: 'application/json' },
+    413,
+    'BODY_TOO_LARGE',
+  ],
+  [
+    'another content type',
+    { payload: 'name=a', type: 'application/x-www-form-urlencoded' },
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+  ],
+])('%s is answered in kind', async (_, { payload, type }, status, code) => {
+  const app = await makeApp()
+  const response = await app.inject({ method: 'POST', url: '/things', payload, headers: { 'content-type': type } })
+  expect(response.statusCode).toBe(status)
+  expect(response.json()).toMatchObject({ code, status })
+})
+
+test('a catalogue error keeps its text, anything else is a 500 without internals', async () => {
+  const app = await makeApp()
+  const conflict = await app.inject('/conflict')
+  expect(conflict.statusCode).toBe(409)
+  expect(conflict.json()).toMatchObject({ code: 'TABLE_EXISTS', hint: 'Choose another name.' })
+  const bug = await app.inject('/bug')
+  expect(bug.statusCode).toBe(500)
+  expect(bug.body).not.toContain('postgres://')
+})
+
+test('an unknown route is a 404 problem', async () => {
+  const response = await (await makeApp()).inject('/nowhere?key=secret')
+  expect(response.statusCode).toBe(404)
+  expect(response.json()).toMatchObject({ code: 'NOT_FOUND', message: 'No route for GET /nowhere' })
+})
+
+test('a sane request id is echoed and a strange one replaced', async () => {
+  const app = await makeApp()
+  const sane = await app.inject({ url: '/count?limit=1', headers: { 'x-request-id': 'abc-1' } })
+  expect(sane.headers['x-request-id']).toBe('abc-1')
+  const strange = await app.inject({ url: '/count?limit=1', headers: { 'x-request-id': 'a b<script>' } })
+  expect(strange.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+test('readiness names the dependency that is down', async () => {
+  const app = await makeApp()
+  addHealth(app, { database: () => Promise.reject(new Error('no')), disk: () => Promise.resolve() })
+  expect((await app.inject('/health/live')).json()).toEqual({ status: 'ok', checks: {} })
+  const ready = await app.inject('/health/ready')
+  expect(ready.statusCode).toBe(503)
+  expect(ready.json()).toEqual({ status: 'down', checks: { database: 'down', disk: 'ok' } })
+})
+
+test('metrics count requests by route', async () => {
+  const app = await makeApp()
+  addMetrics(app, createRegistry('test'))
+  await app.inject('/conflict')
+  const { body } = await app.inject('/metrics')
+  expect(body).toMatch(
+    /http_request_duration_seconds_count\{app="test",method="GET",route="\/conflict",status="409"\} 1/,
+  )
+})
+
+test('the OpenAPI document is made from the schemas that validate', async () => {
+  const app = await makeApp()
+  const document = (await app.inject('/doc')).json<{
+    openapi: string
+    paths: Record<string, { post?: { requestBody: { content: Record<string, { schema: unknown }> } } }>
+    components: { schemas: Record<string, unknown> }
+  }>()
+  expect(document.openapi).toBe('3.1.0')
+  expect(document.components.schemas['Problem']).toBeDefined()
+  expect(document.paths['/things']?.post?.requestBody.content['application/json']?.schema).toMatchObject({
+    required: ['name'],
+    additionalProperties: false,
+  })
+})

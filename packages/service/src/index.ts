@@ -1,0 +1,24 @@
+export { List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
+export { createLogger } from './logger.ts'
+export type { Logger } from './logger.ts'
+export { createHttp } from './http.ts'
+export type { Http, HttpOptions } from './http.ts'
+export { statusOf, toProblem } from './problem.ts'
+export { addHealth } from './health.ts'
+export type { ReadinessCheck } from './health.ts'
+export { Counter, Gauge, Histogram, addMetrics, createRegistry, onScrape } from './metrics.ts'
+export type { Registry } from './metrics.ts'
+export { addOpenApi } from './openapi.ts'
+export { serve, stopRequested } from './serve.ts'
+export type { ServeOptions } from './serve.ts'
+export { createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
+export type {
+  DialTarget,
+  Dialer,
+  FetchOptions,
+  FetchPolicy,
+  FetchResponse,
+  GuardedFetch,
+  Resolver,
+} from './fetch/guarded-fetch.ts'
+export { downloadToFile } from './fetch/download.ts'

@@ -1,0 +1,35 @@
+import { Histogram, Registry, collectDefaultMetrics, type Gauge } from 'prom-client'
+import type { Http } from './http.ts'
+
+export { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** Sets a gauge anew whenever the metrics are read. */
+export function onScrape(gauge: Gauge, collect: () => Promise<void>): void {
+  Object.assign(gauge, { collect })
+}
+
+/** A registry with the process's default metrics. */
+export function createRegistry(app: string): Registry {
+  const registry = new Registry()
+  registry.setDefaultLabels({ app })
+  collectDefaultMetrics({ register: registry })
+  return registry
+}
+
+/** Adds `GET /metrics` in the Prometheus text format and a histogram of request durations by route and status. */
+export function addMetrics(app: Http, registry: Registry): void {
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Duration of HTTP requests.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    duration.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
+  })
+  app.get('/metrics', { schema: { hide: true } }, async (_, reply) => {
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}

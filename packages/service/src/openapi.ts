@@ -1,0 +1,28 @@
+import swagger from '@fastify/swagger'
+import type { Http } from './http.ts'
+
+/**
+ * Describes the app as OpenAPI 3.1 from the schemas that validate, served at `GET /doc` without a key. Call it before
+ * the routes are added.
+ */
+export async function addOpenApi(
+  app: Http,
+  info: { title: string; version: string; description: string },
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info,
+      components: {
+        securitySchemes: {
+          apikey: { type: 'apiKey', in: 'header', name: 'apikey' },
+          bearer: { type: 'http', scheme: 'bearer' },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, i) => (typeof json.$id === 'string' ? json.$id : `schema${i}`),
+    },
+  })
+  app.get('/doc', { schema: { hide: true } }, async () => app.swagger())
+}

@@ -1,0 +1,161 @@
+import { TerraneError, type ErrorKind, type FieldError } from '@terrane/core'
+import type { Problem } from '@terrane/contracts'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+
+const STATUS: Readonly<Record<ErrorKind, number>> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media: 415,
+  invalid: 422,
+  rate_limited: 429,
+  cancelled: 409,
+  not_implemented: 501,
+  upstream: 502,
+  unavailable: 503,
+  timeout: 504,
+  internal: 500,
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+/** Most field errors that one answer lists. */
+const MAX_FIELD_ERRORS = 50
+
+/** The HTTP status of an error kind. */
+export function statusOf(kind: ErrorKind): number {
+  return STATUS[kind]
+}
+
+/**
+ * Turns anything thrown into a problem body. What is not from a catalogue becomes a 500 without internals; the caller
+ * logs the cause.
+ */
+export function toProblem(thrown: unknown, instance: string): Problem {
+  const error = normalise(thrown)
+  const status = STATUS[error.kind]
+  return {
+    type: `urn:terrane:problem:${error.code}`,
+    title: TITLES[status] ?? 'Error',
+    status,
+    detail: error.message,
+    instance,
+    code: error.code,
+    message: error.message,
+    hint: error.hint,
+    details: error.details,
+    errors: error.errors.slice(0, MAX_FIELD_ERRORS).map((e) => ({ path: e.path, message: e.message })),
+  }
+}
+
+/** The Fastify error handler of every app whose errors are problems. */
+export function problemHandler(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toProblem(thrown, request.id)
+  if (problem.status >= 500 && problem.status !== 501) request.log.error({ err: thrown }, 'request failed')
+  else request.log.debug({ code: problem.code, status: problem.status }, 'request refused')
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (problem.status === 429 || problem.status === 503) {
+    if (!reply.hasHeader('retry-after')) reply.header('retry-after', '5')
+  }
+  void reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem)
+}
+
+interface AjvError {
+  readonly instancePath?: string
+  readonly keyword?: string
+  readonly message?: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/** Anything thrown as an error of a catalogue. */
+function normalise(thrown: unknown): TerraneError {
+  if (thrown instanceof TerraneError) return thrown
+  const error = thrown as Partial<FastifyError> & { validation?: AjvError[]; validationContext?: string }
+  if (Array.isArray(error.validation)) return validationError(error.validation, error.validationContext ?? 'body')
+  const text = typeof error.message === 'string' ? error.message : ''
+  switch (error.code) {
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new TerraneError('MALFORMED_BODY', 'malformed', 'The body is not valid JSON', { details: text })
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new TerraneError('BODY_TOO_LARGE', 'too_large', 'The body is larger than this endpoint accepts')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return new TerraneError('UNSUPPORTED_MEDIA_TYPE', 'unsupported_media', 'The content type is not supported here', {
+        hint: 'Send `Content-Type: application/json`.',
+      })
+    case 'FST_ERR_BAD_URL':
+      return new TerraneError('MALFORMED_URL', 'malformed', 'The path is not valid')
+    default:
+  }
+  if (error.statusCode === 400)
+    return new TerraneError('MALFORMED_BODY', 'malformed', 'The request is malformed', { details: text })
+  return new TerraneError('INTERNAL', 'internal', 'Something went wrong on our side', { cause: thrown })
+}
+
+/** One entry per field, as JSON pointers; the context tells body from query and path. */
+function validationError(validation: readonly AjvError[], context: string): TerraneError {
+  const errors: FieldError[] = []
+  const seen = new Set<string>()
+  for (const v of validation) {
+    const field = fieldError(v)
+    const prefix = context === 'body' ? '' : `/${context}`
+    const path = `${prefix}${field.path}` || '/'
+    if (seen.has(path)) continue
+    seen.add(path)
+    errors.push({ path, message: field.message })
+  }
+  const first = errors[0]
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  const text = first
+    ? `${first.path.slice(1) || 'the body'} ${first.message}${more}`
+    : 'The request does not fit the schema'
+  return new TerraneError('VALIDATION_FAILED', 'invalid', text, { errors, hint: 'GET /doc describes every field.' })
+}
+
+function fieldError(v: AjvError): FieldError {
+  const base = v.instancePath ?? ''
+  const params = v.params ?? {}
+  switch (v.keyword) {
+    case 'required':
+      return { path: `${base}/${pointer(params['missingProperty'])}`, message: 'is required' }
+    case 'additionalProperties':
+      return { path: `${base}/${pointer(params['additionalProperty'])}`, message: 'is not a known field' }
+    case 'const':
+      return { path: base, message: `must be ${JSON.stringify(params['allowedValue'])}` }
+    case 'enum':
+      return { path: base, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    case 'pattern':
+      return { path: base, message: `must match ${String(params['pattern'])}` }
+    default:
+      return { path: base, message: v.message ?? 'is not acceptable' }
+  }
+}
+
+function pointer(name: unknown): string {
+  return String(name).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
+}

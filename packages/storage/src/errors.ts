@@ -1,0 +1,58 @@
+import { defineError } from '@terrane/core'
+
+export const bucketNotFound = defineError(
+  'BUCKET_NOT_FOUND',
+  'not_found',
+  (f: { bucket: string }) => `Bucket ${f.bucket} does not exist`,
+  (f) => ({ hint: `Create it first: storage.createBucket('${f.bucket}').` }),
+)
+
+export const bucketExists = defineError(
+  'BUCKET_EXISTS',
+  'conflict',
+  (f: { bucket: string }) => `Bucket ${f.bucket} exists already`,
+)
+
+export const bucketNotEmpty = defineError(
+  'BUCKET_NOT_EMPTY',
+  'conflict',
+  (f: { bucket: string }) => `Bucket ${f.bucket} is not empty`,
+  () => ({ hint: 'Empty it first.' }),
+)
+
+export const objectNotFound = defineError(
+  'OBJECT_NOT_FOUND',
+  'not_found',
+  (f: { bucket: string; key: string }) => `Object ${f.key} does not exist in bucket ${f.bucket}`,
+)
+
+export const objectExists = defineError(
+  'OBJECT_EXISTS',
+  'conflict',
+  (f: { bucket: string; key: string }) => `Object ${f.key} exists already in bucket ${f.bucket}`,
+  () => ({ hint: 'Send x-upsert: true to replace it.' }),
+)
+
+export const invalidBucketName = defineError(
+  'INVALID_BUCKET_NAME',
+  'invalid',
+  () => 'A bucket name has 1 to 100 of the characters a-z, 0-9, _, . and -, and starts with a letter or digit',
+)
+
+export const invalidKey = defineError(
+  'INVALID_KEY',
+  'invalid',
+  (f: { reason: string }) => `The object path is not valid: ${f.reason}`,
+)
+
+export const objectTooLarge = defineError(
+  'OBJECT_TOO_LARGE',
+  'too_large',
+  (f: { limit: number }) => `The object is larger than the limit of ${f.limit} bytes`,
+)
+
+export const storageFailed = defineError(
+  'STORAGE_FAILED',
+  'upstream',
+  (f: { operation: string; status: number }) => `The storage answered ${f.operation} with status ${f.status}`,
+)

@@ -1,0 +1,297 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { link, mkdir, open, readFile, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { bucketExists, bucketNotEmpty, bucketNotFound, objectExists, objectNotFound, objectTooLarge } from './errors.ts'
+import {
+  DEFAULT_CACHE_CONTROL,
+  DEFAULT_CONTENT_TYPE,
+  checkBucketName,
+  checkKey,
+  type Bucket,
+  type BucketRules,
+  type ByteRange,
+  type ObjectAddress,
+  type ObjectBody,
+  type ObjectInfo,
+  type ObjectStore,
+  type PutOptions,
+} from './object-store.ts'
+
+/** The JSON file beside an object: it names the file of bytes that is the object's content now. */
+interface Entry {
+  readonly key: string
+  readonly version: string
+  readonly size: number
+  readonly contentType: string
+  readonly cacheControl: string
+  readonly etag: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/**
+ * Objects in a folder: `buckets/{id}.json` (rules), `entries/{bucket}/…` (one JSON file per object, in folders as the key
+ * has parts) and `bytes/{bucket}/{version}` (content, never changed once written). Renaming or linking the entry is the
+ * one step that makes new content visible; several processes may share the folder.
+ */
+export class FileStore implements ObjectStore {
+  private readonly root: string
+
+  constructor(root: string) {
+    this.root = root
+  }
+
+  async createBucket(id: string, rules: BucketRules): Promise<Bucket> {
+    checkBucketName(id)
+    const now = new Date()
+    const bucket: Bucket = { id, ...rules, createdAt: now, updatedAt: now }
+    if (!(await this.writeJson(this.bucketFile(id), bucket, false))) throw bucketExists({ bucket: id })
+    return bucket
+  }
+
+  async getBucket(id: string): Promise<Bucket | null> {
+    checkBucketName(id)
+    const stored = (await readJson(this.bucketFile(id))) as Bucket | null
+    return stored && { ...stored, createdAt: new Date(stored.createdAt), updatedAt: new Date(stored.updatedAt) }
+  }
+
+  async listBuckets(): Promise<Bucket[]> {
+    const names = await readdirOrEmpty(join(this.root, 'buckets'))
+    const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
+    const buckets = await Promise.all(ids.toSorted().map((id) => this.getBucket(id)))
+    return buckets.filter((bucket) => bucket !== null)
+  }
+
+  async updateBucket(id: string, rules: Partial<BucketRules>): Promise<Bucket> {
+    const bucket = { ...(await this.bucket(id)), ...rules, updatedAt: new Date() }
+    await this.writeJson(this.bucketFile(id), bucket, true)
+    return bucket
+  }
+
+  async deleteBucket(id: string): Promise<void> {
+    await this.bucket(id)
+    for await (const _ of this.list(id, '')) throw bucketNotEmpty({ bucket: id })
+    await rm(this.bucketFile(id), { force: true })
+    await rm(join(this.root, 'entries', id), { recursive: true, force: true })
+    await rm(join(this.root, 'bytes', id), { recursive: true, force: true })
+  }
+
+  async put(
+    bucket: string,
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    options: PutOptions = {},
+  ): Promise<ObjectInfo> {
+    checkKey(key)
+    await this.bucket(bucket)
+    if (!options.upsert && (await this.entry(bucket, key))) throw objectExists({ bucket, key })
+    const version = randomUUID()
+    const path = this.bytesFile(bucket, version)
+    await mkdir(dirname(path), { recursive: true })
+    const hash = createHash('md5')
+    let size = 0
+    try {
+      await using file = await open(path, 'wx')
+      for await (const chunk of body) {
+        options.signal?.throwIfAborted()
+        size += chunk.byteLength
+        if (options.maxBytes !== undefined && size > options.maxBytes) throw objectTooLarge({ limit: options.maxBytes })
+        hash.update(chunk)
+        let at = 0
+        while (at < chunk.byteLength) at += (await file.write(chunk, at)).bytesWritten
+      }
+      await file.sync()
+    } catch (error) {
+      await rm(path, { force: true })
+      throw error
+    }
+    const now = new Date().toISOString()
+    return this.install(bucket, options.upsert ?? false, {
+      key,
+      version,
+      size,
+      contentType: options.contentType ?? DEFAULT_CONTENT_TYPE,
+      cacheControl: options.cacheControl ?? DEFAULT_CACHE_CONTROL,
+      etag: `"${hash.digest('hex')}"`,
+      metadata: options.metadata ?? {},
+      createdAt: now,
+      updatedAt: now,
+    })
+  }
+
+  async head(bucket: string, key: string): Promise<ObjectInfo | null> {
+    checkKey(key)
+    await this.bucket(bucket)
+    const entry = await this.entry(bucket, key)
+    return entry && toInfo(bucket, entry)
+  }
+
+  async get(
+    bucket: string,
+    key: string,
+    options: { range?: ByteRange; signal?: AbortSignal } = {},
+  ): Promise<ObjectBody> {
+    checkKey(key)
+    await this.bucket(bucket)
+    for (let attempt = 0; ; attempt++) {
+      const entry = await this.entry(bucket, key)
+      if (!entry) throw objectNotFound({ bucket, key })
+      try {
+        // Opened before it is handed out: content that is replaced from now on is still read to its end.
+        const file = await open(this.bytesFile(bucket, entry.version), 'r')
+        const stream = createReadStream('', {
+          fd: file,
+          ...options.range,
+          ...(options.signal && { signal: options.signal }),
+        })
+        return { info: toInfo(bucket, entry), body: stream as AsyncIterable<Uint8Array> }
+      } catch (error) {
+        // Replaced between the two reads: the entry names the new content by now.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt > 2) throw error
+      }
+    }
+  }
+
+  async *list(bucket: string, prefix: string): AsyncGenerator<ObjectInfo> {
+    await this.bucket(bucket)
+    const infos: ObjectInfo[] = []
+    for (const path of await readdirOrEmpty(join(this.root, 'entries', bucket), true)) {
+      if (!path.endsWith('.json')) continue
+      const entry = (await readJson(join(this.root, 'entries', bucket, path))) as Entry | null
+      if (entry?.key.startsWith(prefix)) infos.push(toInfo(bucket, entry))
+    }
+    yield* infos.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  async copy(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
+    const { info, body } = await this.get(from.bucket, from.key)
+    return this.put(to.bucket, to.key, body, { ...info, upsert: options.upsert ?? false })
+  }
+
+  async move(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
+    checkKey(from.key)
+    checkKey(to.key)
+    await this.bucket(from.bucket)
+    await this.bucket(to.bucket)
+    const entry = await this.entry(from.bucket, from.key)
+    if (!entry) throw objectNotFound(from)
+    if (from.bucket === to.bucket && from.key === to.key) return toInfo(to.bucket, entry)
+    const version = randomUUID()
+    const target = this.bytesFile(to.bucket, version)
+    await mkdir(dirname(target), { recursive: true })
+    await link(this.bytesFile(from.bucket, entry.version), target)
+    const info = await this.install(to.bucket, options.upsert ?? false, { ...entry, key: to.key, version })
+    await this.remove(from.bucket, [from.key])
+    return info
+  }
+
+  async remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]> {
+    await this.bucket(bucket)
+    const removed: ObjectInfo[] = []
+    for (const key of keys) {
+      checkKey(key)
+      const entry = await this.entry(bucket, key)
+      if (!entry) continue
+      await rm(this.entryFile(bucket, key), { force: true })
+      await rm(this.bytesFile(bucket, entry.version), { force: true })
+      removed.push(toInfo(bucket, entry))
+    }
+    return removed
+  }
+
+  /** Makes written bytes the content of their key, and forgets the bytes they replace. */
+  private async install(bucket: string, upsert: boolean, entry: Entry): Promise<ObjectInfo> {
+    const before = await this.entry(bucket, entry.key)
+    const merged = before ? { ...entry, createdAt: before.createdAt } : entry
+    if (!(await this.writeJson(this.entryFile(bucket, entry.key), merged, upsert))) {
+      await rm(this.bytesFile(bucket, entry.version), { force: true })
+      throw objectExists({ bucket, key: entry.key })
+    }
+    if (before) await rm(this.bytesFile(bucket, before.version), { force: true })
+    return toInfo(bucket, merged)
+  }
+
+  private async bucket(id: string): Promise<Bucket> {
+    const bucket = await this.getBucket(id)
+    if (!bucket) throw bucketNotFound({ bucket: id })
+    return bucket
+  }
+
+  private async entry(bucket: string, key: string): Promise<Entry | null> {
+    return (await readJson(this.entryFile(bucket, key))) as Entry | null
+  }
+
+  /** Writes a JSON file in one step; false when it is there and may not be replaced. */
+  private async writeJson(path: string, value: unknown, replace: boolean): Promise<boolean> {
+    await mkdir(dirname(path), { recursive: true })
+    const temporary = join(this.root, `.${randomUUID()}.tmp`)
+    {
+      await using file = await open(temporary, 'wx')
+      await file.writeFile(JSON.stringify(value))
+      await file.sync()
+    }
+    try {
+      if (replace) {
+        await rename(temporary, path)
+        return true
+      }
+      await link(temporary, path)
+      return true
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
+    } finally {
+      if (!replace) await unlink(temporary).catch(ignore)
+    }
+  }
+
+  private bucketFile(id: string): string {
+    return join(this.root, 'buckets', `${id}.json`)
+  }
+
+  private entryFile(bucket: string, key: string): string {
+    return `${join(this.root, 'entries', bucket, ...key.split('/').map(fileName))}.json`
+  }
+
+  private bytesFile(bucket: string, version: string): string {
+    return join(this.root, 'bytes', bucket, version.slice(0, 2), version)
+  }
+}
+
+/**
+ * A part of a key as a file name: percent-encoded, and cut and hashed where it would be too long for the file system. A
+ * leading `-` keeps a folder `a` (`-a`) apart from the entry of an object `a` (`-a.json`) and of `a.json` (`-a%2Ejson`).
+ */
+function fileName(part: string): string {
+  const encoded = encodeURIComponent(part).replaceAll('.', '%2E').replaceAll('*', '%2A')
+  if (encoded.length <= 180) return `-${encoded}`
+  return `-${encoded.slice(0, 100)}-${createHash('sha256').update(part).digest('hex')}`
+}
+
+function toInfo(bucket: string, entry: Entry): ObjectInfo {
+  const { version: _, createdAt, updatedAt, ...rest } = entry
+  return { bucket, ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as unknown
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+async function readdirOrEmpty(path: string, recursive = false): Promise<string[]> {
+  try {
+    return await readdir(path, { recursive })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function ignore(): void {}

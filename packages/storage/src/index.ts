@@ -1,0 +1,16 @@
+export { openStore } from './open-store.ts'
+export { checkBucketName, checkKey, publish } from './object-store.ts'
+export type {
+  ArtifactStore,
+  Bucket,
+  BucketRules,
+  ByteRange,
+  ObjectAddress,
+  ObjectBody,
+  ObjectInfo,
+  ObjectStore,
+  PutOptions,
+} from './object-store.ts'
+export { RemoteStore } from './remote-store.ts'
+export type { RemoteFetch, RemoteOptions } from './remote-store.ts'
+export { bucketNotFound, objectNotFound, objectTooLarge } from './errors.ts'

@@ -1,0 +1,126 @@
+import { invalidBucketName, invalidKey } from './errors.ts'
+
+/** A bucket and its rules. */
+export interface Bucket {
+  readonly id: string
+  /** Anyone may read its objects. */
+  readonly public: boolean
+  /** Largest object in bytes; null for no limit of its own. */
+  readonly fileSizeLimit: number | null
+  /** Content types that may be uploaded (`image/*` allowed); null for any. */
+  readonly allowedMimeTypes: readonly string[] | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export type BucketRules = Pick<Bucket, 'public' | 'fileSizeLimit' | 'allowedMimeTypes'>
+
+/** What is known of an object without reading it. */
+export interface ObjectInfo {
+  readonly bucket: string
+  readonly key: string
+  readonly size: number
+  readonly contentType: string
+  readonly cacheControl: string
+  /** Quoted, as in the HTTP header; changes with the content. */
+  readonly etag: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export interface PutOptions {
+  readonly contentType?: string
+  readonly cacheControl?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** Replace an object of the same key; otherwise it is a conflict. */
+  readonly upsert?: boolean
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal
+}
+
+/** Bytes `start` to `end`, both included, as in HTTP. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+export interface ObjectBody {
+  readonly info: ObjectInfo
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Buckets and objects. An object appears whole or not at all: readers see the old content until the new one is complete.
+ * Missing buckets and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) where they are needed, null where asked for.
+ */
+export interface ObjectStore {
+  createBucket(id: string, rules: BucketRules): Promise<Bucket>
+  getBucket(id: string): Promise<Bucket | null>
+  listBuckets(): Promise<Bucket[]>
+  updateBucket(id: string, rules: Partial<BucketRules>): Promise<Bucket>
+  /** Removes an empty bucket. */
+  deleteBucket(id: string): Promise<void>
+
+  put(bucket: string, key: string, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<ObjectInfo>
+  head(bucket: string, key: string): Promise<ObjectInfo | null>
+  /** The range must lie within the object. */
+  get(bucket: string, key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBody>
+  /** Every object whose key starts with the prefix, by key in code point order. */
+  list(bucket: string, prefix: string): AsyncIterable<ObjectInfo>
+  copy(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
+  move(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
+  /** Removes what is there of the keys and returns it. */
+  remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]>
+}
+
+export interface ObjectAddress {
+  readonly bucket: string
+  readonly key: string
+}
+
+/** What a job needs to publish files: every backend has it, also a remote storage API. */
+export type ArtifactStore = Pick<ObjectStore, 'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'move' | 'remove'>
+
+export const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
+export const DEFAULT_CACHE_CONTROL = 'no-cache'
+
+/** @throws INVALID_BUCKET_NAME */
+export function checkBucketName(id: string): void {
+  if (!/^[a-z0-9][a-z0-9_.-]{0,99}$/.test(id) || id.includes('..')) throw invalidBucketName()
+}
+
+/** @throws INVALID_KEY */
+export function checkKey(key: string): void {
+  if (key === '') throw invalidKey({ reason: 'it is empty' })
+  if (Buffer.byteLength(key) > 1024) throw invalidKey({ reason: 'it is longer than 1024 bytes' })
+  // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
+  if (/[\u0000-\u001f\u007f]/.test(key)) throw invalidKey({ reason: 'it has control characters' })
+  for (const segment of key.split('/')) {
+    if (segment === '') throw invalidKey({ reason: 'it has an empty part' })
+    if (segment === '.' || segment === '..') throw invalidKey({ reason: 'it has a part that is . or ..' })
+  }
+}
+
+/**
+ * Uploads under a temporary key, then moves it to its place: a remote storage whose uploads are not atomic never shows
+ * half a file.
+ */
+export async function publish(
+  store: ArtifactStore,
+  address: ObjectAddress,
+  body: AsyncIterable<Uint8Array>,
+  options: PutOptions = {},
+): Promise<ObjectInfo> {
+  const { bucket } = address
+  const temporary = { bucket, key: `.uploading/${crypto.randomUUID()}` }
+  try {
+    await store.put(bucket, temporary.key, body, { ...options, upsert: true })
+    return await store.move(temporary, address, { upsert: options.upsert ?? false })
+  } catch (error) {
+    await store.remove(bucket, [temporary.key]).catch(ignore)
+    throw error
+  }
+}
+
+function ignore(): void {}

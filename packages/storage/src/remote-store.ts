@@ -1,0 +1,216 @@
+import type { TerraneError } from '@terrane/core'
+import { bucketNotFound, objectExists, objectNotFound, storageFailed } from './errors.ts'
+import {
+  DEFAULT_CACHE_CONTROL,
+  DEFAULT_CONTENT_TYPE,
+  checkBucketName,
+  checkKey,
+  type ArtifactStore,
+  type Bucket,
+  type BucketRules,
+  type ByteRange,
+  type ObjectAddress,
+  type ObjectBody,
+  type ObjectInfo,
+  type PutOptions,
+} from './object-store.ts'
+
+/** The part of a guarded fetch that this store uses. */
+export type RemoteFetch = (
+  url: string,
+  options: {
+    method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+    headers?: Readonly<Record<string, string>>
+    body?: string | Uint8Array
+    signal?: AbortSignal
+    accept?: readonly number[]
+  },
+) => Promise<{
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+  cancel(): void
+}>
+
+export interface RemoteOptions {
+  /** Base of a storage API as supabase-js speaks to it, ending in `/storage/v1`. */
+  readonly url: string
+  readonly serviceRoleKey: string
+  readonly fetch: RemoteFetch
+}
+
+const ANSWERS = [400, 404, 409]
+
+/** Publishes files in another project's storage through its HTTP API. Bodies are collected in memory before they are sent. */
+export class RemoteStore implements ArtifactStore {
+  private readonly base: string
+  private readonly auth: Readonly<Record<string, string>>
+  private readonly fetch: RemoteFetch
+
+  constructor(options: RemoteOptions) {
+    this.base = options.url.replace(/\/+$/, '')
+    this.auth = { apikey: options.serviceRoleKey, authorization: `Bearer ${options.serviceRoleKey}` }
+    this.fetch = options.fetch
+  }
+
+  async getBucket(id: string): Promise<Bucket | null> {
+    checkBucketName(id)
+    const answer = await this.call('GET', `/bucket/${id}`)
+    if (answer === null) return null
+    const b = answer as {
+      public?: boolean
+      file_size_limit?: number | null
+      allowed_mime_types?: string[] | null
+      created_at?: string
+      updated_at?: string
+    }
+    return {
+      id,
+      public: b.public ?? false,
+      fileSizeLimit: b.file_size_limit ?? null,
+      allowedMimeTypes: b.allowed_mime_types ?? null,
+      createdAt: new Date(b.created_at ?? 0),
+      updatedAt: new Date(b.updated_at ?? 0),
+    }
+  }
+
+  async createBucket(id: string, rules: BucketRules): Promise<Bucket> {
+    checkBucketName(id)
+    await this.call('POST', '/bucket', {
+      id,
+      name: id,
+      public: rules.public,
+      file_size_limit: rules.fileSizeLimit,
+      allowed_mime_types: rules.allowedMimeTypes,
+    })
+    const bucket = await this.getBucket(id)
+    if (!bucket) throw bucketNotFound({ bucket: id })
+    return bucket
+  }
+
+  async put(
+    bucket: string,
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    options: PutOptions = {},
+  ): Promise<ObjectInfo> {
+    checkKey(key)
+    const response = await this.fetch(`${this.base}/object/${path(bucket, key)}`, {
+      method: 'POST',
+      headers: {
+        ...this.auth,
+        'content-type': options.contentType ?? DEFAULT_CONTENT_TYPE,
+        'cache-control': options.cacheControl ?? DEFAULT_CACHE_CONTROL,
+        'x-upsert': String(options.upsert ?? false),
+        ...(options.metadata && { 'x-metadata': Buffer.from(JSON.stringify(options.metadata)).toString('base64') }),
+      },
+      body: Buffer.concat(await Array.fromAsync(body)),
+      accept: ANSWERS,
+      ...(options.signal && { signal: options.signal }),
+    })
+    const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
+    if (response.status >= 400) throw refusal(bucket, key, response.status, text)
+    const info = await this.head(bucket, key)
+    if (!info) throw objectNotFound({ bucket, key })
+    return info
+  }
+
+  async head(bucket: string, key: string): Promise<ObjectInfo | null> {
+    checkKey(key)
+    const answer = (await this.call('GET', `/object/info/${path(bucket, key)}`)) as {
+      size?: number
+      content_type?: string
+      cache_control?: string
+      etag?: string
+      metadata?: Record<string, unknown> | null
+      created_at?: string
+      last_modified?: string
+    } | null
+    if (answer === null) return null
+    const created = new Date(answer.created_at ?? 0)
+    return {
+      bucket,
+      key,
+      size: answer.size ?? 0,
+      contentType: answer.content_type ?? DEFAULT_CONTENT_TYPE,
+      cacheControl: answer.cache_control ?? DEFAULT_CACHE_CONTROL,
+      etag: answer.etag ?? '""',
+      metadata: answer.metadata ?? {},
+      createdAt: created,
+      updatedAt: answer.last_modified ? new Date(answer.last_modified) : created,
+    }
+  }
+
+  async get(
+    bucket: string,
+    key: string,
+    options: { range?: ByteRange; signal?: AbortSignal } = {},
+  ): Promise<ObjectBody> {
+    const info = await this.head(bucket, key)
+    if (!info) throw objectNotFound({ bucket, key })
+    const { range, signal } = options
+    const response = await this.fetch(`${this.base}/object/authenticated/${path(bucket, key)}`, {
+      headers: { ...this.auth, ...(range && { range: `bytes=${range.start}-${range.end}` }) },
+      ...(signal && { signal }),
+    })
+    return { info, body: response.body }
+  }
+
+  async move(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
+    if (options.upsert) await this.remove(to.bucket, [to.key])
+    await this.call('POST', '/object/move', {
+      bucketId: from.bucket,
+      sourceKey: from.key,
+      destinationBucket: to.bucket,
+      destinationKey: to.key,
+    })
+    const info = await this.head(to.bucket, to.key)
+    if (!info) throw objectNotFound(to)
+    return info
+  }
+
+  async remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]> {
+    const infos = (await Promise.all(keys.map((key) => this.head(bucket, key)))).filter((info) => info !== null)
+    await this.call('DELETE', `/object/${encodeURIComponent(bucket)}`, { prefixes: keys })
+    return infos
+  }
+
+  /** One JSON exchange; null for "not found", which that API says with status 400 or 404. */
+  private async call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
+    const response = await this.fetch(`${this.base}${route}`, {
+      method,
+      headers: { ...this.auth, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      accept: ANSWERS,
+    })
+    const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
+    if (response.status < 400) return JSON.parse(text || 'null') as unknown
+    if (method === 'GET' && trueStatus(response.status, text) === 404) return null
+    throw refusal('', route, response.status, text)
+  }
+}
+
+/** The API answers most client errors with status 400 and puts the true one into the body. */
+function trueStatus(status: number, text: string): number {
+  try {
+    const { statusCode } = JSON.parse(text) as { statusCode?: string | number }
+    return Number(statusCode ?? status)
+  } catch {
+    return status
+  }
+}
+
+function refusal(bucket: string, key: string, status: number, text: string): TerraneError {
+  switch (trueStatus(status, text)) {
+    case 404:
+      return /bucket/i.test(text) ? bucketNotFound({ bucket }) : objectNotFound({ bucket, key })
+    case 409:
+      return objectExists({ bucket, key })
+    default:
+      return storageFailed({ operation: 'the request', status })
+  }
+}
+
+function path(bucket: string, key: string): string {
+  return [bucket, ...key.split('/')].map(encodeURIComponent).join('/')
+}
