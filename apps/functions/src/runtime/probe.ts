@@ -16,8 +16,16 @@ export interface RuntimeWish {
   readonly profile: 'standard' | 'hardened'
   /** Folder for the bundled shim; the instances' users must be able to read it. */
   readonly stateDir: string
+  /** Users to run instances as; only root can, so others pass null. */
   readonly users: UserRange | null
+  /** False: where these users cannot reach the runtime's files, run as the host's own user instead. */
+  readonly insistOnUsers: boolean
   readonly path: string
+}
+
+export interface ProbedRuntime {
+  readonly runtime: Runtime
+  readonly users: UserRange | null
 }
 
 /** A bound that does not bind, for the run that measures. */
@@ -29,7 +37,7 @@ const UNBOUNDED_KIB = 64 * 1024 * 1024
  *
  * @throws FUNCTION_RUNTIME_UNAVAILABLE with what is missing and what to do
  */
-export async function probeRuntime(wish: RuntimeWish): Promise<Runtime> {
+export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
   const deno = wish.runtime === 'node' ? null : await findDeno()
   if (deno === null && wish.runtime === 'deno') {
     throw runtimeUnavailable({
@@ -44,7 +52,7 @@ export async function probeRuntime(wish: RuntimeWish): Promise<Runtime> {
     })
   }
   const setpriv = await findSetpriv(wish.path)
-  if (wish.users && setpriv === null) {
+  if (wish.users && wish.insistOnUsers && setpriv === null) {
     throw runtimeUnavailable({ problem: 'the host is root and setpriv is missing', remedy: 'install util-linux' })
   }
   const shim = await bundleShim(deno === null ? 'node' : 'deno', wish.stateDir)
@@ -53,7 +61,14 @@ export async function probeRuntime(wish: RuntimeWish): Promise<Runtime> {
       ? nodeRuntime({ node: process.execPath, shim, baseKib, setpriv })
       : denoRuntime({ deno, shim, baseKib, setpriv, sandbox })
   const sandbox = deno !== null && wish.profile === 'hardened' ? await findSandbox(deno, wish.path) : null
-  return make(await measureBase(make(UNBOUNDED_KIB), wish))
+  const trial = make(UNBOUNDED_KIB)
+  const users = setpriv === null ? null : wish.users
+  try {
+    return { runtime: make(await measureBase(trial, users)), users }
+  } catch (error) {
+    if (users === null || wish.insistOnUsers) throw error
+    return { runtime: make(await measureBase(trial, null)), users: null }
+  }
 }
 
 async function findSandbox(deno: string, path: string) {
@@ -68,7 +83,7 @@ async function findSandbox(deno: string, path: string) {
 }
 
 /** Starts a function that does nothing and reads its private memory, in KiB. */
-async function measureBase(runtime: Runtime, wish: RuntimeWish): Promise<number> {
+async function measureBase(runtime: Runtime, users: UserRange | null): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-probe-'))
   const [codeDir, cacheDir] = [join(folder, 'code'), join(folder, 'cache')]
   try {
@@ -80,7 +95,7 @@ async function measureBase(runtime: Runtime, wish: RuntimeWish): Promise<number>
     await using factory = await InstanceFactory.open({
       runtime,
       door: { open: closedDoor },
-      users: wish.users,
+      users,
       bootMs: 30_000,
       onLine: () => {},
     })
@@ -90,7 +105,7 @@ async function measureBase(runtime: Runtime, wish: RuntimeWish): Promise<number>
       return dataKib(instance.pid)
     } catch (error) {
       const detail = (error as { detail?: string }).detail?.trim() ?? ''
-      throw unusable(runtime.profile, wish.users, `${(error as Error).message}${detail === '' ? '' : `: ${detail}`}`)
+      throw unusable(runtime.profile, users, `${(error as Error).message}${detail === '' ? '' : `: ${detail}`}`)
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -4,8 +4,8 @@ import { mkdtemp, rm, chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleFiles, pickStatic } from '../../src/bundle/bundle.ts'
-import { createDoor, deny } from '../../src/egress/door.ts'
-import { createProjectApi, PROJECT_HOST } from '../../src/egress/project-api.ts'
+import type { FetchPolicy } from '@terrane/service'
+import { createEgress } from '../../src/egress/egress.ts'
 import { Functions } from '../../src/functions.ts'
 import type { Authenticate } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
@@ -32,6 +32,7 @@ export async function startHost(options: {
   readonly runtime: Runtime
   readonly users?: UserRange | null
   readonly projectApi?: string
+  readonly fetchPolicy?: FetchPolicy
   readonly bootMs?: number
   readonly instances?: number
   readonly bodyTimeoutMs?: number
@@ -45,19 +46,18 @@ export async function startHost(options: {
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
   const depths = new Depths('secret of the test')
-  const projectApi = stack.use(
-    createProjectApi({ url: options.projectApi ?? 'http://127.0.0.1:9', serviceKey: 'the-service-key', depths }),
-  )
-  const door = stack.use(
-    createDoor((outgoing) => {
-      if (outgoing.target.hostname === PROJECT_HOST) projectApi(outgoing)
-      else deny(outgoing.response, `fetch to ${outgoing.target.host} is not allowed`)
+  let origin = ''
+  const egress = stack.use(
+    createEgress({
+      addressOf: () => ({ apiUrl: options.projectApi ?? origin, serviceKey: 'the-service-key' }),
+      depths,
+      fetchPolicy: options.fetchPolicy ?? {},
     }),
   )
   const factory = stack.use(
     await InstanceFactory.open({
       runtime: options.runtime,
-      door,
+      door: egress,
       users: options.users ?? null,
       bootMs: options.bootMs ?? 10_000,
       onLine: (version, _instance, line) => lines.push({ ...line, name: version.name }),
@@ -99,7 +99,7 @@ export async function startHost(options: {
     await new Promise((resolve) => server.close(resolve))
   })
   const store = new VersionStore(join(folder, 'versions'), factory)
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   let count = 0
   return {
     origin,

@@ -21,7 +21,8 @@ export interface Platform {
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
   inspect(value: unknown): string
-  setEnv(name: string, value: string): void
+  /** Replaces the whole environment. */
+  setEnv(env: Readonly<Record<string, string>>): void
   /** Calls back for errors that nobody caught; the process stays. */
   onUncaught(report: (error: unknown) => void): void
   /** Offers `Deno.serve` to users. */
@@ -72,7 +73,7 @@ export async function run(platform: Platform): Promise<void> {
   platform.tidy()
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
-  for (const [name, value] of Object.entries(boot.env)) platform.setEnv(name, value)
+  platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
   const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
   Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil }) })

@@ -4,7 +4,7 @@ import { run, type Platform } from './core.ts'
 interface DenoApi {
   readonly stdin: { readonly readable: AsyncIterable<Uint8Array> }
   readonly stdout: { writeSync(bytes: Uint8Array): number }
-  readonly env: { set(name: string, value: string): void }
+  readonly env: { set(name: string, value: string): void; delete(name: string): void; toObject(): object }
   readonly permissions: { revokeSync(descriptor: { name: 'read' | 'write'; path: string }): unknown }
   serve: unknown
   createHttpClient(options: { proxy: { transport: 'unix'; path: string } }): unknown
@@ -35,7 +35,10 @@ const platform: Platform = {
     for (let at = 0; at < bytes.length;) at += deno.stdout.writeSync(bytes.subarray(at))
   },
   inspect: (value) => deno.inspect(value),
-  setEnv: (name, value) => deno.env.set(name, value),
+  setEnv(env) {
+    for (const name of Object.keys(deno.env.toObject())) deno.env.delete(name)
+    for (const [name, value] of Object.entries(env)) deno.env.set(name, value)
+  },
   onUncaught(report) {
     addEventListener('unhandledrejection', (event) => {
       event.preventDefault()

@@ -15,8 +15,8 @@ const platform: Platform = {
     process.stdout.write(text)
   },
   inspect: (value) => inspect(value),
-  setEnv(name, value) {
-    process.env[name] = value
+  setEnv(env) {
+    process.env = { ...env }
   },
   onUncaught(report) {
     process.on('uncaughtException', report)
