@@ -68,7 +68,7 @@ export class Functions implements AsyncDisposable {
       min: policy.min,
       max: policy.max,
       idleMs: policy.idle_ms,
-      start: () => this.factory.start(version, !version.sealed),
+      start: () => this.factory.start(version, false),
       capacity: this.capacity,
       events: this.events.pool(version),
     })

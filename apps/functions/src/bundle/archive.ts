@@ -60,8 +60,10 @@ function readIndex(bytes: Buffer): [string, number][] {
   } catch {
     throw archiveInvalid({ reason: 'its index is not JSON' })
   }
-  const isEntry = (entry: unknown): entry is [string, number] =>
-    Array.isArray(entry) && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]) && (entry[1] as number) >= 0
   if (!Array.isArray(value) || !value.every(isEntry)) throw archiveInvalid({ reason: 'its index is malformed' })
   return value
+}
+
+function isEntry(entry: unknown): entry is [string, number] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]) && entry[1] >= 0
 }

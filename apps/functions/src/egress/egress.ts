@@ -20,7 +20,7 @@ export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
     else void carryOutside(outgoing, options.fetchPolicy)
   })
   return {
-    open: door.open,
+    open: (path, version, instance) => door.open(path, version, instance),
     [Symbol.dispose]() {
       door[Symbol.dispose]()
       projectApi[Symbol.dispose]()

@@ -76,5 +76,6 @@ function addCredentials(
   }
   if (!privileged) return
   if (headers['apikey'] === SERVICE_KEY_PLACEHOLDER) headers['apikey'] = serviceKey
-  if (headers['authorization'] === `Bearer ${SERVICE_KEY_PLACEHOLDER}`) headers['authorization'] = `Bearer ${serviceKey}`
+  if (headers['authorization'] === `Bearer ${SERVICE_KEY_PLACEHOLDER}`)
+    headers['authorization'] = `Bearer ${serviceKey}`
 }

@@ -61,9 +61,9 @@ export class InstanceFactory implements AsyncDisposable {
   /**
    * Starts a process for a version; await its `ready`.
    *
-   * @param fillsCache true for a run whose only purpose is to compile and to prove that the version starts
+   * @param isCheck true for a run that answers no requests
    */
-  async start(version: FunctionVersion, fillsCache: boolean): Promise<Instance> {
+  async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
     const runDir = join(this.base, String(++this.count))
     const uid = this.users.length > 0 ? this.users.pop()! : null
     if (this.options.users && uid === null) throw new Error('every user of the range is taken')
@@ -73,7 +73,7 @@ export class InstanceFactory implements AsyncDisposable {
     const door = await this.options.door.open(gateway, version, () => instance)
     if (uid !== null) {
       await Promise.all([chown(runDir, uid, uid), chown(gateway, uid, uid)])
-      if (fillsCache) await chown(version.cacheDir, uid, uid)
+      if (!version.sealed) await chown(version.cacheDir, uid, uid)
     }
     const { policy } = version
     const id = `${version.name}.${version.version}.${this.count}`
@@ -84,7 +84,7 @@ export class InstanceFactory implements AsyncDisposable {
         codeDir: version.codeDir,
         files: version.files,
         cacheDir: version.cacheDir,
-        fillsCache,
+        cache: isCheck ? 'filling' : version.sealed ? 'sealed' : 'open',
         runDir,
         memoryMb: policy.memory_mb,
         uid,
@@ -100,12 +100,7 @@ export class InstanceFactory implements AsyncDisposable {
     })
     instance = started
     this.running.add(started)
-    void started.exited.then(async () => {
-      this.running.delete(started)
-      await door[Symbol.asyncDispose]()
-      await rm(runDir, { recursive: true, force: true })
-      if (uid !== null) this.users.push(uid)
-    })
+    void this.cleanUp(started, door, runDir, uid)
     return started
   }
 
@@ -115,6 +110,15 @@ export class InstanceFactory implements AsyncDisposable {
     this.killAll()
     await Promise.all(ends)
     await rm(this.base, { recursive: true, force: true })
+  }
+
+  /** Takes everything of an instance away once it has ended. */
+  private async cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
+    await instance.exited
+    this.running.delete(instance)
+    await door[Symbol.asyncDispose]()
+    await rm(runDir, { recursive: true, force: true })
+    if (uid !== null) this.users.push(uid)
   }
 
   private readonly killAll = (): void => {

@@ -50,7 +50,7 @@ function hardened(machine: DenoMachine, sandbox: NonNullable<DenoMachine['sandbo
   }
   for (const library of sandbox.libraries) readOnly[library] = library
   const writable: Record<string, string> = { [launch.runDir]: paths.run }
-  const cache = launch.fillsCache ? writable : readOnly
+  const cache = launch.cache === 'sealed' ? readOnly : writable
   cache[launch.cacheDir] = '/cache'
   const command = bubblewrap(sandbox.bwrap, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable })
   const [file, ...args] = confine(command, confinement(machine, launch))
@@ -60,8 +60,9 @@ function hardened(machine: DenoMachine, sandbox: NonNullable<DenoMachine['sandbo
 function confinement(machine: DenoMachine, launch: Launch) {
   return {
     dataKib: machine.baseKib + launch.memoryMb * 1024,
-    fileBlocks: launch.fillsCache ? CACHE_FILE_BLOCKS : 0,
-    openFiles: launch.fillsCache ? 96 : 512,
+    fileBlocks: launch.cache === 'sealed' ? 0 : CACHE_FILE_BLOCKS,
+    // Files times their size bounds what a run that is only a check can do to the disk.
+    openFiles: launch.cache === 'filling' ? 96 : 512,
     setpriv: machine.setpriv,
     uid: launch.uid,
   }

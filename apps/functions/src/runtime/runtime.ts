@@ -6,8 +6,11 @@ export interface Launch {
   readonly files: readonly string[]
   /** The runtime's own cache of compiled code for this version. */
   readonly cacheDir: string
-  /** True for the run that fills the cache; afterwards it is read-only and the process cannot write files at all. */
-  readonly fillsCache: boolean
+  /**
+   * `filling`: a run whose only purpose is to compile and to prove that the version starts. `sealed`: the cache is
+   * read-only and the process cannot write files at all. `open`: serves while it fills, for a folder that is edited.
+   */
+  readonly cache: 'filling' | 'sealed' | 'open'
   /** Folder of this instance alone: its two sockets. */
   readonly runDir: string
   readonly memoryMb: number

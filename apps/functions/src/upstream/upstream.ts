@@ -46,9 +46,10 @@ export class Upstream {
     while (this.idle.length > 0 && now - this.idle[0]!.idleSince > IDLE_MS) this.idle.shift()!.destroy()
   }
 
+  /** The peer is gone: whatever is under way fails. */
   close(): void {
     this.closed = true
-    for (const connection of this.open) connection.destroy()
+    for (const connection of this.open) connection.fail('closed', 'the peer is gone')
   }
 
   /** Called by a connection whose exchange has ended well. */
@@ -128,6 +129,14 @@ export class Connection {
     this.socket.destroy()
   }
 
+  /** Ends the exchange with a failure, and the connection with it. */
+  fail(failure: UpstreamFailure, detail: string): void {
+    const exchange = this.exchange
+    this.exchange = null
+    this.socket.destroy()
+    exchange?.onFail(failure, detail)
+  }
+
   onHead(status: number, headers: string[]): void {
     this.exchange?.onHead(status, headers)
   }
@@ -168,12 +177,5 @@ export class Connection {
   private refuse(error: unknown): void {
     if (!(error instanceof InvalidResponse)) throw error
     this.fail('invalid', error.message)
-  }
-
-  private fail(failure: UpstreamFailure, detail: string): void {
-    const exchange = this.exchange
-    this.exchange = null
-    this.socket.destroy()
-    exchange?.onFail(failure, detail)
   }
 }

@@ -42,7 +42,13 @@ export async function startHost(options: {
   await chmod(folder, 0o711)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const lines: (FunctionLine & { readonly name: string })[] = []
-  const exits: { readonly name: string; readonly reason: ExitReason }[] = []
+  const exits: {
+    readonly name: string
+    readonly reason: ExitReason
+    readonly code: number | null
+    readonly signal: string | null
+    readonly stderr: string
+  }[] = []
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
   const depths = new Depths('secret of the test')
@@ -68,7 +74,7 @@ export async function startHost(options: {
       pool: (version) => ({
         started() {},
         bootFailed: ({ message, detail }) => bootFailures.push({ name: version.name, message, detail }),
-        exited: (_instance, { reason }) => exits.push({ name: version.name, reason }),
+        exited: (_instance, exit) => exits.push({ name: version.name, ...exit }),
       }),
       live() {},
       removed() {},

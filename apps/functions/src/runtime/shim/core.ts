@@ -157,9 +157,10 @@ function handlerOf(args: readonly unknown[]): Handler | null {
   for (const value of args) {
     if (typeof value === 'function') return value as Handler
     if (value === null || typeof value !== 'object') continue
-    const object = value as { fetch?: Handler; handler?: Handler }
-    if (typeof object.fetch === 'function') return (request, context) => object.fetch!(request, context)
-    if (typeof object.handler === 'function') return (request, context) => object.handler!(request, context)
+    for (const name of ['fetch', 'handler'] as const) {
+      const object = value as Partial<Record<typeof name, Handler>>
+      if (typeof object[name] === 'function') return (request, context) => object[name]!(request, context)
+    }
   }
   return null
 }

@@ -1,3 +1,4 @@
+// oxlint-disable node/no-process-env -- This is the function's own process, and its environment the function's.
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
