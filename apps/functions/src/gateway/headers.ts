@@ -46,23 +46,37 @@ export function forwardedHeaders(raw: readonly string[], connection: string | un
   return `${text}x-forwarded-for: ${forwarded}\r\n`
 }
 
+/** What there is in the head of a function's answer. */
+export interface Returned {
+  readonly headers: string[]
+  /** Not empty when the host is to answer in the function's place. */
+  readonly failure: string
+  /** True when background work goes on after the answer. */
+  readonly held: boolean
+}
+
 /**
  * The headers of a function's answer that reach the caller, and what the shim says through them.
  *
  * @param received names in lower case and values, alternating
  * @param cors true when the host writes the CORS headers
  */
-export function returnedHeaders(received: readonly string[], cors: boolean): { headers: string[]; failure: string } {
+export function returnedHeaders(received: readonly string[], cors: boolean): Returned {
   const headers: string[] = []
   let failure = ''
+  let held = false
   for (let i = 0; i < received.length; i += 2) {
     const name = received[i]!
-    if (name === 'x-terrane-failure') failure = received[i + 1]!
-    if (NOT_RETURNED.has(name) || name.startsWith(INTERNAL)) continue
+    if (name.startsWith(INTERNAL)) {
+      if (name === 'x-terrane-failure') failure = received[i + 1]!
+      else if (name === 'x-terrane-held') held = true
+      continue
+    }
+    if (NOT_RETURNED.has(name)) continue
     if (cors && name.startsWith('access-control-')) continue
     headers.push(name, received[i + 1]!)
   }
-  return { headers, failure }
+  return { headers, failure, held }
 }
 
 /** The host a caller named, or a harmless one when it is no host name. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exit, ExitReason, Instance, Call } from '../pool/instance.ts'
 import type { Refusal, Waiter } from '../pool/pool.ts'
 import type { LiveFunction } from '../functions.ts'
-import type { Connection, Exchange, UpstreamFailure } from '../upstream/upstream.ts'
+import { SMALL_BODY, type Connection, type Exchange, type UpstreamFailure } from '../upstream/upstream.ts'
 import { isAllowed, type Caller } from './caller.ts'
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH } from './depth.ts'
@@ -36,7 +36,10 @@ export class Invocation implements Exchange, Waiter, Call {
   private instance: Instance | null = null
   private connection: Connection | null = null
   private leaveQueue: (() => void) | null = null
+  /** The first part of the answer, held until it is known whether it is all: then one system call sends it all. */
+  private first: Buffer | null = null
   private failure = ''
+  private held = false
   private retried = false
   private done = false
 
@@ -121,7 +124,8 @@ export class Invocation implements Exchange, Waiter, Call {
 
   onHead(status: number, received: string[]): void {
     const { version } = this.live
-    const { headers, failure } = returnedHeaders(received, version.policy.cors.length > 0)
+    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0)
+    this.held = held
     if (failure !== '') {
       this.connection!.destroy()
       this.leave(true)
@@ -150,20 +154,26 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.done) return
     this.bytesOut += chunk.length
     if (this.bytesOut > this.live.version.policy.response_bytes) return this.cut('response_bytes')
-    if (!this.response.write(chunk)) {
-      this.connection!.pause()
-      this.response.once('drain', () => this.connection?.resume())
+    if (this.bytesOut === chunk.length && chunk.length <= SMALL_BODY) this.first = chunk
+    else {
+      this.onPartial()
+      this.write(chunk)
     }
+  }
+
+  onPartial(): void {
+    const { first } = this
+    this.first = null
+    if (first) this.write(first)
   }
 
   onEnd(): void {
     if (this.done) return
     this.leave(true)
-    this.response.end()
+    if (this.first) this.response.end(this.first.toString('latin1'), 'latin1')
+    else this.response.end()
     this.finish()
   }
-
-  onDrain(): void {}
 
   onFail(failure: UpstreamFailure, detail: string): void {
     const instance = this.instance!
@@ -189,6 +199,12 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.response.headersSent) return this.cut('timeout')
     const { timeout_ms: ms } = this.live.version.policy
     this.refuse({ code: 'FUNCTION_TIMEOUT', message: `The function did not answer within ${ms} ms` })
+  }
+
+  private write(chunk: Buffer): void {
+    if (this.response.write(chunk)) return
+    this.connection!.pause()
+    this.response.once('drain', () => this.connection?.resume())
   }
 
   private admit(caller: Caller): void {
@@ -356,7 +372,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.connection = null
     if (!instance) return
     this.instance = null
-    instance.end(this)
+    instance.end(this, this.held)
     this.live.pool.released(served)
   }
 

@@ -65,14 +65,12 @@ export interface InstanceOptions {
 interface Presence {
   readonly call: Call
   answered: boolean
-  /** Has background work. */
-  held: boolean
+  /** Whether it has background work, as far as the shim has said. */
+  held: boolean | null
   /** When the call is ended, or after its answer, forgotten. */
   until: number
 }
 
-/** How long after the answer a call is still known, so that `hold` may come later than the answer on another path. */
-const GRACE_MS = 1000
 const PING_AFTER_USE_MS = 1000
 const IDLE_SAMPLE_MS = 1000
 /** Share of one core that counts as busy for an instance without work, and how many samples in a row end it. */
@@ -153,9 +151,7 @@ export class Instance {
 
   /** True while a request or background work of one is in it. */
   get working(): boolean {
-    if (this.inflight > 0) return true
-    for (const presence of this.calls.values()) if (presence.held) return true
-    return false
+    return this.calls.size > 0
   }
 
   /** The call that a project API request says it comes from, if this instance really has it. */
@@ -165,16 +161,21 @@ export class Instance {
 
   begin(call: Call): void {
     this.inflight++
-    this.calls.set(call.id, { call, answered: false, held: false, until: call.deadline })
+    this.calls.set(call.id, { call, answered: false, held: null, until: call.deadline })
   }
 
-  end(call: Call): void {
-    const now = performance.now()
+  /**
+   * The call has left.
+   *
+   * @param heldByAnswer what its answer said about background work; a line from the shim counts more, but may be later
+   */
+  end(call: Call, heldByAnswer: boolean): void {
     this.inflight--
-    this.usedAt = now
+    this.usedAt = performance.now()
     const presence = this.calls.get(call.id)!
     presence.answered = true
-    presence.until = now + (presence.held ? this.options.timeoutMs : GRACE_MS)
+    if (presence.held ?? heldByAnswer) presence.until = this.usedAt + this.options.timeoutMs
+    else this.calls.delete(call.id)
   }
 
   /** Ends the process at once. */
@@ -294,7 +295,9 @@ export class Instance {
     const presence = this.calls.get(id)
     if (!presence) return
     presence.held = held
-    if (presence.answered) presence.until = performance.now() + (held ? this.options.timeoutMs : GRACE_MS)
+    if (!presence.answered) return
+    if (held) presence.until = performance.now() + this.options.timeoutMs
+    else this.calls.delete(id)
   }
 
   private gone(code: number | null, signal: string | null, problem: string): void {

@@ -10,9 +10,12 @@ export type UpstreamFailure = 'unreachable' | 'closed' | 'invalid'
 /** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
 export interface Exchange extends ResponseEvents {
   onFail(failure: UpstreamFailure, detail: string): void
-  /** The peer takes bytes again after `body` returned false. */
-  onDrain(): void
+  /** Everything that has arrived so far was handed over, and the answer goes on: what was held back may go out. */
+  onPartial(): void
 }
+
+/** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
+export const SMALL_BODY = 16 * 1024
 
 /** An idle connection older than this is not used again: the peer may be about to close it. */
 const IDLE_MS = 4000
@@ -94,7 +97,6 @@ export class Connection {
     this.socket = connect(pool.path)
     this.socket.on('connect', () => (this.connected = true))
     this.socket.on('data', (chunk: Buffer) => this.receive(chunk))
-    this.socket.on('drain', () => this.exchange?.onDrain())
     this.socket.on('error', (error) => this.fail(this.connected ? 'closed' : 'unreachable', error.message))
     this.socket.on('close', () => this.gone())
   }
@@ -107,12 +109,12 @@ export class Connection {
     this.exchange = exchange
     this.reader.expect(this, bodiless)
     if (body === null) this.socket.write(head, 'latin1')
-    else {
+    else if (body.length > SMALL_BODY) {
       this.socket.cork()
       this.socket.write(head, 'latin1')
       this.socket.write(body)
       this.socket.uncork()
-    }
+    } else this.socket.write(head + body.toString('latin1'), 'latin1')
   }
 
   pause(): void {
@@ -159,6 +161,7 @@ export class Connection {
   private receive(chunk: Buffer): void {
     try {
       this.reader.push(chunk)
+      this.exchange?.onPartial()
     } catch (error) {
       this.refuse(error)
     }

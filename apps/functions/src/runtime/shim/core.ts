@@ -99,7 +99,11 @@ export async function run(platform: Platform): Promise<void> {
         say(logLine('error', `The handler returned status ${response.status}`, scopes))
         return failure('invalid')
       }
-      return response
+      if (scope.held === 0) return response
+      // A copy, because the headers of an answer that was fetched cannot be changed.
+      const held = new Response(response.body, response)
+      held.headers.set('x-terrane-held', '1')
+      return held
     } catch (error) {
       say(logLine('error', platform.inspect(error), scopes))
       // `new Response('', { status: 99 })` is a RangeError in the handler itself.
