@@ -24,7 +24,8 @@ export class Functions implements AsyncDisposable {
   private readonly capacity: Capacity
   private readonly events: FunctionEvents
   private readonly live = new Map<string, LiveFunction>()
-  private readonly pools = new Set<Pool>()
+  private readonly broken = new Set<string>()
+  private readonly pools = new Map<Pool, FunctionVersion>()
   private readonly timer: NodeJS.Timeout
   private ticked = performance.now()
 
@@ -49,9 +50,19 @@ export class Functions implements AsyncDisposable {
     return this.live.values()
   }
 
-  /** Every pool that has not ended, those of former versions too. */
-  allPools(): Iterable<Pool> {
-    return this.pools
+  /** True for a function that exists but has never had a version that could be served. */
+  isBroken(project: string, name: string): boolean {
+    return this.broken.has(`${project}/${name}`)
+  }
+
+  markBroken(project: string, name: string): void {
+    this.broken.add(`${project}/${name}`)
+  }
+
+  /** Resolves when no process of the version is left. */
+  async whenUnused(version: FunctionVersion): Promise<void> {
+    const pools = [...this.pools].filter(([, used]) => used.codeDir === version.codeDir)
+    await Promise.all(pools.map(([pool]) => pool.empty))
   }
 
   /**
@@ -72,7 +83,7 @@ export class Functions implements AsyncDisposable {
       capacity: this.capacity,
       events: this.events.pool(version),
     })
-    this.pools.add(pool)
+    this.pools.set(pool, version)
     void pool.empty.then(() => this.pools.delete(pool))
     if (warm || policy.min > 0 || (this.live.get(key)?.pool.size ?? 0) > 0) {
       try {
@@ -85,12 +96,14 @@ export class Functions implements AsyncDisposable {
     // Read after the wait: another version may have become the current one meanwhile.
     const before = this.live.get(key)
     this.live.set(key, { version, pool })
+    this.broken.delete(key)
     before?.pool.retire()
     this.events.live(version)
   }
 
   remove(project: string, name: string): void {
     const key = `${project}/${name}`
+    this.broken.delete(key)
     const found = this.live.get(key)
     if (!found) return
     this.live.delete(key)
@@ -106,12 +119,12 @@ export class Functions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.timer)
-    for (const pool of this.pools) pool.stop()
-    await Promise.all([...this.pools].map((pool) => pool.empty))
+    for (const pool of this.pools.keys()) pool.stop()
+    await Promise.all([...this.pools.keys()].map((pool) => pool.empty))
   }
 
   private working(): boolean {
-    for (const pool of this.pools) {
+    for (const pool of this.pools.keys()) {
       if (pool.queued > 0) return true
       for (const instance of pool) if (instance.working) return true
     }
@@ -122,6 +135,6 @@ export class Functions implements AsyncDisposable {
     const now = performance.now()
     const lateMs = Math.max(0, now - this.ticked - TICK_MS)
     this.ticked = now
-    for (const pool of this.pools) pool.check(now, lateMs)
+    for (const pool of this.pools.keys()) pool.check(now, lateMs)
   }
 }

@@ -93,11 +93,11 @@ export const DEFAULT_CEILINGS: Ceilings = {
 }
 
 /**
- * Reads the contents of a `function.json`: fills in defaults and clamps to the operator's ceilings.
+ * Reads the contents of a `function.json` and fills in defaults.
  *
  * @throws FUNCTION_POLICY_INVALID with one entry per wrong or unknown field
  */
-export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
+export function parsePolicy(given: unknown): Policy {
   const value: unknown = Value.Default(PolicySchema, structuredClone(given ?? {}))
   if (!compiled.Check(value)) {
     const errors = new Map<string, FieldError>()
@@ -106,7 +106,17 @@ export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
     }
     throw invalidPolicy({ errors: [...errors.values()] })
   }
-  const policy = { ...value }
+  return value
+}
+
+/** {@link parsePolicy}, then {@link clampPolicy}. */
+export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
+  return clampPolicy(parsePolicy(given), ceilings)
+}
+
+/** Lowers a policy's values to the operator's ceilings. */
+export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
+  const policy = { ...given }
   for (const key of Object.keys(ceilings) as (keyof Ceilings)[]) policy[key] = Math.min(policy[key], ceilings[key])
   policy.min = Math.min(policy.min, policy.max)
   return Object.freeze(policy)

@@ -1,7 +1,8 @@
-import { chmod, constants, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, constants, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pack, sha256, type Archive } from './bundle/archive.ts'
 import type { FunctionVersion } from './function-version.ts'
+import type { Functions } from './functions.ts'
 import type { InstanceFactory } from './pool/factory.ts'
 import type { Policy } from './policy.ts'
 
@@ -13,6 +14,10 @@ export interface VersionFacts {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** Names in a version's folder: its static files, and that its cache is filled and closed. */
+const MANIFEST = 'files.json'
+const SEALED = 'sealed'
+
 /** A bundle that does nothing; it is run to finish a cache. */
 const IDLE_CODE = Buffer.from('export default () => new Response()\n')
 
@@ -23,6 +28,8 @@ const IDLE_CODE = Buffer.from('export default () => new Response()\n')
 export class VersionStore {
   private readonly root: string
   private readonly factory: InstanceFactory
+  /** One at a time per version: they would write to the same cache. */
+  private readonly preparing = new Map<string, Promise<FunctionVersion>>()
 
   /** @param root a folder that only hosts of this user write to */
   constructor(root: string, factory: InstanceFactory) {
@@ -33,21 +40,54 @@ export class VersionStore {
   /** Unpacks a version unless it is there already. */
   async add(archive: Archive, facts: VersionFacts): Promise<FunctionVersion> {
     const digest = sha256(pack(archive))
+    const found = await this.find(digest, facts)
+    if (found) return found
+    await this.write(join(this.root, facts.project, digest), archive)
+    return (await this.find(digest, facts))!
+  }
+
+  /** The version of this content, if it is unpacked here. */
+  async find(digest: string, facts: VersionFacts): Promise<FunctionVersion | null> {
     const home = join(this.root, facts.project, digest)
-    if (!(await exists(home))) await this.write(home, archive)
-    const sealed = await exists(join(home, 'sealed'))
-    const files = [...archive.files.keys()]
+    const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
+    if (manifest === null) return null
+    const files = JSON.parse(manifest) as string[]
+    const sealed = await exists(join(home, SEALED))
     return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir: join(home, 'cache'), sealed }
   }
 
   /**
-   * Proves that a version starts, fills its cache, and seals it.
+   * Starts a version once with its present policy and environment, to see that it can be.
+   *
+   * @throws BootFailure
+   */
+  async prove(version: FunctionVersion): Promise<FunctionVersion> {
+    if (!version.sealed) return this.prepare(version)
+    await this.run(version)
+    return version
+  }
+
+  /**
+   * Proves that a version starts, fills its cache, and seals it. Does nothing for one that is sealed.
    *
    * @throws BootFailure
    */
   async prepare(version: FunctionVersion): Promise<FunctionVersion> {
     if (version.sealed) return version
     const { cacheDir } = version
+    const before = this.preparing.get(cacheDir)
+    const done = (before ?? Promise.resolve()).catch(nothing).then(() => this.fill(version))
+    this.preparing.set(cacheDir, done)
+    try {
+      return await done
+    } finally {
+      if (this.preparing.get(cacheDir) === done) this.preparing.delete(cacheDir)
+    }
+  }
+
+  private async fill(version: FunctionVersion): Promise<FunctionVersion> {
+    const { cacheDir } = version
+    if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
     await rm(cacheDir, { recursive: true, force: true })
     await mkdir(cacheDir, { mode: 0o755 })
     // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
@@ -57,8 +97,15 @@ export class VersionStore {
     const idle = await this.add({ code: IDLE_CODE, files: new Map() }, { ...version, name: 'idle', env: {} })
     await this.run({ ...idle, cacheDir })
     await seal(cacheDir)
-    await writeFile(join(dirname(cacheDir), 'sealed'), '')
+    await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }
+  }
+
+  /** Removes a version's files once no process uses them, unless something else of equal content is served. */
+  async discard(version: FunctionVersion, functions: Functions): Promise<void> {
+    await functions.whenUnused(version)
+    for (const live of functions) if (live.version.codeDir === version.codeDir) return
+    await this.remove(version)
   }
 
   async remove(version: FunctionVersion): Promise<void> {
@@ -77,6 +124,7 @@ export class VersionStore {
       await mkdir(dirname(file), { recursive: true, mode: 0o755 })
       await writeFile(file, bytes, { mode: 0o444 })
     }
+    await writeFile(join(draft, MANIFEST), JSON.stringify([...files.keys()]))
     await rename(draft, home).catch(async (error: NodeJS.ErrnoException) => {
       await rm(draft, { recursive: true, force: true })
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
@@ -130,3 +178,5 @@ async function exists(path: string): Promise<boolean> {
     () => false,
   )
 }
+
+function nothing(): void {}

@@ -150,7 +150,11 @@ for (const { probed, title, hardened } of profiles) {
     })
 
     test('7 a heap bomb', async () => {
-      const { status, code, before } = await attack(`const a = []; while (true) a.push(new Array(1e5).fill({}))`, {}, { block_ms: 7000 })
+      const { status, code, before } = await attack(
+        `const a = []; while (true) a.push(new Array(1e5).fill({}))`,
+        {},
+        { block_ms: 7000 },
+      )
       expect([status, code]).toEqual([546, 'FUNCTION_RESOURCE_LIMIT'])
       await expectReplaced(before, 'memory')
     })

@@ -13,7 +13,7 @@ const variants = [
 ]
 
 for (const { probed, title } of variants) {
-  describe.skipIf(!probed)(`${title}`, () => {
+  describe.skipIf(!probed)(title, () => {
     let host: TestHost
     let api: Server
     const apiCalls: IncomingMessage[] = []
@@ -158,12 +158,11 @@ for (const { probed, title } of variants) {
         `console.info('at start')
          export default async () => { console.log('%s is %d', 'x', 42, { a: 1 }); console.error(new Error('boom')); return new Response('') }`,
       )
-      await fetch(host.url('logs'))
+      await fetch(host.url('logs'), { headers: { 'x-request-id': 'logged-1' } })
       const lines = () => host.lines.filter((line) => line.name === 'logs')
       await expect.poll(() => lines().length).toBe(3)
-      expect(lines()[0]).toMatchObject({ level: 'info', text: 'at start', call: '' })
-      expect(lines()[1]).toMatchObject({ level: 'info', text: 'x is 42 { a: 1 }' })
-      expect(lines()[1]!.call).toMatch(/^\d+$/)
+      expect(lines()[0]).toMatchObject({ level: 'info', text: 'at start', requestId: null })
+      expect(lines()[1]).toMatchObject({ level: 'info', text: 'x is 42 { a: 1 }', requestId: 'logged-1' })
       expect(lines()[2]).toMatchObject({ level: 'error', text: expect.stringContaining('boom') as string })
     })
 
@@ -209,12 +208,15 @@ for (const { probed, title } of variants) {
       ])
     })
 
-    test.skipIf(process.platform !== 'linux')('a sealed version starts from its cache and cannot write a file', async () => {
-      await host.deploy('sealed', `export default () => new Response('ok')`, { sealed: true })
-      expect(await (await fetch(host.url('sealed'))).text()).toBe('ok')
-      const [instance] = host.functions.get('test', 'sealed')!.pool
-      expect(readFileSync(`/proc/${instance!.pid}/limits`, 'utf8')).toMatch(/Max file size +0 +0 /)
-    })
+    test.skipIf(process.platform !== 'linux')(
+      'a sealed version starts from its cache and cannot write a file',
+      async () => {
+        await host.deploy('sealed', `export default () => new Response('ok')`, { sealed: true })
+        expect(await (await fetch(host.url('sealed'))).text()).toBe('ok')
+        const [instance] = host.functions.get('test', 'sealed')!.pool
+        expect(readFileSync(`/proc/${instance!.pid}/limits`, 'utf8')).toMatch(/Max file size +0 +0 /)
+      },
+    )
 
     test.skipIf(process.platform !== 'linux')('every instance is bounded and runs with no new privileges', async () => {
       await host.deploy('bounds', `export default () => new Response('ok')`, { policy: { memory_mb: 100 } })

@@ -17,7 +17,7 @@ export const SERVICE_KEY_PLACEHOLDER = 'service-role-key-added-by-the-host'
 /** Where a project's API is and the key that privileged functions use. */
 export interface ProjectAddress {
   readonly apiUrl: string
-  readonly serviceKey: string
+  readonly serviceKey: string | null
 }
 
 /**
@@ -64,17 +64,18 @@ function addCredentials(
   headers: OutgoingHttpHeaders,
   privileged: boolean,
   caller: Caller | null,
-  serviceKey: string,
+  serviceKey: string | null,
 ): void {
   if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
-    if (privileged) Object.assign(headers, { apikey: serviceKey, authorization: `Bearer ${serviceKey}` })
+    if (privileged && serviceKey !== null)
+      Object.assign(headers, { apikey: serviceKey, authorization: `Bearer ${serviceKey}` })
     else {
       if (caller?.apikey != null) headers['apikey'] = caller.apikey
       if (caller?.authorization != null) headers['authorization'] = caller.authorization
     }
     return
   }
-  if (!privileged) return
+  if (!privileged || serviceKey === null) return
   if (headers['apikey'] === SERVICE_KEY_PLACEHOLDER) headers['apikey'] = serviceKey
   if (headers['authorization'] === `Bearer ${SERVICE_KEY_PLACEHOLDER}`)
     headers['authorization'] = `Bearer ${serviceKey}`

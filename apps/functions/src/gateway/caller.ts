@@ -10,15 +10,15 @@ export interface Caller {
   readonly authorization: string | null
 }
 
+/**
+ * Verifies the credentials of a request to a project; at once where the answer is known from before.
+ *
+ * @throws an error with `code` UNAUTHORIZED and a message for the caller
+ */
+export type Authenticate = (project: string, headers: IncomingHttpHeaders) => Caller | Promise<Caller>
+
 const RANKS = { none: 0, anon: 1, user: 2, service: 3 } as const
 
 export function isAllowed(caller: Caller, needed: Policy['auth']): boolean {
   return RANKS[caller.rank] >= RANKS[needed]
 }
-
-/**
- * Verifies the credentials of a request; at once where the answer is known from before.
- *
- * @throws an error with `code` UNAUTHORIZED and a message for the caller
- */
-export type Authenticate = (headers: IncomingHttpHeaders) => Caller | Promise<Caller>

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Functions } from '../functions.ts'
+import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
 import { Invocation, notFound } from './invocation.ts'
-import { bodyOf, statusOf, type Problem } from './problems.ts'
-import { readTarget } from './target.ts'
+import { bodyOf, retryAfter, statusOf, type Problem } from './problems.ts'
+import { readTarget, type Target } from './target.ts'
 
 /** The part of a logger that the gateway uses. */
 export interface GatewayLog {
@@ -18,6 +18,8 @@ export interface GatewayOptions {
   /** The project whose functions a request is for; null for an unknown host. */
   readonly projectOf: (request: IncomingMessage) => string | null
   readonly functions: Functions
+  /** Loads a function that is known but not served yet; undefined when there is none. */
+  readonly find: (project: string, name: string) => Promise<LiveFunction | undefined> | undefined
   readonly authenticate: Authenticate
   readonly depths: Depths
   readonly log: GatewayLog
@@ -68,10 +70,33 @@ export class Gateway implements Disposable {
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     const target = readTarget(request.url!)
     const project = target && this.options.projectOf(request)
-    const live = project == null ? undefined : this.functions.get(project, target!.name)
-    if (!target || !live) return answer(response, requestId, notFound(target?.name ?? ''))
+    if (!target || project === null) return answer(response, requestId, notFound(target?.name ?? ''))
+    const live = this.functions.get(project, target.name)
+    if (live) return this.begin(live, target, request, response, requestId)
+    const finding = this.options.find(project, target.name)
+    if (!finding) return answer(response, requestId, this.absent(project, target.name))
+    void finding.then((found) =>
+      found
+        ? this.begin(found, target, request, response, requestId)
+        : answer(response, requestId, this.absent(project, target.name)),
+    )
+  }
+
+  private begin(
+    live: LiveFunction,
+    target: Target,
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): void {
     const id = String(++this.calls)
     new Invocation(this, live, target, request, response, { id, requestId }).begin()
+  }
+
+  private absent(project: string, name: string): Problem {
+    if (!this.functions.isBroken(project, name)) return notFound(name)
+    const headers = retryAfter(1000)
+    return { code: 'FUNCTION_BOOT_ERROR', message: 'The function does not start; its log says why', headers }
   }
 
   /** Registers a body that is about to be read; false when the host holds as much as it may. */
@@ -108,12 +133,8 @@ export class Gateway implements Disposable {
 function answer(response: ServerResponse, requestId: string, problem: Problem): void {
   const status = statusOf(problem.code, 546)
   const body = bodyOf(problem, status, requestId)
-  response.writeHead(status, {
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-    'access-control-allow-origin': '*',
-    'x-error-code': problem.code,
-    'x-request-id': requestId,
-  })
+  const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))]
+  headers.push('access-control-allow-origin', '*', 'x-error-code', problem.code, 'x-request-id', requestId)
+  response.writeHead(status, [...headers, ...(problem.headers ?? [])])
   response.end(body)
 }

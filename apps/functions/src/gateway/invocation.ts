@@ -86,7 +86,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.response.on('close', () => this.callerGone())
     let caller
     try {
-      caller = this.gateway.authenticate(headers)
+      caller = this.gateway.authenticate(this.live.version.project, headers)
     } catch (error) {
       return this.unauthenticated(error)
     }

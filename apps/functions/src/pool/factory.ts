@@ -24,7 +24,7 @@ export interface FactoryOptions {
   readonly door: GatewayDoor
   readonly users: UserRange | null
   readonly bootMs: number
-  readonly onLine: (version: FunctionVersion, instance: string, line: FunctionLine) => void
+  readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
 }
 
 const PREFIX = 'terrane-fn-'
@@ -33,7 +33,8 @@ const PREFIX = 'terrane-fn-'
 export class InstanceFactory implements AsyncDisposable {
   readonly runtime: Runtime
   private readonly options: FactoryOptions
-  private readonly base: string
+  /** Folder of this host's sockets and of what else ends with it. */
+  readonly base: string
   private readonly meter = createMeter()
   private readonly users: number[] = []
   private readonly running = new Set<Instance>()
@@ -96,7 +97,7 @@ export class InstanceFactory implements AsyncDisposable {
       timeoutMs: policy.timeout_ms,
       bootMs: this.options.bootMs,
       meter: this.meter,
-      onLine: (line) => this.options.onLine(version, id, line),
+      onLine: (line, requestId) => this.options.onLine(version, line, requestId),
     })
     instance = started
     this.running.add(started)

@@ -59,7 +59,8 @@ export interface InstanceOptions {
   readonly timeoutMs: number
   readonly bootMs: number
   readonly meter: Meter
-  readonly onLine: (line: FunctionLine) => void
+  /** @param requestId of the call that the line names, if the instance really has it */
+  readonly onLine: (line: FunctionLine, requestId: string | null) => void
 }
 
 interface Presence {
@@ -257,7 +258,7 @@ export class Instance {
     const output = new Output(
       {
         message: (message) => this.receive(message),
-        line: (line) => this.options.onLine(line),
+        line: (line) => this.options.onLine(line, this.call(line.call)?.requestId ?? null),
         throttle: (ms) => {
           stream.pause()
           setTimeout(() => stream.resume(), ms)

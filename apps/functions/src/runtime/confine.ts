@@ -8,7 +8,7 @@ export interface Limits {
 }
 
 /** CPU seconds after which the kernel kills a process; the watchdog replaces instances long before. */
-export const CPU_SECONDS = 3600
+const CPU_SECONDS = 3600
 
 export interface Confinement extends Limits {
   /** Path of util-linux's setpriv: ties the process to the host's life and drops privileges. */

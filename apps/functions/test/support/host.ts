@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm, chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { bundleFiles, pickStatic } from '../../src/bundle/bundle.ts'
 import type { FetchPolicy } from '@terrane/service'
 import { createEgress } from '../../src/egress/egress.ts'
 import { Functions } from '../../src/functions.ts'
-import type { Authenticate } from '../../src/gateway/caller.ts'
+import type { Caller } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
 import { Gateway } from '../../src/gateway/gateway.ts'
 import type { Invocation } from '../../src/gateway/invocation.ts'
@@ -41,7 +41,7 @@ export async function startHost(options: {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
   await chmod(folder, 0o711)
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const lines: (FunctionLine & { readonly name: string })[] = []
+  const lines: (FunctionLine & { readonly name: string; readonly requestId: string | null })[] = []
   const exits: {
     readonly name: string
     readonly reason: ExitReason
@@ -66,7 +66,7 @@ export async function startHost(options: {
       door: egress,
       users: options.users ?? null,
       bootMs: options.bootMs ?? 10_000,
-      onLine: (version, _instance, line) => lines.push({ ...line, name: version.name }),
+      onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
     }),
   )
   const functions = stack.use(
@@ -84,7 +84,8 @@ export async function startHost(options: {
     new Gateway({
       functions,
       projectOf: () => 'test',
-      authenticate: testAuthenticate,
+      find: () => undefined,
+      authenticate: (_project, headers) => testAuthenticate(headers),
       depths,
       log: { info() {}, warn() {}, error() {} },
       onFinished: (invocation: Invocation) =>
@@ -138,7 +139,7 @@ export async function startHost(options: {
 export type TestHost = Awaited<ReturnType<typeof startHost>>
 
 /** Keys of the tests: the role itself. */
-const testAuthenticate: Authenticate = (headers) => {
+const testAuthenticate = (headers: IncomingHttpHeaders): Caller => {
   const bearer = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1]
   const key = bearer ?? (headers['apikey'] as string | undefined)
   if (key === undefined) return { rank: 'none', claims: null, apikey: null, authorization: null }
@@ -150,9 +151,4 @@ const testAuthenticate: Authenticate = (headers) => {
     apikey: (headers['apikey'] as string | undefined) ?? null,
     authorization: headers.authorization ?? null,
   }
-}
-
-export function requestHeader(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value[0] : value
 }

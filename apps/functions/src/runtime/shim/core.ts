@@ -161,9 +161,10 @@ function handlerOf(args: readonly unknown[]): Handler | null {
   for (const value of args) {
     if (typeof value === 'function') return value as Handler
     if (value === null || typeof value !== 'object') continue
+    const object = value as Record<'fetch' | 'handler', unknown>
     for (const name of ['fetch', 'handler'] as const) {
-      const object = value as Partial<Record<typeof name, Handler>>
-      if (typeof object[name] === 'function') return (request, context) => object[name]!(request, context)
+      const method = object[name]
+      if (typeof method === 'function') return (request, context) => Reflect.apply(method, object, [request, context])
     }
   }
   return null
