@@ -13,7 +13,7 @@ const variants = [
 ]
 
 for (const { probed, title } of variants) {
-  describe.skipIf(!probed)(title, () => {
+  describe.skipIf(!probed)(`functions on ${title}`, () => {
     let host: TestHost
     let api: Server
     const apiCalls: IncomingMessage[] = []

@@ -20,7 +20,7 @@ export interface Platform {
   /** Makes the function that carries a request to the host; its URL is without meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
-  inspect(value: unknown): string
+  readonly inspect: (value: unknown) => string
   /** Replaces the whole environment. */
   setEnv(env: Readonly<Record<string, string>>): void
   /** Calls back for errors that nobody caught; the process stays. */
