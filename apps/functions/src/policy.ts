@@ -13,11 +13,11 @@ const MIB = 1024 * 1024
 
 const PolicySchema = Type.Object(
   {
-    auth: Type.Union([Type.Literal('none'), Type.Literal('anon'), Type.Literal('user'), Type.Literal('service')], {
+    auth: Type.Enum(['none', 'anon', 'user', 'service'], {
       default: 'anon',
       description: 'Who may call: anyone, holders of the anon key, signed-in users, or the service role.',
     }),
-    methods: Type.Array(Type.Union(METHODS.map((method) => Type.Literal(method))), {
+    methods: Type.Array(Type.Enum(METHODS), {
       default: ['POST'],
       minItems: 1,
       description: 'HTTP methods that reach the function.',
@@ -130,6 +130,8 @@ interface SchemaError {
 }
 
 function fieldErrors(error: SchemaError): FieldError[] {
+  // The twin of an unknown field's error, without its name.
+  if (error.keyword === 'boolean') return []
   const params = error.params as { additionalProperties?: readonly string[] }
   if (error.keyword === 'additionalProperties')
     return (params.additionalProperties ?? []).map((name) => ({ path: `/${name}`, message: 'is not a known field' }))

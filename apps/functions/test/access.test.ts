@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 const user = { role: 'authenticated', sub: 'user-1' }
-const signedBy = (pair: CryptoKeyPair, alg: string, kid: string, seconds = 3600) =>
+const signedBy = (pair: typeof es256, alg: string, kid: string, seconds = 3600) =>
   new SignJWT({ ...user, ref: 'test' })
     .setProtectedHeader({ alg, kid })
     .setIssuedAt()
@@ -175,7 +175,7 @@ describe('the interface as clients use it', () => {
       auth: 'none',
       body_bytes: 1000,
     })
-    const send = (body: BodyInit, more: object = {}) => fetch(app.url('small'), { method: 'POST', body, ...more })
+    const send = (body: NonNullable<RequestInit['body']>, more: object = {}) => fetch(app.url('small'), { method: 'POST', body, ...more })
     expect(await outcome(await send('x'.repeat(1000)))).toMatchObject({ status: 200, body: '1000' })
     expect(await outcome(await send('x'.repeat(1001)))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' })
     const stream = new Blob(['x'.repeat(5000)]).stream()
