@@ -43,7 +43,9 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 export async function bundleFolder(folder: string): Promise<Bundle> {
   const entry = await firstExisting(folder)
   const plugins = [specifiers(await readImports(folder))]
-  return bundle({ ...OPTIONS, entryPoints: [join(folder, entry)], absWorkingDir: folder, plugins }, folder)
+  // Inputs are told relative to the place where files really lie.
+  const real = await realpath(folder)
+  return bundle({ ...OPTIONS, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
 }
 
 /**
