@@ -75,6 +75,7 @@ const Env = Type.Object({
     description: 'createGeoEmbeddings: largest file; 0 = no limit.',
   }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
+  TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),
   TERRANE_MODEL_ALLOW_UNPINNED: Type.Boolean({
     default: false,
     description: 'Use model files whose checksums are not pinned.',
@@ -90,6 +91,7 @@ const Env = Type.Object({
     maximum: 256,
     description: 'Cores for inference; 0 = all.',
   }),
+  TERRANE_CRS_FILE: Type.Optional(Type.String({ description: 'JSON file with further CRS definitions.' })),
   HF_TOKEN: Type.Optional(Secret('Token for model downloads.')),
 })
 export type WorkerConfig = Readonly<Static<typeof Env>>

@@ -1,5 +1,7 @@
 export { TerraneError, defineError } from './errors.ts'
 export type { ErrorExtras, ErrorKind, FieldError } from './errors.ts'
+export { reviveError, toPlainError } from './plain-error.ts'
+export type { PlainError } from './plain-error.ts'
 export type { OnProgress, Progress } from './progress.ts'
 export { seededRandom } from './random.ts'
 export { uuidv7 } from './uuid.ts'

@@ -1,16 +1,59 @@
-import type { GuardedFetch, Logger } from '@terrane/service'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { TerraneError } from '@terrane/core'
+import { openModelStore } from '@terrane/embeddings'
+import { splitList, type GuardedFetch } from '@terrane/service'
+import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
+import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
+import { Engines } from './create-geo-embeddings/engines.ts'
+import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
 export interface TaskDeps {
   readonly fetch: GuardedFetch
-  readonly logger: Logger
   /** Registers what is to be closed with the worker. */
   readonly onClose: (close: () => Promise<void>) => void
 }
 
 /** Every task that this worker can run. */
-export async function makeTasks(_config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
-  return []
+export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<Task[]> {
+  const engines = new Engines({
+    memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
+    ...(config.TERRANE_INFERENCE_THREADS > 0 && { threads: config.TERRANE_INFERENCE_THREADS }),
+  })
+  deps.onClose(() => engines[Symbol.asyncDispose]())
+  const models = openModelStore({
+    directory: resolve(config.TERRANE_MODEL_DIR),
+    fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(deps.fetch, config.HF_TOKEN) : null,
+    allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
+  })
+  return [
+    createGeoEmbeddingsTask({
+      models,
+      engines,
+      dataRoots: splitList(config.TERRANE_DATA_ROOTS),
+      maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
+      maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+      crs: await readCrsFile(config.TERRANE_CRS_FILE),
+    }),
+  ]
+}
+
+/** Definitions of the operator: `[{"epsg": 2056, "name": "…", "definition": "+proj=…"}]`. */
+async function readCrsFile(path: string | undefined): Promise<CrsEntry[]> {
+  if (path === undefined) return []
+  try {
+    const entries = JSON.parse(await readFile(path, 'utf8')) as CrsEntry[]
+    createCrsCatalogue(entries)
+    return entries
+  } catch (cause) {
+    throw new TerraneError(
+      'INVALID_CONFIG',
+      'invalid',
+      `TERRANE_CRS_FILE cannot be used: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
 }

@@ -51,7 +51,7 @@ export class Runner {
   private readonly options: RunnerOptions
   private readonly active = new Map<string, ActiveJob>()
   private readonly timers: NodeJS.Timeout[] = []
-  private readonly pollIds: string[] = []
+  private readonly slots: string[] = []
   private listener: AsyncDisposable | null = null
   private stopping = false
 
@@ -61,7 +61,7 @@ export class Runner {
 
   /** Makes the queues and starts working on them. */
   async start(): Promise<void> {
-    const { boss, database, tasks, logger, workdir, concurrency, projectConcurrency } = this.options
+    const { boss, database, tasks, logger, workdir, concurrency } = this.options
     await mkdir(workdir, { recursive: true })
     for (const task of tasks) await ensureQueue(boss, task)
     await this.recoverLost()
@@ -71,29 +71,39 @@ export class Runner {
     this.every(RECONCILE_MS, () => this.reconcile())
     this.every(RETENTION_SWEEP_MS, () => this.sweep())
     for (const task of tasks) {
-      const id = await boss.work(
-        task.name,
-        {
-          includeMetadata: true,
-          batchSize: 1,
-          localConcurrency: concurrency,
-          groupConcurrency: projectConcurrency,
-          pollingIntervalSeconds: database.capabilities.notify ? 2 : 1,
-          notifyPollingIntervalSeconds: 5,
-          heartbeatRefreshSeconds: 3,
-        },
-        async ([job]: JobWithMetadata[]) => {
-          if (job) await this.handle(task, job)
-        },
-      )
-      this.pollIds.push(id)
+      for (let slot = 0; slot < concurrency; slot++) await this.work(task)
     }
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
 
+  /** One slot for jobs of a task. After a job it looks for the next one at once. */
+  private async work(task: Task): Promise<void> {
+    const { boss, database, projectConcurrency } = this.options
+    const slot = await boss.work(
+      task.name,
+      {
+        includeMetadata: true,
+        batchSize: 1,
+        groupConcurrency: projectConcurrency,
+        pollingIntervalSeconds: database.capabilities.notify ? 2 : 1,
+        notifyPollingIntervalSeconds: 5,
+        heartbeatRefreshSeconds: 3,
+      },
+      async ([job]: JobWithMetadata[]) => {
+        if (!job) return
+        try {
+          await this.handle(task, job)
+        } finally {
+          boss.notifyWorker(slot)
+        }
+      },
+    )
+    this.slots.push(slot)
+  }
+
   /** Fetches now instead of at the next poll: for the process that has just enqueued a job. */
   nudge(): void {
-    if (!this.stopping) for (const id of this.pollIds) this.options.boss.notifyWorker(id)
+    if (!this.stopping) for (const slot of this.slots) this.options.boss.notifyWorker(slot)
   }
 
   /** How many jobs run here now. */
@@ -298,6 +308,8 @@ export class Runner {
   }
 }
 
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
 /** Creates the queue of a task, or brings its settings up to date. */
 export async function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expireSeconds'>): Promise<void> {
   const settings = {
@@ -313,6 +325,9 @@ export async function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expir
   }
   if (await boss.getQueue(task.name)) await boss.updateQueue(task.name, settings)
   else await boss.createQueue(task.name, settings)
+  // A send looks the queue up outside its transaction unless it is known already: on a database of one session the two
+  // would wait for each other. This makes it known.
+  await boss.touch(task.name, NIL_UUID)
 }
 
 /** Faults of others may pass; what the input is at fault for, or this program, does not. */

@@ -1,0 +1,62 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWorker, submit, until, type TestWorker } from './harness.ts'
+
+/** The worker that the test talks to runs no jobs; the ones that do are processes of their own, to be killed. */
+let api: TestWorker
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  const { fakeTask } = await import('./fake-tasks.ts')
+  api = await openWorker({ tasks: [fakeTask()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await api[Symbol.asyncDispose]()
+})
+
+async function startRunner(): Promise<ChildProcess> {
+  const child = fork(new URL('./runner-process.ts', import.meta.url), {
+    env: { ...api.env, PORT: '45999' },
+    stdio: 'inherit',
+  })
+  children.push(child)
+  await once(child, 'message')
+  return child
+}
+
+test('a job whose worker is killed twice ends as if nothing had happened', { timeout: 90_000 }, async () => {
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'survivor', steps: 40, stepMs: 100 })
+  for (const attempt of [1, 2]) {
+    const runner = await startRunner()
+    await until(api, body.links.self, (job) => job.attempt === attempt && (job.progress?.done ?? 0) > 5, 60_000)
+    runner.kill('SIGKILL')
+    await once(runner, 'exit')
+  }
+  const last = await startRunner()
+  const done = await until(api, body.links.self, (job) => job.terminal, 60_000)
+  expect(done).toMatchObject({ status: 'success', attempt: 3, result: { rows: 40 } })
+  const { rows } = await api.db.database.query('select array_agg(step order by step) as steps from public.survivor')
+  expect(rows).toEqual([{ steps: Array.from({ length: 40 }, (_, i) => i + 1) }])
+  const staging = await api.db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
+  expect(staging.rows).toEqual([])
+
+  last.kill('SIGTERM')
+  const [code] = (await once(last, 'exit')) as [number]
+  expect(code).toBe(0)
+})
+
+test('a worker that stops hands its running job over', { timeout: 60_000 }, async () => {
+  const runner = await startRunner()
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'handed_over', steps: 60, stepMs: 100 })
+  await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 3)
+  runner.kill('SIGTERM')
+  await once(runner, 'exit')
+  const waiting = await until(api, body.links.self, (job) => job.status === 'pending')
+  expect(waiting.progress).toMatchObject({ phase: 'waiting' })
+  await startRunner()
+  expect(await until(api, body.links.self, (job) => job.terminal, 40_000)).toMatchObject({
+    status: 'success',
+    attempt: 2,
+  })
+})

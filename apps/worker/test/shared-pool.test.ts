@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import { hashKey } from '@terrane/auth'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseSecretsKey, createSealer } from '../src/projects/seal.ts'
+import { fakeTask } from './fake-tasks.ts'
+import { openWorker, read, submit, until, type TestWorker } from './harness.ts'
+
+const SECRETS_KEY = 'ab'.repeat(32)
+const TASK = 'createGeoEmbeddings'
+const keyOf = (organization: string) => `services-key-of-${organization}`
+const headersOf = (organization: string) => ({
+  apikey: keyOf(organization),
+  authorization: `Bearer ${keyOf(organization)}`,
+})
+
+let control: TestWorker
+let project: TestDatabase
+const organizations = { alpha: randomUUID(), beta: randomUUID() }
+
+beforeAll(async () => {
+  project = await openTestDatabase()
+  control = await openWorker({
+    tasks: [fakeTask()],
+    env: {
+      TERRANE_MODE: 'shared',
+      TERRANE_SECRETS_KEY: SECRETS_KEY,
+      TERRANE_ALLOW_PROJECT_TARGET: 'true',
+      TERRANE_FETCH_ALLOW_HOSTS: new URL(project.url).hostname,
+    },
+  })
+  const { database } = control.db
+  const sealer = createSealer(parseSecretsKey(SECRETS_KEY) as Buffer)
+  for (const [name, id] of Object.entries(organizations)) {
+    await database.query('insert into terrane.organizations (id, name) values ($1, $2)', [id, name])
+    await database.query('insert into terrane.services_keys (sha256, organization_id) values ($1, $2)', [
+      hashKey(keyOf(name)),
+      id,
+    ])
+    const ref = `project-${name}`
+    await database.query('insert into terrane.projects (ref, organization_id, sealed_target) values ($1, $2, $3)', [
+      ref,
+      id,
+      sealer.seal({ databaseUrl: project.url }, ref),
+    ])
+  }
+})
+afterAll(async () => {
+  await control[Symbol.asyncDispose]()
+  await project[Symbol.asyncDispose]()
+})
+
+const post = (organization: string, payload: object) => submit(control, TASK, payload, headersOf(organization))
+const get = (organization: string, path: string) => read(control, path, headersOf(organization))
+
+async function finished(organization: string, self: string) {
+  const answer = await until(
+    { ...control, app: withHeaders(control, organization) },
+    `${self}?projectRef=project-${organization}`,
+  )
+  return answer
+}
+
+/** The app as a caller of the organization sees it. */
+function withHeaders(worker: TestWorker, organization: string): TestWorker['app'] {
+  return {
+    inject: (request: { url: string }) => worker.app.inject({ ...request, headers: headersOf(organization) }),
+  } as unknown as TestWorker['app']
+}
+
+test('a job writes into the database of its project, and its record says nothing of how', async () => {
+  const { status, body } = await post('alpha', {
+    tableName: 'of_alpha',
+    projectTarget: { projectRef: 'project-alpha' },
+  })
+  expect(status).toBe(202)
+  expect(body).toMatchObject({
+    project_ref: 'project-alpha',
+    input: { projectTarget: { projectRef: 'project-alpha' } },
+  })
+  expect(await finished('alpha', body.links.self)).toMatchObject({ status: 'success' })
+  const { rows } = await project.database.query('select count(*)::int as n from public.of_alpha')
+  expect(rows).toEqual([{ n: 3 }])
+  const there = await control.db.database.query<{ t: unknown }>(`select to_regclass('public.of_alpha') as t`)
+  expect(there.rows[0]?.t).toBeNull()
+})
+
+describe('every call needs the project', () => {
+  test('in POST bodies as projectTarget.projectRef', async () => {
+    expect(await post('alpha', { tableName: 'x' })).toMatchObject({
+      status: 422,
+      body: { code: 'PROJECT_REF_REQUIRED', errors: [{ path: '/projectTarget/projectRef' }] },
+    })
+  })
+  test.each(['/jobs/createGeoEmbeddings', '/jobs/createGeoEmbeddings/latest', '/capacity'])(
+    'in the query of GET %s',
+    async (path) => {
+      expect(await get('alpha', path)).toMatchObject({ status: 422, body: { code: 'PROJECT_REF_REQUIRED' } })
+    },
+  )
+})
+
+describe("another organization's project", () => {
+  test('is not found, whatever is asked', async () => {
+    const { body } = await post('alpha', { tableName: 'mine', projectTarget: { projectRef: 'project-alpha' } })
+    for (const path of [
+      `/jobs/${TASK}?projectRef=project-alpha`,
+      `/jobs/${TASK}/latest?projectRef=project-alpha`,
+      `/jobs/${TASK}/${body.id}?projectRef=project-alpha`,
+      `/jobs/${TASK}/${body.id}/events?projectRef=project-alpha`,
+    ]) {
+      expect(await get('beta', path)).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } })
+    }
+    expect(await get('beta', `/jobs/${TASK}/${body.id}?projectRef=project-beta`)).toMatchObject({
+      status: 404,
+      body: { code: 'JOB_NOT_FOUND' },
+    })
+    expect(await post('beta', { tableName: 'theirs', projectTarget: { projectRef: 'project-alpha' } })).toMatchObject({
+      status: 404,
+    })
+    const remove = await control.app.inject({
+      method: 'DELETE',
+      url: `/jobs/${TASK}/${body.id}?projectRef=project-beta`,
+      headers: headersOf('beta'),
+    })
+    expect(remove.statusCode).toBe(404)
+    await finished('alpha', body.links.self)
+  })
+  test('of the same unregistered name is another project', async () => {
+    const target = { projectRef: 'same-name', databaseUrl: project.url }
+    const mine = await post('alpha', { tableName: 'same_a', projectTarget: target })
+    expect(mine.status).toBe(202)
+    expect((await get('beta', `/jobs/${TASK}?projectRef=same-name`)).body.data).toEqual([])
+    expect((await get('beta', `/jobs/${TASK}/${mine.body.id}?projectRef=same-name`)).status).toBe(404)
+    expect((await get('alpha', `/jobs/${TASK}/${mine.body.id}?projectRef=same-name`)).status).toBe(200)
+  })
+})
+
+describe('credentials in projectTarget', () => {
+  const secret = 'hunter2-do-not-show'
+  test('are used, and never stored or shown in the clear', async () => {
+    const url = new URL(project.url)
+    url.password = secret
+    const { status, body } = await post('alpha', {
+      tableName: 'sealed',
+      url: `https://user:${secret}@files.example/a.tif?X-Amz-Signature=${secret}`,
+      projectTarget: { projectRef: 'brought', databaseUrl: url.href, serviceRoleKey: secret },
+    })
+    expect(status).toBe(202)
+    expect(JSON.stringify(body)).not.toContain(secret)
+    expect(body.input).toMatchObject({
+      url: 'https://files.example/a.tif?X-Amz-Signature=[redacted]',
+      projectTarget: { projectRef: 'brought', databaseUrl: '[redacted]', serviceRoleKey: '[redacted]' },
+    })
+    const dump = await control.db.database.query(
+      `select (select json_agg(j) from terrane.jobs j)::text as jobs, (select json_agg(b) from pgboss.job b)::text as queue`,
+    )
+    expect(JSON.stringify(dump.rows)).not.toContain(secret)
+    expect(JSON.stringify(dump.rows)).not.toContain(Buffer.from(secret).toString('hex'))
+    const app = withHeaders(control, 'alpha')
+    const done = await until({ ...control, app }, `${body.links.self}?projectRef=brought`)
+    expect(done).toMatchObject({ status: 'success' })
+  })
+  test('that lead to an address inside are refused before anything is dialled', async () => {
+    for (const databaseUrl of [
+      'postgres://u:p@169.254.169.254/db',
+      'postgres://u:p@10.0.0.5:5432/db',
+      'postgres://u:p@[::1]/db',
+    ]) {
+      expect(
+        await post('alpha', { tableName: 'x', projectTarget: { projectRef: 'inside', databaseUrl } }),
+      ).toMatchObject({
+        status: 422,
+        body: { code: 'URL_REFUSED' },
+      })
+    }
+  })
+  test('that are not complete are named', async () => {
+    expect(await post('alpha', { tableName: 'x', projectTarget: { projectRef: 'unknown' } })).toMatchObject({
+      status: 422,
+      body: { code: 'PROJECT_TARGET_INCOMPLETE', errors: [{ path: '/projectTarget/databaseUrl' }] },
+    })
+  })
+})
+
+test('a project role does not open the pool, nor does a revoked key', async () => {
+  const { database } = control.db
+  await database.query(
+    'insert into terrane.services_keys (sha256, organization_id, revoked_at) values ($1, $2, now())',
+    [hashKey(keyOf('gamma')), organizations.alpha],
+  )
+  expect(await get('gamma', '/capacity?projectRef=project-alpha')).toMatchObject({ status: 401 })
+})
+
+test('one project with many jobs does not keep another waiting', async () => {
+  const app = withHeaders(control, 'beta')
+  const many = await Promise.all(
+    Array.from({ length: 6 }, (_, i) =>
+      post('alpha', { tableName: `many_${i}`, stepMs: 150, projectTarget: { projectRef: 'project-alpha' } }),
+    ),
+  )
+  const one = await post('beta', { tableName: 'only_one', projectTarget: { projectRef: 'project-beta' } })
+  await until({ ...control, app }, `${one.body.links.self}?projectRef=project-beta`)
+  const waiting = (await get('alpha', `/jobs/${TASK}?projectRef=project-alpha&status=pending`)).body.data
+  expect(waiting.length).toBeGreaterThan(0)
+  for (const job of many) await finished('alpha', job.body.links.self)
+})
