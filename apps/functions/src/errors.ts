@@ -103,3 +103,5 @@ export const secretsKeyMissing = defineError(
     hint: 'Set TERRANE_SECRETS_KEY (32 bytes, hex or base64), or in local mode TERRANE_JWT_SECRET or TERRANE_SERVICE_ROLE_KEY.',
   }),
 )
+
+export const cliFailed = defineError('CLI_FAILED', 'invalid', (f: { reason: string }) => f.reason)
