@@ -42,7 +42,7 @@ const Env = Type.Object({
     Type.String({ pattern: '^https?://', description: 'Local mode: verifies ES256 and RS256 tokens.' }),
   ),
   TERRANE_SERVICES_KEY: Type.Optional(
-    Secret('Shared mode: the key of the operator, who tells the host of projects.', 16),
+    Secret('Local mode: what privileged functions reach the shared services with. Shared mode: the operator.', 16),
   ),
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(
     Type.String({

@@ -188,6 +188,7 @@ async function openProjects(
     apiUrl: config.TERRANE_PROJECT_URL,
     ...(config.TERRANE_ANON_KEY !== undefined && { anonKey: config.TERRANE_ANON_KEY }),
     ...(config.TERRANE_SERVICE_ROLE_KEY !== undefined && { serviceKey: config.TERRANE_SERVICE_ROLE_KEY }),
+    ...(config.TERRANE_SERVICES_KEY !== undefined && { servicesKey: config.TERRANE_SERVICES_KEY }),
     ...(config.TERRANE_JWT_SECRET !== undefined && { jwtSecret: config.TERRANE_JWT_SECRET }),
     ...(config.TERRANE_JWKS_URL !== undefined && { jwksUrl: config.TERRANE_JWKS_URL }),
   })

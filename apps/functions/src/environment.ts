@@ -1,4 +1,4 @@
-import { SERVICE_KEY_PLACEHOLDER } from './egress/project-api.ts'
+import { KEY_PLACEHOLDERS } from './egress/project-api.ts'
 import { missingSecrets } from './errors.ts'
 import type { Policy } from './policy.ts'
 import type { Project } from './projects/project.ts'
@@ -6,7 +6,7 @@ import type { Project } from './projects/project.ts'
 const URL_INSIDE = 'http://project.internal'
 
 /** Names that only the host sets. */
-const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$)/
+const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
 
 /** A name that a secret may have. */
 export function isSecretName(name: string): boolean {
@@ -35,8 +35,9 @@ export function environmentOf(
   for (const [name, value] of Object.entries(host)) if (value !== null) env[name] = value
   if (project.anonKey !== null) env['SUPABASE_ANON_KEY'] = project.anonKey
   if (policy.privileged) {
-    env['SERVICE_ROLE_KEY'] = SERVICE_KEY_PLACEHOLDER
-    env['SUPABASE_SERVICE_ROLE_KEY'] = SERVICE_KEY_PLACEHOLDER
+    env['SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
+    env['SUPABASE_SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
+    env['SERVICES_KEY'] = KEY_PLACEHOLDERS.servicesKey
   }
   return env
 }

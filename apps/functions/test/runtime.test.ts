@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SERVICE_KEY_PLACEHOLDER } from '../src/egress/project-api.ts'
+import { KEY_PLACEHOLDERS } from '../src/egress/project-api.ts'
 import { startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
@@ -197,14 +197,16 @@ for (const { probed, title } of variants) {
       await host.deploy('privileged', source, { policy: { privileged: true } })
       apiCalls.length = 0
       await fetch(host.url('privileged'))
-      await fetch(`${host.url('privileged')}?key=${SERVICE_KEY_PLACEHOLDER}`)
+      await fetch(`${host.url('privileged')}?key=${KEY_PLACEHOLDERS.serviceKey}`)
       await fetch(`${host.url('privileged')}?key=other`)
-      await fetch(`${host.url('plain')}?key=${SERVICE_KEY_PLACEHOLDER}`)
+      await fetch(`${host.url('privileged')}?key=${KEY_PLACEHOLDERS.servicesKey}`)
+      await fetch(`${host.url('plain')}?key=${KEY_PLACEHOLDERS.serviceKey}`)
       expect(apiCalls.map((call) => call.headers['apikey'])).toEqual([
         'the-service-key',
         'the-service-key',
         'other',
-        SERVICE_KEY_PLACEHOLDER,
+        'the-services-key',
+        KEY_PLACEHOLDERS.serviceKey,
       ])
     })
 

@@ -9,15 +9,20 @@ import { forward, passable } from './forward.ts'
 export const PROJECT_HOST = 'project.internal'
 
 /**
- * What a privileged function may send as its key: the host puts the service key in its place. It is no secret, for it
- * means something on the function's own socket only.
+ * What a privileged function may send as its key: the host puts the key itself in its place. The words are no secrets,
+ * for they mean something on the function's own socket only.
  */
-export const SERVICE_KEY_PLACEHOLDER = 'service-role-key-added-by-the-host'
+export const KEY_PLACEHOLDERS = {
+  serviceKey: 'service-role-key-added-by-the-host',
+  servicesKey: 'services-key-added-by-the-host',
+} as const
 
-/** Where a project's API is and the key that privileged functions use. */
+/** Where a project's API is, and the keys that privileged functions may use. */
 export interface ProjectAddress {
   readonly apiUrl: string
   readonly serviceKey: string | null
+  /** For the routing engine and other shared services. */
+  readonly servicesKey: string | null
 }
 
 /**
@@ -40,7 +45,7 @@ export class ProjectApi implements Disposable {
     if (!address) return deny(response, 'the project API has no address here')
     const invocation = call instanceof Invocation ? call : null
     const headers = passable(request.headers)
-    addCredentials(headers, version.policy.privileged, invocation?.caller ?? null, address.serviceKey)
+    addCredentials(headers, invocation?.caller ?? null, version.policy.privileged ? address : null)
     headers[DEPTH_HEADER] = this.depths.next(invocation?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
     const base = new URL(address.apiUrl)
@@ -60,23 +65,21 @@ export class ProjectApi implements Disposable {
   }
 }
 
-function addCredentials(
-  headers: OutgoingHttpHeaders,
-  privileged: boolean,
-  caller: Caller | null,
-  serviceKey: string | null,
-): void {
+/** @param keys null for functions that are not privileged */
+function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: ProjectAddress | null): void {
   if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
-    if (privileged && serviceKey !== null)
-      Object.assign(headers, { apikey: serviceKey, authorization: `Bearer ${serviceKey}` })
-    else {
-      if (caller?.apikey != null) headers['apikey'] = caller.apikey
-      if (caller?.authorization != null) headers['authorization'] = caller.authorization
-    }
+    const own = keys?.serviceKey ?? null
+    const apikey = own ?? caller?.apikey
+    const authorization = own === null ? caller?.authorization : `Bearer ${own}`
+    if (apikey != null) headers['apikey'] = apikey
+    if (authorization != null) headers['authorization'] = authorization
     return
   }
-  if (!privileged || serviceKey === null) return
-  if (headers['apikey'] === SERVICE_KEY_PLACEHOLDER) headers['apikey'] = serviceKey
-  if (headers['authorization'] === `Bearer ${SERVICE_KEY_PLACEHOLDER}`)
-    headers['authorization'] = `Bearer ${serviceKey}`
+  if (!keys) return
+  for (const name of ['serviceKey', 'servicesKey'] as const) {
+    const [placeholder, key] = [KEY_PLACEHOLDERS[name], keys[name]]
+    if (key === null) continue
+    if (headers['apikey'] === placeholder) headers['apikey'] = key
+    if (headers['authorization'] === `Bearer ${placeholder}`) headers['authorization'] = `Bearer ${key}`
+  }
 }

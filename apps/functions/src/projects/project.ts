@@ -10,6 +10,8 @@ export interface Project {
   readonly anonKey: string | null
   /** Never in a function's process: the host adds it to calls of privileged functions. */
   readonly serviceKey: string | null
+  /** The organization's key for the shared services, kept likewise. */
+  readonly servicesKey: string | null
   readonly verify: Verify
 }
 
@@ -25,6 +27,7 @@ export interface ProjectSettings {
   readonly apiUrl: string
   readonly anonKey?: string
   readonly serviceKey?: string
+  readonly servicesKey?: string
   readonly jwtSecret?: string
   readonly jwksUrl?: string
 }
@@ -49,6 +52,7 @@ export function projectOf(ref: string, settings: ProjectSettings): Project {
     apiUrl,
     anonKey: anonKey ?? null,
     serviceKey: serviceKey ?? null,
+    servicesKey: settings.servicesKey ?? null,
     verify: createVerifier({ keys, trust }),
   }
 }

@@ -11,6 +11,7 @@ const Settings = Type.Object(
     apiUrl: Type.Unsafe<string>({ ...Url, description: 'Where http://project.internal leads.' }),
     anonKey: Type.Optional(Type.String({ minLength: 16 })),
     serviceKey: Type.Optional(Type.String({ minLength: 16 })),
+    servicesKey: Type.Optional(Type.String({ minLength: 16 })),
     jwtSecret: Type.Optional(Type.String({ minLength: 32 })),
     jwksUrl: Type.Optional(Url),
   },
