@@ -28,11 +28,15 @@ beforeAll(async () => {
     body: req.method === 'POST' ? await req.text() : null })`
   for (const auth of ['none', 'anon', 'user', 'service'])
     await app.deploy(`for-${auth}`, source, { auth, methods: ['GET', 'POST'], cors: ['https://app.example'] })
-  await app.deploy('own-cors', `export default () => new Response('x', { headers: { 'access-control-allow-origin': 'https://own.example' } })`, {
-    auth: 'none',
-    methods: ['GET', 'OPTIONS'],
-    cors: [],
-  })
+  await app.deploy(
+    'own-cors',
+    `export default () => new Response('x', { headers: { 'access-control-allow-origin': 'https://own.example' } })`,
+    {
+      auth: 'none',
+      methods: ['GET', 'OPTIONS'],
+      cors: [],
+    },
+  )
   await app.deploy('failing', `export default () => Response.json({ reason: 'quota' }, { status: 402 })`)
 }, 60_000)
 afterAll(async () => {
@@ -57,14 +61,46 @@ describe('who may call what', () => {
   test.each([
     ['nobody', async () => ({}), { none: 200, anon: 401, user: 401, service: 401 }],
     ['the anon key', async () => ({ apikey: ANON_KEY }), { none: 200, anon: 200, user: 403, service: 403 }],
-    ['the anon key as Bearer', async () => ({ authorization: `Bearer ${ANON_KEY}` }), { none: 200, anon: 200, user: 403, service: 403 }],
-    ['the anon key twice, as supabase-js sends it', async () => ({ apikey: ANON_KEY, authorization: `Bearer ${ANON_KEY}` }), { none: 200, anon: 200, user: 403, service: 403 }],
-    ['an anon token', async () => ({ apikey: await token({ role: 'anon' }) }), { none: 200, anon: 200, user: 403, service: 403 }],
-    ['a user, HS256', async () => ({ apikey: ANON_KEY, authorization: `Bearer ${await token(user)}` }), { none: 200, anon: 200, user: 200, service: 403 }],
-    ['a user, ES256', async () => ({ apikey: ANON_KEY, authorization: `Bearer ${await signedBy(es256, 'ES256', 'e')}` }), { none: 200, anon: 200, user: 200, service: 403 }],
-    ['a user, RS256', async () => ({ authorization: `Bearer ${await signedBy(rs256, 'RS256', 'r')}` }), { none: 200, anon: 200, user: 200, service: 403 }],
-    ['the service key', async () => ({ apikey: SERVICE_KEY, authorization: `Bearer ${SERVICE_KEY}` }), { none: 200, anon: 200, user: 200, service: 200 }],
-    ['a service token', async () => ({ apikey: await token({ role: 'service_role' }) }), { none: 200, anon: 200, user: 200, service: 200 }],
+    [
+      'the anon key as Bearer',
+      async () => ({ authorization: `Bearer ${ANON_KEY}` }),
+      { none: 200, anon: 200, user: 403, service: 403 },
+    ],
+    [
+      'the anon key twice, as supabase-js sends it',
+      async () => ({ apikey: ANON_KEY, authorization: `Bearer ${ANON_KEY}` }),
+      { none: 200, anon: 200, user: 403, service: 403 },
+    ],
+    [
+      'an anon token',
+      async () => ({ apikey: await token({ role: 'anon' }) }),
+      { none: 200, anon: 200, user: 403, service: 403 },
+    ],
+    [
+      'a user, HS256',
+      async () => ({ apikey: ANON_KEY, authorization: `Bearer ${await token(user)}` }),
+      { none: 200, anon: 200, user: 200, service: 403 },
+    ],
+    [
+      'a user, ES256',
+      async () => ({ apikey: ANON_KEY, authorization: `Bearer ${await signedBy(es256, 'ES256', 'e')}` }),
+      { none: 200, anon: 200, user: 200, service: 403 },
+    ],
+    [
+      'a user, RS256',
+      async () => ({ authorization: `Bearer ${await signedBy(rs256, 'RS256', 'r')}` }),
+      { none: 200, anon: 200, user: 200, service: 403 },
+    ],
+    [
+      'the service key',
+      async () => ({ apikey: SERVICE_KEY, authorization: `Bearer ${SERVICE_KEY}` }),
+      { none: 200, anon: 200, user: 200, service: 200 },
+    ],
+    [
+      'a service token',
+      async () => ({ apikey: await token({ role: 'service_role' }) }),
+      { none: 200, anon: 200, user: 200, service: 200 },
+    ],
   ])('%s', async (_, headers, expected) => {
     const sent = await headers()
     const seen: Record<string, number> = {}
@@ -79,7 +115,10 @@ describe('who may call what', () => {
     ['an expired token', async () => ({ authorization: `Bearer ${await token(user, undefined, -60)}` })],
     ['an expired ES256 token', async () => ({ authorization: `Bearer ${await signedBy(es256, 'ES256', 'e', -60)}` })],
     ['a token of another secret', async () => ({ authorization: `Bearer ${await token(user, 'x'.repeat(40))}` })],
-    ['a token of another key', async () => ({ authorization: `Bearer ${await signedBy(await generateKeyPair('ES256'), 'ES256', 'e')}` })],
+    [
+      'a token of another key',
+      async () => ({ authorization: `Bearer ${await signedBy(await generateKeyPair('ES256'), 'ES256', 'e')}` }),
+    ],
     ['a tampered token', async () => ({ authorization: `Bearer ${tamper(await token(user))}` })],
     ['a token of another project', async () => ({ authorization: `Bearer ${await token({ ...user, ref: 'other' })}` })],
     ['alg none', async () => ({ authorization: `Bearer ${unsigned({ alg: 'none' })}` })],
@@ -100,7 +139,9 @@ describe('who may call what', () => {
     const short = await token(user, undefined, -3)
     // Five seconds of grace for clocks that differ: it is still good now, and is not remembered beyond its expiry.
     expect(await statusOf('user', { authorization: `Bearer ${short}` })).toBe(200)
-    await expect.poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { timeout: 8000, interval: 500 }).toBe(401)
+    await expect
+      .poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { timeout: 8000, interval: 500 })
+      .toBe(401)
   })
 
   test('the claims of the token are the ones the function sees', async () => {
@@ -124,7 +165,9 @@ async function confused(): Promise<string> {
 }
 async function eternal(): Promise<string> {
   const { JWT_SECRET } = await import('./support/app.ts')
-  return new SignJWT({ ...user, ref: 'test' }).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode(JWT_SECRET))
+  return new SignJWT({ ...user, ref: 'test' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(JWT_SECRET))
 }
 
 describe('the interface as clients use it', () => {
@@ -145,7 +188,10 @@ describe('the interface as clients use it', () => {
     const posted = await client.functions.invoke('for-anon', { body: { a: 1 } })
     expect(posted).toMatchObject({ error: null, data: { body: '{"a":1}', role: 'anon' } })
     const got = await client.functions.invoke('for-anon/sub?x=1', { method: 'GET', region: 'eu-west-1' as never })
-    expect(got).toMatchObject({ error: null, data: { path: '/for-anon/sub', search: expect.stringContaining('x=1') as string } })
+    expect(got).toMatchObject({
+      error: null,
+      data: { path: '/for-anon/sub', search: expect.stringContaining('x=1') as string },
+    })
     const failed = await client.functions.invoke('failing', { body: {} })
     expect(failed.error).toBeInstanceOf(FunctionsHttpError)
     expect(await (failed.error as FunctionsHttpError).context.json()).toEqual({ reason: 'quota' })
@@ -175,11 +221,15 @@ describe('the interface as clients use it', () => {
       auth: 'none',
       body_bytes: 1000,
     })
-    const send = (body: NonNullable<RequestInit['body']>, more: object = {}) => fetch(app.url('small'), { method: 'POST', body, ...more })
+    const send = (body: NonNullable<RequestInit['body']>, more: object = {}) =>
+      fetch(app.url('small'), { method: 'POST', body, ...more })
     expect(await outcome(await send('x'.repeat(1000)))).toMatchObject({ status: 200, body: '1000' })
     expect(await outcome(await send('x'.repeat(1001)))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' })
     const stream = new Blob(['x'.repeat(5000)]).stream()
-    expect(await outcome(await send(stream, { duplex: 'half' }))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' })
+    expect(await outcome(await send(stream, { duplex: 'half' }))).toMatchObject({
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+    })
   })
 })
 
@@ -190,7 +240,11 @@ describe('CORS', () => {
     const before = [...app.deps.control.functions.get('test', 'for-service')!.pool].length
     const response = await fetch(app.url('for-service'), {
       method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'apikey, x-custom' },
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'apikey, x-custom',
+      },
     })
     expect(response.status).toBe(204)
     expect(Object.fromEntries(response.headers)).toMatchObject({

@@ -39,17 +39,38 @@ async function write(path: string, text: string) {
 const call = async (name: string) => (await fetch(app.url(name), { method: 'POST', body: '{"name":"Ada"}' })).text()
 
 test('help, and what is wrong with a call', async () => {
-  expect(await terrane(['functions'])).toMatchObject({ code: 0, out: expect.stringContaining('deploy [name ...]') as string })
-  expect(await terrane(['functions', 'depoly'])).toMatchObject({ code: 1, err: expect.stringContaining("unknown command 'depoly'") as string })
-  expect(await terrane(['functions', 'deploy', '--wat'])).toMatchObject({ code: 1, err: expect.stringContaining('--wat') as string })
-  expect(await terrane(['functions', 'rollback'])).toMatchObject({ code: 1, err: expect.stringContaining('name of one function') as string })
-  expect(await terrane(['functions', 'deploy'], '')).toMatchObject({ code: 1, err: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY') as string })
+  expect(await terrane(['functions'])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('deploy [name ...]') as string,
+  })
+  expect(await terrane(['functions', 'depoly'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("unknown command 'depoly'") as string,
+  })
+  expect(await terrane(['functions', 'deploy', '--wat'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--wat') as string,
+  })
+  expect(await terrane(['functions', 'rollback'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('name of one function') as string,
+  })
+  expect(await terrane(['functions', 'deploy'], '')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY') as string,
+  })
 })
 
 test('new, deploy, logs, rollback, secrets, prune: the way of a function', async () => {
   expect((await terrane(['functions', 'new', 'greet', '--auth', 'none'])).code).toBe(0)
-  expect(JSON.parse(await readFile(join(folder, 'functions/greet/function.json'), 'utf8'))).toEqual({ auth: 'none', methods: ['POST'] })
-  expect(await terrane(['functions', 'new', 'greet'])).toMatchObject({ code: 1, err: expect.stringContaining('is there already') as string })
+  expect(JSON.parse(await readFile(join(folder, 'functions/greet/function.json'), 'utf8'))).toEqual({
+    auth: 'none',
+    methods: ['POST'],
+  })
+  expect(await terrane(['functions', 'new', 'greet'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is there already') as string,
+  })
   expect(await terrane(['functions', 'new', 'Bad Name'])).toMatchObject({ code: 1 })
 
   const deployed = await terrane(['functions', 'deploy'])
@@ -57,9 +78,15 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', async
   expect(await call('greet')).toContain('Hello Ada')
   expect((await terrane(['functions', 'deploy', 'greet'])).out).toContain('greet: unchanged, version 1')
 
-  await write('functions/node_modules/pkg/package.json', '{"name":"pkg","version":"1.0.0","type":"module","exports":"./i.js"}')
+  await write(
+    'functions/node_modules/pkg/package.json',
+    '{"name":"pkg","version":"1.0.0","type":"module","exports":"./i.js"}',
+  )
   await write('functions/node_modules/pkg/i.js', 'export const word = "packaged"')
-  await write('functions/greet/index.ts', `import { word } from 'npm:pkg@1'; export default () => new Response(word + Deno.readTextFileSync(new URL('./s.bin', import.meta.url)).length)`)
+  await write(
+    'functions/greet/index.ts',
+    `import { word } from 'npm:pkg@1'; export default () => new Response(word + Deno.readTextFileSync(new URL('./s.bin', import.meta.url)).length)`,
+  )
   await write('functions/greet/s.bin', 'static')
   await write('functions/greet/function.json', '{"auth":"none","static":["s.bin"]}')
   expect((await terrane(['functions', 'deploy', '--dry-run'])).out).toContain('would be deployed')

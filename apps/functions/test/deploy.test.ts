@@ -27,9 +27,9 @@ describe(`a registry on ${testLane()}`, () => {
     return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
   }
   const versions = async () =>
-    ((await app.control('GET', `/functions/${name}/versions`)).body['data'] as { version: number; live: boolean }[]).map(
-      ({ version, live }) => (live ? `${version} live` : String(version)),
-    )
+    (
+      (await app.control('GET', `/functions/${name}/versions`)).body['data'] as { version: number; live: boolean }[]
+    ).map(({ version, live }) => (live ? `${version} live` : String(version)))
 
   test('a deploy makes a version and lets it answer; the same again changes nothing', async () => {
     const first = await app.deploy(name, says('one'))
@@ -50,7 +50,11 @@ describe(`a registry on ${testLane()}`, () => {
     ['asks for what it may not have', `Deno.readTextFileSync('/etc/passwd'); export default () => {}`, 'NotCapable'],
     ['ends at once', `Deno.exit(3)`, 'exit code 3'],
     ['never comes to an end', `await new Promise(() => {}); export default () => {}`, 'not ready within 2000 ms'],
-    ['waits for nothing', `const { promise } = Promise.withResolvers(); await promise; export default () => {}`, 'not ready'],
+    [
+      'waits for nothing',
+      `const { promise } = Promise.withResolvers(); await promise; export default () => {}`,
+      'not ready',
+    ],
   ])('a version that %s is refused with the reason, and the old one stays', async (_, source, reason) => {
     await app.deploy(name, says('good'))
     const refused = await app.deploy(name, source)
@@ -99,7 +103,10 @@ describe(`a registry on ${testLane()}`, () => {
 
   test('rollback goes to the version before, or to a given one, and is itself undone by one', async () => {
     for (const text of ['one', 'two', 'three']) await app.deploy(name, says(text))
-    expect(await app.control('POST', `/functions/${name}/rollback`, {})).toMatchObject({ status: 200, body: { version: 2 } })
+    expect(await app.control('POST', `/functions/${name}/rollback`, {})).toMatchObject({
+      status: 200,
+      body: { version: 2 },
+    })
     expect(await call()).toBe('200 two')
     await app.control('POST', `/functions/${name}/rollback`, { version: 1 })
     expect(await call()).toBe('200 one')
@@ -118,7 +125,7 @@ describe(`a registry on ${testLane()}`, () => {
   test('of two deploys at once the second to finish is told, unless both make the same', async () => {
     await app.deploy(name, says('zero'))
     const results = await Promise.all(['a', 'b', 'c'].map((text) => app.deploy(name, says(text))))
-    const statuses = results.map((result) => result.status).toSorted()
+    const statuses = results.map((result) => result.status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([201, 409, 409])
     const winner = ['a', 'b', 'c'][results.findIndex((result) => result.status === 201)]
     expect(await call()).toBe(`200 ${winner}`)
@@ -128,7 +135,12 @@ describe(`a registry on ${testLane()}`, () => {
   test('If-Match names what must be live; a dry run changes nothing', async () => {
     const { body } = await app.deploy(name, says('one'))
     const put = (text: string, headers: Record<string, string>, query = '') =>
-      app.control('PUT', `/functions/${name}${query}`, { files: { 'index.ts': says(text) }, policy: { auth: 'none', methods: ['GET'] } }, headers)
+      app.control(
+        'PUT',
+        `/functions/${name}${query}`,
+        { files: { 'index.ts': says(text) }, policy: { auth: 'none', methods: ['GET'] } },
+        headers,
+      )
     expect((await put('two', { 'if-match': '"00000000-0000-4000-8000-000000000000"' })).status).toBe(409)
     expect(await put('two', {}, '?dry_run=true')).toMatchObject({ status: 200, body: { version: null } })
     expect(await call()).toBe('200 one')
@@ -155,7 +167,12 @@ describe(`a registry on ${testLane()}`, () => {
     const source = `export default () => Response.json(Deno.env.toObject())`
     const env = async () => (await fetch(app.url(name))).json()
     await app.deploy(name, source, { auth: 'none', methods: ['GET'], secrets: ['SHARED'] })
-    const host = { PROJECT_URL: 'http://project.internal', SUPABASE_URL: 'http://project.internal', ANON_KEY, SUPABASE_ANON_KEY: ANON_KEY }
+    const host = {
+      PROJECT_URL: 'http://project.internal',
+      SUPABASE_URL: 'http://project.internal',
+      ANON_KEY,
+      SUPABASE_ANON_KEY: ANON_KEY,
+    }
     expect(await env()).toEqual({ ...host, SHARED: 'p', TOPIC: 'of the function' })
     await app.control('PUT', '/secrets', { SHARED: 'changed' })
     await expect.poll(env).toEqual({ ...host, SHARED: 'changed', TOPIC: 'of the function' })
@@ -164,7 +181,9 @@ describe(`a registry on ${testLane()}`, () => {
     const listed = await app.control('GET', '/secrets')
     expect(JSON.stringify(listed.body)).not.toContain('changed')
     expect((listed.body['data'] as { name: string }[]).map((secret) => secret.name)).toEqual(['SHARED', 'TOPIC'])
-    const { rows } = await database.database.query<{ text: string }>(`select encode(sealed, 'escape') as text from terrane.function_secrets`)
+    const { rows } = await database.database.query<{ text: string }>(
+      `select encode(sealed, 'escape') as text from terrane.function_secrets`,
+    )
     expect(JSON.stringify(rows)).not.toContain('changed')
     for (const taken of ['SUPABASE_URL', 'DENO_DIR', 'ANON_KEY', 'NODE_OPTIONS'])
       expect((await app.control('PUT', '/secrets', { [taken]: 'x' })).status).toBe(422)
@@ -173,14 +192,19 @@ describe(`a registry on ${testLane()}`, () => {
   })
 
   test('a privileged function finds a placeholder, never the service key', async () => {
-    await app.deploy(name, `export default () => Response.json(Deno.env.toObject())`, { auth: 'none', methods: ['GET'], privileged: true })
+    await app.deploy(name, `export default () => Response.json(Deno.env.toObject())`, {
+      auth: 'none',
+      methods: ['GET'],
+      privileged: true,
+    })
     const text = await (await fetch(app.url(name))).text()
     expect(text).toContain('SUPABASE_SERVICE_ROLE_KEY')
     expect(text).not.toContain('sb_secret_of_the_tests')
   })
 
   test('the deploy API is for the service role of the very project', async () => {
-    const get = async (path: string, headers: Record<string, string>) => (await fetch(`${app.origin}${path}`, { headers })).status
+    const get = async (path: string, headers: Record<string, string>) =>
+      (await fetch(`${app.origin}${path}`, { headers })).status
     expect(await get('/v1/projects/test/functions', {})).toBe(401)
     expect(await get('/v1/projects/test/functions', { apikey: ANON_KEY })).toBe(403)
     expect(await get('/v1/projects/other/functions', { apikey: ANON_KEY })).toBe(404)
@@ -192,14 +216,22 @@ describe(`a registry on ${testLane()}`, () => {
     await fetch(app.url(name), { headers: { 'x-request-id': 'followed-1' } })
     const headers = { apikey: 'sb_secret_of_the_tests' }
     const leaving = new AbortController()
-    const followed = await fetch(`${app.origin}/v1/projects/test/functions/${name}/logs?follow=true`, { headers, signal: leaving.signal })
+    const followed = await fetch(`${app.origin}/v1/projects/test/functions/${name}/logs?follow=true`, {
+      headers,
+      signal: leaving.signal,
+    })
     let text = ''
     const reading = (async () => {
       for await (const chunk of followed.body!.pipeThrough(new TextDecoderStream())) text += chunk
     })().catch(() => {})
     await expect.poll(() => text).toContain('"message":"said so"')
     const line = text.split('\n').find((each) => each.includes('said so'))!
-    expect(JSON.parse(line)).toMatchObject({ source: 'function', level: 'warn', request_id: 'followed-1', function: name })
+    expect(JSON.parse(line)).toMatchObject({
+      source: 'function',
+      level: 'warn',
+      request_id: 'followed-1',
+      function: name,
+    })
     await fetch(app.url(name), { headers: { 'x-request-id': 'followed-2' } })
     await expect.poll(() => text).toContain('followed-2')
     leaving.abort()
@@ -227,12 +259,12 @@ describe(`a registry on ${testLane()}`, () => {
 
   test('no call fails across deploys, one in five of them broken', async () => {
     await app.deploy(name, says('start'))
-    let stop = false
+    const stop = new AbortController()
     const failed: string[] = []
     const seen = new Set<string>()
     let calls = 0
     const callers = Array.from({ length: 8 }, async () => {
-      while (!stop) {
+      while (!stop.signal.aborted) {
         const answer = await call()
         calls++
         seen.add(answer)
@@ -246,7 +278,7 @@ describe(`a registry on ${testLane()}`, () => {
       await sleep(20)
     }
     await expect.poll(() => seen.has('200 v9')).toBe(true)
-    stop = true
+    stop.abort()
     await Promise.all(callers)
     expect(failed).toEqual([])
     expect(calls).toBeGreaterThan(50)

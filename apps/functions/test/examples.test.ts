@@ -46,13 +46,28 @@ function answerTo(url: string, body: string): [number, unknown] {
   if (body.includes('private')) return [404, { code: '42501', message: 'permission denied for table private' }]
   const square = (lon: number, lat: number) => ({
     type: 'Polygon',
-    coordinates: [[[lon, lat], [lon + 0.002, lat], [lon + 0.002, lat + 0.002], [lon, lat + 0.002], [lon, lat]]],
+    coordinates: [
+      [
+        [lon, lat],
+        [lon + 0.002, lat],
+        [lon + 0.002, lat + 0.002],
+        [lon, lat + 0.002],
+        [lon, lat],
+      ],
+    ],
   })
-  return [200, [{ id: 7, similarity: 1, geom: square(9.519, 47.139) }, { id: 42, similarity: 0.9, geom: square(9.599, 47.199) }]]
+  return [
+    200,
+    [
+      { id: 7, similarity: 1, geom: square(9.519, 47.139) },
+      { id: 42, similarity: 0.9, geom: square(9.599, 47.199) },
+    ],
+  ]
 }
 const ask = async (body: unknown, headers: Record<string, string> = { apikey: ANON_KEY }) => {
   const response = await fetch(app.url('nearest'), { method: 'POST', headers, body: JSON.stringify(body) })
-  return { status: response.status, body: (await response.json()) as unknown }
+  const answer: unknown = await response.json()
+  return { status: response.status, body: answer }
 }
 const question = { table: 'scene', lon: 9.52, lat: 47.14, limit: 2 }
 
@@ -68,7 +83,11 @@ test('nearest finds what looks alike, and the way to the first place that is els
     body: {
       places: [
         { id: 7, similarity: 1, centre: { lon: expect.closeTo(9.52) as number, lat: expect.closeTo(47.14) as number } },
-        { id: 42, similarity: 0.9, centre: { lon: expect.closeTo(9.6) as number, lat: expect.closeTo(47.2) as number } },
+        {
+          id: 42,
+          similarity: 0.9,
+          centre: { lon: expect.closeTo(9.6) as number, lat: expect.closeTo(47.2) as number },
+        },
       ],
       route: { seconds: 321, kilometers: 1.5, shape: 'abc' },
     },
@@ -95,7 +114,10 @@ test('what the project API refuses is passed on; a missing route does not hide t
     body: { message: 'permission denied for table private' },
   })
   routes = false
-  expect(await ask(question)).toMatchObject({ status: 200, body: { route: { error: 'No path could be found for input' } } })
+  expect(await ask(question)).toMatchObject({
+    status: 200,
+    body: { route: { error: 'No path could be found for input' } },
+  })
 })
 
 test.each([

@@ -9,7 +9,10 @@ let app: TestApp
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))
-  await write('hello/index.ts', `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`)
+  await write(
+    'hello/index.ts',
+    `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
+  )
   await write('hello/function.json', `{"auth":"none","methods":["GET"]}`)
   await write('_shared/greeting.ts', `export const greeting = 'one'`)
   app = await startApp({ TERRANE_FUNCTIONS_DIR: folder })
@@ -39,7 +42,10 @@ test('what is in the folder is served; folders that begin with _ are not', async
 test('a saved file is served, a shared one too, written in place or replaced', async () => {
   await write('hello/index.ts', `export default () => new Response('two')`)
   await expectServed('200 two')
-  await write('hello/index.ts', `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`)
+  await write(
+    'hello/index.ts',
+    `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
+  )
   await expectServed('200 one')
   await write('_shared/greeting.ts', `export const greeting = 'three'`)
   await expectServed('200 three')
@@ -117,7 +123,10 @@ test('a linked file and a linked folder are followed where they lie', async () =
 test('packages are found in node_modules, under every name that users give them', async () => {
   await write('node_modules/left/package.json', `{"name":"left","version":"1.0.0","main":"./main.cjs"}`)
   await write('node_modules/left/main.cjs', `const { join } = require('path'); exports.left = (s) => join('left', s)`)
-  await write('node_modules/@jsr/std__x/package.json', `{"name":"@jsr/std__x","version":"1.0.0","exports":"./mod.js","type":"module"}`)
+  await write(
+    'node_modules/@jsr/std__x/package.json',
+    `{"name":"@jsr/std__x","version":"1.0.0","exports":"./mod.js","type":"module"}`,
+  )
   await write('node_modules/@jsr/std__x/mod.js', `export const y = 'jsr'`)
   await write('deno.json', `{"imports":{"mapped":"npm:left@1","@/":"./_shared/"}}`)
   await write(

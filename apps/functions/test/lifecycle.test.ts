@@ -25,8 +25,13 @@ beforeEach(async () => {
   hosts = []
   folder = await mkdtemp(join(tmpdir(), 'terrane-life-'))
   await write('calm', `export default () => new Response('calm')`)
-  await write('busy', `export default () => { setTimeout(() => { while (true); }, 20); return new Response('busy') }`, { block_ms: 10_000 })
-  await write('slow', `export default async () => { await new Promise((r) => setTimeout(r, 700)); return new Response('slow') }`)
+  await write('busy', `export default () => { setTimeout(() => { while (true); }, 20); return new Response('busy') }`, {
+    block_ms: 10_000,
+  })
+  await write(
+    'slow',
+    `export default async () => { await new Promise((r) => setTimeout(r, 700)); return new Response('slow') }`,
+  )
 })
 afterEach(async () => {
   for (const host of hosts) if (host.exitCode === null && host.signalCode === null) host.kill('SIGKILL')

@@ -23,7 +23,7 @@ export default {
     try {
       const question = readQuestion(await request.json().catch(() => null))
       const places = await similarPlaces(question, credentialsOf(request))
-      const [first] = places.filter((place) => !isHere(place, question))
+      const first = places.find((place) => !isHere(place, question))
       const route = first ? await routeTo(question, first) : null
       return Response.json({ places, route })
     } catch (error) {
@@ -67,7 +67,10 @@ function middle(values: readonly number[]): number {
   return (Math.min(...values) + Math.max(...values)) / 2
 }
 
-function isHere({ centre }: { readonly centre: { lon: number; lat: number } }, { lon, lat, radius }: Question): boolean {
+function isHere(
+  { centre }: { readonly centre: { lon: number; lat: number } },
+  { lon, lat, radius }: Question,
+): boolean {
   const metresPerDegree = 111_195
   const east = (centre.lon - lon) * Math.cos((lat * Math.PI) / 180) * metresPerDegree
   return Math.hypot(east, (centre.lat - lat) * metresPerDegree) <= radius

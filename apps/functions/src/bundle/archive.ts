@@ -40,7 +40,7 @@ export function unpack(archive: Buffer): Archive {
     const bytes = archive.subarray(at, at + size)
     if (bytes.length !== size) throw archiveInvalid({ reason: 'it is cut short' })
     at += size
-    if (path === 'index.mjs') code = bytes
+    if (path === 'index.mjs' && code === null) code = bytes
     else if (isInside(path)) files.set(path, bytes)
     else throw archiveInvalid({ reason: `'${path}' leads out of the folder` })
   }

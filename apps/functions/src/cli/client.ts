@@ -47,7 +47,11 @@ async function request(
   }
   if (response.ok) return response
   const text = await response.text()
-  const problem = (text.startsWith('{') ? JSON.parse(text) : {}) as { message?: string; details?: string; hint?: string }
+  const problem = (text.startsWith('{') ? JSON.parse(text) : {}) as {
+    message?: string
+    details?: string
+    hint?: string
+  }
   throw cliFailed(
     { reason: problem.message ?? `the host answered ${response.status}` },
     { ...(problem.details && { details: problem.details }), ...(problem.hint && { hint: problem.hint }) },

@@ -13,7 +13,8 @@ export type Print = (line: string) => void
 
 /** Makes the folder of a new function. */
 export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
-  if (!FUNCTION_NAME.test(name)) throw cliFailed({ reason: `'${name}' is no function name: a-z, 0-9, - and _, at most 63` })
+  if (!FUNCTION_NAME.test(name))
+    throw cliFailed({ reason: `'${name}' is no function name: a-z, 0-9, - and _, at most 63` })
   parsePolicy({ auth })
   const folder = join(root, name)
   if (await stat(folder).catch(() => null)) throw cliFailed({ reason: `${folder} is there already` })
@@ -75,7 +76,9 @@ export async function deploy(
       digest: string
     }
     const what = result.unchanged ? 'unchanged' : result.version === null ? 'would be deployed' : 'deployed'
-    print(`${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`)
+    print(
+      `${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`,
+    )
   }
   if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
 }
@@ -131,7 +134,10 @@ async function functionNames(root: string): Promise<string[]> {
     throw cliFailed({ reason: `there is no folder ${root}` })
   })
   const folders = entries.filter((entry) => !entry.isFile() && FUNCTION_NAME.test(entry.name))
-  return folders.map((entry) => entry.name).filter((name) => name !== 'node_modules').toSorted()
+  return folders
+    .map((entry) => entry.name)
+    .filter((name) => name !== 'node_modules')
+    .toSorted()
 }
 
 async function readFunction(folder: string): Promise<{ files: Record<string, unknown>; policy: Policy }> {

@@ -117,7 +117,11 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
     ...(profile === 'hardened'
       ? ['allow unprivileged user namespaces (kernel.unprivileged_userns_clone, AppArmor)']
       : []),
-    ...(users ? [`make the repository readable for user ${users.first}, or run the host as an ordinary user`] : []),
+    ...(users
+      ? [
+          `let user ${users.first} reach the repository and TERRANE_HOME (x on every folder), or run the host as an ordinary user`,
+        ]
+      : []),
   ]
   return runtimeUnavailable({
     problem: `a trial function does not start: ${problem}`,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -20,6 +20,8 @@ export async function startApp(env: Record<string, string> = {}) {
   const stack = new AsyncDisposableStack()
   const home = await mkdtemp(join(tmpdir(), 'terrane-app-'))
   stack.defer(() => rm(home, { recursive: true, force: true }))
+  // Instances run as users of their own when the tests run as root.
+  await chmod(home, 0o711)
   const config = readConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',

@@ -55,7 +55,11 @@ export async function startHost(options: {
   let origin = ''
   const egress = stack.use(
     createEgress({
-      addressOf: () => ({ apiUrl: options.projectApi ?? origin, serviceKey: 'the-service-key', servicesKey: 'the-services-key' }),
+      addressOf: () => ({
+        apiUrl: options.projectApi ?? origin,
+        serviceKey: 'the-service-key',
+        servicesKey: 'the-services-key',
+      }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
     }),
