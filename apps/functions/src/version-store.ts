@@ -1,8 +1,9 @@
-import { chmod, constants, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pack, sha256, type Archive } from './bundle/archive.ts'
 import type { FunctionVersion } from './function-version.ts'
 import type { Functions } from './functions.ts'
+import { claimFolder } from './ownership.ts'
 import type { InstanceFactory } from './pool/factory.ts'
 import type { Policy } from './policy.ts'
 
@@ -17,9 +18,6 @@ export interface VersionFacts {
 /** Names in a version's folder: its static files, and that its cache is filled and closed. */
 const MANIFEST = 'files.json'
 const SEALED = 'sealed'
-
-/** A bundle that does nothing; it is run to finish a cache. */
-const IDLE_CODE = Buffer.from('export default () => new Response()\n')
 
 /**
  * The versions that lie unpacked on this machine, by project and content. The code of a version is written once and
@@ -94,8 +92,7 @@ export class VersionStore {
     await writeFile(join(cacheDir, 'location_data'), '')
     await this.run(version)
     // The cache's databases settle when they are opened a second time; then they can be read where nothing is written.
-    const idle = await this.add({ code: IDLE_CODE, files: new Map() }, { ...version, name: 'idle', env: {} })
-    await this.run({ ...idle, cacheDir })
+    await this.run(version)
     await seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }
@@ -142,27 +139,10 @@ export class VersionStore {
   }
 }
 
-/**
- * Takes the right to write from everyone, and the files from the user that filled them. What a compromised run may have
- * left to be followed (links, sockets, files of many names) is removed instead.
- */
-async function seal(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) await seal(path)
-    else if (!entry.isFile() || !(await close(path, 0o444))) await rm(path, { recursive: true })
-  }
-  await close(folder, 0o555)
-}
-
-/** Sets mode and owner through a descriptor, which no link can lead elsewhere; false for a file of several names. */
-async function close(path: string, mode: number): Promise<boolean> {
-  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  const facts = await file.stat()
-  if (facts.isFile() && facts.nlink > 1) return false
-  if (process.getuid?.() === 0) await file.chown(0, 0)
-  await file.chmod(mode)
-  return true
+/** Takes the right to write from everyone, and the files from the user that filled them. */
+function seal(folder: string): Promise<void> {
+  const isRoot = process.getuid?.() === 0
+  return claimFolder(folder, { fileMode: 0o444, folderMode: 0o555, ...(isRoot && { uid: 0 }) })
 }
 
 /** Gives the owner back the right to write, without which a folder cannot be emptied. */

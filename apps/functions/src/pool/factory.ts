@@ -2,6 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FunctionVersion } from '../function-version.ts'
+import { claimFolder } from '../ownership.ts'
 import { GATEWAY, INGRESS, type Runtime } from '../runtime/runtime.ts'
 import { Instance } from './instance.ts'
 import { createMeter } from './meter.ts'
@@ -74,7 +75,8 @@ export class InstanceFactory implements AsyncDisposable {
     const door = await this.options.door.open(gateway, version, () => instance)
     if (uid !== null) {
       await Promise.all([chown(runDir, uid, uid), chown(gateway, uid, uid)])
-      if (!version.sealed) await chown(version.cacheDir, uid, uid)
+      // Whoever filled it before was another user.
+      if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
     const id = `${version.name}.${version.version}.${this.count}`
