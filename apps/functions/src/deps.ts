@@ -84,6 +84,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       onLine: (version, line, requestId) => observer.line(version, line, requestId),
     }),
   )
+  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, observer))
   metrics.watch(functions, capacity)
@@ -91,7 +92,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const folder = await openFolder(config, projects, functions, factory, logger)
   if (folder) opening.use(folder)
   const deployed = database
-    ? await openDeployed(config, { database, sealer, projects, functions, factory, folder, stateDir, logger })
+    ? await openDeployed(config, { database, sealer, projects, functions, store, folder, logger })
     : null
   if (deployed) opening.use(deployed.source)
 
@@ -227,16 +228,14 @@ async function openDeployed(
     readonly sealer: Sealer
     readonly projects: Projects
     readonly functions: Functions
-    readonly factory: InstanceFactory
+    readonly store: VersionStore
     readonly folder: FolderSource | null
-    readonly stateDir: string
     readonly logger: Logger
   },
 ): Promise<Deployed> {
-  const { database, projects, functions, folder, logger } = parts
+  const { database, projects, functions, store, folder, logger } = parts
   const registry = new Registry(database, parts.sealer)
   const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config))
-  const store = new VersionStore(join(parts.stateDir, 'versions'), parts.factory)
   const ceilings = ceilingsOf(config)
   const source = new RegistrySource({
     registry,

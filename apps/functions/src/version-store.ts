@@ -23,11 +23,13 @@ const SEALED = 'sealed'
  * The versions that lie unpacked on this machine, by project and content. The code of a version is written once and
  * never changed; its cache is filled by one run and read-only from then on.
  */
-export class VersionStore {
+export class VersionStore implements AsyncDisposable {
   private readonly root: string
   private readonly factory: InstanceFactory
   /** One at a time per version: they would write to the same cache. */
   private readonly preparing = new Map<string, Promise<FunctionVersion>>()
+  /** Caches that are closed while this host runs. */
+  private readonly closed = new Set<string>()
 
   /** @param root a folder that only hosts of this user write to */
   constructor(root: string, factory: InstanceFactory) {
@@ -50,8 +52,10 @@ export class VersionStore {
     const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
     if (manifest === null) return null
     const files = JSON.parse(manifest) as string[]
+    const cacheDir = join(home, 'cache')
     const sealed = await exists(join(home, SEALED))
-    return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir: join(home, 'cache'), sealed }
+    if (sealed) await this.seal(cacheDir)
+    return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir, sealed }
   }
 
   /**
@@ -93,7 +97,7 @@ export class VersionStore {
     await this.run(version)
     // The cache's databases settle when they are opened a second time; then they can be read where nothing is written.
     await this.run(version)
-    await seal(cacheDir)
+    await this.seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }
   }
@@ -108,7 +112,21 @@ export class VersionStore {
   async remove(version: FunctionVersion): Promise<void> {
     const home = dirname(version.codeDir)
     await unseal(version.cacheDir)
+    this.closed.delete(version.cacheDir)
     await rm(home, { recursive: true, force: true })
+  }
+
+  /** Opens the caches, so that the folder can be removed like any other once nothing runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const cacheDir of this.closed) await unseal(cacheDir)
+  }
+
+  /** Takes the right to write from everyone, and the files from the user that filled them. */
+  private async seal(cacheDir: string): Promise<void> {
+    if (this.closed.has(cacheDir)) return
+    const isRoot = process.getuid?.() === 0
+    await claimFolder(cacheDir, { fileMode: 0o444, folderMode: 0o555, ...(isRoot && { uid: 0 }) })
+    this.closed.add(cacheDir)
   }
 
   /** Writes beside the place and renames, so that no reader sees half of it. */
@@ -137,12 +155,6 @@ export class VersionStore {
       await instance.exited
     }
   }
-}
-
-/** Takes the right to write from everyone, and the files from the user that filled them. */
-function seal(folder: string): Promise<void> {
-  const isRoot = process.getuid?.() === 0
-  return claimFolder(folder, { fileMode: 0o444, folderMode: 0o555, ...(isRoot && { uid: 0 }) })
 }
 
 /** Gives the owner back the right to write, without which a folder cannot be emptied. */

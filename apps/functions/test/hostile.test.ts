@@ -14,6 +14,8 @@ import { outcome, rawExchange } from './support/http.ts'
 import { watchNeighbour, type Report } from './support/neighbour.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
+/** A file that no function may make. */
+const SNAPSHOT = join(tmpdir(), `terrane-snapshot-${process.pid}`)
 const BLOCK_MS = 400
 const TIMEOUT_MS = 1200
 const LIMITS = { block_ms: BLOCK_MS, timeout_ms: TIMEOUT_MS, memory_mb: 128, max: 1 } as const
@@ -576,6 +578,18 @@ for (const { probed, title, hardened } of profiles) {
       expect(pidOf(attacker)).toBe(before)
     })
 
+    test('28 a flood of requests to the host waits its turn', async () => {
+      const { before, body } = await attack(
+        `let answered = 0; const end = Date.now() + 1500
+         await Promise.all(Array.from({ length: 64 }, async () => { while (Date.now() < end) { await fetch('http://denied.example/').catch(() => {}); answered++ } }))
+         return new Response(String(answered))`,
+        {},
+        { timeout_ms: 6000, block_ms: 3000 },
+      )
+      expect(Number(body)).toBeLessThan(3000)
+      await expectKept(before)
+    })
+
     test('28 a function that uses up its descriptors is reached again', async () => {
       await attack(
         `globalThis.open ??= []; try { for (;;) open.push(Deno.openSync(new URL('./a.txt', import.meta.url))) } catch {} return new Response(String(open.length))`,
@@ -596,7 +610,7 @@ for (const { probed, title, hardened } of profiles) {
            caches: async () => (await caches.open('x')).put('http://a.b/', new Response(new Uint8Array(3e7))),
            storage: () => localStorage.setItem('a', 'x'.repeat(4e6)),
            temp: () => Deno.makeTempFileSync(),
-           snapshot: async () => (await import('node:v8')).writeHeapSnapshot('/tmp/terrane-fn-snapshot'),
+           snapshot: async () => (await import('node:v8')).writeHeapSnapshot('${SNAPSHOT}'),
            sqlite: async () => { const { DatabaseSync } = await import('node:sqlite'); const d = new DatabaseSync(':memory:'); globalThis.d = d
              d.exec('pragma temp_store=1; pragma cache_size=1; create temp table b(x); with recursive c(i) as (select 1 union all select i+1 from c where i<60) insert into b select zeroblob(1000000) from c') },
          }
@@ -609,6 +623,7 @@ for (const { probed, title, hardened } of profiles) {
       const { status } = await outcome(await fetch(host.url(attacker), { headers }))
       expect([200, 502, 546]).toContain(status)
       expect(diskUse() - before).toBeLessThan(kind === 'sealed' ? 200_000 : 40_000_000)
+      expect(existsSync(SNAPSHOT)).toBe(false)
     })
 
     test('30 a request body that drips is given up', async () => {
@@ -640,14 +655,10 @@ for (const { probed, title, hardened } of profiles) {
 
     /** Bytes in the folders that an instance could possibly write to. */
     function diskUse(): number {
-      const folders = readdirSync(tmpdir()).filter(
-        (name) => name.startsWith('terrane-fn-') || name.startsWith('terrane-host-'),
-      )
       let bytes = 0
-      for (const folder of folders) {
-        for (const name of readdirSync(join(tmpdir(), folder), { recursive: true, encoding: 'utf8' })) {
-          bytes += statSync(join(tmpdir(), folder, name), { throwIfNoEntry: false })?.size ?? 0
-        }
+      for (const folder of [host.folder, host.factory.base]) {
+        for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+          bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
       }
       return bytes
     }

@@ -17,10 +17,14 @@ export interface Outgoing {
 interface Origin {
   readonly version: FunctionVersion
   readonly instance: () => Instance | null
+  readonly turns: Turns
 }
 
 /** Connections one instance may hold to the host at once. */
 const MAX_CONNECTIONS = 64
+/** Requests one instance may make: the host's own time is what they would take from the neighbours. */
+const BURST = 1000
+const PER_SECOND = 500
 
 /**
  * Opens the sockets by which instances reach the host: one each, so that the socket itself says who speaks and nothing
@@ -30,22 +34,23 @@ export function createDoor(carry: (outgoing: Outgoing) => void): GatewayDoor & D
   const origins = new WeakMap<Socket, Origin>()
   const http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: 30_000 }, (request, response) => {
     const origin = origins.get(request.socket)!
+    const waitMs = origin.turns.take(performance.now())
+    if (waitMs === 0) answer(origin, request, response)
+    else setTimeout(() => answer(origin, request, response), waitMs)
+  })
+  const answer = (origin: Origin, request: IncomingMessage, response: ServerResponse) => {
     const target = targetOf(request)
     if (!target) return deny(response, 'the target of the fetch is not a URL')
-    const call = request.headers['x-terrane-call']
-    carry({
-      request,
-      response,
-      version: origin.version,
-      target,
-      call: (typeof call === 'string' && origin.instance()?.call(call)) || null,
-    })
-  })
+    const named = request.headers['x-terrane-call']
+    const call = (typeof named === 'string' && origin.instance()?.call(named)) || null
+    carry({ request, response, version: origin.version, target, call })
+  }
   return {
     async open(path, version, instance) {
       const sockets = new Set<Socket>()
+      const origin = { version, instance, turns: new Turns() }
       const server = createServer((socket) => {
-        origins.set(socket, { version, instance })
+        origins.set(socket, origin)
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
         http.emit('connection', socket)
@@ -65,6 +70,19 @@ export function createDoor(carry: (outgoing: Outgoing) => void): GatewayDoor & D
     [Symbol.dispose]() {
       http.close()
     },
+  }
+}
+
+/** A bucket of tokens that may be overdrawn: who takes one too many waits until it is there. */
+class Turns {
+  private tokens = BURST
+  private refilled = performance.now()
+
+  /** How long to wait for this turn, in milliseconds. */
+  take(now: number): number {
+    this.tokens = Math.min(BURST, this.tokens + ((now - this.refilled) * PER_SECOND) / 1000) - 1
+    this.refilled = now
+    return this.tokens >= 0 ? 0 : (-this.tokens * 1000) / PER_SECOND
   }
 }
 

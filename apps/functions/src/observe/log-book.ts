@@ -22,7 +22,14 @@ export interface Subject {
   readonly version: number
 }
 
-const KEPT = 1000
+/** What is kept of each function: so many entries, and so many characters of text. */
+const KEPT_ENTRIES = 1000
+const KEPT_CHARS = 1024 * 1024
+
+interface Shelf {
+  readonly entries: LogEntry[]
+  chars: number
+}
 
 /**
  * The log of every function: each entry goes to the process's log, and the latest ones stay here for those who ask.
@@ -30,7 +37,7 @@ const KEPT = 1000
  */
 export class LogBook {
   private readonly logger: Logger
-  private readonly entries = new Map<string, LogEntry[]>()
+  private readonly shelves = new Map<string, Shelf>()
   private readonly followers = new Map<string, Set<(entry: LogEntry | null) => void>>()
 
   constructor(logger: Logger) {
@@ -65,7 +72,7 @@ export class LogBook {
 
   /** The latest entries of a function, oldest first. */
   latest(project: string, name: string, limit: number): readonly LogEntry[] {
-    return (this.entries.get(`${project}/${name}`) ?? []).slice(-limit)
+    return limit === 0 ? [] : (this.shelves.get(`${project}/${name}`)?.entries.slice(-limit) ?? [])
   }
 
   /** Calls back for each new entry, and with null at the end, until the returned function is called. */
@@ -86,10 +93,11 @@ export class LogBook {
 
   private keep(entry: LogEntry): void {
     const key = `${entry.project}/${entry.function}`
-    const entries = this.entries.get(key) ?? []
-    if (entries.length === 0) this.entries.set(key, entries)
-    entries.push(entry)
-    if (entries.length >= 2 * KEPT) entries.splice(0, entries.length - KEPT)
+    const shelf = this.shelves.get(key) ?? { entries: [], chars: 0 }
+    if (shelf.entries.length === 0) this.shelves.set(key, shelf)
+    shelf.entries.push(entry)
+    shelf.chars += entry.message.length
+    if (shelf.entries.length >= 2 * KEPT_ENTRIES || shelf.chars >= 2 * KEPT_CHARS) trim(shelf)
     for (const follower of this.followers.get(key) ?? []) follower(entry)
   }
 }
@@ -97,4 +105,18 @@ export class LogBook {
 function head({ project, name, version }: Subject, level: string, message: string, requestId: string | null) {
   const time = new Date().toISOString()
   return { time, level, message, project, function: name, version, request_id: requestId }
+}
+
+/** Drops the oldest entries, half at a time, so that it costs little per entry. */
+function trim(shelf: Shelf): void {
+  let keep = 0
+  let chars = 0
+  while (keep < Math.min(KEPT_ENTRIES, shelf.entries.length)) {
+    const size = shelf.entries.at(-1 - keep)!.message.length
+    if (keep > 0 && chars + size > KEPT_CHARS) break
+    chars += size
+    keep++
+  }
+  shelf.entries.splice(0, shelf.entries.length - keep)
+  shelf.chars = chars
 }

@@ -73,6 +73,7 @@ export async function startHost(options: {
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
     }),
   )
+  const store = stack.use(new VersionStore(join(folder, 'versions'), factory))
   const functions = stack.use(
     new Functions(factory, new Capacity(options.instances ?? 64), {
       pool: (version) => ({
@@ -109,7 +110,6 @@ export async function startHost(options: {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  const store = new VersionStore(join(folder, 'versions'), factory)
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   let count = 0
   return {
@@ -119,6 +119,7 @@ export async function startHost(options: {
     gateway,
     factory,
     store,
+    folder,
     lines,
     exits,
     bootFailures,
