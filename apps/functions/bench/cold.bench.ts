@@ -9,7 +9,12 @@ import { largeSource } from './support/large-source.ts'
 
 const SAMPLES = 40
 const users = process.getuid?.() === 0 ? { first: 230_000, count: 64 } : null
-const GOALS: Readonly<Record<string, number>> = { 'standard hello': 60, 'standard large': 120, 'hardened hello': 120, 'hardened large': 180 }
+const GOALS: Readonly<Record<string, number>> = {
+  'standard hello': 60,
+  'standard large': 120,
+  'hardened hello': 120,
+  'hardened large': 180,
+}
 const hello = `export default () => new Response('hello')`
 const large = largeSource(1_200_000)
 
@@ -17,7 +22,14 @@ for (const profile of ['standard', 'hardened'] as const) {
   let probed
   try {
     const stateDir = fileURLToPath(new URL('../../../.cache/functions/', import.meta.url))
-    probed = await probeRuntime({ runtime: 'deno', profile, stateDir, users, insistOnUsers: false, path: process.env['PATH'] ?? '' })
+    probed = await probeRuntime({
+      runtime: 'deno',
+      profile,
+      stateDir,
+      users,
+      insistOnUsers: false,
+      path: process.env['PATH'] ?? '',
+    })
   } catch (error) {
     console.log(`${profile}: NOT MEASURED, ${(error as Error).message}`)
     continue

@@ -8,7 +8,12 @@ import { ANON_KEY, instancePids, median, startHost } from './support/host.ts'
 const COUNT = 20
 const names = Array.from({ length: COUNT }, (_, i) => `fn-${i}`)
 await using host = await startHost(
-  Object.fromEntries(names.map((name) => [name, { source: `export default async (req: Request) => Response.json({ name: '${name}', got: await req.json() })` }])),
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      { source: `export default async (req: Request) => Response.json({ name: '${name}', got: await req.json() })` },
+    ]),
+  ),
 )
 for (const name of names) {
   for (let i = 0; i < 20; i++) {
@@ -19,7 +24,11 @@ for (const name of names) {
 await sleep(2000)
 const pids = instancePids(host)
 assert.equal(pids.length, COUNT)
-const pss = pids.map((pid) => Number(/^Pss: +(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))![1]) / 1024)
+const pss = pids.map(
+  (pid) => Number(/^Pss: +(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))![1]) / 1024,
+)
 const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1]) / 1024
-console.log(`${COUNT} warm functions: PSS median ${median(pss).toFixed(1)} MB, largest ${Math.max(...pss).toFixed(1)} MB each   (goal ≤ 16)`)
+console.log(
+  `${COUNT} warm functions: PSS median ${median(pss).toFixed(1)} MB, largest ${Math.max(...pss).toFixed(1)} MB each   (goal ≤ 16)`,
+)
 console.log(`host process: RSS ${rss(host.pid).toFixed(0)} MB`)

@@ -37,6 +37,11 @@ for (const attackers of [0, 1, 10]) {
   stop.abort()
   await Promise.all(attacks)
   assert.equal(failed, 0)
-  const loops = ended.length === 0 ? '' : `; ${ended.length} loops ended after ${median(ended).toFixed(0)} ms (block_ms ${BLOCK_MS}, a cold start and the queue included)`
-  console.log(`${String(attackers).padStart(2)} attackers: neighbour ${times.length} calls, 0 failed, p50 ${median(times).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, worst ${Math.max(...times).toFixed(0)} ms${loops}`)
+  const loops =
+    ended.length === 0
+      ? ''
+      : `; ${ended.length} loops ended after ${median(ended).toFixed(0)} ms (block_ms ${BLOCK_MS}, a cold start and the queue included)`
+  console.log(
+    `${String(attackers).padStart(2)} attackers: neighbour ${times.length} calls, 0 failed, p50 ${median(times).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, worst ${Math.max(...times).toFixed(0)} ms${loops}`,
+  )
 }

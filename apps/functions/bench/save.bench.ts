@@ -17,4 +17,6 @@ for (let i = 1; i <= SAVES; i++) {
   times.push(performance.now() - begun)
   await sleep(50)
 }
-console.log(`saved → served, ${SAVES} saves: p50 ${median(times).toFixed(0)} ms, p95 ${quantile(times, 0.95).toFixed(0)} ms   (goal ≤ 300)`)
+console.log(
+  `saved → served, ${SAVES} saves: p50 ${median(times).toFixed(0)} ms, p95 ${quantile(times, 0.95).toFixed(0)} ms   (goal ≤ 300)`,
+)

@@ -17,7 +17,10 @@ const ANSWER = '{"ok":true,"n":7}'
 const headers = { 'content-type': 'application/json', apikey: ANON_KEY, authorization: `Bearer ${ANON_KEY}` }
 
 await using host = await startHost({
-  hello: { source: `export default async (req: Request) => Response.json({ ok: true, n: (await req.json()).a })`, policy: { max: 1 } },
+  hello: {
+    source: `export default async (req: Request) => Response.json({ ok: true, n: (await req.json()).a })`,
+    policy: { max: 1 },
+  },
 })
 const check = await fetch(host.url('hello'), { method: 'POST', headers, body: BODY })
 assert.equal(await check.text(), ANSWER)
@@ -34,7 +37,14 @@ const sides = [
 for (let round = 0; round <= ROUNDS; round++) {
   for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
     const before = cpuMicros(side.pid)
-    const answered = await load({ url: side.url, headers, body: BODY, connections: CONNECTIONS, seconds: SECONDS, expected: ANSWER })
+    const answered = await load({
+      url: side.url,
+      headers,
+      body: BODY,
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      expected: ANSWER,
+    })
     if (round === 0) continue
     side.rps.push(answered / SECONDS)
     side.micros.push((cpuMicros(side.pid) - before) / answered)
@@ -43,7 +53,9 @@ for (let round = 0; round <= ROUNDS; round++) {
 const [ours, peer] = sides as [(typeof sides)[0], (typeof sides)[0]]
 console.log(`warm, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s, interleaved`)
 for (const { name, rps, micros } of sides)
-  console.log(`  ${name.padEnd(6)} ${median(rps).toFixed(0)} requests/s   ${median(micros).toFixed(1)} µs CPU per request (best ${Math.min(...micros).toFixed(1)})`)
+  console.log(
+    `  ${name.padEnd(6)} ${median(rps).toFixed(0)} requests/s   ${median(micros).toFixed(1)} µs CPU per request (best ${Math.min(...micros).toFixed(1)})`,
+  )
 console.log(`  RATIO requests/s host ÷ proxy      ${(median(ours.rps) / median(peer.rps)).toFixed(2)}   (goal ≥ 0.85)`)
 console.log(`  RATIO CPU proxy ÷ host             ${(median(peer.micros) / median(ours.micros)).toFixed(2)}`)
 
@@ -68,7 +80,10 @@ for (let batch = 0; batch <= SINGLE_BATCHES; batch++) {
 const [alone, hosted] = paths as [(typeof paths)[0], (typeof paths)[0]]
 const added = median(hosted.times) - median(alone.times)
 console.log(`one connection, ${SINGLE_BATCHES} × ${SINGLE_CALLS} calls each, interleaved`)
-for (const [name, { times }] of [['direct', alone], ['host', hosted]] as const)
+for (const [name, { times }] of [
+  ['direct', alone],
+  ['host', hosted],
+] as const)
   console.log(`  ${name.padEnd(6)} p50 ${median(times).toFixed(3)} ms   p99 ${quantile(times, 0.99).toFixed(3)} ms`)
 console.log(`  ADDED p50 ${added.toFixed(3)} ms   (goal ≤ 0.25)`)
 await Promise.all([direct.close(), through.close()])

@@ -6,7 +6,11 @@ import { claimFolder } from './ownership.ts'
 
 test('modes are set on what lies in a folder, and on nothing that links lead to', async () => {
   const root = await mkdtemp(join(tmpdir(), 'terrane-claim-'))
-  const [victim, other, folder] = ['victim', 'other', 'folder'].map((name) => join(root, name)) as [string, string, string]
+  const [victim, other, folder] = ['victim', 'other', 'folder'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ]
   await writeFile(victim, 'x', { mode: 0o640 })
   await writeFile(other, 'x', { mode: 0o640 })
   await mkdir(join(folder, 'sub'), { recursive: true })

@@ -169,7 +169,7 @@ for (const { probed, title, hardened } of profiles) {
       ],
     ])('%s meets the memory limit', async (_, source) => {
       const peak = watchPeak()
-      const { status, before } = await attack(source)
+      const { status, before } = await attack(source, {}, { block_ms: 7000, timeout_ms: 10_000 })
       expect([500, 546]).toContain(status)
       if (status === 500) await expectKept(before)
       else await expectReplaced(before, 'memory')

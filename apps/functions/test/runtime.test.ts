@@ -230,6 +230,7 @@ for (const { probed, title } of variants) {
       expect(Number(/Max data size +(\d+)/.exec(limits)![1])).toBeLessThan(1024 ** 3)
       const status = readFileSync(`/proc/${instance!.pid}/status`, 'utf8')
       expect(status).toMatch(/NoNewPrivs:\t1/)
+      expect(status).toMatch(probed!.runtime.profile === 'hardened' ? /Seccomp:\t2/ : /Seccomp:\t0/)
       expect(status).toMatch(probed!.users ? /Uid:\t23\d{4}/ : /Uid:/)
     })
   })

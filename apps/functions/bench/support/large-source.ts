@@ -9,7 +9,10 @@ export function largeSource(bytes: number): string {
   const word = () => 'k' + Math.floor(random() * 2 ** 30).toString(36)
   const parts: string[] = []
   for (let size = 0, i = 0; size < bytes; i++) {
-    const fields = Array.from({ length: 6 }, () => `${word()}_: { id: ${i}, name: '${word()}', tags: ['${word()}', '${word()}'] }`)
+    const fields = Array.from(
+      { length: 6 },
+      () => `${word()}_: { id: ${i}, name: '${word()}', tags: ['${word()}', '${word()}'] }`,
+    )
     const part = `
 var init_${i} = () => { const table = { ${fields.join(', ')} }
   function walk(node, depth) { if (depth > 3) return node; return Object.keys(node).map((key) => walk(node[key], depth + 1)) }

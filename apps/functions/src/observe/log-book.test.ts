@@ -11,7 +11,13 @@ test('what a function says and what the host says stand side by side, and can be
   log.line(subject, { level: 'warn', text: 'status 500, says the function', call: '1', dropped: 2 }, null)
   expect(log.latest('p', 'f', 10)).toMatchObject([
     { source: 'host', message: 'call', request_id: 'r1', fields: { status: 200 }, version: 3 },
-    { source: 'function', level: 'warn', message: 'status 500, says the function', request_id: null, fields: { dropped: 2 } },
+    {
+      source: 'function',
+      level: 'warn',
+      message: 'status 500, says the function',
+      request_id: null,
+      fields: { dropped: 2 },
+    },
   ])
   expect(log.latest('p', 'other', 10)).toEqual([])
   expect(log.latest('p', 'f', 0)).toEqual([])

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { Command } from '../runtime/runtime.ts'
 import { Upstream } from '../upstream/upstream.ts'
 import type { Meter } from './meter.ts'
@@ -125,10 +125,10 @@ export class Instance {
     this.process = spawn(command.file, command.args, {
       env: command.env,
       cwd: '/',
-      stdio: command.announcesPid ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+      stdio: command.keeper ? ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
     })
     this.pid = this.process.pid ?? 0
-    this.listen(command.announcesPid)
+    this.listen(command.keeper)
     this.process.stdin!.write(
       `${JSON.stringify({
         name: options.name,
@@ -232,14 +232,17 @@ export class Instance {
     this.cpuSeconds = usage.cpuSeconds
   }
 
-  private listen(announcesPid: boolean): void {
+  private listen(keeper: Command['keeper']): void {
     const { process: child } = this
     child.stdin!.on('error', ignore)
     this.read(child.stdout!)
     this.read(child.stderr!, (chunk) => {
       this.stderr = (this.stderr + chunk.toString('utf8')).slice(-4096)
     })
-    if (announcesPid) {
+    if (keeper) {
+      const filter = child.stdio[4] as Writable
+      filter.on('error', ignore)
+      filter.end(keeper.filter ?? undefined)
       child.stdio[3]!.once('data', (chunk: Buffer) => {
         const pid = /"child-pid": *(\d+)/.exec(chunk.toString('latin1'))?.[1]
         if (pid !== undefined) this.pid = Number(pid)

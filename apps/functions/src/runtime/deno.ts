@@ -12,8 +12,17 @@ export interface DenoMachine {
   /** Private memory of a runtime that does nothing, in KiB: V8 reserves address space that counts as data. */
   readonly baseKib: number
   readonly setpriv: string | null
-  /** Path of bwrap and the shared libraries that the binary needs; null for the standard profile. */
-  readonly sandbox: { readonly bwrap: string; readonly libraries: readonly string[] } | null
+  /** Null for the standard profile. */
+  readonly sandbox: Sandbox | null
+}
+
+/** What the hardened profile is made of. */
+export interface Sandbox {
+  /** Path of bwrap. */
+  readonly bwrap: string
+  /** Shared libraries that the binary needs. */
+  readonly libraries: readonly string[]
+  readonly filter: Buffer | null
 }
 
 /** Blocks of 512 bytes: what a run that fills the cache may write per file. */
@@ -38,10 +47,10 @@ export function denoRuntime(machine: DenoMachine): Runtime {
 function standard(machine: DenoMachine, launch: Launch): Command {
   const paths = { code: launch.codeDir, run: launch.runDir, shim: machine.shim }
   const [file, ...args] = confine([machine.deno, ...denoArgs(paths, launch)], confinement(machine, launch))
-  return { file, args, env: denoEnv(launch.cacheDir), ...inside(paths), announcesPid: false }
+  return { file, args, env: denoEnv(launch.cacheDir), ...inside(paths), keeper: null }
 }
 
-function hardened(machine: DenoMachine, sandbox: NonNullable<DenoMachine['sandbox']>, launch: Launch): Command {
+function hardened(machine: DenoMachine, sandbox: Sandbox, launch: Launch): Command {
   const paths = { code: '/code', run: '/run', shim: '/shim.mjs' }
   const readOnly: Record<string, string> = {
     [machine.deno]: '/deno',
@@ -52,9 +61,9 @@ function hardened(machine: DenoMachine, sandbox: NonNullable<DenoMachine['sandbo
   const writable: Record<string, string> = { [launch.runDir]: paths.run }
   const cache = launch.cache === 'sealed' ? readOnly : writable
   cache[launch.cacheDir] = '/cache'
-  const command = bubblewrap(sandbox.bwrap, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable })
+  const command = bubblewrap(sandbox, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable })
   const [file, ...args] = confine(command, confinement(machine, launch))
-  return { file, args, env: denoEnv('/cache'), ...inside(paths), announcesPid: true }
+  return { file, args, env: denoEnv('/cache'), ...inside(paths), keeper: { filter: sandbox.filter } }
 }
 
 function confinement(machine: DenoMachine, launch: Launch) {

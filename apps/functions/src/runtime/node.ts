@@ -48,7 +48,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         bundle: pathToFileURL(join(launch.codeDir, BUNDLE)).href,
         ingress: join(launch.runDir, INGRESS),
         gateway: join(launch.runDir, GATEWAY),
-        announcesPid: false,
+        keeper: null,
       }
     },
   }

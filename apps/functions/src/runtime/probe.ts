@@ -8,6 +8,7 @@ import { DEFAULT_CEILINGS, readPolicy } from '../policy.ts'
 import { denoRuntime } from './deno.ts'
 import { bundleShim, findDeno, findProgram, findSetpriv, librariesOf } from './machine.ts'
 import { nodeRuntime } from './node.ts'
+import { seccompFilter } from './seccomp.ts'
 import { BUNDLE, type Profile, type Runtime } from './runtime.ts'
 
 export interface RuntimeWish {
@@ -79,7 +80,7 @@ async function findSandbox(deno: string, path: string) {
       remedy: 'install the package `bubblewrap`, or choose the standard profile for code of your own',
     })
   }
-  return { bwrap, libraries: await librariesOf(deno) }
+  return { bwrap, libraries: await librariesOf(deno), filter: seccompFilter(process.arch) }
 }
 
 /** Starts a function that does nothing and reads its private memory, in KiB. */

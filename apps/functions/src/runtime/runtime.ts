@@ -26,8 +26,8 @@ export interface Command {
   readonly bundle: string
   readonly ingress: string
   readonly gateway: string
-  /** True when the spawned process is a keeper that writes the runtime's pid as JSON to file descriptor 3. */
-  readonly announcesPid: boolean
+  /** Set when a keeper is spawned that writes the runtime's pid as JSON to descriptor 3. */
+  readonly keeper: { /** What the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
 }
 
 /** How strictly an instance is confined. `trusted` means: hardly. */

@@ -17,7 +17,8 @@ afterAll(async () => {
 })
 
 test('a hundred deploys under load, one in ten broken: no call fails, and versions only go up', async () => {
-  const source = (text: string) => `export default async () => { await new Promise((r) => setTimeout(r, 5)); return new Response('${text}') }`
+  const source = (text: string) =>
+    `export default async () => { await new Promise((r) => setTimeout(r, 5)); return new Response('${text}') }`
   await app.deploy('fn', source('0'))
   const stop = new AbortController()
   const failed: string[] = []
@@ -46,7 +47,10 @@ test('a hundred deploys under load, one in ten broken: no call fails, and versio
   expect(failed).toEqual([])
   expect(backwards).toBe(0)
   expect(refused).toEqual(
-    Array.from({ length: 10 }, (_, i) => `${(i + 1) * 10}: 422 The function does not start: Error: broken ${(i + 1) * 10}`),
+    Array.from(
+      { length: 10 },
+      (_, i) => `${(i + 1) * 10}: 422 The function does not start: Error: broken ${(i + 1) * 10}`,
+    ),
   )
   expect(calls).toBeGreaterThan(1000)
   process.stdout.write(`${calls} calls during ${DEPLOYS} deploys, 0 failed\n`)
