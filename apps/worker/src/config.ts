@@ -64,6 +64,52 @@ const Env = Type.Object({
     minimum: 0,
     description: 'Imports: largest area; 0 = no limit.',
   }),
+  TERRANE_MAX_AOI_VERTICES: Type.Integer({
+    default: 50_000,
+    minimum: 4,
+    description: 'Imports: most positions of an area.',
+  }),
+  TERRANE_OSM_SOURCE: Type.String({
+    default: 'geofabrik',
+    description: 'osmImportArea without a source: geofabrik, overpass, or the file or URL of an extract.',
+  }),
+  TERRANE_OSM_MAX_BYTES: Type.Integer({
+    default: 4_294_967_296,
+    minimum: 1,
+    description: 'osmImportArea: largest extract to download.',
+  }),
+  TERRANE_OSM_MAX_NODES: Type.Integer({
+    default: 268_435_456,
+    minimum: 1,
+    description: 'osmImportArea: most nodes of an extract; each takes 10 bytes of memory.',
+  }),
+  TERRANE_GEOFABRIK_URL: Type.String({
+    default: 'https://download.geofabrik.de',
+    description: 'Server of extracts with an index-v1.json.',
+  }),
+  TERRANE_OVERPASS_URL: Type.String({
+    default: '',
+    description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
+  }),
+  TERRANE_OGR2OGR: Type.String({
+    default: '',
+    description: 'ogr2ogrImport: path of an installed ogr2ogr; the built-in engine when empty.',
+  }),
+  TERRANE_IMPORT_MAX_BYTES: Type.Integer({
+    default: 1_073_741_824,
+    minimum: 1,
+    description: 'ogr2ogrImport: largest file; an archive may hold four times as much.',
+  }),
+  TERRANE_OVERTURE_STAC_URL: Type.String({
+    default: 'https://stac.overturemaps.org/catalog.json',
+    description: 'overtureImportArea: STAC catalogue of the releases.',
+  }),
+  TERRANE_CACHE_DIR: Type.String({ default: '.terrane/cache', description: 'Downloads that are kept for later jobs.' }),
+  TERRANE_CACHE_MAX_BYTES: Type.Integer({
+    default: 21_474_836_480,
+    minimum: 0,
+    description: 'Most bytes of kept extracts.',
+  }),
   GEOEMBEDDINGS_MAX_TILES: Type.Integer({
     default: 10_000,
     minimum: 0,
@@ -73,6 +119,11 @@ const Env = Type.Object({
     default: 104_857_600,
     minimum: 0,
     description: 'createGeoEmbeddings: largest file; 0 = no limit.',
+  }),
+  TERRANE_TILER_MEMORY_MB: Type.Integer({
+    default: 256,
+    minimum: 16,
+    description: 'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
   }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
   TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),

@@ -38,6 +38,7 @@ export async function openWorker(setup: WorkerSetup = {}): Promise<TestWorker> {
     TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
     TERRANE_WORK_DIR: join(folder, 'work'),
     TERRANE_MODEL_DIR: join(folder, 'models'),
+    TERRANE_CACHE_DIR: join(folder, 'cache'),
     TERRANE_DATA_ROOTS: join(folder, 'data'),
     ...setup.env,
   }

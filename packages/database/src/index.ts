@@ -5,6 +5,7 @@ export { migrate } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
 export { bulkLoad } from './bulk-load/bulk-load.ts'
 export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
+export { JsonText } from './bulk-load/columns.ts'
 export type { Column, ColumnType, Row } from './bulk-load/columns.ts'
 export {
   STAGING_SCHEMA,
@@ -28,3 +29,14 @@ export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
+export {
+  clipImport,
+  createImportTable,
+  finishImportTable,
+  measureImport,
+  registerImport,
+} from './imports/import-table.ts'
+export type { ImportRecord, ImportShape } from './imports/import-table.ts'
+export { scan } from './scan/scan.ts'
+export type { ScanOptions } from './scan/scan.ts'
+export type { PackedBytes, ScanBatch, ScanColumn, ScanType, ScanValues } from './scan/columns.ts'

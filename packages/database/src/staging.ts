@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from './database.ts'
 import { tableExists } from './errors.ts'
 
@@ -10,6 +11,8 @@ export interface StagedTable {
   readonly staging: string
   readonly schema: string
   readonly table: string
+  /** The table takes the place of one that exists, if any. */
+  readonly replaces?: boolean
 }
 
 /** The staging table of a job: `j_{job id}_{index}`. The name tells the janitor whose it is. */
@@ -87,7 +90,10 @@ export async function appliedResult(database: Queryable, jobId: string): Promise
 
 async function move(session: Session, staged: StagedTable): Promise<void> {
   const { staging, schema, table } = staged
-  if (await relationExists(session, schema, table)) throw tableExists({ schema, table })
+  if (await relationExists(session, schema, table)) {
+    if (!staged.replaces) throw tableExists({ schema, table })
+    await session.query(`drop table ${qualified(schema, table)}`)
+  }
   const source = qualified(STAGING_SCHEMA, staging)
   const { rows } = await session.query<{ name: string; kind: string }>(
     `select c.relname as name, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -103,7 +109,9 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
   await session.query(`alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`)
 }
 
-/** A name of at most 63 bytes that ends in the suffix. */
+/** A name of at most 63 bytes that ends in the suffix; where the table's name is cut, a hash of it keeps it unique. */
 function fitName(table: string, suffix: string): string {
-  return table.slice(0, 63 - suffix.length) + suffix
+  if (table.length + suffix.length <= 63) return table + suffix
+  const hash = createHash('sha256').update(table).digest('hex').slice(0, 6)
+  return `${table.slice(0, 63 - suffix.length - 7)}_${hash}${suffix}`
 }

@@ -9,7 +9,7 @@ interface ColumnValues {
   bool: boolean
   /** NUL characters, which PostgreSQL cannot store, are left out. */
   text: string
-  /** Anything JSON can express; NUL characters in texts are left out. */
+  /** Anything JSON can express, or a {@link JsonText}; NUL characters in texts are left out. */
   jsonb: unknown
   bytea: Uint8Array
   /** 36 characters. */
@@ -37,8 +37,18 @@ export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
 
+/** JSON that a loader has as text already: it is sent as it is, so it must be valid and hold no `\\u0000`. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** JSON text that jsonb accepts: `\u0000` is legal JSON but cannot be stored. */
 export function jsonText(value: unknown): string {
+  if (value instanceof JsonText) return value.text
   const text = JSON.stringify(value) ?? 'null'
   return text.includes('\\u0000')
     ? JSON.stringify(value, (_, v: unknown) => (typeof v === 'string' ? withoutNul(v) : v))

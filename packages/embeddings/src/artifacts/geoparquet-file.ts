@@ -39,7 +39,7 @@ export type ParquetMessage =
 /** Most rows of a row group, */
 const MAX_ROWS = 5000
 /** and most bytes of its embeddings: the encoder needs about ten times as much. */
-const MAX_BYTES = 4 << 20
+const MAX_BYTES = 2 << 20
 
 const PHYSICAL = { int32: 'INT32', int64: 'INT64', float: 'FLOAT', string: 'BYTE_ARRAY' } as const
 const BBOX = ['xmin', 'ymin', 'xmax', 'ymax'] as const

@@ -25,12 +25,18 @@ export interface GeoParquetWriter extends AsyncDisposable {
   finish(): Promise<GeoParquetSummary>
 }
 
+/** Makes the encoder's thread collect its garbage early: it lives on little, but makes much. */
+const THREAD_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 }
+
 /**
  * Starts a GeoParquet 1.1 file: columns as given, then `geometry` (WKB, EPSG:4326 in longitude, latitude order),
  * `bbox` (its covering, for readers that skip row groups) and `embedding` (list of float32, byte stream split, zstd).
  */
 export function openGeoParquet(setup: ParquetSetup, sink: ByteSink): GeoParquetWriter {
-  const worker = new Worker(new URL('./geoparquet.worker.ts', import.meta.url), { workerData: setup })
+  const worker = new Worker(new URL('./geoparquet.worker.ts', import.meta.url), {
+    workerData: setup,
+    resourceLimits: THREAD_LIMITS,
+  })
   let reply: PromiseWithResolvers<GeoParquetSummary | null> | null = null
   let lost: Error | null = null
   let written = Promise.resolve()

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
-import { inferenceFailed, threadLost } from '../errors.ts'
 import { reviveError } from '@terrane/core'
+
+import { inferenceFailed, threadLost } from '../errors.ts'
 import { type BatchMessage, type Job, type ThreadMessage, type ThreadSetup } from './protocol.ts'
 
 /** What to do at the end of the present stage: getting ready, or a job. */

@@ -1,5 +1,6 @@
-import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { PlainError } from '@terrane/core'
+
+import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** What a thread is started with. */

@@ -1,6 +1,7 @@
 import { type Transferable, parentPort, workerData } from 'node:worker_threads'
 
 import { toPlainError } from '@terrane/core'
+
 import type { Job, ThreadMessage, ThreadSetup } from './protocol.ts'
 
 /** Sends a message to the engine. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { pinnedFile, tinyVitManifest } from '../../test/fixtures/models.ts'
 import { BUILT_IN_MANIFESTS, BUILT_IN_MODEL, DEFAULT_MODEL } from './built-in-manifests.ts'
-import { type ModelManifest, checkTileSize, embeddingsPerTile, isPinned, parseManifest } from './manifest.ts'
+import { type ModelManifest, checkTileSize, embeddingsPerTile, isPinned, parseManifest, patchGrid } from './manifest.ts'
 
 const valid = tinyVitManifest([pinnedFile('model.onnx', new Uint8Array(3), null)])
 
@@ -75,6 +75,12 @@ describe('a manifest', () => {
     expect(embeddingsPerTile(valid, 'tile', 128)).toBe(1)
     expect(embeddingsPerTile(valid, 'patch', 128)).toBe(64)
     expect(() => embeddingsPerTile({ ...valid, patches: null }, 'patch', 128)).toThrow('one embedding per tile')
+  })
+
+  test('tells how patches lie in a tile, in its own pixels', () => {
+    expect(patchGrid(valid, 128)).toEqual({ columns: 8, rows: 8, width: 16, height: 16 })
+    const fixed = { ...valid, input: { ...valid.input, size: { width: 64, height: 32 } } }
+    expect(patchGrid(fixed, 128)).toEqual({ columns: 4, rows: 2, width: 32, height: 64 })
   })
 
   test('limits the tile size', () => {

@@ -131,6 +131,28 @@ export function isPinned(manifest: ModelManifest): boolean {
   return manifest.files.every((file) => file.size !== null && file.sha256 !== null)
 }
 
+/** How the patches of a tile lie: rows from the top, patches of a row from the left; sizes in pixels of the tile. */
+export interface PatchGrid {
+  readonly columns: number
+  readonly rows: number
+  readonly width: number
+  readonly height: number
+}
+
+/**
+ * The patches of a tile of `tileSize` pixels.
+ *
+ * @throws LEVEL_UNSUPPORTED when the model has no patches
+ */
+export function patchGrid(manifest: ModelManifest, tileSize: number): PatchGrid {
+  if (!manifest.patches) throw levelUnsupported({ id: manifest.id })
+  const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
+  const columns = Math.floor(width / manifest.patches.size)
+  const rows = Math.floor(height / manifest.patches.size)
+  const size = manifest.patches.size
+  return { columns, rows, width: (size * tileSize) / width, height: (size * tileSize) / height }
+}
+
 /**
  * Embeddings that one tile gives.
  *
@@ -138,9 +160,8 @@ export function isPinned(manifest: ModelManifest): boolean {
  */
 export function embeddingsPerTile(manifest: ModelManifest, level: EmbeddingLevel, tileSize: number): number {
   if (level === 'tile') return 1
-  if (!manifest.patches) throw levelUnsupported({ id: manifest.id })
-  const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
-  return Math.floor(width / manifest.patches.size) * Math.floor(height / manifest.patches.size)
+  const { columns, rows } = patchGrid(manifest, tileSize)
+  return columns * rows
 }
 
 /** @throws TILE_SIZE_UNSUPPORTED when the model does not take tiles of this side, in pixels */

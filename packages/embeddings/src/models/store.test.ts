@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { Progress } from '@terrane/core'
@@ -22,7 +23,7 @@ import type { ModelManifest } from './manifest.ts'
 import { openModelStore } from './store.ts'
 
 const { graph, weights } = tinyVitFiles()
-const acquireScript = join(import.meta.dirname, '../../test/fixtures/acquire-model.ts')
+const acquireScript = fileURLToPath(new URL('../../test/fixtures/acquire-model.ts', import.meta.url))
 
 function serve(faults: Parameters<typeof startFileServer>[1] = {}): Promise<FileServer> {
   return startFileServer({ '/model.onnx': graph, '/model.onnx_data': weights }, faults)

@@ -25,6 +25,13 @@ export const emptyArea = defineError(
   () => ({ hint: 'Send a polygon with an area above zero, longitude before latitude.' }),
 )
 
+export const invalidArea = defineError(
+  'INVALID_AREA',
+  'invalid',
+  (f: { why: string }) => `The area cannot be covered with H3 cells: ${f.why}.`,
+  () => ({ hint: 'Send valid polygons: longitude before latitude, within ±180 and ±90 degrees, rings closed.' }),
+)
+
 export const invalidFilter = defineError(
   'INVALID_OSM_FILTER',
   'invalid',

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 
-import type { OnProgress, Progress } from '@terrane/core'
+import { type OnProgress, type PlainError, type Progress, reviveError } from '@terrane/core'
 
-import { type PlainError, reviveError } from '@terrane/core'
 import type { RegionFeature } from './embedders/count-features.ts'
 import type { RegionEmbedder } from './embedders/embedder.ts'
 import { regionFailed, regionThreadLost } from './errors.ts'

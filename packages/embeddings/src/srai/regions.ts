@@ -1,6 +1,6 @@
 import { POLYGON_TO_CELLS_FLAGS, UNITS, cellToBoundary, getHexagonAreaAvg, polygonToCellsExperimental } from 'h3-js'
 
-import { emptyArea, invalidResolution, tooManyCells } from './errors.ts'
+import { emptyArea, invalidArea, invalidResolution, tooManyCells } from './errors.ts'
 import type { PolygonRings, Position } from './geometry.ts'
 
 /** A figure that must not be exceeded, and the name of the setting that holds it; 0 is no limit. */
@@ -27,7 +27,7 @@ const AREA_SPREAD = 2
  * The guard acts before cells are made where the area alone shows that it will be exceeded, and on their exact number
  * otherwise.
  *
- * @throws INVALID_H3_RESOLUTION, size_guard_exceeded, EMPTY_AREA
+ * @throws INVALID_H3_RESOLUTION, size_guard_exceeded, INVALID_AREA, EMPTY_AREA
  */
 export function coverArea({ area, resolution, maxCells }: CoverRequest): string[] {
   const limit = maxCells?.limit || Infinity
@@ -35,14 +35,21 @@ export function coverArea({ area, resolution, maxCells }: CoverRequest): string[
   const setting = maxCells?.setting ?? ''
   if (estimate > limit * AREA_SPREAD) throw tooManyCells({ cells: estimate, exact: false, resolution, limit, setting })
   const cells = new Set<string>()
-  for (const polygon of area) {
-    const loop = polygon.map((ring) => ring.map(([x, y]) => [x, y]))
-    const found = polygonToCellsExperimental(loop, resolution, POLYGON_TO_CELLS_FLAGS.containmentOverlapping, true)
-    for (const cell of found) cells.add(cell)
-  }
+  for (const polygon of area) for (const cell of coverPolygon(polygon, resolution)) cells.add(cell)
   if (cells.size > limit) throw tooManyCells({ cells: cells.size, exact: true, resolution, limit, setting })
   if (cells.size === 0) throw emptyArea()
   return [...cells].toSorted()
+}
+
+function coverPolygon(polygon: PolygonRings, resolution: number): string[] {
+  const rings = polygon.map((ring) => ring.map(([x, y]) => [x, y]))
+  const wrong = rings.flat().find(([x = NaN, y = NaN]) => !(Math.abs(x) <= 360 && Math.abs(y) <= 90))
+  if (wrong) throw invalidArea({ why: `[${wrong.join(', ')}] is not a position` })
+  try {
+    return polygonToCellsExperimental(rings, resolution, POLYGON_TO_CELLS_FLAGS.containmentOverlapping, true)
+  } catch (cause) {
+    throw invalidArea({ why: cause instanceof Error ? cause.message : String(cause) }, { cause })
+  }
 }
 
 /**

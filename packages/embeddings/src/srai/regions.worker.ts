@@ -1,6 +1,7 @@
 import { type Transferable, parentPort, workerData } from 'node:worker_threads'
 
 import { toPlainError } from '@terrane/core'
+
 import { type RegionEmbeddings, embedRegions } from './region-embeddings.ts'
 import type { FeatureModule, RegionBatch, RegionMessage, RegionRunRequest, RegionSummary } from './region-run.ts'
 import { cellPolygons, coverArea } from './regions.ts'

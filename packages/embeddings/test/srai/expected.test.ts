@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { gridDistance } from 'h3-js'
 import { describe, expect, test } from 'vitest'
 
 import type { RegionEmbedder } from '../../src/srai/embedders/embedder.ts'
 import { CellIndex } from '../../src/srai/join/cell-index.ts'
-import { type OsmFilter, parseOsmFilter } from '../../src/srai/osm-filter.ts'
+import { type OsmFilter, type TagValues, parseOsmFilter } from '../../src/srai/osm-filter.ts'
 import { PRESET_NAMES, osmPreset } from '../../src/srai/presets/index.ts'
 import { embedRegions } from '../../src/srai/region-embeddings.ts'
 import { needs } from '../fixtures/shared-data.ts'
@@ -45,14 +46,44 @@ describe.skipIf(SRAI === null).for(SRAI_CASES)(`srai's case %s${needs(SRAI)}`, (
   })
 })
 
-/** As srai writes a filter: lists of values, or true; duplicates and order do not matter. */
-function asLists(filter: OsmFilter): unknown {
-  const sort = (keys: Readonly<Record<string, true | readonly string[]>>): unknown =>
-    Object.fromEntries(
-      Object.entries(keys).map(([key, values]) => [key, values === true || [...new Set(values)].toSorted()]),
+function cosine(a: Float64Array, b: Float64Array): number {
+  return a.reduce((sum, value, d) => sum + value * b[d]!, 0) / (Math.hypot(...a) * Math.hypot(...b))
+}
+
+test.skipIf(SRAI === null)(
+  `hex2vec brings neighbours closer than random pairs, by 0.3 of cosine${needs(SRAI)}`,
+  async () => {
+    const { cells, features } = await readSraiCase('geovex_AL_10')
+    const filter = parseOsmFilter({ amenity: true, building: true })
+    const { dims, losses, read } = await embedRegions({
+      cells,
+      features,
+      filter,
+      embedder: { kind: 'hex2vec', seed: 1 },
+    })
+    const vectors = cells.map((_, row) => {
+      const out = new Float64Array(dims)
+      read(row, out)
+      return out
+    })
+    const pairs = cells.flatMap((a, i) =>
+      cells.map((b, j) => ({ far: gridDistance(a, b), cosine: cosine(vectors[i]!, vectors[j]!) })),
     )
-  if (filter.kind === 'keys') return sort(filter.keys)
-  return Object.fromEntries(Object.entries(filter.groups).map(([group, keys]) => [group, sort(keys)]))
+    const mean = (some: typeof pairs): number => some.reduce((sum, pair) => sum + pair.cosine, 0) / some.length
+    expect(mean(pairs.filter(({ far }) => far === 1)) - mean(pairs.filter(({ far }) => far > 0))).toBeGreaterThan(0.3)
+    expect(losses.at(-1)).toBeLessThan(losses[0]!)
+  },
+)
+
+function sortKeys(keys: Readonly<Record<string, TagValues>>): unknown {
+  const sorted = Object.entries(keys).map(([key, values]) => [key, values === true || [...new Set(values)].toSorted()])
+  return Object.fromEntries(sorted)
+}
+
+/** A filter with its lists sorted and without duplicates. */
+function asLists(filter: OsmFilter): unknown {
+  if (filter.kind === 'keys') return sortKeys(filter.keys)
+  return Object.fromEntries(Object.entries(filter.groups).map(([group, keys]) => [group, sortKeys(keys)]))
 }
 
 describe.skipIf(SRAI === null)(`presets${needs(SRAI)}`, () => {

@@ -1,8 +1,8 @@
-import { realpath, stat } from 'node:fs/promises'
-import { basename, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, join } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { downloadToFile, type GuardedFetch } from '@terrane/service'
 import { redactUrl } from '../../projects/redact.ts'
+import { findUnderRoots } from '../data-roots.ts'
 import type { JobContext } from '../task.ts'
 import { sourceNotFound, sourceTooLarge } from './errors.ts'
 
@@ -32,15 +32,8 @@ export function describeSource(geotiffPath: string): string {
  * @throws SOURCE_NOT_FOUND
  */
 export async function resolveLocal(geotiffPath: string, dataRoots: readonly string[]): Promise<string> {
-  for (const root of dataRoots) {
-    try {
-      const base = await realpath(resolve(root))
-      const path = await realpath(isAbsolute(geotiffPath) ? geotiffPath : join(base, geotiffPath))
-      if (path.startsWith(base + sep) && (await stat(path)).isFile()) return path
-    } catch {
-      // Not under this root.
-    }
-  }
+  const path = await findUnderRoots(dataRoots, geotiffPath)
+  if (path !== null) return path
   throw sourceNotFound({ path: basename(geotiffPath) })
 }
 

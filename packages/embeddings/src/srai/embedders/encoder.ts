@@ -100,7 +100,6 @@ export class Encoder {
     for (let l = this.#layers.length - 1; l >= 0; l--) {
       const layer = this.#layers[l]!
       const gradient = gradients[l]!
-      if (l + 1 < this.#layers.length) maskRectified(layers[l]!, gradient)
       for (let o = 0; o < gradient.length; o++) layer.bias.gradient[o]! += gradient[o]!
       if (l === 0) this.#backwardSparse(row, layer, gradient)
       else backwardDense(layers[l - 1]!, layer, gradient, gradients[l - 1]!)
@@ -149,6 +148,8 @@ function backwardDense(
 ): void {
   for (let i = 0; i < inputs; i++) {
     const value = input[i]!
+    inputGradient[i] = 0
+    if (value === 0) continue // rectified away: no gradient passes
     const start = i * outputs
     let sum = 0
     for (let o = 0; o < outputs; o++) {
@@ -161,8 +162,4 @@ function backwardDense(
 
 function rectify(values: Float64Array): void {
   for (let i = 0; i < values.length; i++) if (values[i]! < 0) values[i] = 0
-}
-
-function maskRectified(values: Float64Array, gradient: Float64Array): void {
-  for (let i = 0; i < values.length; i++) if (values[i] === 0) gradient[i] = 0
 }

@@ -1,0 +1,181 @@
+import { OsmImportArea } from '@terrane/contracts'
+import { readAoi, type Aoi, type Bbox, type OnProgress } from '@terrane/core'
+import {
+  clipImport,
+  createImportTable,
+  finishImportTable,
+  measureImport,
+  registerImport,
+  relationExists,
+  stagedTable,
+  swapIn,
+  tableExists,
+  type ImportShape,
+  type StagedTable,
+} from '@terrane/database'
+import {
+  importOsmArea as importRows,
+  topicTables,
+  type ImportResult,
+  type ImportTable,
+  type OsmReader,
+} from '@terrane/osm'
+import { tableNames } from './osm/names.ts'
+import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
+import type { OsmImportSettings } from './osm/settings.ts'
+import { StagingSink } from './osm/staging-sink.ts'
+import type { JobContext, Task } from './task.ts'
+
+const SCHEMA = 'public'
+const ATTRIBUTION = '© OpenStreetMap contributors'
+const LICENCE = 'ODbL-1.0'
+const COPYRIGHT = 'https://www.openstreetmap.org/copyright'
+const BATCH_ROWS = 2000
+
+/** One table that was made, as the job's result shows it. */
+interface TableResult {
+  readonly schema: string
+  readonly name: string
+  readonly topic: string
+  readonly rows: number
+  readonly geometry_type: string
+  readonly srid: number
+  readonly bbox: Bbox | null
+}
+
+/** A table on its way from the staging schema to its place. */
+interface Target {
+  readonly table: ImportTable
+  readonly staged: StagedTable
+  readonly shape: ImportShape
+}
+
+/** Imports the OpenStreetMap features of an area into one table per topic and geometry type. */
+export function osmImportArea(settings: OsmImportSettings): Task {
+  return {
+    name: 'osmImportArea',
+    summary: 'Import OpenStreetMap data of an area',
+    description:
+      'Puts the OpenStreetMap features that touch an area into tables `{tablePrefix}_{topic}` with typed columns, all tags ' +
+      'and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.',
+    body: OsmImportArea,
+    expireSeconds: 6 * 3600,
+    async checkSubmit(raw, { project }) {
+      const input = raw as OsmImportArea
+      const aoi = readAoi(input.aoiGeoJson, settings)
+      for (const name of tableNames(input, topicTables(input.topics))) {
+        if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
+      }
+      await checkOsmSource(input.source, aoi, settings)
+    },
+    run: (raw, context) => run(raw as OsmImportArea, settings, context),
+  }
+}
+
+async function run(
+  input: OsmImportArea,
+  settings: OsmImportSettings,
+  context: JobContext,
+): Promise<Readonly<Record<string, unknown>>> {
+  const started = performance.now()
+  const { jobId, project } = context
+  const aoi = readAoi(input.aoiGeoJson, settings)
+  const targets = targetsOf(input, jobId)
+  const { reader, source } = await obtainOsm(input.source, aoi, settings, context)
+  for (const { staged, shape } of targets) await createImportTable(project.database, staged, shape)
+  const imported = await load(reader, aoi, input, targets, settings.maxNodes, context)
+  const tables = await finish(input, aoi, targets, imported, context)
+  const origin = { ...source, timestamp: imported.header.timestamp?.toISOString() ?? null }
+  const result = {
+    tables,
+    source: origin,
+    attribution: ATTRIBUTION,
+    licence: LICENCE,
+    counts: imported.counts,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+  }
+  const staged = targets.map((target) => target.staged)
+  const record = { jobId, task: 'osmImportArea', source: origin, attribution: ATTRIBUTION, licence: LICENCE }
+  await swapIn(project.database, jobId, staged, result, async (session) => {
+    for (const [i, { rows, bbox }] of tables.entries()) {
+      await registerImport(session, staged[i]!, { ...record, rows, bbox })
+    }
+  })
+  return result
+}
+
+function targetsOf(input: OsmImportArea, jobId: string): Target[] {
+  const tables = topicTables(input.topics)
+  const names = tableNames(input, tables)
+  return tables.map((table, i) => ({
+    table,
+    staged: stagedTable(jobId, i, SCHEMA, names[i]!),
+    shape: shapeOf(table, input.clip ?? false),
+  }))
+}
+
+/** A line that is cut at the border may become several rows: `part` tells them apart. */
+function shapeOf({ columns, geometryType }: ImportTable, clip: boolean): ImportShape {
+  const inParts = clip && geometryType === 'LineString'
+  return {
+    geometryType,
+    primaryKey: 'id',
+    unique: inParts ? ['osm_type', 'osm_id', 'part'] : ['osm_type', 'osm_id'],
+    columns: inParts ? [...columns, { name: 'part', type: 'int2', default: '0' }] : columns,
+  }
+}
+
+async function load(
+  reader: OsmReader,
+  aoi: Aoi,
+  input: OsmImportArea,
+  targets: readonly Target[],
+  maxNodes: number,
+  context: JobContext,
+): Promise<ImportResult> {
+  const { signal } = context
+  const sink = new StagingSink(context.project.database, targets, signal)
+  const onProgress: OnProgress = (step) => context.progress(step)
+  const options = { signal, maxNodes, batchRows: BATCH_ROWS, onProgress }
+  try {
+    const imported = await importRows(reader, aoi, input.topics, sink, options)
+    await sink.finish()
+    return imported
+  } finally {
+    // The staging tables can be dropped only when nothing writes into them any more.
+    await sink.settle()
+  }
+}
+
+/** Clips and indexes the tables, two at a time where the server has more than one session. */
+async function finish(
+  input: OsmImportArea,
+  aoi: Aoi,
+  targets: readonly Target[],
+  imported: ImportResult,
+  context: JobContext,
+): Promise<TableResult[]> {
+  const { signal } = context
+  const { database } = context.project
+  const comment = `OpenStreetMap data of ${input.areaName}. ${ATTRIBUTION}, ${LICENCE}: ${COPYRIGHT}`
+  const area = aoi.toGeoJson()
+  const results: TableResult[] = []
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < targets.length) {
+      signal.throwIfAborted()
+      const i = next++
+      const { table, staged, shape } = targets[i]!
+      const message = `indexing ${staged.table}`
+      context.progress({ phase: 'indexes', done: i, total: targets.length, unit: 'tables', message })
+      if (input.clip) await clipImport(database, staged, shape, area)
+      await finishImportTable(database, staged, shape, comment)
+      const { rows, bbox } = input.clip ? await measureImport(database, staged) : imported.tables[i]!
+      const { topic, geometryType } = table
+      results[i] = { schema: SCHEMA, name: staged.table, topic, rows, geometry_type: geometryType, srid: 4326, bbox }
+    }
+  }
+  const lanes = await Promise.allSettled(database.capabilities.copy ? [work(), work()] : [work()])
+  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
+  return results
+}

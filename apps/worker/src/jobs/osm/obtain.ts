@@ -1,0 +1,174 @@
+import { link, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { OsmSource } from '@terrane/contracts'
+import type { Aoi } from '@terrane/core'
+import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
+import { downloadToFile } from '@terrane/service'
+import { findUnderRoots } from '../data-roots.ts'
+import type { JobContext } from '../task.ts'
+import { cachedDownload, type CacheOptions } from './cached-download.ts'
+import { areaTooLargeForOverpass, defaultFileMissing, fileNotReachable, overpassFailed, overpassOff } from './errors.ts'
+import { findExtract } from './geofabrik.ts'
+
+/** Where data may come from, by the operator's word. */
+export interface OsmSourceSettings {
+  /** What is used when the request names no source: `geofabrik`, `overpass`, a file or a URL. */
+  readonly defaultSource: string
+  readonly geofabrikUrl: string
+  /** Empty when no Overpass server may be asked. */
+  readonly overpassUrl: string
+  readonly dataRoots: readonly string[]
+  readonly cacheFolder: string
+  readonly maxCacheBytes: number
+  readonly maxBytes: number
+}
+
+/** An opened source and what is recorded of it. */
+export interface ObtainedOsm {
+  readonly reader: OsmReader
+  readonly source: Readonly<Record<string, unknown>>
+}
+
+/** Overpass is a service of volunteers: what is asked of it stays small. */
+const OVERPASS_MAX_KM2 = 25
+const OVERPASS_MAX_BYTES = 512 << 20
+/** A kept extract is compared with its server's when it is older than this. */
+const EXTRACT_MAX_AGE_MS = 3_600_000
+
+/**
+ * Refuses a source that cannot work, before a job is queued for it.
+ * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS
+ */
+export async function checkOsmSource(
+  source: OsmSource | undefined,
+  aoi: Aoi,
+  settings: OsmSourceSettings,
+): Promise<void> {
+  const asked = source ?? defaultSource(settings.defaultSource)
+  if (asked.kind === 'file') await findFile(asked.path, source !== undefined, settings)
+  if (asked.kind !== 'overpass') return
+  if (settings.overpassUrl === '') throw overpassOff()
+  if (aoi.areaKm2 > OVERPASS_MAX_KM2) {
+    throw areaTooLargeForOverpass({ km2: Math.ceil(aoi.areaKm2), limit: OVERPASS_MAX_KM2 })
+  }
+}
+
+/**
+ * Brings the data of an area into the job's folder and opens them.
+ *
+ * @throws what {@link checkOsmSource} throws, the errors of the catalogue, of the guarded fetch and of the reader
+ */
+export async function obtainOsm(
+  source: OsmSource | undefined,
+  aoi: Aoi,
+  settings: OsmSourceSettings,
+  context: Pick<JobContext, 'fetch' | 'signal' | 'workdir' | 'progress'>,
+): Promise<ObtainedOsm> {
+  await checkOsmSource(source, aoi, settings)
+  const { signal, workdir } = context
+  const target = join(workdir, 'source.osm')
+  const onBytes = (done: number, total: number | null) =>
+    context.progress({ phase: 'download', done, total, unit: 'bytes' })
+  const cache: CacheOptions = {
+    fetch: context.fetch,
+    folder: settings.cacheFolder,
+    signal,
+    maxBytes: settings.maxBytes,
+    maxCacheBytes: settings.maxCacheBytes,
+    maxAgeMs: EXTRACT_MAX_AGE_MS,
+    onBytes,
+  }
+  const asked = source ?? defaultSource(settings.defaultSource)
+  switch (asked.kind) {
+    case 'file': {
+      const path = await findFile(asked.path, source !== undefined, settings)
+      // A link keeps the file for both passes when its owner puts another in its place.
+      const kept = await link(path, target).then(
+        () => target,
+        () => path,
+      )
+      return open(kept, { kind: 'file', name: basename(path), bytes: (await stat(path)).size }, signal)
+    }
+    case 'url': {
+      if (!source) {
+        const { path, ...file } = await cachedDownload(asked.url, target, cache)
+        return open(path, { kind: 'url', url: withoutQuery(asked.url), ...describe(file) }, signal)
+      }
+      const bytes = await downloadToFile(context.fetch, asked.url, target, {
+        maxBytes: settings.maxBytes,
+        timeoutMs: 6 * 3_600_000,
+        signal,
+        onBytes,
+      })
+      return open(target, { kind: 'url', url: withoutQuery(asked.url), bytes }, signal)
+    }
+    case 'geofabrik': {
+      const extract = await findExtract(settings.geofabrikUrl, aoi, workdir, cache)
+      const { path, ...file } = await cachedDownload(extract.url, target, { ...cache, md5: true })
+      return open(path, { kind: 'geofabrik', extract: extract.id, url: extract.url, ...describe(file) }, signal)
+    }
+    case 'overpass': {
+      const body = new URLSearchParams({ data: overpassQuery(aoi) }).toString()
+      const bytes = await downloadToFile(context.fetch, settings.overpassUrl, target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body,
+        maxBytes: OVERPASS_MAX_BYTES,
+        signal,
+        onBytes,
+      })
+      const opened = await open(target, { kind: 'overpass', url: withoutQuery(settings.overpassUrl), bytes }, signal)
+      const { remark } = await opened.reader.header(signal)
+      if (remark !== null) throw overpassFailed({ remark })
+      return opened
+    }
+  }
+}
+
+async function open(
+  path: string,
+  source: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<ObtainedOsm> {
+  return { reader: await openOsm(await fileSource(path), signal), source }
+}
+
+/** A caller's file lies under the data roots, the operator's own anywhere. */
+async function findFile(path: string, ofCaller: boolean, settings: OsmSourceSettings): Promise<string> {
+  if (ofCaller) {
+    const found = await findUnderRoots(settings.dataRoots, path)
+    if (found === null) throw fileNotReachable({ field: '/source/path' })
+    return found
+  }
+  const isFile = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!isFile) throw defaultFileMissing()
+  return path
+}
+
+function defaultSource(text: string): OsmSource {
+  if (text === 'geofabrik' || text === 'overpass') return { kind: text }
+  if (/^https?:\/\//.test(text)) return { kind: 'url', url: text }
+  return { kind: 'file', path: text }
+}
+
+function describe(file: { bytes: number; lastModified: string | null; fresh: boolean }) {
+  return { bytes: file.bytes, last_modified: file.lastModified, up_to_date: file.fresh }
+}
+
+/** A URL without what could be a credential. */
+function withoutQuery(text: string): string {
+  const url = new URL(text)
+  return `${url.origin}${url.pathname}`
+}
+
+/** Everything that touches the polygons, with the ways of relations and the nodes of ways. */
+function overpassQuery(aoi: Aoi): string {
+  const selections = aoi.polygons.map(([outer]) => {
+    const points = Array.from({ length: outer!.length / 2 - 1 }, (_, i) => `${outer![2 * i + 1]} ${outer![2 * i]}`)
+    return `nwr(poly:"${points.join(' ')}");`
+  })
+  return `[out:xml][timeout:180][maxsize:${OVERPASS_MAX_BYTES}];(${selections.join('')});(._;>;);out body;`
+}

@@ -1,0 +1,49 @@
+import { STAGING_SCHEMA, bulkLoad, JsonText, type Database, type StagedTable } from '@terrane/database'
+import type { ImportTable, RowSink } from '@terrane/osm'
+import { Lanes } from '../lanes.ts'
+
+interface Target {
+  readonly table: ImportTable
+  readonly staged: StagedTable
+}
+
+/** Loads that may run at once on a server; the embedded database has one session only. */
+const LOADS_AT_ONCE = 3
+
+/** Loads the rows of an import into staging tables, some batches at once, and holds the import back meanwhile. */
+export class StagingSink implements RowSink {
+  readonly #database: Database
+  readonly #targets: readonly Target[]
+  readonly #signal: AbortSignal
+  readonly #lanes: Lanes
+
+  constructor(database: Database, targets: readonly Target[], signal: AbortSignal) {
+    this.#database = database
+    this.#targets = targets
+    this.#signal = signal
+    this.#lanes = new Lanes(database.capabilities.copy ? LOADS_AT_ONCE : 1)
+  }
+
+  write(table: number, rows: readonly unknown[][]): Promise<void> {
+    return this.#lanes.start(() => this.#load(table, rows))
+  }
+
+  /** Waits until nothing is under way any more, whether it went well or not. */
+  settle(): Promise<void> {
+    return this.#lanes.settle()
+  }
+
+  /** Waits for the loads under way; throws when one of all loads failed. */
+  finish(): Promise<void> {
+    return this.#lanes.finish()
+  }
+
+  async #load(table: number, rows: readonly unknown[][]): Promise<void> {
+    const { staged, table: shape } = this.#targets[table]!
+    const { columns } = shape
+    const tags = columns.findIndex(({ type }) => type === 'jsonb')
+    const target = { schema: STAGING_SCHEMA, table: staged.staging, columns }
+    for (const row of rows) row[tags] = new JsonText(String(row[tags]))
+    await bulkLoad(this.#database, target, [rows], { signal: this.#signal })
+  }
+}

@@ -1,0 +1,79 @@
+import { Type, type Static } from 'typebox'
+import { aoiGeoJson } from '../aoi.ts'
+import { identifier } from '../identifiers.ts'
+import { ProjectTarget } from '../project-target.ts'
+
+/** What can be imported; `all` is every feature, by geometry, in the tables points, lines and multipolygons. */
+export const OSM_TOPICS = [
+  'buildings',
+  'streets',
+  'railways',
+  'waterways',
+  'water',
+  'landuse',
+  'natural',
+  'places',
+  'pois',
+  'boundaries',
+  'transit',
+  'addresses',
+  'all',
+] as const
+
+const OsmSource = Type.Union(
+  [
+    Type.Object(
+      { kind: Type.Literal('file'), path: Type.String({ minLength: 1, maxLength: 4000 }) },
+      { additionalProperties: false, description: 'A PBF or XML file under the data roots of the worker.' },
+    ),
+    Type.Object(
+      { kind: Type.Literal('url'), url: Type.String({ minLength: 1, maxLength: 4000 }) },
+      { additionalProperties: false, description: 'A PBF or XML file to download.' },
+    ),
+    Type.Object(
+      { kind: Type.Literal('geofabrik') },
+      {
+        additionalProperties: false,
+        description: 'The smallest Geofabrik extract that contains the area; kept and renewed by the worker.',
+      },
+    ),
+    Type.Object(
+      { kind: Type.Literal('overpass') },
+      {
+        additionalProperties: false,
+        description: 'The Overpass server of the worker, for small areas; off unless the operator names one.',
+      },
+    ),
+  ],
+  { description: 'Where the data come from; the default of the worker when absent.' },
+)
+export type OsmSource = Static<typeof OsmSource>
+
+/** Body of `POST /jobs/osmImportArea`. */
+export const OsmImportArea = Type.Object(
+  {
+    areaName: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the area, for people.' }),
+    aoiGeoJson: aoiGeoJson(),
+    topics: Type.Optional(
+      Type.Array(Type.Enum([...OSM_TOPICS]), {
+        minItems: 1,
+        maxItems: OSM_TOPICS.length,
+        uniqueItems: true,
+        description: 'What to import; all topics but "all" when absent.',
+      }),
+    ),
+    tablePrefix: Type.Optional(
+      identifier('Tables are called {tablePrefix}_{topic} and must not exist; made from areaName when absent.'),
+    ),
+    source: Type.Optional(OsmSource),
+    clip: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Cut features at the border of the area, instead of keeping them whole.',
+      }),
+    ),
+    projectTarget: Type.Optional(ProjectTarget),
+  },
+  { additionalProperties: false, title: 'OsmImportArea' },
+)
+export type OsmImportArea = Static<typeof OsmImportArea>

@@ -1,0 +1,13 @@
+/**
+ * Twice the signed area of the triangle a, b, c of integer points: positive when c lies left of the line from a to b.
+ * The sign is exact for all 32-bit coordinates.
+ */
+export function orient(ax: number, ay: number, bx: number, by: number, cx: number, cy: number): number {
+  const left = (bx - ax) * (cy - ay)
+  const right = (by - ay) * (cx - ax)
+  const det = left - right
+  // Differences are exact; the two products and their difference are off by at most 2^-53 of themselves each.
+  if (Math.abs(det) > (Math.abs(left) + Math.abs(right)) * 2 ** -51) return det
+  if (Math.abs(left) <= Number.MAX_SAFE_INTEGER && Math.abs(right) <= Number.MAX_SAFE_INTEGER) return det
+  return Number(BigInt(bx - ax) * BigInt(cy - ay) - BigInt(by - ay) * BigInt(cx - ax))
+}

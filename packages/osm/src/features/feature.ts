@@ -1,0 +1,59 @@
+import type { AreaAssembler } from '../area/assemble.ts'
+import type { TagView } from './tag-view.ts'
+
+/** What an element is drawn as: bits, for an element may be several. */
+export const POINT = 1
+export const LINE = 2
+export const AREA = 4
+/** The lines of a relation's ways. */
+export const LINES = 8
+
+/** Kind of an OSM element; a way that ends where it begins may be an area. */
+export type ElementKind = 'node' | 'open way' | 'closed way' | 'relation'
+
+/** One feature, valid during the visit only. */
+export interface OsmFeature {
+  readonly element: ElementKind
+  readonly id: number
+  readonly tags: TagView
+  /** One of {@link POINT}, {@link LINE}, {@link AREA} and {@link LINES}. */
+  readonly geometry: number
+  /** The point (row 0), the line or lines, in 1e-7 degrees. Line `i` is the points `lineStart[i] .. lineStart[i + 1]`. */
+  readonly lon: Int32Array
+  readonly lat: Int32Array
+  readonly lineStart: Int32Array
+  readonly lines: number
+  /** The polygons of an area. */
+  readonly area: AreaAssembler
+}
+
+/** Says which features of a file are wanted, and takes them. */
+export interface FeatureVisitor {
+  /** The view through which tags are read; an element without any of its keys is not looked at. */
+  readonly tags: TagView
+  /** The geometries wanted of the candidate whose tags are loaded, as bits; 0 passes it over. */
+  select(element: ElementKind): number
+  /** Takes a feature that touches the area of interest: nodes first, then ways, then relations. */
+  visit(feature: OsmFeature): void
+  /** Called between blocks; a promise holds the reader back. */
+  drain?(): Promise<void> | void
+}
+
+/** What became of the candidates of a file. */
+export interface FeatureCounts {
+  nodes: number
+  ways: number
+  relations: number
+  /** Candidates outside the area of interest. */
+  outside: number
+  /** Ways with fewer than two different points, and relations without any way, as at the border of an extract. */
+  withoutGeometry: number
+  /** Areas whose rings do not close. */
+  openAreas: number
+  /** Areas whose lines cross or touch away from nodes, or cancel each other. */
+  invalidAreas: number
+  /** Elements that stand in the file more than once. */
+  repeated: number
+  /** References to nodes that the file lacks. */
+  missingNodes: number
+}

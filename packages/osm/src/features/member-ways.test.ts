@@ -1,0 +1,36 @@
+import { seededRandom } from '@terrane/core'
+import { expect, test } from 'vitest'
+import { MemberWays } from './member-ways.ts'
+import { Once } from './once.ts'
+
+const random = seededRandom(6)
+const ids = Array.from({ length: 3000 }, () => Math.floor(random() * 6000) - 500)
+
+test('ways are found by id, asked for in any order', () => {
+  const members = new MemberWays(Float64Array.from(ids))
+  const sorted = [...new Set(ids)].toSorted((a, b) => a - b)
+  const asked = [...sorted, ...ids, ...Array.from({ length: 7000 }, (_, i) => i - 700), ...sorted.toReversed()]
+  expect(asked.filter((id) => members.find(id) !== sorted.indexOf(id))).toEqual([])
+  expect(new MemberWays(new Float64Array()).find(7)).toBe(-1)
+})
+
+test('the line that was kept comes back, and the first one stays', () => {
+  const members = new MemberWays(Float64Array.of(10, 20, 30))
+  members.set(2, Int32Array.of(1, 2, 3, 99), Int32Array.of(4, 5, 6, 99), 3)
+  members.set(0, Int32Array.of(7, 8), Int32Array.of(9, 10), 2)
+  members.set(2, Int32Array.of(0, 0), Int32Array.of(0, 0), 2)
+  const line = (row: number): number[][] =>
+    [members.lon, members.lat].map((axis) => [...axis.subarray(members.start(row), members.end(row))])
+  expect([0, 1, 2].map(line)).toEqual([[[7, 8], [9, 10]], [[], []], [[1, 2, 3], [4, 5, 6]]]) // prettier-ignore
+})
+
+test('an id comes for the first time once, in any order', () => {
+  for (const list of [ids, ids.toSorted((a, b) => a - b), [1, 2, 2, 3, 1]]) {
+    const once = new Once()
+    const seen = new Set<number>()
+    for (const id of list) {
+      expect(once.first(id)).toBe(!seen.has(id))
+      seen.add(id)
+    }
+  }
+})

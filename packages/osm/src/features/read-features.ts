@@ -1,0 +1,295 @@
+import type { Aoi, OnProgress } from '@terrane/core'
+import { AreaAssembler } from '../area/assemble.ts'
+import { UNDEFINED_COORDINATE } from '../block.ts'
+import type { NodeColumns, OsmBlock, OsmHeader, RelationColumns, WayColumns } from '../block.ts'
+import { growInt32 } from '../grow.ts'
+import type { OsmReader } from '../reader.ts'
+import type { StringTable } from '../string-table.ts'
+import { AREA, LINE, LINES, POINT } from './feature.ts'
+import type { ElementKind, FeatureCounts, FeatureVisitor, OsmFeature } from './feature.ts'
+import { MemberWays } from './member-ways.ts'
+import { NodeIndex } from './node-index.ts'
+import { Once } from './once.ts'
+import { RelationStore } from './relation-store.ts'
+import type { TagView } from './tag-view.ts'
+import { touchesArea, touchesLines, touchesPoint } from './touches.ts'
+
+export interface ReadFeaturesOptions {
+  /** Features that touch it are visited, whole; all when null. */
+  readonly aoi?: Aoi | null
+  readonly signal?: AbortSignal
+  readonly onProgress?: OnProgress
+  /** Most nodes to keep; each takes 10 bytes. 2^28 when absent. */
+  readonly maxNodes?: number
+}
+
+export interface ReadFeaturesResult {
+  readonly header: OsmHeader
+  readonly counts: FeatureCounts
+}
+
+/**
+ * Turns the elements of a file into features with geometry, in two passes: nodes and relations, then ways; relations
+ * come last, from the ways that the second pass kept for them. Memory: 10 bytes per node of the file, and the relations
+ * wanted with their ways; the file may have any order.
+ *
+ * @throws OSM_TOO_LARGE when the file has more nodes than allowed, and what the reader throws
+ */
+export async function readFeatures(
+  reader: OsmReader,
+  visitor: FeatureVisitor,
+  options: ReadFeaturesOptions = {},
+): Promise<ReadFeaturesResult> {
+  const builder = new FeatureBuilder(visitor, options.aoi ?? null, options.maxNodes)
+  const { signal, onProgress } = options
+  const pass = async (phase: string, ways: boolean, take: (block: OsmBlock) => void): Promise<OsmHeader> =>
+    reader.read(
+      (block) => {
+        take(block)
+        return visitor.drain?.()
+      },
+      {
+        kinds: ways ? { ways } : { nodes: true, relations: true },
+        ...(signal && { signal }),
+        onBytes: (done) => onProgress?.({ phase, done, total: reader.source.size, unit: 'bytes' }),
+      },
+    )
+  const header = await pass('nodes', false, (block) => {
+    builder.takeNodes(block.nodes, block.strings)
+    builder.takeRelations(block.relations, block.strings)
+  })
+  builder.beginWays()
+  await pass('ways', true, (block) => builder.takeWays(block.ways, block.strings))
+  const relations = builder.relationCount
+  for (let done = 0; done < relations; done++) {
+    builder.buildRelation(done)
+    if (done % RELATIONS_PER_TURN !== 0) continue
+    signal?.throwIfAborted()
+    onProgress?.({ phase: 'relations', done, total: relations, unit: 'relations' })
+    await visitor.drain?.()
+  }
+  await visitor.drain?.()
+  return { header, counts: builder.counts }
+}
+
+const RELATIONS_PER_TURN = 64
+
+class FeatureBuilder implements OsmFeature {
+  // The feature at hand.
+  element: ElementKind = 'node'
+  id = 0
+  geometry = 0
+  lon = new Int32Array(1024)
+  lat = new Int32Array(1024)
+  lineStart = new Int32Array(64)
+  lines = 0
+  readonly area = new AreaAssembler()
+  readonly tags: TagView
+
+  readonly counts: FeatureCounts = {
+    nodes: 0,
+    ways: 0,
+    relations: 0,
+    outside: 0,
+    withoutGeometry: 0,
+    openAreas: 0,
+    invalidAreas: 0,
+    repeated: 0,
+    missingNodes: 0,
+  }
+  readonly #visitor: FeatureVisitor
+  readonly #aoi: Aoi | null
+  readonly #index: NodeIndex
+  readonly #relations = new RelationStore()
+  /** The geometries wanted of each relation kept. */
+  readonly #relationGeometries: number[] = []
+  #members = new MemberWays(new Float64Array())
+  readonly #nodesOnce = new Once()
+  readonly #waysOnce = new Once()
+  readonly #relationsOnce = new Once()
+
+  constructor(visitor: FeatureVisitor, aoi: Aoi | null, maxNodes?: number) {
+    this.#visitor = visitor
+    this.#aoi = aoi
+    this.#index = new NodeIndex(maxNodes)
+    this.tags = visitor.tags
+  }
+
+  get relationCount(): number {
+    return this.#relations.columns.count
+  }
+
+  takeNodes(nodes: NodeColumns, strings: StringTable): void {
+    if (nodes.count === 0) return
+    this.#index.add(nodes)
+    this.tags.start(strings)
+    const { tagOffsets, ids, lon, lat, count } = nodes
+    for (let i = 0; i < count; i++) {
+      if (tagOffsets[i] === tagOffsets[i + 1] || !this.tags.load(nodes, i)) continue
+      if ((this.#visitor.select('node') & POINT) === 0) continue
+      if (lon[i] === UNDEFINED_COORDINATE) this.counts.withoutGeometry++
+      else if (!touchesPoint(this.#aoi, lon[i]!, lat[i]!)) this.counts.outside++
+      else if (!this.#nodesOnce.first(ids[i]!)) this.counts.repeated++
+      else {
+        this.lon[0] = lon[i]!
+        this.lat[0] = lat[i]!
+        this.counts.nodes++
+        this.#visit('node', ids[i]!, POINT)
+      }
+    }
+  }
+
+  takeRelations(relations: RelationColumns, strings: StringTable): void {
+    if (relations.count === 0) return
+    this.tags.start(strings)
+    for (let i = 0; i < relations.count; i++) {
+      if (!this.tags.load(relations, i)) continue
+      const wanted = this.#visitor.select('relation') & (AREA | LINES)
+      if (wanted === 0) continue
+      if (!this.#relationsOnce.first(relations.ids[i]!)) {
+        this.counts.repeated++
+        continue
+      }
+      this.#relations.add(relations, i, strings)
+      this.#relationGeometries.push(wanted)
+    }
+  }
+
+  /** Nodes and relations are all there: ways can be drawn. */
+  beginWays(): void {
+    this.#index.finish()
+    const { wayIds, wayOffsets } = this.#relations
+    this.#members = new MemberWays(wayIds.subarray(0, wayOffsets[this.relationCount]))
+  }
+
+  takeWays(ways: WayColumns, strings: StringTable): void {
+    this.tags.start(strings)
+    const { ids, refs, refOffsets, count } = ways
+    for (let i = 0; i < count; i++) {
+      const from = refOffsets[i]!
+      const to = refOffsets[i + 1]!
+      const closed = to - from > 2 && refs[from] === refs[to - 1]
+      const element = closed ? 'closed way' : 'open way'
+      const wanted = this.tags.load(ways, i) ? this.#visitor.select(element) & (closed ? LINE | AREA : LINE) : 0
+      const member = this.#members.find(ids[i]!)
+      if (wanted === 0 && member < 0) continue
+      const points = this.#locate(ways, from, to)
+      if (member >= 0) this.#members.set(member, this.lon, this.lat, points)
+      if (wanted !== 0) this.#buildWay(ids[i]!, element, wanted, points)
+    }
+  }
+
+  /** Draws a relation whose ways have been read. */
+  buildRelation(row: number): void {
+    const { columns, strings, wayIds, wayOffsets } = this.#relations
+    if (row === 0) this.tags.start(strings)
+    this.tags.load(columns, row)
+    const id = columns.ids[row]!
+    const wanted = this.#relationGeometries[row]!
+    const { lon, lat } = this.#members
+    let points = 0
+    this.lines = 0
+    this.area.start()
+    for (let w = wayOffsets[row]!; w < wayOffsets[row + 1]!; w++) {
+      const member = this.#members.find(wayIds[w]!)
+      const start = this.#members.start(member)
+      const end = this.#members.end(member)
+      if (end - start < 2) continue
+      if (wanted & AREA) this.area.addLine(lon, lat, start, end)
+      if ((wanted & LINES) === 0) continue
+      this.#reserve(points + end - start, this.lines + 1)
+      this.lon.set(lon.subarray(start, end), points)
+      this.lat.set(lat.subarray(start, end), points)
+      points += end - start
+      this.lineStart[++this.lines] = points
+    }
+    if (wanted & LINES) this.#finishLines('relation', id, LINES)
+    if (wanted & AREA) this.#finishArea('relation', id)
+  }
+
+  #buildWay(id: number, element: ElementKind, wanted: number, points: number): void {
+    if (points < 2) this.counts.withoutGeometry++
+    else if (!this.#waysOnce.first(id)) this.counts.repeated++
+    else {
+      this.lines = 1
+      this.lineStart[1] = points
+      if (wanted & LINE) this.#finishLines(element, id, LINE)
+      if (wanted & AREA) {
+        this.area.start()
+        this.area.addLine(this.lon, this.lat, 0, points)
+        this.#finishArea(element, id)
+      }
+    }
+  }
+
+  #finishLines(element: ElementKind, id: number, geometry: number): void {
+    if (this.lines === 0) this.counts.withoutGeometry++
+    else if (!touchesLines(this.#aoi, this)) this.counts.outside++
+    else {
+      this.#count(element)
+      this.#visit(element, id, geometry)
+    }
+  }
+
+  #finishArea(element: ElementKind, id: number): void {
+    const fault = this.area.assemble()
+    if (fault === 'empty' && element === 'relation') this.counts.withoutGeometry++
+    else if (fault === 'open') this.counts.openAreas++
+    else if (fault !== null) this.counts.invalidAreas++
+    else if (!touchesArea(this.#aoi, this.area)) this.counts.outside++
+    else {
+      this.#count(element)
+      this.#visit(element, id, AREA)
+    }
+  }
+
+  #count(element: ElementKind): void {
+    if (element === 'relation') this.counts.relations++
+    else this.counts.ways++
+  }
+
+  #visit(element: ElementKind, id: number, geometry: number): void {
+    this.element = element
+    this.id = id
+    this.geometry = geometry
+    this.#visitor.visit(this)
+  }
+
+  /**
+   * Puts the points of a way into `lon` and `lat`, without nodes that the file lacks and without points that repeat the
+   * one before; returns their number.
+   */
+  #locate(ways: WayColumns, from: number, to: number): number {
+    this.#reserve(to - from, 1)
+    const { lon, lat } = this
+    const index = this.#index
+    let count = 0
+    let missing = 0
+    for (let i = from; i < to; i++) {
+      let x: number
+      let y: number
+      if (ways.hasLocations) {
+        x = ways.refLon[i]!
+        y = ways.refLat[i]!
+      } else {
+        const row = index.find(ways.refs[i]!)
+        x = row < 0 ? UNDEFINED_COORDINATE : index.lon(row)
+        y = row < 0 ? UNDEFINED_COORDINATE : index.lat(row)
+      }
+      if (x === UNDEFINED_COORDINATE) missing++
+      else if (count === 0 || x !== lon[count - 1] || y !== lat[count - 1]) {
+        lon[count] = x
+        lat[count++] = y
+      }
+    }
+    this.counts.missingNodes += missing
+    return count
+  }
+
+  #reserve(points: number, lines: number): void {
+    if (points <= this.lon.length && lines < this.lineStart.length) return
+    this.lon = growInt32(this.lon, points)
+    this.lat = growInt32(this.lat, points)
+    this.lineStart = growInt32(this.lineStart, lines + 1)
+  }
+}

@@ -1,0 +1,110 @@
+import type { TagColumns } from '../block.ts'
+import type { StringTable } from '../string-table.ts'
+
+/** A string of a block that has not been looked at; else twice the number of the key plus one, plus one if it counts. */
+const UNKNOWN = -1
+
+/**
+ * The tags of one element at a time, in a block of many. Keys that are asked for are numbered once; finding what an
+ * element has decodes no string twice per block.
+ */
+export class TagView {
+  readonly #numbers: ReadonlyMap<string, number>
+  readonly #counts: (key: string) => boolean
+  #strings: StringTable | null = null
+  #columns: TagColumns | null = null
+  #row = 0
+  /** What each string of the block is as a key. */
+  #keyOf = new Int16Array(0)
+  /** JSON text of each string of the block. */
+  #json: (string | undefined)[] = []
+  /** Value of each numbered key, valid where the mark is the present one. */
+  readonly #value: Uint32Array
+  readonly #marks: Float64Array
+  #mark = 0
+
+  /**
+   * @param keys the keys that can be asked for; their indices are their numbers
+   * @param counts says of a key whether it makes an element a candidate; all of `keys` do when absent
+   */
+  constructor(keys: readonly string[], counts?: (key: string) => boolean) {
+    this.#counts = counts ?? ((key) => this.#numbers.has(key))
+    this.#numbers = new Map(keys.map((key, i) => [key, i]))
+    this.#value = new Uint32Array(keys.length)
+    this.#marks = new Float64Array(keys.length)
+  }
+
+  /** The number of a key. @throws RangeError for a key that is not among the numbered ones */
+  numberOf(key: string): number {
+    const found = this.#numbers.get(key)
+    if (found === undefined) throw new RangeError(`key "${key}" is not known here`)
+    return found
+  }
+
+  /** Begins a block. */
+  start(strings: StringTable): void {
+    this.#strings = strings
+    this.#json = []
+    if (this.#keyOf.length < strings.size) this.#keyOf = new Int16Array(strings.size * 2)
+    this.#keyOf.fill(UNKNOWN)
+  }
+
+  /** Takes the tags of one row; true when it has a key that counts. */
+  load(columns: TagColumns, row: number): boolean {
+    this.#columns = columns
+    this.#row = row
+    const mark = ++this.#mark
+    const { tags, tagOffsets } = columns
+    const end = tagOffsets[row + 1]!
+    let any = false
+    for (let t = tagOffsets[row]!; t < end; t++) {
+      const string = tags[t * 2]!
+      let code = this.#keyOf[string]!
+      if (code === UNKNOWN) code = this.#keyOf[string] = this.#classify(this.#strings!.get(string))
+      if (code & 1) any = true
+      if (code < 2) continue
+      const key = (code >> 1) - 1
+      this.#marks[key] = mark
+      this.#value[key] = tags[t * 2 + 1]!
+    }
+    return any
+  }
+
+  /** The value of a numbered key, null when the element lacks it. */
+  get(key: number): string | null {
+    return this.#marks[key] === this.#mark ? this.#strings!.get(this.#value[key]!) : null
+  }
+
+  /** All tags as JSON text, without the NUL characters that jsonb cannot hold. */
+  toJson(): string {
+    const { tags, tagOffsets } = this.#columns!
+    const end = tagOffsets[this.#row + 1]!
+    let text = '{'
+    for (let t = tagOffsets[this.#row]!; t < end; t++) {
+      if (text.length > 1) text += ','
+      text += this.#jsonOf(tags[t * 2]!) + ':' + this.#jsonOf(tags[t * 2 + 1]!)
+    }
+    return text + '}'
+  }
+
+  /** All tags, in the order of the file. */
+  *entries(): Generator<[key: string, value: string]> {
+    const { tags, tagOffsets } = this.#columns!
+    for (let t = tagOffsets[this.#row]!; t < tagOffsets[this.#row + 1]!; t++) {
+      yield [this.#strings!.get(tags[t * 2]!), this.#strings!.get(tags[t * 2 + 1]!)]
+    }
+  }
+
+  #classify(key: string): number {
+    const number = this.#numbers.get(key) ?? -1
+    return (number + 1) * 2 + (this.#counts(key) ? 1 : 0)
+  }
+
+  #jsonOf(string: number): string {
+    const known = this.#json[string]
+    if (known !== undefined) return known
+    const text = JSON.stringify(this.#strings!.get(string).replaceAll('\0', ''))
+    this.#json[string] = text
+    return text
+  }
+}

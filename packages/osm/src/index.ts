@@ -1,0 +1,36 @@
+export { AreaAssembler } from './area/assemble.ts'
+export type { AreaFault } from './area/assemble.ts'
+export { NODE, RELATION, UNDEFINED_COORDINATE, UNITS_PER_DEGREE, WAY } from './block.ts'
+export type {
+  BlockVisitor,
+  Kinds,
+  NodeColumns,
+  OsmBlock,
+  OsmHeader,
+  RelationColumns,
+  TagColumns,
+  WayColumns,
+} from './block.ts'
+export { blockElements, tagsOf } from './element.ts'
+export type { OsmElement, OsmMember, OsmNode, OsmRelation, OsmTags, OsmWay } from './element.ts'
+export { openOsm } from './open.ts'
+export { PbfReader } from './pbf/read.ts'
+export { writePbf } from './pbf/write.ts'
+export type { PbfWriteOptions } from './pbf/write.ts'
+export type { OsmReader, ReadOptions } from './reader.ts'
+export { bytesSource, fileSource } from './source.ts'
+export type { OsmSource } from './source.ts'
+export type { StringTable } from './string-table.ts'
+export { XmlReader } from './xml/read.ts'
+export { importOsmArea, topicTables } from './topics/import-area.ts'
+export type { ImportOptions, ImportResult, RowSink } from './topics/import-area.ts'
+export { AREA_RELATIONS, AREA_RULES } from './topics/area-rules.ts'
+export type { Match } from './topics/match.ts'
+export { TOPICS, TOPIC_TABLES, UNINFORMATIVE_KEYS } from './topics/tables.ts'
+export type { Topic, TopicTable } from './topics/tables.ts'
+export type { ImportColumn, ImportColumnType, ImportRow, ImportTable } from './topics/topic-rows.ts'
+export { AREA, LINE, LINES, POINT } from './features/feature.ts'
+export type { ElementKind, FeatureCounts, FeatureVisitor, OsmFeature } from './features/feature.ts'
+export { readFeatures } from './features/read-features.ts'
+export type { ReadFeaturesOptions, ReadFeaturesResult } from './features/read-features.ts'
+export { TagView } from './features/tag-view.ts'

@@ -1,0 +1,19 @@
+import type { BlockVisitor, Kinds, OsmHeader } from './block.ts'
+import type { OsmSource } from './source.ts'
+
+export interface ReadOptions {
+  /** Kinds to decode; all when absent. */
+  readonly kinds?: Kinds
+  readonly signal?: AbortSignal
+  /** Called after each block with the offset in the file that is reached. */
+  readonly onBytes?: (offset: number) => void
+}
+
+/** Reads the elements of one OSM file in blocks, once per call, in any format. */
+export interface OsmReader {
+  readonly source: OsmSource
+  /** What the file says of itself. */
+  header(signal?: AbortSignal): Promise<OsmHeader>
+  /** Visits all blocks that hold wanted kinds, in the order of the file. */
+  read(visit: BlockVisitor, options?: ReadOptions): Promise<OsmHeader>
+}

@@ -1,0 +1,42 @@
+import { open } from 'node:fs/promises'
+
+/** Bytes that can be read from the start as often as a pass needs them. */
+export interface OsmSource {
+  /** How the source is called in messages. */
+  readonly name: string
+  /** Length in bytes, null when it is not known. */
+  readonly size: number | null
+  chunks(signal?: AbortSignal): AsyncIterable<Uint8Array>
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/** A local file, read in chunks of 1 MiB. */
+export async function fileSource(path: string): Promise<OsmSource> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  return { name: path, size, chunks: (signal) => fileChunks(path, signal) }
+}
+
+/** Bytes in memory. */
+export function bytesSource(bytes: Uint8Array, name = 'memory'): OsmSource {
+  return {
+    name,
+    size: bytes.length,
+    async *chunks() {
+      yield bytes
+    },
+  }
+}
+
+async function* fileChunks(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  await using file = await open(path)
+  for (;;) {
+    signal?.throwIfAborted()
+    // A fresh buffer each time: parts of the last one may still be decompressing.
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
+    if (bytesRead === 0) return
+    yield chunk.subarray(0, bytesRead)
+  }
+}

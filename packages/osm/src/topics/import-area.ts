@@ -1,0 +1,93 @@
+import type { Aoi, Bbox, OnProgress } from '@terrane/core'
+import type { OsmHeader } from '../block.ts'
+import { osmTopicUnknown } from '../errors.ts'
+import type { FeatureCounts } from '../features/feature.ts'
+import { readFeatures } from '../features/read-features.ts'
+import type { OsmReader } from '../reader.ts'
+import { TOPICS, TOPIC_TABLES } from './tables.ts'
+import type { TopicTable } from './tables.ts'
+import { TopicRows, importTable } from './topic-rows.ts'
+import type { ImportRow, ImportTable } from './topic-rows.ts'
+
+/** Takes the rows of an import. */
+export interface RowSink {
+  /**
+   * Takes rows of the table with that index, and owns them. A promise holds the import back; rows of one table come in
+   * ascending `id`.
+   */
+  write(table: number, rows: readonly ImportRow[]): Promise<void> | void
+}
+
+export interface ImportOptions {
+  readonly signal?: AbortSignal
+  readonly onProgress?: OnProgress
+  /** Most nodes of the file; each takes 10 bytes of memory. */
+  readonly maxNodes?: number
+  /** Rows handed over at a time. */
+  readonly batchRows?: number
+}
+
+export interface ImportResult {
+  readonly header: OsmHeader
+  /** Rows and the box around them by table, in the order of {@link topicTables}. */
+  readonly tables: readonly { readonly rows: number; readonly bbox: Bbox | null }[]
+  readonly counts: FeatureCounts
+}
+
+const BATCH_ROWS = 2000
+
+/**
+ * The tables of some topics; of all topics when the list is absent or empty. Topic `all` is three tables of everything.
+ * @throws OSM_TOPIC_UNKNOWN
+ */
+export function topicTables(topics?: readonly string[]): readonly ImportTable[] {
+  return chosen(topics).map(importTable)
+}
+
+/**
+ * Reads a file and hands the rows of the topics' tables to the sink: the features that touch the area of interest, whole.
+ *
+ * @param aoi the area of interest; everything in the file when null
+ * @throws OSM_TOPIC_UNKNOWN, OSM_TOO_LARGE, and what reader, sink and signal throw
+ */
+export async function importOsmArea(
+  reader: OsmReader,
+  aoi: Aoi | null,
+  topics: readonly string[] | undefined,
+  sink: RowSink,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const tables = chosen(topics)
+  const batchRows = options.batchRows ?? BATCH_ROWS
+  const pending: ImportRow[][] = tables.map(() => [])
+  let full = false
+  const topicRows = new TopicRows(tables, (table, row) => {
+    const batch = pending[table]!
+    batch.push(row)
+    full ||= batch.length >= batchRows
+  })
+  const flush = async (least: number): Promise<void> => {
+    full = false
+    for (const [table, batch] of pending.entries()) {
+      if (batch.length < least) continue
+      pending[table] = []
+      await sink.write(table, batch)
+    }
+  }
+  const visitor = {
+    tags: topicRows.tags,
+    select: topicRows.select.bind(topicRows),
+    visit: topicRows.visit.bind(topicRows),
+    drain: () => (full ? flush(batchRows) : undefined),
+  }
+  const { header, counts } = await readFeatures(reader, visitor, { ...options, aoi })
+  await flush(1)
+  return { header, tables: topicRows.totals, counts }
+}
+
+function chosen(topics: readonly string[] | undefined): readonly TopicTable[] {
+  const wanted = new Set(topics && topics.length > 0 ? topics : TOPICS)
+  const known = new Set<string>([...TOPICS, 'all'])
+  for (const topic of wanted) if (!known.has(topic)) throw osmTopicUnknown({ topic, known: [...known] })
+  return TOPIC_TABLES.filter(({ topic }) => wanted.has(topic))
+}

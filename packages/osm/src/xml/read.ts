@@ -1,0 +1,47 @@
+import type { BlockVisitor, Kinds, OsmHeader } from '../block.ts'
+import { osmMalformed } from '../errors.ts'
+import type { OsmReader, ReadOptions } from '../reader.ts'
+import type { OsmSource } from '../source.ts'
+import { ElementCollector } from './collect.ts'
+import { XmlScanner } from './scan.ts'
+
+const BLOCK_ELEMENTS = 8000
+/** A piece of text holds some hundred elements: blocks stay near their size. */
+const PIECE_BYTES = 1 << 16
+const ALL: Kinds = { nodes: true, ways: true, relations: true }
+
+/** Reads OSM XML, as the API, Overpass and JOSM write it; elements marked as deleted are passed over. */
+export class XmlReader implements OsmReader {
+  readonly source: OsmSource
+
+  constructor(source: OsmSource) {
+    this.source = source
+  }
+
+  async header(signal?: AbortSignal): Promise<OsmHeader> {
+    // The remark of Overpass stands at the end.
+    return this.read(() => {}, { kinds: {}, ...(signal && { signal }) })
+  }
+
+  async read(visit: BlockVisitor, options: ReadOptions = {}): Promise<OsmHeader> {
+    const collector = new ElementCollector(options.kinds ?? ALL)
+    const scanner = new XmlScanner(collector)
+    let offset = 0
+    for await (const chunk of this.source.chunks(options.signal)) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        options.signal?.throwIfAborted()
+        scanner.push(chunk.subarray(at, at + PIECE_BYTES))
+        if (collector.elements >= BLOCK_ELEMENTS) {
+          await visit(collector.block)
+          collector.startBlock()
+        }
+      }
+      offset += chunk.length
+      options.onBytes?.(offset)
+    }
+    scanner.end()
+    if (collector.elements > 0) await visit(collector.block)
+    if (!collector.foundRoot) throw osmMalformed({ what: 'it is empty' })
+    return collector.header()
+  }
+}
