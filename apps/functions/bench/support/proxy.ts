@@ -11,7 +11,7 @@ app.all('/*', (request, reply) => {
   const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers
   const chunks: Buffer[] = []
   pool.dispatch(
-    { path: request.url, method: request.method as 'POST', headers, body: request.body as Buffer },
+    { path: request.url, method: request.method, headers, body: request.body as Buffer | null },
     {
       onRequestStart() {},
       onResponseStart(_controller, status, received) {

@@ -55,9 +55,9 @@ ${calls.map((each) => `print(${each})`).join('\n')}
   writeFileSync(join(folder, 'filter'), filter!)
   const descriptor = openSync(join(folder, 'filter'), 'r')
   try {
-    const mounts = ['/usr', '/lib', '/lib64', '/bin']
-      .filter((each) => existsSync(each))
-      .flatMap((each) => ['--ro-bind', each, each])
+    const mounts = ['/usr', '/lib', '/lib64', '/bin'].flatMap((each) =>
+      existsSync(each) ? ['--ro-bind', each, each] : [],
+    )
     const args = ['--unshare-user', '--unshare-pid', '--seccomp', '3', ...mounts, '--proc', '/proc', '--dev', '/dev']
     const run = spawnSync(bwrap!, [...args, python!, '-c', script], { stdio: ['ignore', 'pipe', 'pipe', descriptor] })
     expect(run.stderr.toString()).toBe('')
