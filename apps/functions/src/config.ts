@@ -5,7 +5,8 @@ import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
 const count = (fallback: number, minimum: number, description: string) =>
   Type.Integer({ default: fallback, minimum, description })
 
-const Env = Type.Object({
+/** Every variable of the functions host; the operations page and `.env.example` are written from it. */
+export const Env = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8001, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or many.' }),
