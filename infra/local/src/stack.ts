@@ -4,7 +4,8 @@ import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
-import type { Keys, Settings } from './settings.ts'
+import type { Keys } from './keys.ts'
+import type { Settings } from './settings.ts'
 
 /** The running stack. */
 export interface Stack extends AsyncDisposable {

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { sealBroken } from '../errors.ts'
+import { sealBroken } from './errors.ts'
 
 const NONCE = 12
 const TAG = 16
 
-/** Seals secrets before they touch the database: AES-256-GCM, `nonce ‖ ciphertext ‖ tag`. */
+/** Seals secrets before they touch a database: AES-256-GCM, `nonce ‖ ciphertext ‖ tag`. */
 export interface Sealer {
-  /** @param context what the data belong to, e.g. the job id: sealed data moved elsewhere do not open */
+  /** @param context what the data belong to, e.g. a job's id: sealed data moved elsewhere do not open */
   seal(value: unknown, context: string): Buffer
   /** @throws SEAL_BROKEN */
   open(sealed: Buffer, context: string): unknown
@@ -33,13 +33,13 @@ export function createSealer(key: Buffer): Sealer {
   }
 }
 
-/** Reads TERRANE_SECRETS_KEY: 64 hex digits, or base64 of 32 bytes. Null when it is neither. */
+/** Reads a key: 64 hex digits, or base64 of 32 bytes. Null when it is neither. */
 export function parseSecretsKey(text: string): Buffer | null {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
   return key.length === 32 ? key : null
 }
 
-/** The sealing key of a local worker that was given none: derived from its service-role key. */
+/** The sealing key of a local process that was given none: derived from another secret it has. */
 export function deriveSecretsKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
 }
