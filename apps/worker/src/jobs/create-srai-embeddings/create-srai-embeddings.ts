@@ -100,10 +100,10 @@ class SraiRun {
 
   #open(aoi: Aoi, source: () => Promise<ObtainedFeatures['source']>): Promise<RegionRun> {
     const { resolution, filter, embedder } = this.#request
-    const { signal, progress } = this.#context
+    const { signal } = this.#context
     const maxCells = guardOf(this.#deps)
     const request = { area: polygonsOf(aoi), resolution, maxCells, filter, embedder, source }
-    return openRegionRun(request, { signal, onProgress: (step) => progress(step) })
+    return openRegionRun(request, { signal, onProgress: (step) => this.#context.progress(step) })
   }
 
   async #write(
@@ -126,11 +126,11 @@ class SraiRun {
   }
 
   async #load(batches: AsyncIterable<RegionBatch>, { cells, dims }: RegionSummary, output: EmbeddingOutput) {
-    const { progress, signal } = this.#context
     for await (const batch of batches) {
-      signal.throwIfAborted()
+      this.#context.signal.throwIfAborted()
       await output.append(placeCells(batch, dims, output.rows))
-      progress({ phase: 'load', message: 'writing cells', done: output.rows, total: cells, unit: 'cells' })
+      const done = output.rows
+      this.#context.progress({ phase: 'load', message: 'writing cells', done, total: cells, unit: 'cells' })
     }
     await output.flush()
   }

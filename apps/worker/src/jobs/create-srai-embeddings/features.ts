@@ -58,14 +58,10 @@ export async function obtainFeatures(
   }
 }
 
-async function fromTables(
-  prefix: string,
-  aoi: Aoi,
-  filter: OsmFilter,
-  { project, workdir, progress }: JobContext,
-): Promise<ObtainedFeatures> {
+async function fromTables(prefix: string, aoi: Aoi, filter: OsmFilter, context: JobContext): Promise<ObtainedFeatures> {
+  const { project, workdir } = context
   const tables = await findImportedTables(project.database, prefix)
-  progress({ phase: 'select', message: 'reading imported tables', done: 0, total: null, unit: 'features' })
+  context.progress({ phase: 'select', message: 'reading imported tables', done: 0, total: null, unit: 'features' })
   const path = join(workdir, 'features.ndjson')
   const keys = [...filterTags(filter).keys()]
   const rows = await dumpTables(project.database, tables, { aoi, keys, path })

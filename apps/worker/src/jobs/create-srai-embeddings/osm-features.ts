@@ -4,6 +4,7 @@ import {
   type FeatureHooks,
   type Geometry,
   type OsmFilter,
+  type PolygonRings,
   type Position,
   type RegionFeature,
   type TagValues,
@@ -23,6 +24,7 @@ import {
   type ElementKind,
   type FeatureVisitor,
   type OsmFeature,
+  type ReadFeaturesResult,
 } from '@terrane/osm'
 
 /** What the thread of a region run is told of an OSM file. */
@@ -47,14 +49,18 @@ export async function* openFeatures(options: OsmFeatureOptions, hooks: FeatureHo
   const queue = new Queue<RegionFeature>()
   const visitor = new FilteredFeatures(filterTags(filter), queue)
   const reading = readFeatures(reader, visitor, { aoi: new Aoi(area), maxNodes, onProgress: hooks.onProgress })
-  reading.then(
-    ({ counts }) => {
-      hooks.onCounts({ ...counts })
-      queue.end()
-    },
-    (error: unknown) => queue.fail(error),
-  )
+  void finish(reading, queue, hooks)
   yield* queue.items()
+}
+
+async function finish(reading: Promise<ReadFeaturesResult>, queue: Queue<RegionFeature>, hooks: FeatureHooks) {
+  try {
+    const { counts } = await reading
+    hooks.onCounts({ ...counts })
+    queue.end()
+  } catch (error) {
+    queue.fail(error)
+  }
 }
 
 class FilteredFeatures implements FeatureVisitor {
@@ -121,13 +127,15 @@ function isAmong(value: string | null, values: ReadonlySet<string> | null): bool
 function geometryOf({ geometry, lon, lat, lineStart, area }: OsmFeature): Geometry {
   if (geometry === POINT) return { type: 'Point', coordinates: positionOf(lon, lat, 0) }
   if (geometry === LINE) return { type: 'LineString', coordinates: positions(lon, lat, 0, lineStart[1]!) }
-  const { ringStart, polygonStart, polygonCount } = area
-  const polygons = Array.from({ length: polygonCount }, (_, p) => {
-    const first = polygonStart[p]!
-    const ring = (r: number): Position[] => positions(area.lon, area.lat, ringStart[r]!, ringStart[r + 1]!)
-    return Array.from({ length: polygonStart[p + 1]! - first }, (__, r) => ring(first + r))
-  })
+  const { polygonStart, polygonCount } = area
+  const polygons = Array.from({ length: polygonCount }, (_, p) => ringsOf(area, polygonStart[p]!, polygonStart[p + 1]!))
   return { type: 'MultiPolygon', coordinates: polygons }
+}
+
+function ringsOf({ lon, lat, ringStart }: OsmFeature['area'], from: number, to: number): PolygonRings {
+  return Array.from({ length: to - from }, (_, r) =>
+    positions(lon, lat, ringStart[from + r]!, ringStart[from + r + 1]!),
+  )
 }
 
 function positions(lon: Int32Array, lat: Int32Array, from: number, to: number): Position[] {
