@@ -131,7 +131,7 @@ class GeoEmbeddingsRun {
     })
     const skipped = await watch.time('embed', this.load(engine, path, inspected, scale, output))
     if (output.rows === 0) throw noValidTiles({ tiles: inspected.plan.count, minValidFraction: input.minValidFraction })
-    return output.publish(this.publication(model, inspected, scale, skipped), watch)
+    return await output.publish(this.publication(model, inspected, scale, skipped), watch)
   }
 
   /** Takes the batches as they come; returns how many tiles were skipped. */

@@ -122,7 +122,7 @@ class SraiRun {
       metadata: this.#metadata(summary, features, area, warnings),
     })
     await this.#watch.time('load', this.#load(run.batches(), summary, output))
-    return output.publish(this.#publication(summary, features, warnings), this.#watch)
+    return await output.publish(this.#publication(summary, features, warnings), this.#watch)
   }
 
   async #load(batches: AsyncIterable<RegionBatch>, { cells, dims }: RegionSummary, output: EmbeddingOutput) {

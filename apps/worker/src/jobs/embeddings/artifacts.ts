@@ -107,8 +107,9 @@ export async function uploadArtifacts(
   return [parquet, stac].map((info: ObjectInfo) => ({ bucket: info.bucket, path: info.key, bytes: info.size }))
 }
 
-/** Takes back what {@link uploadArtifacts} put. */
+/** Takes back what {@link uploadArtifacts} put, however far it came. */
 export async function removeArtifacts(store: ArtifactStore, tableName: string): Promise<void> {
+  if (!(await store.getBucket(ARTIFACT_BUCKET))) return
   const keys = artifactKeys(tableName)
   await store.remove(ARTIFACT_BUCKET, [keys.parquet, keys.stac])
 }
