@@ -64,7 +64,10 @@ const Pipeline = Type.Object(
   { additionalProperties: false, description: 'The same request in the shape of a pipeline, instead of flat fields.' },
 )
 
-/** Body of `POST /jobs/createSraiEmbeddings`: area, resolution, filter and embedder stand flat or in `pipeline`. */
+/**
+ * Body of `POST /jobs/createSraiEmbeddings`: area, resolution, filter and embedder stand flat or in `pipeline`. What may
+ * stand in either has no `default` here: validation would fill it in.
+ */
 export const CreateSraiEmbeddings = Type.Object(
   {
     tableName: identifier('Output table in schema geoembeddings; must not exist.'),
@@ -86,14 +89,13 @@ export const CreateSraiEmbeddings = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 100,
-        default: 'hex2vec',
-        description: 'A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking.',
+        description:
+          'A known filter: hex2vec, base_osm_groups, geofabrik_layers or bicycle_parking; hex2vec without tags.',
       }),
     ),
     embedder: Type.Optional(
       Type.Union([embedderName(), Embedder], {
-        default: 'count',
-        description: 'count, contextual-count or hex2vec, or one of them with options.',
+        description: 'count, contextual-count or hex2vec, or one of them with options; count when absent.',
       }),
     ),
     source: Type.Optional(FeatureSource),
