@@ -88,6 +88,12 @@ export const Env = Type.Object({
     default: '',
     description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
   }),
+  TERRANE_GEOCODER_URL: Type.String({
+    default: '',
+    pattern: '^(https?://.*)?$',
+    description:
+      'createSraiEmbeddings: search address of a Nominatim server, e.g. https://nominatim.openstreetmap.org/search?email=…; none when empty.',
+  }),
   TERRANE_OGR2OGR: Type.String({
     default: '',
     description: 'ogr2ogrImport: path of an installed ogr2ogr; the built-in engine when empty.',
