@@ -21,8 +21,9 @@ import { describeTurns, markInternal, shareInternal } from './turns.ts'
 /** How a graph is built. */
 export interface BuildOptions {
   /**
-   * The side of the road one drives on where a way does not say so with `driving_side`. It decides which turns cross
-   * oncoming traffic.
+   * The side of the road one drives on, where a way does not say so with `driving_side`. It decides which turns are slow,
+   * and which streets count as exits of a roundabout. Default `left`: extracts do not say in which country a street is,
+   * and that is what Valhalla takes when it has no boundaries of countries either. Say `right` for most of the world.
    */
   readonly drivingSide?: 'left' | 'right'
   /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
@@ -51,8 +52,8 @@ export async function buildGraph(
   if (links.count === 0) throw emptyNetwork({ sources: readers.map((reader) => reader.source.name).join(', ') })
   const junctions = findEnds(links, nodes.ids.length)
   step('edges', 3)
-  const driveOnRight = (way: CollectedWay): boolean =>
-    (way.facts.drivingSide ?? options.drivingSide ?? 'right') === 'right'
+  const drivingSide = options.drivingSide ?? 'left'
+  const driveOnRight = (way: CollectedWay): boolean => (way.facts.drivingSide ?? drivingSide) === 'right'
   const edges = makeEdges({
     ways,
     links,
@@ -71,7 +72,7 @@ export async function buildGraph(
   step('index', 5)
   const packed = packGraph(arrays, {
     sources: readers.map((reader) => reader.source.name),
-    drivingSide: options.drivingSide ?? 'right',
+    drivingSide,
     inputs: options.inputs ?? '',
     attribution: '© OpenStreetMap contributors',
   })
