@@ -22,7 +22,7 @@ const MODE_LIMITS: Readonly<Record<string, TInteger>> = Object.fromEntries(
   ]),
 )
 
-const Env = Type.Object({
+const Named = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8002, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   TERRANE_SERVICES_KEY: Secret('Services API keys of organizations, comma-separated.', 16),
@@ -31,9 +31,10 @@ const Env = Type.Object({
     default: '.terrane/routing/graph.bin',
     description: 'The graph file. It is made from the extracts; without extracts it must be there.',
   }),
-  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['right', 'left'], {
-    default: 'right',
-    description: 'The side to drive on where ways do not say so with driving_side.',
+  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['left', 'right'], {
+    default: 'left',
+    description:
+      'The side to drive on where ways do not say so with driving_side: right for most of the world; left is what Valhalla takes where it knows no countries.',
   }),
   TERRANE_ROUTING_WATCH_MS: Type.Integer({
     default: 5000,
@@ -85,7 +86,10 @@ const Env = Type.Object({
   ...SHARED_LIMITS,
 })
 
-export type RouterConfig = Readonly<Static<typeof Env>> & {
+/** Every variable the router reads. */
+export const Env = Type.Object({ ...Named.properties, ...MODE_LIMITS })
+
+export type RouterConfig = Readonly<Static<typeof Named>> & {
   /** The limits of one request, from the variables that name them. */
   readonly limits: Limits
 }
@@ -96,7 +100,7 @@ export type RouterConfig = Readonly<Static<typeof Env>> & {
  * @throws INVALID_CONFIG with every problem
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): RouterConfig {
-  const config = readEnv(Type.Object({ ...Env.properties, ...MODE_LIMITS }), env) as Readonly<Static<typeof Env>>
+  const config = readEnv(Env, env) as Readonly<Static<typeof Named>>
   const numbers = config as unknown as Readonly<Record<string, number>>
   const modes = Object.fromEntries(
     MODES.map((mode) => [mode, { locations: numbers[locationsOf(mode)]!, meters: numbers[metersOf(mode)]! }]),
