@@ -14,17 +14,19 @@ const stamp = join(root, 'node_modules', '.terrane-install')
 const commands = {
   install: async () => 0,
   stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
-  test: async (args) => (await run('pnpm', ['check'])) || run('vitest', ['run', ...args]),
+  // With arguments only the tests they name, without the checks.
+  test: async (args) => (args.length > 0 ? 0 : await run('pnpm', ['check'])) || runTests('tests', args),
+  lane: ([report, ...args]) => runTests(report ?? 'lane', args),
 }
 
-const [name = 'install', ...args] = process.argv.slice(2)
+const [name = 'install', ...rest] = process.argv.slice(2)
 const command = commands[name]
 if (!command) {
   console.error(`bootstrap: unknown command '${name}'; one of ${Object.keys(commands).join(', ')}`)
   process.exit(2)
 }
 requireNode(20, 20)
-process.exitCode = (await install()) || (await command(args))
+process.exitCode = (await install()) || (await command(rest))
 
 /** Installs the locked dependencies unless the lockfile is the one that was installed last. */
 async function install() {
@@ -43,6 +45,12 @@ async function install() {
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, wanted)
   return 0
+}
+
+/** Runs tests and leaves the runner's report where .ci/run counts them. */
+function runTests(report, args) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=.cache/reports/${report}.json`]
+  return run('vitest', ['run', ...reporters, ...args])
 }
 
 /** Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code. */

@@ -126,6 +126,7 @@ const Env = Type.Object({
     description: 'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
   }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
+  TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),
   TERRANE_MODEL_ALLOW_UNPINNED: Type.Boolean({
     default: false,
     description: 'Use model files whose checksums are not pinned.',
@@ -141,6 +142,7 @@ const Env = Type.Object({
     maximum: 256,
     description: 'Cores for inference; 0 = all.',
   }),
+  TERRANE_CRS_FILE: Type.Optional(Type.String({ description: 'JSON file with further CRS definitions.' })),
   HF_TOKEN: Type.Optional(Secret('Token for model downloads.')),
 })
 export type WorkerConfig = Readonly<Static<typeof Env>>

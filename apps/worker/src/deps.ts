@@ -65,8 +65,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   const fetch = createGuardedFetch(policy)
   const storeOf = storeCache(openStore, config)
   const projects = openProjects(config, database, sealer, storeOf, fetch, onError, policy)
-  const tasks =
-    overrides.tasks ?? (await makeTasks(config, { fetch, logger, onClose: (close) => opening.defer(close) }))
+  const tasks = overrides.tasks ?? (await makeTasks(config, { fetch, onClose: (close) => opening.defer(close) }))
 
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))

@@ -74,6 +74,8 @@ export async function swapIn(
       jobId,
       JSON.stringify(result),
     ])
+    // A PostgREST in front of this database learns of the new tables.
+    if (database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
   })
 }
 

@@ -21,7 +21,6 @@ export async function serve(
   beforeClose?: () => Promise<void>,
 ): Promise<void> {
   const url = await app.listen({ host: config.HOST, port: config.PORT })
-  logger.info({ url }, 'listening')
   process.send?.({ type: 'listening', url })
   const reason = await stopRequested()
   logger.info({ reason }, 'stopping')
@@ -29,6 +28,8 @@ export async function serve(
   const closed = app.close()
   await within(config.DRAIN_TIMEOUT_MS, closed, logger, 'close')
   logger.info('stopped')
+  // The channel to the parent would keep the process alive.
+  if (process.connected) process.disconnect()
 }
 
 /** Resolves with the reason when the process is asked to stop; from then on a second signal exits at once. */

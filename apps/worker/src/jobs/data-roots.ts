@@ -1,21 +1,19 @@
 import { realpath, stat } from 'node:fs/promises'
-import { isAbsolute, relative, resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
 
 /**
- * The real path of a file that lies under one of the roots, null when there is none: links that lead out of a root are
- * not followed. A relative path is looked for in each root in turn.
+ * The real path of the file that a path names under one of the roots, null when there is none: symbolic links are
+ * resolved, so a path that leads out of the roots and one that is not there look the same. A relative path is looked for
+ * in each root in turn.
  */
 export async function findUnderRoots(roots: readonly string[], path: string): Promise<string | null> {
-  if (path.includes('\0')) return null
   for (const root of roots) {
     try {
       const base = await realpath(root)
       const real = await realpath(resolve(base, path))
-      const inside = relative(base, real)
-      if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) continue
-      if ((await stat(real)).isFile()) return real
+      if (real.startsWith(base + sep) && (await stat(real)).isFile()) return real
     } catch {
-      continue
+      // Not under this root.
     }
   }
   return null

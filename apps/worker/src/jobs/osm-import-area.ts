@@ -21,7 +21,8 @@ import {
   type OsmReader,
 } from '@terrane/osm'
 import { tableNames } from './osm/names.ts'
-import { checkOsmSource, obtainOsm, type OsmSourceSettings } from './osm/obtain.ts'
+import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
+import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
 import type { JobContext, Task } from './task.ts'
 
@@ -29,14 +30,7 @@ const SCHEMA = 'public'
 const ATTRIBUTION = '© OpenStreetMap contributors'
 const LICENCE = 'ODbL-1.0'
 const COPYRIGHT = 'https://www.openstreetmap.org/copyright'
-const BATCH_ROWS = 8000
-
-export interface OsmImportSettings extends OsmSourceSettings {
-  readonly maxAreaKm2: number
-  readonly maxVertices: number
-  /** Most nodes of a file: each takes 10 bytes of memory. */
-  readonly maxNodes: number
-}
+const BATCH_ROWS = 2000
 
 /** One table that was made, as the job's result shows it. */
 interface TableResult {

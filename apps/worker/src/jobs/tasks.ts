@@ -1,39 +1,53 @@
-import { join, resolve } from 'node:path'
-import { splitList, type GuardedFetch, type Logger } from '@terrane/service'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { TerraneError } from '@terrane/core'
+import { createEnginePool, openModelStore } from '@terrane/embeddings'
+import { splitList, type GuardedFetch } from '@terrane/service'
+import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
+import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
+import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { nativeEngine } from './ogr/native-engine.ts'
 import { wasmEngine } from './ogr/wasm-engine.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
+import { osmImportSettings } from './osm/settings.ts'
 import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
 export interface TaskDeps {
   readonly fetch: GuardedFetch
-  readonly logger: Logger
   /** Registers what is to be closed with the worker. */
   readonly onClose: (close: () => Promise<void>) => void
 }
 
 /** Every task that this worker can run. */
-export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<Task[]> {
+export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<Task[]> {
+  const engines = createEnginePool({
+    memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
+    ...(config.TERRANE_INFERENCE_THREADS > 0 && { threads: config.TERRANE_INFERENCE_THREADS }),
+  })
+  deps.onClose(() => engines.close())
+  const models = openModelStore({
+    directory: resolve(config.TERRANE_MODEL_DIR),
+    fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(deps.fetch, config.HF_TOKEN) : null,
+    allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
+  })
   const areaLimits = {
     maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
     maxVertices: config.TERRANE_MAX_AOI_VERTICES,
   }
   return [
-    osmImportArea({
-      ...areaLimits,
-      defaultSource: config.TERRANE_OSM_SOURCE,
-      geofabrikUrl: config.TERRANE_GEOFABRIK_URL,
-      overpassUrl: config.TERRANE_OVERPASS_URL,
+    osmImportArea(osmImportSettings(config)),
+    createGeoEmbeddingsTask({
+      models,
+      engines,
       dataRoots: splitList(config.TERRANE_DATA_ROOTS),
-      cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'osm'),
-      maxCacheBytes: config.TERRANE_CACHE_MAX_BYTES,
-      maxBytes: config.TERRANE_OSM_MAX_BYTES,
-      maxNodes: config.TERRANE_OSM_MAX_NODES,
+      maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
+      maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
+      crs: await readCrsFile(config.TERRANE_CRS_FILE),
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
     ogr2ogrImport({
@@ -42,4 +56,21 @@ export async function makeTasks(config: WorkerConfig, _deps: TaskDeps): Promise<
     }),
     archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
   ]
+}
+
+/** Definitions of the operator: `[{"epsg": 2056, "name": "…", "definition": "+proj=…"}]`. */
+async function readCrsFile(path: string | undefined): Promise<CrsEntry[]> {
+  if (path === undefined) return []
+  try {
+    const entries = JSON.parse(await readFile(path, 'utf8')) as CrsEntry[]
+    createCrsCatalogue(entries)
+    return entries
+  } catch (cause) {
+    throw new TerraneError(
+      'INVALID_CONFIG',
+      'invalid',
+      `TERRANE_CRS_FILE cannot be used: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
 }

@@ -22,7 +22,7 @@ function redact(value: unknown, depth: number): unknown {
 }
 
 /** A URL without what could be a credential; any other text as it is. */
-function redactUrl(text: string): string {
+export function redactUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
   const url = URL.parse(text)
   if (!url) return HIDDEN

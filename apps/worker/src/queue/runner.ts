@@ -308,6 +308,8 @@ export class Runner {
   }
 }
 
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
 /** Creates the queue of a task, or brings its settings up to date. */
 export async function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expireSeconds'>): Promise<void> {
   const settings = {
@@ -323,6 +325,9 @@ export async function ensureQueue(boss: PgBoss, task: Pick<Task, 'name' | 'expir
   }
   if (await boss.getQueue(task.name)) await boss.updateQueue(task.name, settings)
   else await boss.createQueue(task.name, settings)
+  // A send looks the queue up outside its transaction unless it is known already: on a database of one session the two
+  // would wait for each other. This makes it known.
+  await boss.touch(task.name, NIL_UUID)
 }
 
 /** Faults of others may pass; what the input is at fault for, or this program, does not. */

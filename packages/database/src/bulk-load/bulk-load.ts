@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
@@ -58,7 +59,7 @@ async function copyRows(
   let rows = 0
   const flush = async () => {
     if (failure) throw failure
-    if (!stream.write(encoder.take())) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    if (!stream.write(encoder.take())) await drained(stream)
     if (failure) throw failure
   }
   try {
@@ -176,6 +177,19 @@ function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: Abor
     { table: `${target.schema}.${target.table}`, rows },
     { cause: error, details: (error as Error).message },
   )
+}
+
+/** Waits until a stream takes more, or has ended; leaves no listener behind. */
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.on('drain', done)
+    stream.on('close', done)
+  })
 }
 
 function ignore(): void {}

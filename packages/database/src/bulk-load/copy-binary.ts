@@ -80,7 +80,7 @@ export class CopyEncoder {
         return
       case 'int8':
         this.fixed(8)
-        this.length = this.buffer.writeBigInt64BE(BigInt(value as number | bigint), this.length)
+        this.int8(value as number | bigint)
         return
       case 'float4':
         this.fixed(4)
@@ -131,6 +131,17 @@ export class CopyEncoder {
   private fixed(bytes: number): void {
     this.reserve(4 + bytes)
     this.length = this.buffer.writeInt32BE(bytes, this.length)
+  }
+
+  /** Numbers go in two halves: a BigInt for each would cost more than the rest of the row. */
+  private int8(value: number | bigint): void {
+    if (typeof value === 'bigint' || !Number.isSafeInteger(value)) {
+      this.length = this.buffer.writeBigInt64BE(BigInt(value), this.length)
+      return
+    }
+    const high = Math.floor(value / 2 ** 32)
+    this.length = this.buffer.writeInt32BE(high, this.length)
+    this.length = this.buffer.writeUInt32BE(value - high * 2 ** 32, this.length)
   }
 
   /** `version` bytes (jsonb has one, of value 1) and the text. */

@@ -281,7 +281,8 @@ class Reply {
 const READY_TYPE = 0x5a
 const COPY_IN = /^\s*copy\b[^;]*\bfrom\s+stdin\b/i
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
-const ROLLBACK = Buffer.concat([Buffer.from([0x51, 0, 0, 0, 13]), Buffer.from('rollback\0')])
+/** Sync, because after an error the session hears nothing else, and a rollback. */
+const ROLLBACK = Buffer.concat([Buffer.from([0x53, 0, 0, 0, 4, 0x51, 0, 0, 0, 13]), Buffer.from('rollback\0')])
 
 function text(message: Buffer, start: number): string {
   return message.toString('latin1', start, Math.min(message.length, start + 10_000))

@@ -168,7 +168,7 @@ class FeatureBuilder implements OsmFeature {
     for (let i = 0; i < count; i++) {
       const from = refOffsets[i]!
       const to = refOffsets[i + 1]!
-      const closed = to - from > 3 && refs[from] === refs[to - 1]
+      const closed = to - from > 2 && refs[from] === refs[to - 1]
       const element = closed ? 'closed way' : 'open way'
       const wanted = this.tags.load(ways, i) ? this.#visitor.select(element) & (closed ? LINE | AREA : LINE) : 0
       const member = this.#members.find(ids[i]!)

@@ -12,7 +12,8 @@ import type { ImportRow, ImportTable } from './topic-rows.ts'
 /** Takes the rows of an import. */
 export interface RowSink {
   /**
-   * Takes rows of the table with that index. A promise holds the import back; rows of one table come in ascending `id`.
+   * Takes rows of the table with that index, and owns them. A promise holds the import back; rows of one table come in
+   * ascending `id`.
    */
   write(table: number, rows: readonly ImportRow[]): Promise<void> | void
 }

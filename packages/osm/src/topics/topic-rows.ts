@@ -31,7 +31,7 @@ export interface ImportTable {
 }
 
 /** One value per column. */
-export type ImportRow = readonly (string | number | boolean | Uint8Array | null)[]
+export type ImportRow = (string | number | boolean | Uint8Array | null)[]
 
 const COLUMN_TYPES: Readonly<Record<ColumnKind, ImportColumnType>> = {
   text: 'text',
@@ -153,7 +153,7 @@ export class TopicRows implements FeatureVisitor {
 
   #emit(index: number, table: CompiledTable, feature: OsmFeature): void {
     const { tags } = this
-    const row: (string | number | boolean | Uint8Array | null)[] = [
+    const row: ImportRow = [
       ++table.rows,
       feature.element === 'node' ? 'N' : feature.element === 'relation' ? 'R' : 'W',
       feature.id,

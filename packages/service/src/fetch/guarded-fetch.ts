@@ -43,7 +43,9 @@ export interface FetchOptions {
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
   /** Statuses that are returned instead of thrown, besides 2xx. */
-  readonly accept?: readonly number[]
+  readonly accept?: readonly number[] | 'any'
+  /** Return a redirect instead of following it. */
+  readonly redirect?: 'follow' | 'manual'
 }
 
 export interface FetchResponse {
@@ -117,7 +119,7 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
       }
       const { statusCode: status } = response
       const location = single(response.headers['location'])
-      if (REDIRECTS.has(status) && location !== undefined) {
+      if (REDIRECTS.has(status) && location !== undefined && options.redirect !== 'manual') {
         void agent.destroy()
         response.body.on('error', ignore)
         if (hop >= maxRedirects) throw urlRefused({ reason: `it redirects more than ${maxRedirects} times` })
@@ -136,7 +138,13 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
         response.body.on('error', ignore)
         void agent.destroy()
       }
-      if ((status < 200 || status > 299) && !(options.accept ?? []).includes(status)) {
+      const asked = options.redirect === 'manual' && REDIRECTS.has(status)
+      if (
+        (status < 200 || status > 299) &&
+        !asked &&
+        options.accept !== 'any' &&
+        !(options.accept ?? []).includes(status)
+      ) {
         cancel()
         if (status >= 500 || status === 429)
           throw downloadFailed({ host: url.hostname, reason: `HTTP status ${status}` })

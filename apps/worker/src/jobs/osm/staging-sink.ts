@@ -1,5 +1,5 @@
 import { STAGING_SCHEMA, bulkLoad, JsonText, type Database, type StagedTable } from '@terrane/database'
-import type { ImportRow, ImportTable, RowSink } from '@terrane/osm'
+import type { ImportTable, RowSink } from '@terrane/osm'
 import { Lanes } from '../lanes.ts'
 
 interface Target {
@@ -24,7 +24,7 @@ export class StagingSink implements RowSink {
     this.#lanes = new Lanes(database.capabilities.copy ? LOADS_AT_ONCE : 1)
   }
 
-  write(table: number, rows: readonly ImportRow[]): Promise<void> {
+  write(table: number, rows: readonly unknown[][]): Promise<void> {
     return this.#lanes.start(() => this.#load(table, rows))
   }
 
@@ -38,16 +38,12 @@ export class StagingSink implements RowSink {
     return this.#lanes.finish()
   }
 
-  async #load(table: number, rows: readonly ImportRow[]): Promise<void> {
+  async #load(table: number, rows: readonly unknown[][]): Promise<void> {
     const { staged, table: shape } = this.#targets[table]!
     const { columns } = shape
     const tags = columns.findIndex(({ type }) => type === 'jsonb')
     const target = { schema: STAGING_SCHEMA, table: staged.staging, columns }
-    const encoded = rows.map((row) => {
-      const values: unknown[] = [...row]
-      values[tags] = new JsonText(String(row[tags]))
-      return values
-    })
-    await bulkLoad(this.#database, target, [encoded], { signal: this.#signal })
+    for (const row of rows) row[tags] = new JsonText(String(row[tags]))
+    await bulkLoad(this.#database, target, [rows], { signal: this.#signal })
   }
 }

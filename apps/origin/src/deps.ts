@@ -1,0 +1,60 @@
+import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
+import { migrate, openDatabase } from '@terrane/database'
+import { createLogger, createRegistry, splitList } from '@terrane/service'
+import { openStore } from '@terrane/storage'
+import type { AppDeps } from './app.ts'
+import type { OriginConfig } from './config.ts'
+
+/** The open origin; disposing of it closes everything in reverse order. */
+export type Deps = AppDeps & AsyncDisposable
+
+/** Opens the project's database and storage. */
+export async function openDeps(config: OriginConfig): Promise<Deps> {
+  await using opening = new AsyncDisposableStack()
+  const logger = createLogger({ name: 'origin', level: config.LOG_LEVEL })
+  const database = opening.use(
+    await openDatabase({
+      url: config.DATABASE_URL,
+      max: config.DATABASE_POOL_SIZE,
+      applicationName: 'terrane origin',
+      onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+    }),
+  )
+  await migrate(database, ['project'])
+  const projectRef = config.TERRANE_PROJECT_REF
+  const keys: StoredKey[] = []
+  if (config.TERRANE_ANON_KEY)
+    keys.push({ sha256: hashKey(config.TERRANE_ANON_KEY), principal: keyPrincipal('anon', { projectRef }) })
+  if (config.TERRANE_SERVICE_ROLE_KEY) {
+    keys.push({
+      sha256: hashKey(config.TERRANE_SERVICE_ROLE_KEY),
+      principal: keyPrincipal('service_role', { projectRef }),
+    })
+  }
+  const all = opening.move()
+  return {
+    logger,
+    registry: createRegistry('origin'),
+    verify: createVerifier({ keys, trust: { projectRef, jwtSecret: config.TERRANE_JWT_SECRET } }),
+    rest: {
+      database,
+      schemas: splitList(config.TERRANE_REST_SCHEMAS),
+      statementTimeoutMs: config.TERRANE_STATEMENT_TIMEOUT_MS,
+    },
+    storage: {
+      store: openStore(config.TERRANE_STORAGE, config),
+      jwtSecret: config.TERRANE_JWT_SECRET,
+      maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
+    },
+    upstreams: {
+      worker: config.TERRANE_WORKER_URL ?? null,
+      functions: config.TERRANE_FUNCTIONS_URL ?? null,
+      routing: config.TERRANE_ROUTER_URL ?? null,
+      console: config.TERRANE_CONSOLE_URL ?? null,
+    },
+    corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
+    readiness: { database: () => database.query('select 1') },
+    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}

@@ -1,0 +1,145 @@
+import { quoteIdentifier, quoteLiteral } from '@terrane/database'
+import { badQuery } from './errors.ts'
+import type { Condition, FieldPath, Filter, OrderItem, RestQuery, SelectItem } from './parse-query.ts'
+
+/** Values that a statement refers to as $1, $2, … */
+export class Parameters {
+  readonly values: unknown[] = []
+
+  /** Adds a value and returns its placeholder. */
+  add(value: unknown): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+const COMPARE: Readonly<Record<string, string>> = {
+  eq: '=',
+  neq: '<>',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  like: 'like',
+  ilike: 'ilike',
+  match: '~',
+  imatch: '~*',
+  isdistinct: 'is distinct from',
+  cs: '@>',
+  cd: '<@',
+  ov: '&&',
+  sl: '<<',
+  sr: '>>',
+  nxr: '&<',
+  nxl: '&>',
+  adj: '-|-',
+}
+const SEARCH: Readonly<Record<string, string>> = {
+  fts: 'to_tsquery',
+  plfts: 'plainto_tsquery',
+  phfts: 'phraseto_tsquery',
+  wfts: 'websearch_to_tsquery',
+}
+const IS: Readonly<Record<string, string>> = {
+  null: 'is null',
+  not_null: 'is not null',
+  true: 'is true',
+  false: 'is false',
+  unknown: 'is unknown',
+}
+
+/** The select list, `*` for everything. */
+export function selectList(select: RestQuery['select'], source: string): string {
+  if (select === null) return `${source}.*`
+  return select.map((item) => selectExpression(item, source)).join(', ')
+}
+
+/** ` where …`, or nothing. */
+export function whereClause(conditions: readonly Condition[], source: string, parameters: Parameters): string {
+  if (conditions.length === 0) return ''
+  return ` where ${conditions.map((c) => conditionSql(c, source, parameters)).join(' and ')}`
+}
+
+/** ` order by …`, or nothing. */
+export function orderClause(order: readonly OrderItem[], source: string): string {
+  if (order.length === 0) return ''
+  const items = order.map(
+    (o) => `${fieldSql(o.field, source)}${o.descending ? ' desc' : ' asc'}${o.nulls ? ` nulls ${o.nulls}` : ''}`,
+  )
+  return ` order by ${items.join(', ')}`
+}
+
+function selectExpression(item: SelectItem, source: string): string {
+  const { field, alias, cast } = item
+  if (field.column === '*' && alias === null && cast === null) return `${source}.*`
+  const last = field.path.at(-1)
+  const name = alias ?? (last ? last.key : field.column)
+  const expression = fieldSql(field, source)
+  return `${cast === null ? expression : `cast(${expression} as ${castType(cast)})`} as ${quoteIdentifier(name)}`
+}
+
+function castType(name: string): string {
+  if (!/^[a-z_][a-z0-9_ ]*$/i.test(name)) throw badQuery(`cast (${name})`, 'not a type name')
+  return name.split(' ').map(quoteTypeWord).join(' ')
+}
+
+/** Types of several words (`double precision`) are keywords and stay bare; a single name is quoted. */
+function quoteTypeWord(word: string, _index: number, words: readonly string[]): string {
+  return words.length > 1 ? word : quoteIdentifier(TYPE_ALIASES[word] ?? word)
+}
+const TYPE_ALIASES: Readonly<Record<string, string>> = {
+  int: 'int4',
+  integer: 'int4',
+  bigint: 'int8',
+  smallint: 'int2',
+  float: 'float8',
+  real: 'float4',
+  boolean: 'bool',
+  decimal: 'numeric',
+}
+
+function fieldSql(field: FieldPath, source: string): string {
+  const column = `${source}.${quoteIdentifier(field.column)}`
+  if (field.path.length === 0) return column
+  const steps = field.path.map(
+    ({ key, text }) => `${text ? '->>' : '->'}${/^-?\d+$/.test(key) ? key : quoteLiteral(key)}`,
+  )
+  return `to_jsonb(${column})${steps.join('')}`
+}
+
+function conditionSql(condition: Condition, source: string, parameters: Parameters): string {
+  if (condition.kind === 'filter') {
+    const sql = filterSql(condition, source, parameters)
+    return condition.negated ? `not (${sql})` : sql
+  }
+  const terms = condition.terms.map((term) => conditionSql(term, source, parameters))
+  if (terms.length === 0) throw badQuery('logic tree', 'it has no terms')
+  return `${condition.negated ? 'not ' : ''}(${terms.join(` ${condition.kind} `)})`
+}
+
+function filterSql(filter: Filter, source: string, parameters: Parameters): string {
+  const left = fieldSql(filter.field, source)
+  const { operator, value } = filter
+  if (operator === 'is') {
+    const sql = typeof value === 'string' ? IS[value.toLowerCase()] : undefined
+    if (sql === undefined)
+      throw badQuery(`filter (is.${String(value)})`, `expected one of ${Object.keys(IS).join(', ')}`)
+    return `${left} ${sql}`
+  }
+  if (operator in SEARCH) {
+    const config = filter.config === null ? '' : `${quoteLiteral(filter.config)}, `
+    const vector = filter.field.path.length > 0 ? `to_tsvector(${config}${left})` : left
+    return `${vector} @@ ${SEARCH[operator]}(${config}${parameters.add(value)})`
+  }
+  if (operator === 'in') return `${left} = any(${parameters.add(value)})`
+  const wild = operator === 'like' || operator === 'ilike'
+  const sqlOperator = COMPARE[operator] as string
+  if (filter.quantifier) {
+    const list = (value as readonly string[]).map((v) => (wild ? v.replaceAll('*', '%') : v))
+    return `${left} ${sqlOperator} ${filter.quantifier}(${parameters.add(list)})`
+  }
+  const text = value as string
+  // A JSON value compared as JSON: `tags->n=eq.5` means the number.
+  const json = filter.field.path.length > 0 && filter.field.path.at(-1)?.text === false
+  return `${left} ${sqlOperator} ${parameters.add(wild ? text.replaceAll('*', '%') : text)}${json ? '::jsonb' : ''}`
+}

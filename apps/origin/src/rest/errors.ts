@@ -1,0 +1,99 @@
+import { TerraneError } from '@terrane/core'
+
+/** An error in PostgREST's shape, with the status it is answered with. */
+export class RestError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: string | null
+  readonly hint: string | null
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    extras: { details?: string | null; hint?: string | null } = {},
+  ) {
+    super(message)
+    this.name = 'RestError'
+    this.status = status
+    this.code = code
+    this.details = extras.details ?? null
+    this.hint = extras.hint ?? null
+  }
+
+  toBody(): { code: string; details: string | null; hint: string | null; message: string } {
+    return { code: this.code, details: this.details, hint: this.hint, message: this.message }
+  }
+}
+
+export const badQuery = (parameter: string, detail: string) =>
+  new RestError(400, 'PGRST100', `"failed to parse ${parameter}"`, { details: detail })
+
+/** Statuses by the first two characters of an SQLSTATE (PostgREST manual, errors). */
+const CLASSES: Readonly<Record<string, number>> = {
+  '08': 503,
+  '09': 500,
+  '0L': 403,
+  '0P': 403,
+  '21': 400,
+  '22': 400,
+  '23': 400,
+  '25': 500,
+  '28': 403,
+  '2D': 500,
+  '38': 500,
+  '39': 500,
+  '3B': 500,
+  '40': 500,
+  '42': 400,
+  '53': 503,
+  '54': 500,
+  '55': 500,
+  '57': 500,
+  '58': 500,
+  F0: 500,
+  HV: 500,
+  P0: 500,
+  XX: 500,
+}
+const CODES: Readonly<Record<string, number>> = {
+  '21000': 400,
+  '22023': 400,
+  '23503': 409,
+  '23505': 409,
+  '25006': 405,
+  '42501': 403,
+  '42883': 404,
+  '42P01': 404,
+  '42P17': 500,
+  '53400': 500,
+  P0001: 400,
+}
+
+/** Turns whatever a request threw into PostgREST's error. `anonymous`: no one has signed in, so "forbidden" is 401. */
+export function toRestError(thrown: unknown, anonymous: boolean): RestError {
+  if (thrown instanceof RestError) return thrown
+  if (thrown instanceof TerraneError) {
+    if (thrown.kind === 'unauthenticated') return new RestError(401, 'PGRST301', thrown.message, { hint: thrown.hint })
+    if (thrown.code === 'DATABASE_UNAVAILABLE') {
+      return new RestError(503, 'PGRST001', 'Database client error. Retrying the connection.', { details: thrown.hint })
+    }
+    return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
+  }
+  const error = thrown as { code?: unknown; message?: string; detail?: string; hint?: string; statusCode?: number }
+  if (typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) {
+    const extras = { details: error.detail ?? null, hint: error.hint ?? null }
+    return new RestError(sqlStatus(error.code, anonymous), error.code, error.message ?? 'database error', extras)
+  }
+  if (error.statusCode === 413) return new RestError(413, 'PGRST102', 'The body is larger than this endpoint accepts')
+  if (error.statusCode !== undefined && error.statusCode < 500)
+    return new RestError(400, 'PGRST102', 'Error in $: the body is not valid JSON')
+  return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
+}
+
+function sqlStatus(code: string, anonymous: boolean): number {
+  const custom = /^PT(\d{3})$/.exec(code)
+  if (custom) return Number(custom[1])
+  if (code === '42501' && anonymous) return 401
+  return CODES[code] ?? CLASSES[code.slice(0, 2)] ?? 400
+}

@@ -1,0 +1,120 @@
+import type { Database, Session } from '@terrane/database'
+import type { Principal } from '@terrane/auth'
+import { type Parameters, orderClause, selectList, whereClause } from './build-sql.ts'
+import { RestError } from './errors.ts'
+import type { RestQuery } from './parse-query.ts'
+import type { Format, Preferences } from './preferences.ts'
+
+/** What a statement runs as. */
+export interface RunAs {
+  readonly principal: Principal
+  readonly schema: string
+  readonly readOnly: boolean
+  readonly rollback: boolean
+  readonly timeoutMs: number
+}
+
+/** The rows of an answer. */
+export interface Rows {
+  /** The answer's body in the format that was asked for. */
+  readonly body: string
+  readonly returned: number
+  /** All rows that fit the filters; null when nobody asked. */
+  readonly total: number | null
+}
+
+/**
+ * Runs work in one transaction under the caller's database role, with the claims where row-level security reads them.
+ * `SET LOCAL` ends with the transaction, so the next caller starts clean.
+ */
+export function runAs<T>(database: Database, as: RunAs, work: (session: Session) => Promise<T>): Promise<T> {
+  const { role, claims } = as.principal
+  return database
+    .transaction(async (session) => {
+      if (as.readOnly) await session.query('set transaction read only')
+      await session.query(
+        `select set_config('search_path', $1, true), set_config('request.jwt.claims', $2, true),
+           set_config('statement_timeout', $3, true), set_config('role', $4, true)`,
+        [`"${as.schema}", public, extensions`, JSON.stringify(claims), String(as.timeoutMs), role],
+      )
+      const value = await work(session)
+      if (as.rollback) throw new Rollback(value)
+      return value
+    })
+    .catch((error: unknown) => {
+      if (error instanceof Rollback) return error.value as T
+      throw error
+    })
+}
+
+class Rollback extends Error {
+  readonly value: unknown
+  constructor(value: unknown) {
+    super('rolled back as asked')
+    this.value = value
+  }
+}
+
+/** Reads rows of a source (a table, a function call or a CTE) with everything the query says. */
+export async function readRows(
+  session: Session,
+  source: string,
+  query: RestQuery,
+  format: Format,
+  preferences: Pick<Preferences, 'count'>,
+  parameters: Parameters,
+  prefix = '',
+): Promise<Rows> {
+  const where = whereClause(query.conditions, 'source', parameters)
+  const order = orderClause(query.order, 'source')
+  const page = `${query.limit === null ? '' : ` limit ${query.limit}`}${query.offset === 0 ? '' : ` offset ${query.offset}`}`
+  const rows = `select ${selectList(query.select, 'source')} from ${source}${where}${order}${page}`
+  if (format === 'plan') {
+    const plan = await session.query<Record<string, unknown>>(
+      `explain (format json) ${prefix}${rows}`,
+      parameters.values,
+    )
+    return { body: JSON.stringify(Object.values(plan.rows[0] ?? {})[0]), returned: 1, total: null }
+  }
+  const total = preferences.count ? `(select count(*) from ${source}${where})` : 'null::bigint'
+  const body =
+    format === 'geojson'
+      ? `json_build_object('type', 'FeatureCollection', 'features', coalesce(json_agg(st_asgeojson(page)::json), '[]'))::text`
+      : `coalesce(json_agg(page), '[]')::text`
+  const text = `${prefix}${prefix ? '' : 'with '}page as (${rows}) select ${body} as body, count(page) as returned, ${total} as total from page`
+  const result = await session.query<{ body: string; returned: number; total: number | null }>(text, parameters.values)
+  const row = result.rows[0] as { body: string; returned: number; total: number | null }
+  if (row.total !== null && query.offset > row.total) {
+    throw new RestError(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: `An offset of ${query.offset} was requested, but there are only ${row.total} rows.`,
+    })
+  }
+  return { ...row, body: format === 'object' ? single(row) : format === 'csv' ? toCsv(row.body) : row.body }
+}
+
+/** The one row of an answer to `Accept: application/vnd.pgrst.object+json`. */
+function single(rows: Rows): string {
+  if (rows.returned === 1) return rows.body.slice(rows.body.indexOf('{'), rows.body.lastIndexOf('}') + 1)
+  throw new RestError(406, 'PGRST116', 'Cannot coerce the result to a single JSON object', {
+    details: `The result contains ${rows.returned} rows`,
+  })
+}
+
+function toCsv(json: string): string {
+  const rows = JSON.parse(json) as Record<string, unknown>[]
+  const columns = Object.keys(rows[0] ?? {})
+  const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','))
+  return [columns.map(csvField).join(','), ...lines].join('\n')
+}
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** `0-9/100` for Content-Range. */
+export function contentRange(query: Pick<RestQuery, 'offset'>, rows: Rows): string {
+  const total = rows.total === null ? '*' : String(rows.total)
+  return rows.returned === 0 ? `*/${total}` : `${query.offset}-${query.offset + rows.returned - 1}/${total}`
+}

@@ -1,0 +1,122 @@
+import { quoteIdentifier, type Queryable } from '@terrane/database'
+import { RestError } from './errors.ts'
+
+interface Argument {
+  readonly name: string
+  /** SQL text of the type. */
+  readonly type: string
+  readonly optional: boolean
+}
+
+/** A function that clients may call. */
+export interface CallableFunction {
+  readonly schema: string
+  readonly name: string
+  readonly args: readonly Argument[]
+  readonly returnsSet: boolean
+  /** A row type or a table, as opposed to one value. */
+  readonly returnsRow: boolean
+  readonly returnsVoid: boolean
+  /** It changes nothing, so GET may call it. */
+  readonly readOnly: boolean
+}
+
+/**
+ * Finds the one overload whose parameters are the given names: every required one among them and no others, as PostgREST
+ * resolves it.
+ *
+ * @throws PGRST202 when there is none, PGRST203 when there are several
+ */
+export async function resolveFunction(
+  session: Queryable,
+  schema: string,
+  name: string,
+  given: readonly string[],
+): Promise<CallableFunction> {
+  const functions = await readFunctions(session, schema, name)
+  const fitting = functions.filter(
+    (f) =>
+      given.every((n) => f.args.some((a) => a.name === n)) && f.args.every((a) => a.optional || given.includes(a.name)),
+  )
+  const shown = `${schema}.${name}${given.length > 0 ? `(${given.toSorted().join(', ')})` : ''}`
+  if (fitting.length > 1) {
+    throw new RestError(
+      300,
+      'PGRST203',
+      `Could not choose the best candidate function between: ${fitting.map(signature).join(', ')}`,
+      {
+        hint: 'Try renaming the parameters or the function itself in the database so function overloading can be resolved',
+      },
+    )
+  }
+  if (!fitting[0]) {
+    const suggestion = functions[0]
+    throw new RestError(
+      404,
+      'PGRST202',
+      `Could not find the function ${shown}${given.length > 0 ? '' : ' without parameters'} in the schema cache`,
+      {
+        details: `Searched for the function ${shown}, but no matches were found in the schema cache.`,
+        hint: suggestion ? `Perhaps you meant to call the function ${signature(suggestion)}` : null,
+      },
+    )
+  }
+  return fitting[0]
+}
+
+/** `from` item that calls the function with the arguments of a JSON object, given as a parameter placeholder. */
+export function callSql(fn: CallableFunction, given: readonly string[], placeholder: string): string {
+  const used = fn.args.filter((arg) => given.includes(arg.name))
+  const target = `${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}`
+  if (used.length === 0) return `${target}()`
+  const record = used.map((arg) => `${quoteIdentifier(arg.name)} ${arg.type}`).join(', ')
+  const values = used.map((arg) => `${quoteIdentifier(arg.name)} => args.${quoteIdentifier(arg.name)}`).join(', ')
+  return `json_to_record(${placeholder}::json) as args(${record}), lateral ${target}(${values})`
+}
+
+function signature(fn: CallableFunction): string {
+  return `${fn.schema}.${fn.name}(${fn.args.map((arg) => `${arg.name} => ${arg.type}`).join(', ')})`
+}
+
+async function readFunctions(session: Queryable, schema: string, name: string): Promise<CallableFunction[]> {
+  const { rows } = await session.query<{
+    names: string[] | null
+    modes: string[] | null
+    types: string[]
+    defaults: number
+    returns_set: boolean
+    returns_row: boolean
+    returns_void: boolean
+    read_only: boolean
+  }>(
+    `select p.proargnames as names, p.proargmodes::text[] as modes,
+       array(select format_type(t.oid, null) from unnest(p.proargtypes) with ordinality a(oid, i) join pg_type t on t.oid = a.oid order by a.i) as types,
+       p.pronargdefaults as defaults, p.proretset as returns_set,
+       (rt.typtype = 'c' or p.proargmodes && array['o', 'b', 't']::"char"[] or p.prorettype = 'record'::regtype) is true as returns_row,
+       p.prorettype = 'void'::regtype as returns_void, p.provolatile <> 'v' as read_only
+     from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type rt on rt.oid = p.prorettype
+     where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
+     order by p.oid`,
+    [schema, name],
+  )
+  return rows.map((row) => {
+    const inputs =
+      row.modes === null
+        ? (row.names ?? [])
+        : (row.names ?? []).filter((_, i) => ['i', 'b', 'v'].includes(row.modes?.[i] ?? 'i'))
+    const args = row.types.map((type, i) => ({
+      name: inputs[i] ?? '',
+      type,
+      optional: i >= row.types.length - row.defaults,
+    }))
+    return {
+      schema,
+      name,
+      args,
+      returnsSet: row.returns_set,
+      returnsRow: row.returns_row,
+      returnsVoid: row.returns_void,
+      readOnly: row.read_only,
+    }
+  })
+}

@@ -1,0 +1,52 @@
+import { TerraneError } from '@terrane/core'
+
+/** The storage API's error body; `statusCode` repeats the HTTP status as text, because storage-js reads it there. */
+export interface StorageProblem {
+  readonly status: number
+  readonly body: { statusCode: string; error: string; code: string; message: string }
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media: 415,
+  invalid: 400,
+  unavailable: 503,
+}
+
+/** The storage API's own `error` and `code` for errors it knows: storage-js decides by some of them. */
+const NAMES: Readonly<Record<string, readonly [error: string, code: string]>> = {
+  BUCKET_NOT_FOUND: ['Bucket not found', 'NoSuchBucket'],
+  OBJECT_NOT_FOUND: ['not_found', 'NoSuchKey'],
+  BUCKET_EXISTS: ['Duplicate', 'ResourceAlreadyExists'],
+  OBJECT_EXISTS: ['Duplicate', 'KeyAlreadyExists'],
+  OBJECT_TOO_LARGE: ['Payload too large', 'EntityTooLarge'],
+  INVALID_KEY: ['InvalidKey', 'InvalidKey'],
+  INVALID_BUCKET_NAME: ['InvalidBucketName', 'InvalidBucketName'],
+  INVALID_MIME_TYPE: ['invalid_mime_type', 'InvalidMimeType'],
+  UNAUTHORIZED: ['Unauthorized', 'InvalidJWT'],
+  FORBIDDEN: ['Unauthorized', 'AccessDenied'],
+}
+
+/** Anything thrown, as the storage API says it. */
+export function toStorageProblem(thrown: unknown): StorageProblem {
+  if (thrown instanceof TerraneError) {
+    const [error, name] = NAMES[thrown.code] ?? [thrown.code, thrown.code]
+    return problem(STATUS[thrown.kind] ?? 500, error, name, thrown.message)
+  }
+  const { statusCode, code } = thrown as { statusCode?: number; code?: string }
+  if (statusCode === 413 || code === 'FST_REQ_FILE_TOO_LARGE') {
+    return problem(413, 'Payload too large', 'EntityTooLarge', 'The object exceeded the maximum allowed size')
+  }
+  if (statusCode !== undefined && statusCode < 500)
+    return problem(400, 'invalid_request', 'InvalidRequest', (thrown as Error).message)
+  return problem(500, 'internal', 'InternalError', 'Something went wrong on our side')
+}
+
+function problem(status: number, error: string, code: string, message: string): StorageProblem {
+  return { status, body: { statusCode: String(status), error, code, message } }
+}

@@ -1,0 +1,17 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { toPlainError } from '@terrane/core'
+import { createCrsCatalogue, estimateScale, inspectGeoTiff, openFileSource } from '@terrane/tiling/raster'
+import type { InspectReply, InspectTask } from './inspect.ts'
+
+// Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
+const task = workerData as InspectTask
+const reply = (message: InspectReply) => parentPort?.postMessage(message)
+try {
+  using source = openFileSource(task.path)
+  const inspected = inspectGeoTiff(source, { ...task.request, crs: createCrsCatalogue(task.crs) })
+  reply({ type: 'inspected', inspected })
+  const scale = await estimateScale(source, inspected.raster, inspected.bands, task.scale)
+  reply({ type: 'scaled', scale })
+} catch (error) {
+  reply({ type: 'refused', error: toPlainError(error) })
+}

@@ -1,0 +1,534 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { BUILT_IN_MODEL } from '@terrane/embeddings'
+import { buildRandomVit } from '@terrane/embeddings/onnx'
+import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
+
+const TASK = 'createGeoEmbeddings'
+const UTM: GeoTiffOptions = {
+  type: 'uint8',
+  compression: 'deflate',
+  predictor: 2,
+  georeference: { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] },
+}
+let worker: TestWorker
+let files: string
+let server: Server
+let origin: string
+let serve: RequestListener = (_, response) => response.writeHead(404).end()
+let count = 0
+const name = () => `t_${++count}`
+
+beforeAll(async () => {
+  server = createServer((request, response) => serve(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  worker = await openWorker({
+    env: {
+      TERRANE_FETCH_ALLOW_HOSTS: origin.slice('http://'.length),
+      TERRANE_MODEL_DOWNLOAD: 'false',
+      TERRANE_WORKER_CONCURRENCY: '2',
+      TERRANE_PROJECT_CONCURRENCY: '2',
+      GEOEMBEDDINGS_MAX_TILES: '4000',
+      GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: '2000000',
+    },
+  })
+  files = join(worker.folder, 'data')
+  await mkdir(files)
+  await fixture('scene.tif', { width: 1000, height: 700, bands: 3 }, UTM)
+})
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]()
+  server.closeAllConnections()
+  server.close()
+})
+
+async function fixture(file: string, size: { width: number; height: number; bands: number }, options: GeoTiffOptions) {
+  const bytes = await writeGeoTiff(
+    textureImage({ ...size, seed: 7, noise: 8, type: options.type === 'uint16' ? 'uint16' : 'uint8' }),
+    options,
+  )
+  await writeFile(join(files, file), bytes)
+  return bytes
+}
+
+async function run(body: object) {
+  const { status, body: record } = await submit(worker, TASK, { modelName: BUILT_IN_MODEL, tableName: name(), ...body })
+  expect({ status, record }).toMatchObject({ status: 202 })
+  return until(worker, record.links.self, (job) => job.terminal, 60_000)
+}
+
+async function query<Row extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await worker.db.database.query<Row>(text, values)).rows
+}
+
+async function leftovers() {
+  const staging = await query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
+  return { staging, work: await readdir(join(worker.folder, 'work')) }
+}
+
+describe('a raster of 1000 × 700 pixels in tiles of 256', () => {
+  test('becomes 4 × 3 rows of 64 dimensions with their places', async () => {
+    const job = await run({ geotiffPath: 'scene.tif', tableName: 'scene' })
+    expect(job).toMatchObject({
+      status: 'success',
+      progress: { phase: expect.any(String) as string, percent: 100 },
+      result: {
+        table: 'geoembeddings.scene',
+        rows: 12,
+        dims: 64,
+        skipped_nodata: 0,
+        crs: 'EPSG:32633',
+        model: { id: BUILT_IN_MODEL, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+        timings: { total: expect.any(Number) as number, embed: expect.any(Number) as number },
+      },
+    })
+    const rows =
+      await query(`select id, tile_x, tile_y, px, py, valid_fraction, label_name, vector_dims(embedding) as dims,
+      round(vector_norm(embedding)::numeric, 5)::float8 as norm from geoembeddings.scene order by id`)
+    expect(rows).toHaveLength(12)
+    expect(rows[0]).toEqual({
+      id: 0,
+      tile_x: 0,
+      tile_y: 0,
+      px: 0,
+      py: 0,
+      valid_fraction: 1,
+      label_name: null,
+      dims: 64,
+      norm: 1,
+    })
+    expect(rows[11]).toMatchObject({ id: 11, tile_x: 3, tile_y: 2, px: 768, py: 512 })
+  })
+
+  test('has the footprints that the projection gives', async () => {
+    const [row] = await query<{ worst: number; types: string }>(`
+      select max(st_hausdorffdistance(geom, st_transform(st_setsrid(st_makeenvelope(
+          400000 + px * 10, 5500000 - least(py + 256, 700) * 10, 400000 + least(px + 256, 1000) * 10, 5500000 - py * 10), 32633), 4326))) as worst,
+        string_agg(distinct geometrytype(geom), ',') as types
+      from geoembeddings.scene`)
+    expect(row?.types).toBe('POLYGON')
+    // Degrees: a centimetre at most between the true edge, which is curved, and the straight one.
+    expect(row?.worst).toBeLessThan(1e-7)
+  })
+
+  test('is in the catalogue', async () => {
+    const rows =
+      await query(`select kind, model_name, dims, level, normalized, metric, rows, zero_vectors, approximate_index, source,
+      source_crs, tile_size, stride, bands, is_public, owner, round(bbox[1]::numeric, 3)::float8 as west from geoembeddings.embeddings_catalogue where table_name = 'scene'`)
+    expect(rows).toEqual([
+      {
+        kind: 'geo',
+        model_name: BUILT_IN_MODEL,
+        dims: 64,
+        level: 'tile',
+        normalized: true,
+        metric: 'cosine',
+        rows: 12,
+        zero_vectors: 0,
+        approximate_index: false,
+        source: 'scene.tif',
+        source_crs: 'EPSG:32633',
+        tile_size: 256,
+        stride: 256,
+        bands: [0, 1, 2],
+        is_public: false,
+        owner: null,
+        west: 13.615,
+      },
+    ])
+  })
+
+  test('is found by similarity_search, itself first', async () => {
+    const hits = await query<{ id: number; similarity: number }>(
+      `select id, similarity from geoembeddings.similarity_search(table_name => 'scene', patch_id => 5, result_limit => 3)`,
+    )
+    expect(hits).toHaveLength(3)
+    expect(hits[0]).toMatchObject({ id: 5 })
+    expect(hits[0]?.similarity).toBeCloseTo(1, 5)
+  })
+
+  test('gives the same rows again, by another way', async () => {
+    serve = (_, response) => void readFile(join(files, 'scene.tif')).then((bytes) => response.end(bytes))
+    const job = await run({ geotiffPath: `${origin}/x/scene.tif?token=secret`, tableName: 'again' })
+    expect(job.status).toBe('success')
+    expect(
+      await query(`select count(*)::int as n from geoembeddings.scene a join geoembeddings.again b using (id, tile_x, tile_y, px, py)
+      where a.embedding = b.embedding and a.geom = b.geom`),
+    ).toEqual([{ n: 12 }])
+    expect(JSON.stringify(job)).not.toContain('secret')
+    expect(await query(`select source from geoembeddings.embeddings_catalogue where table_name = 'again'`)).toEqual([
+      { source: `${origin}/x/scene.tif?token=[redacted]` },
+    ])
+  })
+})
+
+describe('options', () => {
+  test('stride, edge and bands', async () => {
+    expect(await run({ geotiffPath: 'scene.tif', stride: 128 })).toMatchObject({ result: { rows: 7 * 5 } })
+    expect(await run({ geotiffPath: 'scene.tif', edge: 'drop' })).toMatchObject({ result: { rows: 3 * 2 } })
+    const shifted = await run({ geotiffPath: 'scene.tif', edge: 'shift', bands: [2, 1, 0], tableName: 'shifted' })
+    expect(shifted).toMatchObject({ result: { rows: 12 } })
+    expect(await query('select max(px) as px, max(py) as py from geoembeddings.shifted')).toEqual([
+      { px: 744, py: 444 },
+    ])
+  })
+  test('vectors keep their length when they are not to be normalised', async () => {
+    await run({ geotiffPath: 'scene.tif', normalizeEmbeddings: false, tableName: 'raw_length' })
+    const [row] = await query<{ norm: number }>(
+      'select avg(vector_norm(embedding)) as norm from geoembeddings.raw_length',
+    )
+    expect(Math.abs((row?.norm ?? 1) - 1)).toBeGreaterThan(0.1)
+  })
+  test('alignGrid makes rasters of two extents share their tiles', async () => {
+    const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
+    const shifted = { epsg: 32633, affine: [400_320, 10, 0, 5_499_360, 0, -10] as const }
+    const image = (dx: number, dy: number) =>
+      imageOf({ width: 700, height: 600, bands: 3 }, (x, y, band) => ((x + dx) * 7 + (y + dy) * 13 + band * 50) % 256)
+    await writeFile(join(files, 'a.tif'), await writeGeoTiff(image(0, 0), { ...UTM, georeference }))
+    await writeFile(join(files, 'b.tif'), await writeGeoTiff(image(32, 64), { ...UTM, georeference: shifted }))
+    await run({ geotiffPath: 'a.tif', tableName: 'date_a', alignGrid: true, edge: 'drop' })
+    await run({ geotiffPath: 'b.tif', tableName: 'date_b', alignGrid: true, edge: 'drop' })
+    const changes = await query<{ change_score: number }>(
+      `select change_score from geoembeddings.change_detection(table_name_1 => 'date_a', table_name_2 => 'date_b')`,
+    )
+    expect(changes.length).toBeGreaterThan(0)
+    for (const { change_score } of changes) expect(change_score).toBeLessThan(1e-5)
+  })
+  test('nodata tiles are skipped and counted, the others keep their ids', async () => {
+    const image = imageOf({ width: 768, height: 256, bands: 3 }, (x, y, band) =>
+      x >= 256 && x < 512 ? 0 : 1 + ((x * 3 + y * 5 + band) % 254),
+    )
+    await writeFile(join(files, 'holes.tif'), await writeGeoTiff(image, { ...UTM, nodata: '0' }))
+    expect(await run({ geotiffPath: 'holes.tif', tableName: 'holes' })).toMatchObject({
+      result: { rows: 2, skipped_nodata: 1 },
+    })
+    expect(await query('select id, valid_fraction from geoembeddings.holes order by id')).toEqual([
+      { id: 0, valid_fraction: 1 },
+      { id: 2, valid_fraction: 1 },
+    ])
+  })
+  test('16-bit rasters are scaled as a whole and the scale is told', async () => {
+    await fixture('u16.tif', { width: 300, height: 300, bands: 4 }, { ...UTM, type: 'uint16' })
+    const job = await run({ geotiffPath: 'u16.tif', bands: [2, 1, 0] })
+    expect(job.result?.['scale']).toMatchObject({ origin: 'percentile' })
+    expect((await run({ geotiffPath: 'u16.tif', scale: [0, 10_000] })).result?.['scale']).toMatchObject({
+      origin: 'explicit',
+      max: [10_000, 10_000, 10_000],
+    })
+  })
+  test('one band stands for three', async () => {
+    await fixture('gray.tif', { width: 256, height: 256, bands: 1 }, UTM)
+    expect(await run({ geotiffPath: 'gray.tif' })).toMatchObject({ status: 'success', result: { rows: 1 } })
+  })
+})
+
+describe("an operator's own model: a manifest and two files in the model folder", () => {
+  const parts = new Map<string, Uint8Array>()
+  beforeAll(async () => {
+    const chunks: Uint8Array[] = []
+    const external = { location: 'model.onnx_data', write: (bytes: Uint8Array) => chunks.push(bytes) }
+    parts.set('model.onnx', buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7, external))
+    parts.set('model.onnx_data', Buffer.concat(chunks))
+    const folder = join(worker.folder, 'models', 'tiny-vit', 'r1')
+    await mkdir(folder, { recursive: true })
+    for (const [path, bytes] of parts) await writeFile(join(folder, path), bytes)
+    const manifest = {
+      id: 'tiny-vit',
+      title: 'Tiny random transformer',
+      description: 'Random weights, for tests.',
+      kind: 'neural',
+      pretrained: false,
+      licence: { name: 'MIT', url: null, notice: null },
+      revision: 'r1',
+      files: [...parts].map(([path, bytes]) => ({
+        path,
+        url: null,
+        size: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+      })),
+      input: {
+        name: 'pixel_values',
+        size: null,
+        bands: ['red', 'green', 'blue'],
+        mean: [0.43, 0.411, 0.296],
+        std: [0.213, 0.156, 0.143],
+        batch: 4,
+      },
+      outputs: [{ name: 'pooler_output', pooling: 'none' }],
+      dims: 32,
+      tile: { min: 32, multiple: 16, default: 64 },
+      patches: { output: 'last_hidden_state', size: 16, skip: 5 },
+      patches_per_tile: 16,
+    }
+    await writeFile(join(worker.folder, 'models', 'tiny-vit.json'), JSON.stringify(manifest))
+    await fixture('small.tif', { width: 150, height: 100, bands: 3 }, UTM)
+  })
+
+  test('embeds tiles', async () => {
+    const job = await run({ geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64 })
+    expect(job).toMatchObject({
+      status: 'success',
+      result: { rows: 6, dims: 32, model: { id: 'tiny-vit', licence: 'MIT' } },
+    })
+  })
+  test('embeds the patches that lie in the raster, in half precision, each with its place', async () => {
+    const job = await run({
+      geotiffPath: 'small.tif',
+      modelName: 'tiny-vit',
+      tileSize: 64,
+      level: 'patch',
+      tableName: 'patches',
+      minValidFraction: 0,
+    })
+    // 150 × 100 pixels touch 10 × 7 patches of 16.
+    expect(job).toMatchObject({ status: 'success', result: { rows: 70, dims: 32 } })
+    const [row] =
+      await query(`select pg_typeof(embedding)::text as type, count(*)::int as n, min(id)::int as first, max(id)::int as last,
+      round((sum(st_area(st_transform(geom, 32633))) / 1e4)::numeric)::int as hectares from geoembeddings.patches group by 1`)
+    expect(row).toEqual({ type: 'halfvec', n: 70, first: 0, last: 5 * 16 + 9, hectares: 150 })
+    const hits = await query(
+      `select id from geoembeddings.similarity_search(table_name => 'patches', patch_id => 3, result_limit => 1)`,
+    )
+    expect(hits).toEqual([{ id: 3 }])
+  })
+  test('is refused when one byte of it has changed', async () => {
+    const path = join(worker.folder, 'models', 'tiny-vit', 'r1', 'model.onnx_data')
+    const bytes = Buffer.from(parts.get('model.onnx_data') as Uint8Array)
+    bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100)
+    await writeFile(path, bytes)
+    const job = await run({ geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64 })
+    expect(job).toMatchObject({ status: 'failed', error: { code: 'MODEL_TAMPERED', retryable: false } })
+  })
+})
+
+test('artifacts are GeoParquet and STAC with the rows of the table', async () => {
+  const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet')
+  const job = await run({ geotiffPath: 'scene.tif', tableName: 'with_files', uploadArtifactsToStorage: true })
+  expect(job).toMatchObject({
+    status: 'success',
+    result: {
+      artifacts: [
+        { bucket: 'geoembeddings', path: 'with_files/with_files.parquet', bytes: expect.any(Number) as number },
+        { bucket: 'geoembeddings', path: 'with_files/with_files.stac.json', bytes: expect.any(Number) as number },
+      ],
+    },
+  })
+  const { openStore } = await import('@terrane/storage')
+  const store = openStore(`file:${join(worker.folder, 'storage')}`)
+  const read = async (key: string) => Buffer.concat(await Array.fromAsync((await store.get('geoembeddings', key)).body))
+  const path = join(worker.folder, 'read.parquet')
+  await writeFile(path, await read('with_files/with_files.parquet'))
+  const { compressors } = await import('hyparquet-compressors')
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors })
+  expect(rows).toHaveLength(12)
+  const table = await query<{ id: number; embedding: string }>(
+    'select id, embedding::text from geoembeddings.with_files order by id',
+  )
+  rows.forEach((row, i) => {
+    expect(Number(row['id'])).toBe(table[i]?.id)
+    expect(Float32Array.from(row['embedding'] as number[])).toEqual(
+      Float32Array.from(JSON.parse(table[i]?.embedding ?? '') as number[]),
+    )
+  })
+  const stac = JSON.parse((await read('with_files/with_files.stac.json')).toString()) as {
+    type: string
+    id: string
+    assets: Record<string, { href: string }>
+  }
+  expect(stac).toMatchObject({
+    type: 'Feature',
+    stac_version: '1.0.0',
+    id: 'with_files',
+    assets: { embeddings: { href: './with_files.parquet' } },
+  })
+})
+
+describe('refused at submit', () => {
+  const post = (body: object) =>
+    submit(worker, TASK, { geotiffPath: 'scene.tif', tableName: name(), modelName: BUILT_IN_MODEL, ...body })
+  test.each([
+    ['a table that exists', { tableName: 'scene' }, 409, 'TABLE_EXISTS'],
+    ['a reserved name', { tableName: 'embeddings_catalogue' }, 422, 'RESERVED_NAME'],
+    ['a name with capitals', { tableName: 'Scene' }, 422, 'VALIDATION_FAILED'],
+    ['a name of 64 characters', { tableName: 'a'.repeat(64) }, 422, 'VALIDATION_FAILED'],
+    ['an unknown model', { modelName: 'resnet' }, 422, 'MODEL_UNKNOWN'],
+    [
+      'a tile size the model cannot take',
+      { tileSize: 100, modelName: 'dinov3-vitl16-pretrain-sat493m' },
+      422,
+      'TILE_SIZE_UNSUPPORTED',
+    ],
+    ['patches of a model without patches', { level: 'patch' }, 422, 'LEVEL_UNSUPPORTED'],
+    ['a file that is not there', { geotiffPath: 'nowhere.tif' }, 422, 'SOURCE_NOT_FOUND'],
+    ['a path out of the data roots', { geotiffPath: '../work' }, 422, 'SOURCE_NOT_FOUND'],
+    ['an absolute path elsewhere', { geotiffPath: '/etc/passwd' }, 422, 'SOURCE_NOT_FOUND'],
+    ['a band as text', { bands: ['red'] }, 422, 'VALIDATION_FAILED'],
+    ['a negative band', { bands: [-1] }, 422, 'VALIDATION_FAILED'],
+  ])('%s', async (_, body, status, code) => {
+    expect(await post(body)).toMatchObject({ status, body: { code } })
+  })
+  test('a symbolic link out of the data roots', async () => {
+    await symlink('/etc/hostname', join(files, 'link.tif'))
+    expect(await post({ geotiffPath: 'link.tif' })).toMatchObject({ status: 422, body: { code: 'SOURCE_NOT_FOUND' } })
+  })
+})
+
+describe('fails with a clear error and leaves nothing', () => {
+  const failing = async (body: object) => {
+    const tableName = name()
+    const job = await run({ ...body, tableName })
+    expect(job).toMatchObject({ status: 'failed', result: null })
+    expect(await leftovers()).toEqual({ staging: [], work: [] })
+    expect(await query(`select to_regclass($1) as t`, [`geoembeddings.${tableName}`])).toEqual([{ t: null }])
+    expect(await query(`select 1 from geoembeddings.embeddings_catalogue where table_name = $1`, [tableName])).toEqual(
+      [],
+    )
+    return job.error
+  }
+
+  test.each<[string, () => Promise<Uint8Array | string>, string]>([
+    [
+      'a truncated file',
+      async () => (await readFile(join(files, 'scene.tif'))).subarray(0, -1000),
+      'GEOTIFF_TRUNCATED',
+    ],
+    [
+      'a PNG by the name of a TIFF',
+      async () => Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+      'NOT_A_GEOTIFF',
+    ],
+    ['an empty file', async () => '', 'NOT_A_GEOTIFF'],
+    ['a web page', async () => '<!doctype html><title>Sign in</title>', 'NOT_A_GEOTIFF'],
+    [
+      'a raster without georeference',
+      () =>
+        writeGeoTiff(textureImage({ width: 64, height: 64, bands: 3, seed: 1, noise: 8, type: 'uint8' }), {
+          type: 'uint8',
+        }),
+      'NO_GEOREFERENCE',
+    ],
+    [
+      'a CRS that cannot be transformed exactly',
+      () =>
+        writeGeoTiff(textureImage({ width: 64, height: 64, bands: 3, seed: 1, noise: 8, type: 'uint8' }), {
+          ...UTM,
+          georeference: { epsg: 2056, affine: [2_600_000, 1, 0, 1_200_000, 0, -1] },
+        }),
+      'UNSUPPORTED_CRS',
+    ],
+    [
+      'nothing but nodata',
+      () =>
+        writeGeoTiff(
+          imageOf({ width: 300, height: 300, bands: 3 }, () => 0),
+          { ...UTM, nodata: '0' },
+        ),
+      'NO_VALID_PIXELS',
+    ],
+  ])('%s', async (_, make, code) => {
+    await writeFile(join(files, 'bad.tif'), await make())
+    expect(await failing({ geotiffPath: 'bad.tif' })).toMatchObject({
+      code,
+      hint: expect.any(String) as string,
+      retryable: false,
+    })
+  })
+
+  test('bands out of range, and too few or too many', async () => {
+    expect(await failing({ geotiffPath: 'scene.tif', bands: [0, 1, 3] })).toMatchObject({ code: 'BAND_OUT_OF_RANGE' })
+    expect(await failing({ geotiffPath: 'scene.tif', bands: [0, 1] })).toMatchObject({ code: 'BAND_COUNT' })
+  })
+  test('too many tiles: the figure, the limit and the variable are told', async () => {
+    expect(await failing({ geotiffPath: 'scene.tif', stride: 8 })).toMatchObject({
+      code: 'size_guard_exceeded',
+      message: expect.stringMatching(/\d+ tiles; GEOEMBEDDINGS_MAX_TILES allows 4000/) as string,
+    })
+  })
+  test('a file over the limit, on disk', async () => {
+    await writeFile(join(files, 'big.tif'), Buffer.alloc(2_000_001))
+    expect(await failing({ geotiffPath: 'big.tif' })).toMatchObject({
+      code: 'size_guard_exceeded',
+      message: expect.stringContaining('GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows 2000000') as string,
+    })
+  })
+  test.each<[string, RequestListener]>([
+    [
+      'that is announced as too large',
+      (_, response) => void response.writeHead(200, { 'content-length': '99999999' }).end('x'),
+    ],
+    [
+      'whose length is not told',
+      (_, response) => {
+        const chunk = Buffer.alloc(100_000)
+        const send = () => {
+          while (!response.destroyed && response.write(chunk));
+        }
+        response.on('drain', send)
+        send()
+      },
+    ],
+  ])('a download %s', async (_, listener) => {
+    serve = listener
+    expect(await failing({ geotiffPath: `${origin}/big.tif` })).toMatchObject({
+      code: 'size_guard_exceeded',
+      message: expect.stringContaining('GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows 2000000') as string,
+    })
+  })
+  test.each([
+    ['a missing file', 404, 'DOWNLOAD_REFUSED'],
+    ['a page that wants a sign-in', 403, 'DOWNLOAD_REFUSED'],
+  ])('%s on the web', async (_, status, code) => {
+    serve = (__, response) => void response.writeHead(status).end()
+    expect(await failing({ geotiffPath: `${origin}/x.tif` })).toMatchObject({ code, retryable: false })
+  })
+  test.each([
+    'http://169.254.169.254/latest',
+    'http://10.0.0.1/a.tif',
+    'https://127.0.0.1:1/a.tif',
+    'https://[::1]/a.tif',
+    'file:///etc/passwd',
+    's3://bucket/a.tif',
+  ])('the address %s', async (geotiffPath) => {
+    expect(await failing({ geotiffPath })).toMatchObject({ code: 'URL_REFUSED' })
+  })
+  test('a redirect to an address inside', async () => {
+    serve = (_, response) => void response.writeHead(302, { location: 'http://192.168.0.1/a.tif' }).end()
+    expect(await failing({ geotiffPath: `${origin}/x.tif` })).toMatchObject({ code: 'URL_REFUSED' })
+  })
+  test('the default model without its weights: the file, its place and the alternative are told, within a second of work', async () => {
+    const error = await failing({ geotiffPath: 'scene.tif', modelName: undefined })
+    expect(error).toMatchObject({ code: 'MODEL_UNAVAILABLE' })
+    const said = JSON.stringify(error)
+    expect(said).toContain('dinov3-vitl16-pretrain-sat493m')
+    expect(said).toContain('model.onnx')
+    expect(said).toContain(BUILT_IN_MODEL)
+  })
+})
+
+test('a running job is cancelled within two seconds and leaves nothing', async () => {
+  await fixture(
+    'long.tif',
+    { width: 2048, height: 2048, bands: 3 },
+    { ...UTM, compression: 'jpeg', color: 'ycbcr', predictor: 1 },
+  )
+  const tableName = name()
+  const { body } = await submit(worker, TASK, {
+    geotiffPath: 'long.tif',
+    tableName,
+    modelName: BUILT_IN_MODEL,
+    stride: 32,
+  })
+  await until(worker, body.links.self, (job) => job.progress?.phase === 'embed' && job.progress.done > 0)
+  const asked = Date.now()
+  await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  const job = await until(worker, body.links.self)
+  expect(job).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  expect(Date.now() - asked).toBeLessThan(10_000)
+  expect(await leftovers()).toEqual({ staging: [], work: [] })
+})

@@ -1,0 +1,78 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const SERVICES_KEY = 'services-key-of-the-secrets-test'
+const SECRET = 'hunter2-must-not-be-shown'
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+})
+
+test('no secret of a request or of the configuration reaches the log, whatever happens', async () => {
+  const child = fork(new URL('../src/main.ts', import.meta.url), {
+    env: {
+      DATABASE_URL: db.url,
+      PORT: '45997',
+      LOG_LEVEL: 'trace',
+      TERRANE_MODE: 'shared',
+      TERRANE_SERVICES_KEY: SERVICES_KEY,
+      TERRANE_SECRETS_KEY: 'cd'.repeat(32),
+      TERRANE_ALLOW_PROJECT_TARGET: 'true',
+      TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let log = ''
+  child.stdout?.on('data', (chunk) => (log += String(chunk)))
+  child.stderr?.on('data', (chunk) => (log += String(chunk)))
+  await once(child, 'message')
+
+  const post = async (body: unknown, key = SERVICES_KEY) => {
+    const response = await fetch('http://127.0.0.1:45997/jobs/createGeoEmbeddings', {
+      method: 'POST',
+      headers: { apikey: key, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const target = (databaseUrl: string) => ({
+    projectRef: 'brought',
+    databaseUrl,
+    serviceRoleKey: SECRET,
+    storageUrl: 'http://127.0.0.1:1/storage/v1',
+  })
+  const body = {
+    geotiffPath: `https://files.example/a.tif?sig=${SECRET}`,
+    tableName: 'x',
+    modelName: 'builtin-texture-spectral-v1',
+  }
+  const answers = [
+    // A password the server does not know, a server that is not there, a body that does not fit, a key nobody has.
+    await post({ ...body, projectTarget: target(`postgres://nobody:${SECRET}@127.0.0.1:1/none`) }),
+    await post({ ...body, projectTarget: target(db.url.replace('postgres@', `postgres:${SECRET}@`)) }),
+    await post({ ...body, projectTarget: { ...target(db.url), databaseUrl: `mysql://u:${SECRET}@h/d` } }),
+    await post({ ...body, tableName: 1, projectTarget: target(db.url) }),
+    await post(body, `wrong-${SECRET}`),
+  ]
+  expect(answers.map((answer) => answer.status)).toEqual([503, 202, 422, 422, 401])
+  // The accepted job fails on its address, and says so in the log.
+  const deadline = Date.now() + 15_000
+  while (!log.includes('job failed') && !log.includes('job interrupted') && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+
+  expect(log).toMatch(/job (failed|interrupted)/)
+  expect(log).not.toContain(SECRET)
+  expect(log).not.toContain(SERVICES_KEY)
+  for (const { text } of answers) expect(text).not.toContain(SECRET)
+  const dump = await db.database.query(
+    `select (select json_agg(j) from terrane.jobs j)::text as jobs, (select json_agg(b) from pgboss.job b)::text as queue`,
+  )
+  expect(JSON.stringify(dump.rows)).not.toContain(SECRET)
+})

@@ -1,0 +1,74 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startEmbeddedDatabase } from '@terrane/database'
+import { App } from './apps.ts'
+import { printLine } from './log.ts'
+import type { Keys, Settings } from './settings.ts'
+
+/** The running stack. */
+export interface Stack extends AsyncDisposable {
+  readonly workerUrl: string
+  readonly originUrl: string
+  readonly databaseUrl: string
+  /** Rejects when an app ends by itself. */
+  readonly failed: Promise<never>
+}
+
+/** Starts the database and every app, each when what it needs is there. Disposing of it stops all in reverse order. */
+export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
+  await using opening = new AsyncDisposableStack()
+  const { home, ports, projectRef } = settings
+  await mkdir(join(home, 'data'), { recursive: true })
+  const databaseUrl = settings.databaseUrl ?? (await startDatabase(settings, opening))
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  failed.catch(() => {})
+  const common = {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: settings.logLevel,
+    DATABASE_URL: databaseUrl,
+    TERRANE_HOME: home,
+    TERRANE_PROJECT_REF: projectRef,
+    TERRANE_STORAGE: `file:${join(home, 'storage')}`,
+    TERRANE_JWT_SECRET: keys.jwtSecret,
+    TERRANE_ANON_KEY: keys.anonKey,
+    TERRANE_SERVICE_ROLE_KEY: keys.serviceRoleKey,
+    TERRANE_SERVICES_KEY: keys.servicesKey,
+    TERRANE_SECRETS_KEY: keys.secretsKey,
+  }
+  const start = async (name: string, port: number, env: Readonly<Record<string, string>>) => {
+    const app = await App.start(name, { ...common, PORT: String(port), ...env }, (message) =>
+      reject(new Error(message)),
+    )
+    opening.defer(() => app.stop())
+  }
+  await start('worker', ports.worker, {
+    TERRANE_MODE: 'local',
+    TERRANE_DATA_ROOTS: [join(home, 'data'), process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
+    TERRANE_WORK_DIR: join(home, 'work'),
+    TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
+  })
+  await start('origin', ports.origin, { TERRANE_WORKER_URL: local(ports.worker) })
+
+  const all = opening.move()
+  return {
+    workerUrl: local(ports.worker),
+    originUrl: local(ports.origin),
+    databaseUrl,
+    failed,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+function local(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+async function startDatabase(settings: Settings, opening: AsyncDisposableStack): Promise<string> {
+  printLine('database', `starting the embedded database in ${join(settings.home, 'pglite')}`)
+  const started = performance.now()
+  const database = opening.use(
+    await startEmbeddedDatabase({ dataDir: join(settings.home, 'pglite'), port: settings.ports.database }),
+  )
+  printLine('database', `ready after ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  return database.url
+}

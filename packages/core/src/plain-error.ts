@@ -1,0 +1,36 @@
+import { TerraneError, type ErrorKind, type FieldError } from './errors.ts'
+
+/** An error as it crosses the border of a thread. */
+export interface PlainError {
+  readonly code: string | null
+  readonly kind: ErrorKind
+  readonly message: string
+  readonly hint: string | null
+  readonly details: string | null
+  readonly errors: readonly FieldError[]
+}
+
+/** What of an error can be posted to another thread. */
+export function toPlainError(error: unknown): PlainError {
+  if (error instanceof TerraneError) {
+    const { code, kind, message, hint, details, errors } = error
+    return { code, kind, message, hint, details, errors }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return { code: null, kind: 'internal', message, hint: null, details: null, errors: [] }
+}
+
+/**
+ * The error that {@link toPlainError} took apart.
+ *
+ * @param other makes the error of one that is in no catalogue
+ */
+export function reviveError(plain: PlainError, other: (why: string) => TerraneError): TerraneError {
+  const { code, kind, message, hint, details, errors } = plain
+  if (code === null) return other(message)
+  return new TerraneError(code, kind, message, {
+    ...(hint !== null && { hint }),
+    ...(details !== null && { details }),
+    errors,
+  })
+}

@@ -1,0 +1,33 @@
+import type { Job } from './protocol.ts'
+import { RunControl } from './run-control.ts'
+import { openTileReader } from './tile-source.ts'
+import { hostWorker } from './worker-host.ts'
+
+await hostWorker(() => Promise.resolve(null), decodeTiles)
+
+/** Reads all tiles in order into the ring, group by group. */
+async function decodeTiles(job: Job): Promise<void> {
+  const { source, batch, ring } = job
+  if (!ring) throw new Error('a decoding thread needs a ring')
+  const control = new RunControl(job.control)
+  const pixels = new Float32Array(ring.pixels)
+  const fractions = new Float32Array(ring.fractions)
+  const tileLength = pixels.length / fractions.length
+  const reader = await openTileReader(source)
+  try {
+    for (let group = 0; group * batch < source.count; group++) {
+      if (!control.awaitReleased(group + 1 - ring.groups)) return
+      const start = group * batch
+      const stop = Math.min(start + batch, source.count)
+      const firstSlot = (group % ring.groups) * batch
+      for (let tile = start; tile < stop; tile++) {
+        const slot = firstSlot + tile - start
+        const { validFraction } = await reader.read(tile, pixels.subarray(slot * tileLength, (slot + 1) * tileLength))
+        fractions[slot] = validFraction
+      }
+      control.publish(group + 1)
+    }
+  } finally {
+    reader.close?.()
+  }
+}

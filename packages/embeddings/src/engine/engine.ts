@@ -1,0 +1,170 @@
+import { availableParallelism } from 'node:os'
+import { availableMemory } from 'node:process'
+
+import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models/manifest.ts'
+import type { Model } from '../models/store.ts'
+import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
+import { EngineThread } from './engine-thread.ts'
+import type { Job, Ring, ThreadSetup } from './protocol.ts'
+import { RunControl } from './run-control.ts'
+import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
+import type { TileSource } from './tile-source.ts'
+
+/** Batches that fit into the ring between the decoding and the inferring thread. */
+const RING_GROUPS = 4
+
+export interface EngineOptions {
+  /** Cores to use; all when absent. */
+  readonly threads?: number
+  /** Memory that copies of the model may take, in bytes; half of what is free when absent. */
+  readonly memoryBytes?: number
+  /** How to use the threads; chosen by the memory when absent. */
+  readonly mode?: EngineMode
+}
+
+export interface EmbedRequest {
+  readonly source: TileSource
+  /** Side of the tiles in pixels. */
+  readonly tileSize: number
+  /** `tile` when absent. */
+  readonly level?: EmbeddingLevel
+  /** Scale embeddings to unit length; true when absent. */
+  readonly normalize?: boolean
+  /** Tiles with less valid area, 0 to 1, are skipped and counted; 0.5 when absent. */
+  readonly minValidFraction?: number
+  readonly signal?: AbortSignal
+  /** Called with every batch, and at least once a second. */
+  readonly onProgress?: (progress: EmbedProgress) => void
+}
+
+/**
+ * A model that is open in worker threads, for many runs. The calling thread only passes results on: it never decodes
+ * or infers.
+ */
+export interface Engine extends AsyncDisposable {
+  readonly model: Model
+  readonly mode: EngineMode
+  /** Cores in use. */
+  readonly threads: number
+  /**
+   * Embeds the tiles of a source. Runs of one engine are done one after the other; each begins when it is iterated.
+   *
+   * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED
+   */
+  embed(request: EmbedRequest): EmbeddingRun
+  /** Ends the threads; runs that are not over fail. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a model in worker threads.
+ *
+ * @throws MODEL_MISMATCH when the graph does not fit the manifest
+ */
+export async function openEngine(model: Model, options: EngineOptions = {}): Promise<Engine> {
+  const { threads = availableParallelism(), memoryBytes = availableMemory() / 2 } = options
+  const mode = options.mode ?? chooseMode(model, threads, memoryBytes)
+  const pool = new ThreadPool(model, mode, threads)
+  await pool.open()
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    model,
+    mode,
+    threads,
+    embed: (request) => {
+      const { job, dims } = planJob(model, request, mode === 'parallel' ? threads : 1, mode)
+      return startRun({ ...request, job, dims }, async (work) => {
+        const mine = last.then(async () => work(await pool.open()))
+        last = mine.catch(() => undefined)
+        await mine
+      })
+    },
+    close: () => pool.close(),
+    [Symbol.asyncDispose]: () => pool.close(),
+  }
+}
+
+function planJob(model: Model, request: EmbedRequest, workers: number, mode: EngineMode): { job: Job; dims: number } {
+  const { source, tileSize, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
+  const { manifest } = model
+  checkTileSize(manifest, tileSize)
+  const perTile = embeddingsPerTile(manifest, level, tileSize)
+  const { batch } = manifest.input
+  const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
+  const bytesPerTile = perTile * manifest.dims * Float32Array.BYTES_PER_ELEMENT
+  const bandTiles = mode === 'parallel' ? (source.bandTiles ?? 1) : 1
+  const unit = chooseUnit({ tiles: source.count, threads: workers, batch, bandTiles, bytesPerTile })
+  const job: Job = {
+    source,
+    unit,
+    batch,
+    width,
+    height,
+    level,
+    perTile,
+    normalize,
+    minValidFraction,
+    window: chooseWindow(unit, workers, bytesPerTile),
+    control: RunControl.allocate(),
+    ring: mode === 'pipeline' ? allocateRing(batch, manifest.input.bands.length * width * height) : null,
+  }
+  return { job, dims: manifest.dims }
+}
+
+function allocateRing(batch: number, tileLength: number): Ring {
+  const tiles = RING_GROUPS * batch
+  return {
+    groups: RING_GROUPS,
+    pixels: new SharedArrayBuffer(tiles * tileLength * Float32Array.BYTES_PER_ELEMENT),
+    fractions: new SharedArrayBuffer(tiles * Float32Array.BYTES_PER_ELEMENT),
+  }
+}
+
+/** The threads of an engine; after one is lost all are started anew. */
+class ThreadPool {
+  readonly #model: Model
+  readonly #mode: EngineMode
+  readonly #cores: number
+  #threads: EngineThread[] = []
+  #closed = false
+
+  constructor(model: Model, mode: EngineMode, cores: number) {
+    this.#model = model
+    this.#mode = mode
+    this.#cores = cores
+  }
+
+  async open(): Promise<readonly EngineThread[]> {
+    if (this.#closed) throw new Error('the engine is closed')
+    if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads
+    await this.#end()
+    const { manifest, graph } = this.#model
+    const start = (script: string, threads: number): Promise<EngineThread> => {
+      const setup: ThreadSetup = { manifest, graph, threads }
+      return EngineThread.start(new URL(script, import.meta.url), setup)
+    }
+    const starting =
+      this.#mode === 'parallel'
+        ? Array.from({ length: this.#cores }, () => start('./embed.worker.ts', 1))
+        : [start('./decode.worker.ts', 1), start('./infer.worker.ts', this.#cores)]
+    const started = await Promise.allSettled(starting)
+    this.#threads = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
+    const failure = started.find((one) => one.status === 'rejected')
+    if (failure) {
+      await this.#end()
+      throw failure.reason
+    }
+    return this.#threads
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
+    const threads = this.#threads
+    this.#threads = []
+    await Promise.all(threads.map((thread) => thread.terminate()))
+  }
+}

@@ -1,0 +1,59 @@
+import type { PlainError } from '@terrane/core'
+
+import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
+import type { TileSource } from './tile-source.ts'
+
+/** What a thread is started with. */
+export interface ThreadSetup {
+  readonly manifest: ModelManifest
+  readonly graph: Uint8Array | string
+  /** Cores for one run of the model. */
+  readonly threads: number
+}
+
+/** One run over a source, as its threads see it. */
+export interface Job {
+  readonly source: TileSource
+  /** Tiles per portion of work, and per message of results; a multiple of `batch`. */
+  readonly unit: number
+  /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, whoever does it. */
+  readonly batch: number
+  /** Pixels of the model's input. */
+  readonly width: number
+  readonly height: number
+  readonly level: EmbeddingLevel
+  /** Embeddings per tile. */
+  readonly perTile: number
+  readonly normalize: boolean
+  readonly minValidFraction: number
+  /** How far, in tiles, threads may be ahead of the consumer. */
+  readonly window: number
+  readonly control: SharedArrayBuffer
+  readonly ring: Ring | null
+}
+
+/** Tensors on their way from the decoding to the inferring thread: `groups` batches, used in turn. */
+export interface Ring {
+  readonly groups: number
+  /** `groups · batch` tensors. */
+  readonly pixels: SharedArrayBuffer
+  /** The valid fraction of each. */
+  readonly fractions: SharedArrayBuffer
+}
+
+/** Embeddings of the tiles `[first, end)` that had enough data. */
+export interface BatchMessage {
+  readonly type: 'batch'
+  readonly first: number
+  readonly end: number
+  readonly tiles: Uint32Array<ArrayBuffer>
+  readonly validFractions: Float32Array<ArrayBuffer>
+  /** `tiles.length · perTile · dims`. */
+  readonly embeddings: Float32Array<ArrayBuffer>
+}
+
+export type ThreadMessage =
+  | { readonly type: 'ready' }
+  | BatchMessage
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly error: PlainError }

@@ -1,0 +1,83 @@
+const CANCELLED = 0
+const CLAIMED = 1
+const DELIVERED = 2
+const PUBLISHED = 3
+const RELEASED = 4
+const CELLS = 5
+
+/** A wait looks around so often even when nobody wakes it. */
+const WAKE_MS = 250
+
+/**
+ * What the threads of one run share: who does which portion, how far the consumer is, how full the ring between a
+ * decoding and an inferring thread is, and whether to stop. The `await…` methods block the calling thread, so they
+ * are for worker threads; they return false when the run was cancelled.
+ */
+export class RunControl {
+  readonly #cells: Int32Array
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#cells = new Int32Array(buffer)
+  }
+
+  static allocate(): SharedArrayBuffer {
+    return new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT)
+  }
+
+  get cancelled(): boolean {
+    return Atomics.load(this.#cells, CANCELLED) === 1
+  }
+
+  /** Wakes all threads that wait, and lets each stop before its next batch. */
+  cancel(): void {
+    Atomics.store(this.#cells, CANCELLED, 1)
+    for (const cell of [DELIVERED, PUBLISHED, RELEASED]) Atomics.notify(this.#cells, cell)
+  }
+
+  /** The number of the next portion that nobody has taken. */
+  claim(): number {
+    return Atomics.add(this.#cells, CLAIMED, 1)
+  }
+
+  /** The consumer has taken `count` tiles. */
+  deliver(count: number): void {
+    this.#advance(DELIVERED, count)
+  }
+
+  awaitDelivered(count: number): boolean {
+    return this.#await(DELIVERED, count)
+  }
+
+  /** The decoding thread has filled `count` groups of the ring. */
+  publish(count: number): void {
+    this.#advance(PUBLISHED, count)
+  }
+
+  awaitPublished(count: number): boolean {
+    return this.#await(PUBLISHED, count)
+  }
+
+  /** The inferring thread has emptied `count` groups of the ring. */
+  release(count: number): void {
+    this.#advance(RELEASED, count)
+  }
+
+  awaitReleased(count: number): boolean {
+    return this.#await(RELEASED, count)
+  }
+
+  #advance(cell: number, count: number): void {
+    Atomics.store(this.#cells, cell, count)
+    Atomics.notify(this.#cells, cell)
+  }
+
+  /** Blocks until the cell has reached `count`. */
+  #await(cell: number, count: number): boolean {
+    for (;;) {
+      if (this.cancelled) return false
+      const value = Atomics.load(this.#cells, cell)
+      if (value >= count) return true
+      Atomics.wait(this.#cells, cell, value, WAKE_MS)
+    }
+  }
+}

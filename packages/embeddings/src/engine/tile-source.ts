@@ -1,0 +1,42 @@
+/** Gives tiles as normalised tensors. One reader belongs to one thread, which makes one call at a time. */
+export interface TileReader {
+  /**
+   * Writes tile `index` into `out` as `[channels, height, width]`; `out` may lie in a SharedArrayBuffer. The answer
+   * says how much of the tile holds data, from 0 to 1.
+   */
+  read(
+    index: number,
+    out: Float32Array,
+  ): { readonly validFraction: number } | PromiseLike<{ readonly validFraction: number }>
+  close?(): void
+}
+
+/**
+ * Tiles that each inference thread reads by itself: the thread imports `module` and calls its export
+ * `openTileReader(options)`. All but that call is plain data.
+ */
+export interface TileSource {
+  /** URL of the module. */
+  readonly module: string
+  /** What to pass to `openTileReader`; must survive `structuredClone`. */
+  readonly options: unknown
+  /** Number of tiles; they are numbered from 0. */
+  readonly count: number
+  /** Neighbours in the numbering that share the work of decoding, and are best read by one thread; 1 when absent. */
+  readonly bandTiles?: number
+}
+
+/** Opens a source's reader in the calling thread. */
+export async function openTileReader(source: TileSource): Promise<TileReader> {
+  const module: unknown = await import(source.module)
+  if (!isReaderModule(module)) throw new TypeError(`${source.module} has no function openTileReader`)
+  return module.openTileReader(source.options)
+}
+
+interface ReaderModule {
+  openTileReader(options: unknown): TileReader | Promise<TileReader>
+}
+
+function isReaderModule(module: unknown): module is ReaderModule {
+  return typeof module === 'object' && module !== null && 'openTileReader' in module
+}

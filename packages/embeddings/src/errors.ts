@@ -1,0 +1,114 @@
+import { defineError } from '@terrane/core'
+
+const BUILT_IN_HINT = 'The built-in model "builtin-texture-spectral-v1" needs no download: name it as modelName.'
+
+export const modelUnknown = defineError(
+  'MODEL_UNKNOWN',
+  'invalid',
+  (f: { id: string; known: readonly string[] }) => `There is no model "${f.id}"; known are ${f.known.join(', ')}.`,
+  (f) => ({
+    hint: 'Use a known model, or have the operator put a manifest of this name into the model directory.',
+    errors: [{ path: '/modelName', message: `must be one of ${f.known.join(', ')}` }],
+  }),
+)
+
+export const manifestInvalid = defineError(
+  'MODEL_MANIFEST_INVALID',
+  'invalid',
+  (f: { source: string; problem: string }) => `The model manifest ${f.source} is not usable: ${f.problem}.`,
+  () => ({ hint: 'Correct the file; packages/embeddings/README.md lists the fields.' }),
+)
+
+export const modelUnavailable = defineError(
+  'MODEL_UNAVAILABLE',
+  'unavailable',
+  (f: { id: string; file: string; place: string; why: string }) =>
+    `The model "${f.id}" is not here: ${f.file} is missing and ${f.why}.`,
+  (f) => ({ hint: `Put the file at ${f.place}. ${BUILT_IN_HINT}` }),
+)
+
+export const unpinnedAndMissing = defineError(
+  'MODEL_UNAVAILABLE',
+  'unavailable',
+  (f: { id: string; file: string; place: string }) =>
+    `The model "${f.id}" is not here: ${f.file} is missing, and its manifest has no checksum that a download could be verified with.`,
+  (f) => ({
+    hint:
+      `Fill the checksums once with the command "models pin ${f.id}" to have it downloaded, or put the file at ${f.place}. ` +
+      BUILT_IN_HINT,
+  }),
+)
+
+export const modelUnpinned = defineError(
+  'MODEL_UNPINNED',
+  'forbidden',
+  (f: { id: string; file: string; place: string }) =>
+    `The model "${f.id}" is not used: its manifest has no checksum for ${f.file}, so nothing tells the right file from a wrong one.`,
+  (f) => ({
+    hint:
+      `Fill the checksums once with the command "models pin ${f.id}", or allow models without checksums. ` +
+      `The file belongs at ${f.place}. ${BUILT_IN_HINT}`,
+  }),
+)
+
+export const modelTampered = defineError(
+  'MODEL_TAMPERED',
+  'conflict',
+  (f: { id: string; place: string; what: 'size' | 'sha256'; found: string; expected: string }) =>
+    `The model "${f.id}" is refused: ${f.place} has ${f.what} ${f.found}, its manifest says ${f.expected}.`,
+  () => ({ hint: 'Delete the file to have it downloaded again, or pin the model anew if the new file is wanted.' }),
+)
+
+export const modelMismatch = defineError(
+  'MODEL_MISMATCH',
+  'invalid',
+  (f: { id: string; problem: string }) => `The graph of the model "${f.id}" does not fit its manifest: ${f.problem}.`,
+  () => ({ hint: "Correct the manifest's input, outputs or dims." }),
+)
+
+export const modelNotPinnable = defineError(
+  'MODEL_NOT_PINNABLE',
+  'upstream',
+  (f: { id: string; file: string; why: string }) => `The model "${f.id}" cannot be pinned: ${f.file} ${f.why}.`,
+  () => ({ hint: 'Check the URL in the manifest and the access token, or pin from files that are already in place.' }),
+)
+
+export const tileSizeUnsupported = defineError(
+  'TILE_SIZE_UNSUPPORTED',
+  'invalid',
+  (f: { id: string; tileSize: number; min: number; multiple: number }) =>
+    `The model "${f.id}" takes tiles from ${f.min} pixels in steps of ${f.multiple}, not ${f.tileSize}.`,
+  (f) => ({ errors: [{ path: '/tileSize', message: `must be a multiple of ${f.multiple}, at least ${f.min}` }] }),
+)
+
+export const levelUnsupported = defineError(
+  'LEVEL_UNSUPPORTED',
+  'invalid',
+  (f: { id: string }) => `The model "${f.id}" has no patches: it gives one embedding per tile.`,
+  () => ({ hint: 'Use level "tile".', errors: [{ path: '/level', message: 'must be "tile" for this model' }] }),
+)
+
+export const inferenceFailed = defineError(
+  'INFERENCE_FAILED',
+  'internal',
+  (f: { id: string; why: string }) => `The model "${f.id}" failed: ${f.why}.`,
+)
+
+export const embeddingNotFinite = defineError(
+  'EMBEDDING_NOT_FINITE',
+  'internal',
+  (f: { id: string; tile: number }) => `The model "${f.id}" gave a number that is not finite for tile ${f.tile}.`,
+)
+
+export const threadLost = defineError(
+  'INFERENCE_THREAD_LOST',
+  'internal',
+  (f: { why: string }) => `An inference thread ended: ${f.why}.`,
+  () => ({ hint: 'The job can be tried again; if memory ran out, lower the thread count or the memory budget.' }),
+)
+
+export const artifactFailed = defineError(
+  'ARTIFACT_FAILED',
+  'internal',
+  (f: { why: string }) => `The GeoParquet file could not be written: ${f.why}.`,
+)

@@ -1,0 +1,194 @@
+import type { FieldError } from '@terrane/core'
+
+import { levelUnsupported, manifestInvalid, tileSizeUnsupported } from '../errors.ts'
+import { boolean, list, nullable, number, oneOf, record, text } from './checks.ts'
+
+/** One embedding per tile, or one per patch of a tile. */
+export type EmbeddingLevel = 'tile' | 'patch'
+
+/** How an output tensor becomes one vector per tile. */
+export type Pooling =
+  /** `[batch, dims]` as it is. */
+  | 'none'
+  /** `[batch, tokens, dims]`: the first token. */
+  | 'first-token'
+  /** `[batch, tokens, dims]`: the mean over all tokens. */
+  | 'mean-tokens'
+  /** `[batch, dims, height, width]`: the mean over all positions. */
+  | 'mean-positions'
+
+/** One file of a model. */
+export interface ModelFile {
+  /** Relative to the model's folder; a graph refers to its external data by this place. */
+  readonly path: string
+  /** Where to download it; null when an operator puts it in place. */
+  readonly url: string | null
+  /** Bytes; null when not pinned. */
+  readonly size: number | null
+  /** Lower-case hex; null when not pinned. */
+  readonly sha256: string | null
+}
+
+/**
+ * What has to be known of a model to run it: the content of `<id>.json` in the model directory. All fields are
+ * required, unknown ones are refused.
+ */
+export interface ModelManifest {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  /** `handcrafted`: fixed filters; `neural`: trained weights. */
+  readonly kind: 'neural' | 'handcrafted'
+  readonly pretrained: boolean
+  readonly licence: { readonly name: string; readonly url: string | null; readonly notice: string | null }
+  /** Commit or version of the files; part of the path where they lie. */
+  readonly revision: string
+  /** The graph first, then its external data. */
+  readonly files: readonly ModelFile[]
+  readonly input: {
+    readonly name: string
+    /** The only size the graph takes; null when the tile's own size is fed. */
+    readonly size: { readonly width: number; readonly height: number } | null
+    /** What each channel is, in order. */
+    readonly bands: readonly string[]
+    /** Per channel, of values scaled to [0, 1]. */
+    readonly mean: readonly number[]
+    readonly std: readonly number[]
+    /** Most tiles per run; 1 for a graph with a fixed batch. */
+    readonly batch: number
+  }
+  /** The first of these that the graph has gives the tile's embedding. */
+  readonly outputs: readonly { readonly name: string; readonly pooling: Pooling }[]
+  /** Length of an embedding. */
+  readonly dims: number
+  /** Sides of tiles in pixels. */
+  readonly tile: { readonly min: number; readonly multiple: number; readonly default: number }
+  /** Patch tokens `[batch, skip + patches, dims]`, row by row after `skip` others; null when there are none. */
+  readonly patches: { readonly output: string; readonly size: number; readonly skip: number } | null
+  /** Patches in a tile of the default size; 1 without patches. */
+  readonly patches_per_tile: number
+}
+
+const isManifest = record<ModelManifest>({
+  id: text(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'must be lower-case letters, digits, ".", "_" and "-", at most 100'),
+  title: text(),
+  description: text(),
+  kind: oneOf('neural', 'handcrafted'),
+  pretrained: boolean(),
+  licence: record({
+    name: text(),
+    url: nullable(text(/^https?:\/\//, 'must be a URL or null')),
+    notice: nullable(text()),
+  }),
+  revision: text(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be a commit or version: letters, digits, ".", "_" and "-"'),
+  files: list(
+    record({
+      path: text(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._/-]*$/, 'must be a relative path without ".."'),
+      url: nullable(text(/^https?:\/\/\S+$/, 'must be a URL or null')),
+      size: nullable(number(1, 2 ** 40, true)),
+      sha256: nullable(text(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits or null')),
+    }),
+    1,
+    64,
+  ),
+  input: record({
+    name: text(),
+    size: nullable(record({ width: number(1, 8192, true), height: number(1, 8192, true) })),
+    bands: list(text(), 1, 64),
+    mean: list(number(-1e6, 1e6), 1, 64),
+    std: list(number(1e-9, 1e6), 1, 64),
+    batch: number(1, 64, true),
+  }),
+  outputs: list(record({ name: text(), pooling: oneOf('none', 'first-token', 'mean-tokens', 'mean-positions') }), 1, 8),
+  dims: number(1, 16_000, true),
+  tile: record({
+    min: number(1, 8192, true),
+    multiple: number(1, 8192, true),
+    default: number(1, 8192, true),
+  }),
+  patches: nullable(record({ output: text(), size: number(1, 512, true), skip: number(0, 1024, true) })),
+  patches_per_tile: number(1, 2 ** 26, true),
+})
+
+/**
+ * Checks the content of a manifest file.
+ *
+ * @param source how to call it in an error
+ * @throws MODEL_MANIFEST_INVALID with one entry in `errors` per field
+ */
+export function parseManifest(value: unknown, source: string): ModelManifest {
+  const errors: FieldError[] = []
+  if (isManifest(value, '', errors)) {
+    checkConsistency(value, errors)
+    if (errors.length === 0) return value
+  }
+  const problem = errors.map(({ path, message }) => `${path || 'it'} ${message}`).join('; ')
+  throw manifestInvalid({ source, problem }, { errors })
+}
+
+/** True when every file has a size and a checksum. */
+export function isPinned(manifest: ModelManifest): boolean {
+  return manifest.files.every((file) => file.size !== null && file.sha256 !== null)
+}
+
+/** How the patches of a tile lie: rows from the top, patches of a row from the left; sizes in pixels of the tile. */
+export interface PatchGrid {
+  readonly columns: number
+  readonly rows: number
+  readonly width: number
+  readonly height: number
+}
+
+/**
+ * The patches of a tile of `tileSize` pixels.
+ *
+ * @throws LEVEL_UNSUPPORTED when the model has no patches
+ */
+export function patchGrid(manifest: ModelManifest, tileSize: number): PatchGrid {
+  if (!manifest.patches) throw levelUnsupported({ id: manifest.id })
+  const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
+  const columns = Math.floor(width / manifest.patches.size)
+  const rows = Math.floor(height / manifest.patches.size)
+  const size = manifest.patches.size
+  return { columns, rows, width: (size * tileSize) / width, height: (size * tileSize) / height }
+}
+
+/**
+ * Embeddings that one tile gives.
+ *
+ * @throws LEVEL_UNSUPPORTED when the model has no patches
+ */
+export function embeddingsPerTile(manifest: ModelManifest, level: EmbeddingLevel, tileSize: number): number {
+  if (level === 'tile') return 1
+  const { columns, rows } = patchGrid(manifest, tileSize)
+  return columns * rows
+}
+
+/** @throws TILE_SIZE_UNSUPPORTED when the model does not take tiles of this side, in pixels */
+export function checkTileSize(manifest: ModelManifest, tileSize: number): void {
+  const { min, multiple } = manifest.tile
+  if (Number.isSafeInteger(tileSize) && tileSize >= min && tileSize % multiple === 0) return
+  throw tileSizeUnsupported({ id: manifest.id, tileSize, min, multiple })
+}
+
+function checkConsistency(manifest: ModelManifest, errors: FieldError[]): void {
+  const { files, input, tile, patches, patches_per_tile: patchesPerTile } = manifest
+  const channels = input.bands.length
+  if (input.mean.length !== channels)
+    errors.push({ path: '/input/mean', message: `must have ${channels} entries, as bands has` })
+  if (input.std.length !== channels)
+    errors.push({ path: '/input/std', message: `must have ${channels} entries, as bands has` })
+  if (new Set(files.map((file) => file.path)).size !== files.length) {
+    errors.push({ path: '/files', message: 'must not name a path twice' })
+  }
+  if (tile.default < tile.min || tile.default % tile.multiple !== 0) {
+    errors.push({ path: '/tile/default', message: `must be a multiple of ${tile.multiple}, at least ${tile.min}` })
+  }
+  if (patches && !input.size && tile.multiple % patches.size !== 0) {
+    errors.push({ path: '/tile/multiple', message: `must be a multiple of the patch size ${patches.size}` })
+  }
+  const expected = patches ? embeddingsPerTile(manifest, 'patch', tile.default) : 1
+  if (patchesPerTile !== expected) {
+    errors.push({ path: '/patches_per_tile', message: `must be ${expected} for tiles of ${tile.default} pixels` })
+  }
+}

@@ -1,0 +1,162 @@
+import { ProtobufWriter } from './protobuf.ts'
+
+/** The name of a value that flows between nodes. */
+export type Value = string
+
+/** A node's attribute: a number is an integer, a list holds integers, a float says so. */
+export type Attribute = number | string | readonly number[] | { readonly float: number }
+
+/** A dimension: its size, or the name of a size that is known when the graph runs. */
+export type Dimension = number | string
+
+/** Where a tensor's bytes go when they do not travel inside the graph: a file beside it. */
+export interface ExternalData {
+  /** The file's name, relative to the graph's own folder. */
+  readonly location: string
+  /** Receives the bytes in order; the offset of a tensor is the sum of the lengths before it. */
+  readonly write: (bytes: Uint8Array) => void
+}
+
+const FLOAT = 1
+const INT64 = 7
+const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const
+
+/**
+ * Builds an ONNX graph and encodes it, deterministic to the byte.
+ *
+ * Source: ONNX IR version 8, operator set 17 (onnx.proto): field numbers as there.
+ */
+export class OnnxGraph {
+  readonly #name: string
+  readonly #external: ExternalData | null
+  readonly #nodes: Uint8Array[] = []
+  readonly #initializers: Uint8Array[] = []
+  readonly #inputs: Uint8Array[] = []
+  readonly #outputs: Uint8Array[] = []
+  #values = 0
+  #externalOffset = 0
+
+  constructor(name: string, external: ExternalData | null = null) {
+    this.#name = name
+    this.#external = external
+  }
+
+  /** A float32 tensor that the caller feeds. */
+  input(name: string, shape: readonly Dimension[]): Value {
+    this.#inputs.push(valueInfo(name, shape))
+    return name
+  }
+
+  /** A constant float32 tensor, row-major. */
+  floats(shape: readonly number[], values: ArrayLike<number>): Value {
+    const data = Float32Array.from(values)
+    return this.#initializer(FLOAT, shape, new Uint8Array(data.buffer), true)
+  }
+
+  /** A constant one-dimensional int64 tensor, for shapes, axes and indices. */
+  ints(values: readonly number[]): Value {
+    const data = BigInt64Array.from(values, BigInt)
+    return this.#initializer(INT64, [values.length], new Uint8Array(data.buffer), false)
+  }
+
+  /** A node with one output. */
+  op(type: string, inputs: readonly Value[], attributes: Readonly<Record<string, Attribute>> = {}): Value {
+    const output = this.#fresh()
+    this.#node(type, inputs, [output], attributes)
+    return output
+  }
+
+  /** Declares `value` as the graph's output `name`. */
+  output(name: string, shape: readonly Dimension[], value: Value): void {
+    this.#node('Identity', [value], [name], {})
+    this.#outputs.push(valueInfo(name, shape))
+  }
+
+  /** The bytes of the `.onnx` file. */
+  encode(): Uint8Array {
+    return new ProtobufWriter()
+      .int(1, 8)
+      .string(2, 'terrane')
+      .message(7, (graph) => {
+        for (const node of this.#nodes) graph.bytes(1, node)
+        graph.string(2, this.#name)
+        for (const initializer of this.#initializers) graph.bytes(5, initializer)
+        for (const input of this.#inputs) graph.bytes(11, input)
+        for (const output of this.#outputs) graph.bytes(12, output)
+      })
+      .message(8, (opset) => opset.string(1, '').int(2, 17))
+      .finish()
+  }
+
+  #fresh(): Value {
+    return `v${this.#values++}`
+  }
+
+  #node(
+    type: string,
+    inputs: readonly Value[],
+    outputs: readonly Value[],
+    attributes: Readonly<Record<string, Attribute>>,
+  ): void {
+    const node = new ProtobufWriter()
+    for (const input of inputs) node.string(1, input)
+    for (const output of outputs) node.string(2, output)
+    node.string(4, type)
+    for (const [name, value] of Object.entries(attributes))
+      node.message(5, (field) => writeAttribute(field, name, value))
+    this.#nodes.push(node.finish())
+  }
+
+  #initializer(type: number, shape: readonly number[], bytes: Uint8Array, mayBeExternal: boolean): Value {
+    const name = this.#fresh()
+    const tensor = new ProtobufWriter()
+    for (const size of shape) tensor.int(1, size)
+    tensor.int(2, type).string(8, name)
+    if (this.#external && mayBeExternal) {
+      writeExternal(tensor, this.#external.location, this.#externalOffset, bytes.length)
+      this.#external.write(bytes)
+      this.#externalOffset += bytes.length
+    } else {
+      tensor.bytes(9, bytes)
+    }
+    this.#initializers.push(tensor.finish())
+    return name
+  }
+}
+
+function writeAttribute(field: ProtobufWriter, name: string, value: Attribute): void {
+  field.string(1, name)
+  if (typeof value === 'number') field.int(3, value).int(20, ATTRIBUTE_TYPES.int)
+  else if (typeof value === 'string') field.string(4, value).int(20, ATTRIBUTE_TYPES.string)
+  else if ('float' in value) field.float(2, value.float).int(20, ATTRIBUTE_TYPES.float)
+  else {
+    for (const item of value) field.int(8, item)
+    field.int(20, ATTRIBUTE_TYPES.ints)
+  }
+}
+
+function writeExternal(tensor: ProtobufWriter, location: string, offset: number, length: number): void {
+  const entries = { location, offset: String(offset), length: String(length) }
+  for (const [key, value] of Object.entries(entries)) {
+    tensor.message(13, (entry) => entry.string(1, key).string(2, value))
+  }
+  tensor.int(14, 1)
+}
+
+function valueInfo(name: string, shape: readonly Dimension[]): Uint8Array {
+  return new ProtobufWriter()
+    .string(1, name)
+    .message(2, (type) =>
+      type.message(1, (tensor) =>
+        tensor.int(1, FLOAT).message(2, (dimensions) => {
+          for (const size of shape) {
+            dimensions.message(1, (dimension) => {
+              if (typeof size === 'number') dimension.int(1, size)
+              else dimension.string(2, size)
+            })
+          }
+        }),
+      ),
+    )
+    .finish()
+}

@@ -1,0 +1,5 @@
+export { OnnxGraph } from './graph.ts'
+export type { Attribute, Dimension, ExternalData, Value } from './graph.ts'
+export { VIT_SMALL, buildRandomVit } from './random-vit.ts'
+export type { VitShape } from './random-vit.ts'
+export { buildTextureSpectral } from './texture-spectral.ts'

@@ -1,0 +1,63 @@
+import { invalidFilter } from './errors.ts'
+
+/** The values of a key that count: every one, or those listed. */
+export type TagValues = true | readonly string[]
+
+/** Features that have one of these tags; each key counts by itself. */
+export interface KeyFilter {
+  readonly kind: 'keys'
+  readonly keys: Readonly<Record<string, TagValues>>
+}
+
+/** Features in named groups of tags; a feature counts once per group, with the first tag that matches. */
+export interface GroupFilter {
+  readonly kind: 'groups'
+  readonly groups: Readonly<Record<string, Readonly<Record<string, TagValues>>>>
+}
+
+export type OsmFilter = KeyFilter | GroupFilter
+
+/**
+ * Reads a filter as users write it: `{"amenity": ["school", "cafe"], "shop": true, "leisure": "park"}`, or the same
+ * within named groups.
+ *
+ * @param path where it stands in the input, as a JSON pointer
+ * @throws INVALID_OSM_FILTER
+ */
+export function parseOsmFilter(value: unknown, path = '/osmTags'): OsmFilter {
+  const entries = entriesOf(value, path)
+  if (entries.some(([, inner]) => isPlainObject(inner))) {
+    const groups = entries.map(([name, inner]) => [name, parseKeys(inner, `${path}/${name}`)] as const)
+    return { kind: 'groups', groups: Object.fromEntries(groups) }
+  }
+  return { kind: 'keys', keys: parseKeys(value, path) }
+}
+
+function parseKeys(value: unknown, path: string): Record<string, TagValues> {
+  const keys = entriesOf(value, path).map(([key, values]) => [key, parseValues(values, `${path}/${key}`)] as const)
+  return Object.fromEntries(keys)
+}
+
+function parseValues(value: unknown, path: string): TagValues {
+  if (value === true) return true
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (values.length === 0) throw invalidFilter({ path, problem: 'must have at least one value' })
+  return [...new Set(values.map((one) => parseText(one, path)))]
+}
+
+function parseText(value: unknown, path: string): string {
+  if (typeof value === 'string' && value !== '' && value.length <= 255) return value
+  throw invalidFilter({ path, problem: 'must be true, a value, or a list of values of 1 to 255 characters' })
+}
+
+function entriesOf(value: unknown, path: string): [string, unknown][] {
+  if (!isPlainObject(value)) throw invalidFilter({ path, problem: 'must be an object of keys and values' })
+  const entries = Object.entries(value)
+  if (entries.length === 0) throw invalidFilter({ path, problem: 'must have at least one key' })
+  if (entries.some(([key]) => key === '')) throw invalidFilter({ path, problem: 'must not have an empty key' })
+  return entries
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,43 @@
+import { presetUnknown } from '../errors.ts'
+import type { OsmFilter, TagValues } from '../osm-filter.ts'
+import { BASE_OSM_GROUPS } from './base-osm-groups.ts'
+import { GEOFABRIK_LAYERS } from './geofabrik-layers.ts'
+import { HEX2VEC } from './hex2vec.ts'
+
+/** As the tables write them: values separated by spaces, `*` for every value. */
+type Table = Readonly<Record<string, string>>
+
+/** The presets by the names that users of srai know, and by those of its constants. */
+const PRESETS: Readonly<Record<string, () => OsmFilter>> = {
+  hex2vec: () => ({ kind: 'keys', keys: readTable(HEX2VEC) }),
+  base_osm_groups: () => readGroups(BASE_OSM_GROUPS),
+  geofabrik_layers: () => readGroups(GEOFABRIK_LAYERS),
+  bicycle_parking: () => ({ kind: 'keys', keys: { amenity: ['bicycle_parking'] } }),
+}
+
+/** The names that `osmPreset` takes. */
+export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS)
+
+/**
+ * The filter of a preset; `HEX2VEC_FILTER` and `hex2vec` are the same.
+ *
+ * @throws OSM_PRESET_UNKNOWN
+ */
+export function osmPreset(name: string): OsmFilter {
+  const key = name
+    .toLowerCase()
+    .replaceAll('-', '_')
+    .replace(/_filter$/, '')
+  if (!Object.hasOwn(PRESETS, key)) throw presetUnknown({ name, known: PRESET_NAMES })
+  return PRESETS[key]!()
+}
+
+function readGroups(tables: Readonly<Record<string, Table>>): OsmFilter {
+  const groups = Object.entries(tables).map(([name, table]) => [name, readTable(table)] as const)
+  return { kind: 'groups', groups: Object.fromEntries(groups) }
+}
+
+function readTable(table: Table): Record<string, TagValues> {
+  const keys = Object.entries(table).map(([key, values]) => [key, values === '*' || values.split(' ')] as const)
+  return Object.fromEntries(keys)
+}

@@ -1,0 +1,134 @@
+import { POLYGON_TO_CELLS_FLAGS, UNITS, cellToBoundary, getHexagonAreaAvg, polygonToCellsExperimental } from 'h3-js'
+
+import { emptyArea, invalidArea, invalidResolution, tooManyCells } from './errors.ts'
+import type { PolygonRings, Position } from './geometry.ts'
+
+/** A figure that must not be exceeded, and the name of the setting that holds it; 0 is no limit. */
+export interface CellGuard {
+  readonly limit: number
+  readonly setting: string
+}
+
+export interface CoverRequest {
+  /** Polygons in longitude and latitude. */
+  readonly area: readonly PolygonRings[]
+  readonly resolution: number
+  readonly maxCells?: CellGuard
+}
+
+const EARTH_RADIUS_KM = 6371.0072
+const RADIANS = Math.PI / 180
+/** H3 cells of one resolution differ from their mean area by less than this factor. */
+const AREA_SPREAD = 2
+
+/**
+ * All H3 cells that have a point in common with the area, in ascending order.
+ *
+ * The guard acts before cells are made where the area alone shows that it will be exceeded, and on their exact number
+ * otherwise.
+ *
+ * @throws INVALID_H3_RESOLUTION, size_guard_exceeded, INVALID_AREA, EMPTY_AREA
+ */
+export function coverArea({ area, resolution, maxCells }: CoverRequest): string[] {
+  const limit = maxCells?.limit || Infinity
+  const estimate = estimateCells({ area, resolution })
+  const setting = maxCells?.setting ?? ''
+  if (estimate > limit * AREA_SPREAD) throw tooManyCells({ cells: estimate, exact: false, resolution, limit, setting })
+  const cells = new Set<string>()
+  for (const polygon of area) for (const cell of coverPolygon(polygon, resolution)) cells.add(cell)
+  if (cells.size > limit) throw tooManyCells({ cells: cells.size, exact: true, resolution, limit, setting })
+  if (cells.size === 0) throw emptyArea()
+  return [...cells].toSorted()
+}
+
+function coverPolygon(polygon: PolygonRings, resolution: number): string[] {
+  const rings = polygon.map((ring) => ring.map(([x, y]) => [x, y]))
+  const wrong = rings.flat().find(([x = NaN, y = NaN]) => !(Math.abs(x) <= 360 && Math.abs(y) <= 90))
+  if (wrong) throw invalidArea({ why: `[${wrong.join(', ')}] is not a position` })
+  try {
+    return polygonToCellsExperimental(rings, resolution, POLYGON_TO_CELLS_FLAGS.containmentOverlapping, true)
+  } catch (cause) {
+    throw invalidArea({ why: cause instanceof Error ? cause.message : String(cause) }, { cause })
+  }
+}
+
+/**
+ * About how many cells an area has: its size over the mean size of a cell. Costs nothing, for a check on submission.
+ *
+ * @throws INVALID_H3_RESOLUTION
+ */
+export function estimateCells({ area, resolution }: CoverRequest): number {
+  if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15) throw invalidResolution({ resolution })
+  const squareKm = area.reduce((sum, polygon) => sum + polygonArea(polygon), 0)
+  return Math.ceil(squareKm / getHexagonAreaAvg(resolution, UNITS.km2))
+}
+
+/**
+ * The outline of a cell in longitude and latitude: one closed counter-clockwise ring, or two where the antimeridian
+ * cuts it. A cell around a pole is closed along the pole.
+ */
+export function cellPolygons(cell: string): PolygonRings[] {
+  const ring = unwrappedBoundary(cell)
+  const xs = ring.map(([x]) => x)
+  const [west, east] = [Math.min(...xs), Math.max(...xs)]
+  const parts = [-360, 0, 360].flatMap((shift) => {
+    if (west + shift >= 180 || east + shift <= -180) return []
+    const moved = ring.map(([x, y]): Position => [x + shift, y])
+    return [clip(clip(moved, -180, 1), 180, -1)]
+  })
+  return parts.filter((part) => part.length >= 3).map((part) => [[...part, part[0]!]])
+}
+
+/**
+ * A cell's vertices with longitudes that run on beyond ±180 instead of jumping. A ring that runs all around a pole is
+ * closed along it.
+ */
+export function unwrappedBoundary(cell: string): Position[] {
+  const ring: Position[] = []
+  let shift = 0
+  let last: number | null = null
+  for (const [x = 0, y = 0] of cellToBoundary(cell, true)) {
+    if (last !== null && x - last > 180) shift -= 360
+    if (last !== null && x - last < -180) shift += 360
+    last = x
+    ring.push([x + shift, y])
+  }
+  // h3-js closes the ring: once around a pole the last vertex is a whole turn from the first.
+  const [firstX, firstY] = ring[0]!
+  const [lastX] = ring.at(-1)!
+  if (Math.abs(lastX - firstX) < 180) return ring.slice(0, -1)
+  const pole = firstY > 0 ? 90 : -90
+  const closed: Position[] = [...ring, [lastX, pole], [firstX, pole]]
+  return lastX > firstX === pole > 0 ? closed : closed.toReversed()
+}
+
+/** The part of a convex ring where `side · (x - limit) >= 0`. */
+function clip(ring: readonly Position[], limit: number, side: 1 | -1): Position[] {
+  const out: Position[] = []
+  for (const [i, [bx, by]] of ring.entries()) {
+    const [ax, ay] = ring.at(i - 1)!
+    const a = side * (ax - limit)
+    const b = side * (bx - limit)
+    if (a < 0 !== b < 0) out.push([limit, ay + ((by - ay) * a) / (a - b)])
+    if (b >= 0) out.push([bx, by])
+  }
+  return out
+}
+
+/** Square kilometres on the sphere, holes taken off. */
+function polygonArea(polygon: PolygonRings): number {
+  return polygon.reduce((sum, ring, i) => sum + (i === 0 ? 1 : -1) * Math.abs(ringArea(ring)), 0)
+}
+
+/** Source: Chamberlain and Duquette, Some algorithms for polygons on a sphere (JPL 07-03). */
+function ringArea(ring: readonly Position[]): number {
+  let sum = 0
+  for (const [i, [x, y]] of ring.entries()) {
+    const [px, py] = ring.at(i - 1)!
+    let turn = x - px
+    if (turn > 180) turn -= 360
+    if (turn < -180) turn += 360
+    sum += turn * RADIANS * (2 + Math.sin(y * RADIANS) + Math.sin(py * RADIANS))
+  }
+  return (sum * EARTH_RADIUS_KM * EARTH_RADIUS_KM) / 2
+}

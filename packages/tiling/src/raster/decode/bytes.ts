@@ -1,0 +1,52 @@
+import { constants, inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { Compression } from '../raster-info.ts'
+import { createLzwDecoder } from './lzw.ts'
+import { decodePackBits } from './packbits.ts'
+
+/** Room past the expected size: with it a full block is one chunk, and a longer stream is noticed. */
+const SLACK = 64
+
+/**
+ * Undoes a byte compression: at most `limit` bytes are made. The result is fresh memory, changed freely by the caller.
+ *
+ * @throws Error when the stream is damaged or longer than `limit`
+ */
+export type ByteDecoder = (stored: Uint8Array, limit: number) => Uint8Array
+
+/** The decoder of a byte compression, or null for one that compresses pictures. One decoder serves one thread. */
+export function byteDecoderOf(compression: Compression): ByteDecoder | null {
+  switch (compression) {
+    case 'none':
+      return (stored) => stored
+    case 'deflate':
+      // A sync flush at the end returns what a cut stream holds; the caller sees that it is too short.
+      return (stored, limit) =>
+        inflateSync(stored, {
+          chunkSize: limit + SLACK,
+          maxOutputLength: limit + SLACK,
+          finishFlush: constants.Z_SYNC_FLUSH,
+        })
+    case 'zstd':
+      return (stored, limit) => zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
+    case 'lzw': {
+      const decode = createLzwDecoder()
+      return (stored, limit) => {
+        if (stored[0] === 0 && ((stored[1] as number) & 1) === 1) throw new Error('its LZW is of the old bit order')
+        return filled(limit, (target) => decode(stored, target))
+      }
+    }
+    case 'packbits':
+      return (stored, limit) => filled(limit, (target) => decodePackBits(stored, target))
+    case 'jpeg':
+    case 'webp':
+    case 'lerc':
+      return null
+  }
+}
+
+function filled(limit: number, decode: (target: Uint8Array) => number): Uint8Array {
+  const target = new Uint8Array(limit)
+  const written = decode(target)
+  if (written < 0) throw new Error('its codes are out of order')
+  return target.subarray(0, written)
+}

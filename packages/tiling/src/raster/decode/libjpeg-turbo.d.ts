@@ -1,0 +1,11 @@
+declare module '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs' {
+  interface Decoder {
+    getEncodedBuffer(length: number): Uint8Array
+    decode(): void
+    getDecodedBuffer(): Uint8ClampedArray
+  }
+  interface Codec {
+    readonly JPEGDecoder: new () => Decoder
+  }
+  export default function load(options: { print(text: string): void; printErr(text: string): void }): Promise<Codec>
+}

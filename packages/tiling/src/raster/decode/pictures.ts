@@ -1,0 +1,115 @@
+import { inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { RasterLevel, Samples } from '../raster-info.ts'
+import { allocateSamples } from './samples.ts'
+import type { JpegDecoder } from './jpeg.ts'
+import { joinJpeg, loadJpegDecoder, readJpegFrame } from './jpeg.ts'
+
+/** The pixels that a block must hold; the last strip of an image may be shorter than the others. */
+export interface BlockShape {
+  readonly width: number
+  readonly rows: number
+  /** Rows of a full block. */
+  readonly fullRows: number
+  readonly samples: number
+}
+
+/**
+ * Decodes a block of a picture codec into interleaved samples of the level's type.
+ *
+ * @throws Error when the block is damaged or has another shape
+ */
+export type PictureDecoder = (stored: Uint8Array, shape: BlockShape) => Samples | Promise<Samples>
+
+/** The picture decoder of a level, null for byte compressions. Codecs are loaded at the first block. */
+export function pictureDecoderOf(level: RasterLevel): PictureDecoder | null {
+  switch (level.compression) {
+    case 'jpeg':
+      return jpegBlocks(level)
+    case 'webp':
+      return decodeWebp
+    case 'lerc':
+      return (stored, shape) => decodeLerc(level, stored, shape)
+    default:
+      return null
+  }
+}
+
+function jpegBlocks(level: RasterLevel): PictureDecoder {
+  const components = level.planar ? 1 : level.samplesPerPixel
+  if (components !== 1 && components !== 3) return (stored, shape) => decodeRareJpeg(level, stored, shape)
+  let decoder: JpegDecoder | null = null
+  const decode = (stored: Uint8Array, shape: BlockShape, codec: JpegDecoder): Samples => {
+    const jpeg = joinJpeg(level.jpegTables, stored, level.color === 'ycbcr')
+    const frame = readJpegFrame(jpeg)
+    requireShape(frame.width, frame.height, frame.components, shape)
+    try {
+      return codec(jpeg)
+    } catch (error) {
+      decoder = null
+      throw error
+    }
+  }
+  return (stored, shape) => {
+    if (decoder !== null) return decode(stored, shape, decoder)
+    return loadJpegDecoder().then((codec) => decode(stored, shape, (decoder = codec)))
+  }
+}
+
+/** Two, four or more components: no colour transform applies, which libjpeg-turbo's wrapper cannot be told. */
+async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
+  const jpeg = joinJpeg(level.jpegTables, stored, false)
+  const frame = readJpegFrame(jpeg)
+  requireShape(frame.width, frame.height, frame.components, shape)
+  const { getDecoder } = await import('geotiff')
+  const codec = await getDecoder(7, {
+    tileWidth: shape.width,
+    tileHeight: frame.height,
+    predictor: 1,
+    bitsPerSample: 8,
+    planarConfiguration: 1,
+  })
+  return new Uint8Array(await codec.decode(new Uint8Array(jpeg).buffer))
+}
+
+async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Samples> {
+  const { default: sharp } = await import('sharp')
+  const image = sharp(stored, { limitInputPixels: shape.width * shape.fullRows })
+  const pixels = shape.samples === 4 ? image.ensureAlpha() : image.removeAlpha()
+  const { data, info } = await pixels.raw().toBuffer({ resolveWithObject: true })
+  requireShape(info.width, info.height, info.channels, shape)
+  return new Uint8Array(data.buffer, data.byteOffset, data.length)
+}
+
+/** LERC marks pixels without a value in a mask; floating point samples become NaN there, as GDAL reads them. */
+async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
+  const limit = shape.width * shape.fullRows * shape.samples * 8 + 1024
+  const wrapped = level.lercParameters?.[1] ?? 0
+  const blob =
+    wrapped === 1
+      ? inflateSync(stored, { maxOutputLength: limit })
+      : wrapped === 2
+        ? zstdDecompressSync(stored, { maxOutputLength: limit })
+        : stored
+  const lerc = await import('lerc')
+  if (!lerc.isLoaded()) await lerc.load()
+  const header = lerc.getBlobInfo(blob)
+  requireShape(header.width, header.height, header.depthCount * header.bandCount, shape)
+  const { pixels, mask, bandMasks, depthCount, width, height } = lerc.decode(blob, { returnInterleaved: true })
+  const samples = allocateSamples(level.sampleType, width * height * shape.samples)
+  pixels.forEach((band, index) => {
+    const valid = bandMasks?.[index] ?? mask
+    for (let i = 0; i < band.length; i++) {
+      const pixel = Math.floor(i / depthCount)
+      const missing = valid !== null && valid[pixel] === 0
+      samples[pixels.length === 1 ? i : i * pixels.length + index] = missing ? Number.NaN : (band[i] as number)
+    }
+  })
+  return samples
+}
+
+function requireShape(width: number, height: number, samples: number, shape: BlockShape): void {
+  const fits = width === shape.width && height >= shape.rows && height <= shape.fullRows && samples === shape.samples
+  if (fits) return
+  const wanted = `${shape.width} × ${shape.rows} pixels of ${shape.samples} samples`
+  throw new Error(`it holds ${width} × ${height} pixels of ${samples} samples instead of ${wanted}`)
+}

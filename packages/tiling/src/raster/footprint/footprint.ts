@@ -1,0 +1,95 @@
+import proj4 from 'proj4'
+import { outsideCrs } from '../errors.ts'
+import type { PixelRect } from '../plan.ts'
+import type { Affine, RasterCrs } from '../raster-info.ts'
+import type { Position, Project } from './outline.ts'
+import { METERS_PER_DEGREE, traceOutline } from './outline.ts'
+import { splitAtAntimeridian } from './split.ts'
+
+/** Closed counter-clockwise rings of `[longitude, latitude]`: one, or more where the antimeridian cuts the area. */
+export interface Footprint {
+  readonly polygons: readonly (readonly Position[])[]
+}
+
+/** Degrees, about 0.1 mm: what lies this little outside of the map is on its edge. */
+const SNAP = 1e-9
+
+/**
+ * The outline of a pixel rectangle in EPSG:4326. Its vertices are those that PROJ gives, within 1 mm; between two of
+ * them the straight line stays within half a pixel of the true edge, for which points are added where the projection
+ * bends (a tile of some kilometers has its four corners and no more). Around a pole and over the antimeridian the
+ * polygons stay valid within ±180, ±90.
+ *
+ * @throws OUTSIDE_CRS when a corner has no longitude and latitude
+ */
+export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Footprint {
+  const [x0, xc, xr, y0, yc, yr] = affine
+  const toWgs84 = projectionOf(crs, Math.hypot(yc, yr))
+  const project: Project = (column, row) => toWgs84(x0 + column * xc + row * xr, y0 + column * yc + row * yr)
+  const [left, top, right, bottom] = [rect.x, rect.y, rect.x + rect.width, rect.y + rect.height]
+  const corners: Position[] = [
+    [left, top],
+    [left, bottom],
+    [right, bottom],
+    [right, top],
+  ]
+  // Rows run down the map and columns to the east, unless the transform turns the image over.
+  const ring = xc * yr - xr * yc < 0 ? corners : corners.toReversed()
+  const tolerance = pixelMeters(project, (left + right) / 2, (top + bottom) / 2) / 2
+  const outline = isGeographic(crs) ? closedRing(ring, project) : traceOutline(ring, project, tolerance)
+  return { polygons: splitAtAntimeridian(outline) }
+}
+
+/** In longitude and latitude straight edges are straight, and longitudes are as continuous as the columns. */
+function closedRing(corners: readonly Position[], project: Project): Position[] {
+  const ring = corners.map(([x, y]) => project(x, y))
+  return [...ring, ring[0] as Position]
+}
+
+function isGeographic(crs: RasterCrs): boolean {
+  return crs.definition.includes('+proj=longlat')
+}
+
+/** @param overhang how far past a pole the edge of a geographic raster may lie: grids of pixel centers do, by half a pixel */
+function projectionOf(crs: RasterCrs, overhang: number): Project {
+  const toLngLat = isGeographic(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
+  const reachable = 90 + (isGeographic(crs) ? Math.max(overhang, SNAP) : SNAP)
+  return (x, y) => {
+    const [lng, lat] = toLngLat(x, y)
+    // Written so that NaN fails.
+    const onEarth = Math.abs(lng) <= 720 && Math.abs(lat) <= reachable
+    if (!onEarth || isExcepted(crs, lng, lat)) throw outsideCrs({ x, y, crs: `EPSG:${crs.epsg} (${crs.name})` })
+    const onEdge = Math.abs(Math.abs(lng) - 180) < SNAP
+    return [onEdge ? Math.sign(lng) * 180 : lng, Math.abs(lat) > 90 - SNAP ? Math.sign(lat) * 90 : lat]
+  }
+}
+
+const inverses = new Map<string, Project>()
+
+/** Parsing a definition costs more than many footprints, and there are few definitions. */
+function inverseOf(definition: string): Project {
+  const known = inverses.get(definition)
+  if (known !== undefined) return known
+  const converter = proj4(definition)
+  const inverse: Project = (x, y) => {
+    const [lng, lat] = converter.inverse<[number, number]>([x, y])
+    return [lng, lat]
+  }
+  inverses.set(definition, inverse)
+  return inverse
+}
+
+function isExcepted({ exceptions }: RasterCrs, lng: number, lat: number): boolean {
+  return exceptions.some(([west, south, east, north]) => lng >= west && lng <= east && lat >= south && lat <= north)
+}
+
+/** Ground size of the smaller side of a pixel. */
+function pixelMeters(project: Project, column: number, row: number): number {
+  const [lng, lat] = project(column, row)
+  const east = METERS_PER_DEGREE * Math.cos((lat * Math.PI) / 180)
+  const meters = ([nextLng, nextLat]: Position): number => {
+    const turn = nextLng - lng
+    return Math.hypot((turn - 360 * Math.round(turn / 360)) * east, (nextLat - lat) * METERS_PER_DEGREE)
+  }
+  return Math.min(meters(project(column + 1, row)), meters(project(column, row + 1)))
+}

@@ -1,0 +1,81 @@
+import { malformedGeoTiff } from '../errors.ts'
+import type { BandColor, BandInfo, RasterLevel } from '../raster-info.ts'
+import type { Directory } from './directory.ts'
+import { TAG } from './tags.ts'
+
+/** The logical bands of a raster: a palette counts as the three colours it expands to. */
+export interface BandTable {
+  readonly bands: readonly BandInfo[]
+  readonly alphaBand: number | null
+  readonly palette: Uint8Array | null
+  readonly nodata: number | null
+}
+
+export function readBands(directory: Directory, level: RasterLevel): BandTable {
+  const palette = level.color === 'palette' ? readPalette(directory, level.bitsPerSample) : null
+  const items = readBandItems(directory.text(TAG.gdalMetadata) ?? '')
+  const colors = palette === null ? readColors(directory, level, items) : (['red', 'green', 'blue'] as const)
+  const bands = colors.map((color, index) => ({
+    index,
+    color,
+    scale: numberOf(items, index, 'scale', 1),
+    offset: numberOf(items, index, 'offset', 0),
+  }))
+  const alpha = (colors as readonly BandColor[]).indexOf('alpha')
+  return { bands, alphaBand: alpha === -1 ? null : alpha, palette, nodata: readNodata(directory) }
+}
+
+function readColors(directory: Directory, level: RasterLevel, items: BandItems): BandColor[] {
+  const base: BandColor[] = level.color === 'rgb' || level.color === 'ycbcr' ? ['red', 'green', 'blue'] : ['gray']
+  const extras = directory.numbers(TAG.extraSamples, level.samplesPerPixel)
+  return Array.from({ length: level.samplesPerPixel }, (_, index) => {
+    const declared = items.get(`${index} colorinterp`)?.toLowerCase()
+    if (declared !== undefined) return COLOR_NAMES.get(declared) ?? 'undefined'
+    const extra = extras[index - base.length] ?? 0
+    return base[index] ?? (extra === 1 || extra === 2 ? 'alpha' : 'undefined')
+  })
+}
+
+const COLOR_NAMES: ReadonlyMap<string, BandColor> = new Map(
+  (['gray', 'red', 'green', 'blue', 'alpha'] as const).map((color) => [color, color]),
+)
+
+/** 16-bit colours as bytes; some writers store bytes, which then are all below 256. */
+function readPalette(directory: Directory, bits: number): Uint8Array {
+  const entries = 2 ** bits
+  const stored = directory.numbers(TAG.colorMap, 3 * entries)
+  if (stored.length < 3 * entries)
+    throw malformedGeoTiff({ what: `its colour map has ${stored.length} of ${3 * entries} entries` })
+  const shift = stored.some((value) => value > 255) ? 8 : 0
+  const palette = new Uint8Array(3 * entries)
+  for (let i = 0; i < entries; i++) {
+    for (let c = 0; c < 3; c++) palette[3 * i + c] = (stored[c * entries + i] ?? 0) >> shift
+  }
+  return palette
+}
+
+function readNodata(directory: Directory): number | null {
+  const text = directory.text(TAG.gdalNodata)?.trim().toLowerCase() ?? ''
+  if (/^[+-]?nan/.test(text)) return Number.NaN
+  if (/^[+-]?inf/.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  return text === '' || Number.isNaN(Number(text)) ? null : Number(text)
+}
+
+/** Values by band and role, as in `0 scale`. */
+type BandItems = ReadonlyMap<string, string>
+
+/** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; items with a sample are a band's. */
+function readBandItems(xml: string): BandItems {
+  const items = new Map<string, string>()
+  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g)) {
+    const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
+    const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
+    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, value.trim())
+  }
+  return items
+}
+
+function numberOf(items: BandItems, band: number, role: string, otherwise: number): number {
+  const value = Number(items.get(`${band} ${role}`) ?? otherwise)
+  return Number.isFinite(value) ? value : otherwise
+}

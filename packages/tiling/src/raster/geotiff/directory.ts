@@ -1,0 +1,194 @@
+import { malformedGeoTiff, notGeoTiff, truncatedGeoTiff } from '../errors.ts'
+import type { ByteSource } from '../source.ts'
+
+/** More images than a pyramid with masks can have: such a chain is damaged or hostile. */
+const MAX_DIRECTORIES = 1024
+/** Text and tables beyond this are no headers. */
+const MAX_BYTES = 1 << 20
+
+/** Bytes per value of each TIFF field type, by its code. */
+const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+
+/** One image file directory. Values are read when asked for, so a tag that nobody needs costs nothing. */
+export interface Directory {
+  has(tag: number): boolean
+  /** How many values are stored under the tag; 0 when it is absent. */
+  count(tag: number): number
+  /** The first `limit` numbers of a tag, empty when it is absent. */
+  numbers(tag: number, limit: number): Float64Array
+  /** The first number of a tag. */
+  number(tag: number, otherwise: number): number
+  /** A tag's bytes, at most 1 MiB of them; null when it is absent. */
+  bytes(tag: number): Uint8Array | null
+  /** A tag's text without its terminator; null when it is absent. */
+  text(tag: number): string | null
+}
+
+/** The header of a TIFF and all its directories, in file order. */
+export interface TiffHeader {
+  readonly littleEndian: boolean
+  readonly directories: readonly Directory[]
+}
+
+/**
+ * Reads classic TIFF and BigTIFF, either byte order. Every position is checked against the source and nothing is
+ * allocated by a declared count alone, so damaged or hostile headers end in an error, not in a hang.
+ *
+ * Source: TIFF 6.0 section 2; the BigTIFF extension by Aware Systems.
+ *
+ * @throws NOT_A_GEOTIFF, GEOTIFF_MALFORMED, GEOTIFF_TRUNCATED
+ */
+export function readHeader(source: ByteSource): TiffHeader {
+  const head = source.read(0, 16)
+  const order = head.length < 8 ? '' : String.fromCharCode(head[0] ?? 0, head[1] ?? 0)
+  const littleEndian = order === 'II'
+  const view = viewOf(head)
+  const magic = littleEndian || order === 'MM' ? view.getUint16(2, littleEndian) : 0
+  if (magic !== 42 && magic !== 43) throw notGeoTiff({ found: describe(head) })
+  const big = magic === 43
+  if (big && (head.length < 16 || view.getUint16(4, littleEndian) !== 8)) {
+    throw malformedGeoTiff({ what: 'its BigTIFF offsets do not have 8 bytes' })
+  }
+  const reader: FieldReader = { source, littleEndian, big }
+  const directories: Directory[] = []
+  const seen = new Set<number>()
+  for (let offset = big ? readUint64(view, 8, littleEndian) : view.getUint32(4, littleEndian); offset !== 0;) {
+    if (seen.has(offset)) throw malformedGeoTiff({ what: `its directories form a loop at byte ${offset}` })
+    if (seen.size === MAX_DIRECTORIES) throw malformedGeoTiff({ what: `it has more than ${MAX_DIRECTORIES} images` })
+    seen.add(offset)
+    const { directory, next } = readDirectory(reader, offset)
+    directories.push(directory)
+    offset = next
+  }
+  if (directories.length === 0) throw malformedGeoTiff({ what: 'it holds no image' })
+  return { littleEndian, directories }
+}
+
+interface FieldReader {
+  readonly source: ByteSource
+  readonly littleEndian: boolean
+  readonly big: boolean
+}
+
+interface Field {
+  readonly type: number
+  readonly count: number
+  /** Where the values lie in the source. */
+  readonly position: number
+}
+
+function readDirectory(reader: FieldReader, offset: number): { directory: Directory; next: number } {
+  const { littleEndian, big } = reader
+  const countBytes = big ? 8 : 2
+  const entryBytes = big ? 20 : 12
+  const linkBytes = big ? 8 : 4
+  const head = viewOf(readExactly(reader.source, offset, countBytes))
+  const entries = big ? readUint64(head, 0, littleEndian) : head.getUint16(0, littleEndian)
+  if (entries > 0xffff) throw malformedGeoTiff({ what: `a directory declares ${entries} entries` })
+  const view = viewOf(readExactly(reader.source, offset + countBytes, entries * entryBytes + linkBytes))
+  const fields = new Map<number, Field>()
+  for (let i = 0; i < entries; i++) {
+    const at = i * entryBytes
+    const type = view.getUint16(at + 2, littleEndian)
+    const count = big ? readUint64(view, at + 4, littleEndian) : view.getUint32(at + 4, littleEndian)
+    const valueAt = at + (big ? 12 : 8)
+    const inline = (TYPE_BYTES[type] ?? 0) * count <= linkBytes
+    const pointer = big ? readUint64(view, valueAt, littleEndian) : view.getUint32(valueAt, littleEndian)
+    const position = inline ? offset + countBytes + valueAt : pointer
+    fields.set(view.getUint16(at, littleEndian), { type, count, position })
+  }
+  const link = entries * entryBytes
+  const next = big ? readUint64(view, link, littleEndian) : view.getUint32(link, littleEndian)
+  return { directory: directoryOf(reader, fields), next }
+}
+
+function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): Directory {
+  const numbers = (tag: number, limit: number): Float64Array => {
+    const field = fields.get(tag)
+    return field === undefined ? new Float64Array(0) : readNumbers(reader, tag, field, limit)
+  }
+  const bytes = (tag: number): Uint8Array | null => {
+    const field = fields.get(tag)
+    if (field === undefined) return null
+    const length = field.count * (TYPE_BYTES[field.type] ?? 0)
+    if (length > MAX_BYTES) throw malformedGeoTiff({ what: `tag ${tag} holds ${length} bytes` })
+    return readExactly(reader.source, field.position, length)
+  }
+  return {
+    has: (tag) => fields.has(tag),
+    count: (tag) => fields.get(tag)?.count ?? 0,
+    numbers,
+    number: (tag, otherwise) => numbers(tag, 1)[0] ?? otherwise,
+    bytes,
+    text: (tag) => {
+      const raw = bytes(tag)
+      return raw === null ? null : new TextDecoder().decode(raw).replace(/\0[^]*$/, '')
+    },
+  }
+}
+
+function readNumbers(reader: FieldReader, tag: number, field: Field, limit: number): Float64Array {
+  const width = TYPE_BYTES[field.type] ?? 0
+  if (width === 0) throw malformedGeoTiff({ what: `tag ${tag} has the unknown field type ${field.type}` })
+  const count = Math.min(field.count, limit)
+  const view = viewOf(readExactly(reader.source, field.position, count * width))
+  const values = new Float64Array(count)
+  for (let i = 0; i < count; i++) values[i] = readNumber(view, i * width, field.type, reader.littleEndian)
+  return values
+}
+
+function readNumber(view: DataView, at: number, type: number, littleEndian: boolean): number {
+  switch (type) {
+    case 3:
+      return view.getUint16(at, littleEndian)
+    case 4:
+    case 13:
+      return view.getUint32(at, littleEndian)
+    case 5:
+      return view.getUint32(at, littleEndian) / view.getUint32(at + 4, littleEndian)
+    case 6:
+      return view.getInt8(at)
+    case 8:
+      return view.getInt16(at, littleEndian)
+    case 9:
+      return view.getInt32(at, littleEndian)
+    case 10:
+      return view.getInt32(at, littleEndian) / view.getInt32(at + 4, littleEndian)
+    case 11:
+      return view.getFloat32(at, littleEndian)
+    case 12:
+      return view.getFloat64(at, littleEndian)
+    case 16:
+    case 18:
+      return readUint64(view, at, littleEndian)
+    case 17:
+      return Number(view.getBigInt64(at, littleEndian))
+    default:
+      return view.getUint8(at)
+  }
+}
+
+/** Positions beyond 2^53 lie outside of every source, so the rounding of `Number` changes no outcome. */
+function readUint64(view: DataView, at: number, littleEndian: boolean): number {
+  return Number(view.getBigUint64(at, littleEndian))
+}
+
+function readExactly(source: ByteSource, offset: number, length: number): Uint8Array {
+  if (offset + length > source.size) throw truncatedGeoTiff({ size: source.size, needed: offset + length })
+  return source.read(offset, length)
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function describe(head: Uint8Array): string {
+  if (head.length < 8) return `only ${head.length} bytes`
+  const text = String.fromCharCode(...head)
+  if (text.startsWith('\x89PNG')) return 'the signature of a PNG'
+  if (text.startsWith('\xff\xd8\xff')) return 'the signature of a JPEG'
+  if (text.startsWith('PK')) return 'the signature of a ZIP archive'
+  if (text.startsWith('\x1f\x8b')) return 'the signature of a gzip file'
+  if (/^\s*</.test(text)) return 'HTML or XML'
+  return `the bytes ${Array.from(head.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}`
+}

@@ -1,0 +1,94 @@
+import type { Affine } from '../raster-info.ts'
+import type { Directory } from './directory.ts'
+import { TAG } from './tags.ts'
+
+/** Where a raster lies: its affine transform of pixel corners and the CRS that it names. */
+export interface Georeference {
+  readonly affine: Affine | null
+  readonly epsg: number | null
+  readonly crsName: string | null
+  readonly groundControlPoints: number
+}
+
+const USER_DEFINED = 32767
+const PIXEL_IS_POINT = 2
+const KEY = {
+  modelType: 1024,
+  rasterType: 1025,
+  citation: 1026,
+  geographicCrs: 2048,
+  geographicCitation: 2049,
+  projectedCrs: 3072,
+  projectedCitation: 3073,
+}
+
+/**
+ * Reads the transform and the CRS keys.
+ *
+ * Source: OGC GeoTIFF 1.1 (19-008r4), sections 7 and 8. Where writers differ from it GDAL's reading is followed: a
+ * negative ScaleY is a north-up raster.
+ */
+export function readGeoreference(directory: Directory): Georeference {
+  const keys = readGeoKeys(directory)
+  const corners = readTransform(directory)
+  const affine = corners !== null && keys.get(KEY.rasterType) === PIXEL_IS_POINT ? fromPixelCenters(corners) : corners
+  const tiePoints = Math.floor(directory.count(TAG.modelTiepoint) / 6)
+  return {
+    affine,
+    epsg: epsgOf(keys),
+    crsName: citationOf(keys),
+    groundControlPoints: affine === null ? tiePoints : 0,
+  }
+}
+
+function readTransform(directory: Directory): Affine | null {
+  const [scaleX = 0, scaleY = 0] = directory.numbers(TAG.modelPixelScale, 2)
+  const tie = directory.numbers(TAG.modelTiepoint, 6)
+  if (scaleX !== 0 && scaleY !== 0 && tie.length === 6) {
+    const [column = 0, row = 0, , x = 0, y = 0] = tie
+    const stepY = -Math.abs(scaleY)
+    return usable([x - column * scaleX, scaleX, 0, y - row * stepY, 0, stepY])
+  }
+  const m = directory.numbers(TAG.modelTransformation, 16)
+  if (m.length !== 16) return null
+  return usable([m[3] ?? 0, m[0] ?? 0, m[1] ?? 0, m[7] ?? 0, m[4] ?? 0, m[5] ?? 0])
+}
+
+function usable(affine: Affine): Affine | null {
+  const [, a, b, , c, d] = affine
+  return affine.every(Number.isFinite) && a * d - b * c !== 0 ? affine : null
+}
+
+function fromPixelCenters([x, a, b, y, c, d]: Affine): Affine {
+  return [x - (a + b) / 2, a, b, y - (c + d) / 2, c, d]
+}
+
+type GeoKeys = ReadonlyMap<number, number | string>
+
+function readGeoKeys(directory: Directory): GeoKeys {
+  const raw = directory.numbers(TAG.geoKeyDirectory, 4 + 4 * 1024)
+  const text = directory.text(TAG.geoAsciiParams) ?? ''
+  const keys = new Map<number, number | string>()
+  for (let i = 4; i + 3 < raw.length && i < 4 + 4 * (raw[3] ?? 0); i += 4) {
+    const [id = 0, location = 0, count = 0, value = 0] = raw.subarray(i, i + 4)
+    if (location === 0) keys.set(id, value)
+    else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count).replace(/[|\s]+$/, ''))
+  }
+  return keys
+}
+
+function epsgOf(keys: GeoKeys): number | null {
+  const modelType = keys.get(KEY.modelType)
+  const projected = modelType === 1 || (modelType !== 2 && keys.has(KEY.projectedCrs))
+  if (modelType !== undefined && modelType !== 1 && modelType !== 2) return null
+  const code = keys.get(projected ? KEY.projectedCrs : KEY.geographicCrs)
+  return typeof code === 'number' && code > 0 && code < USER_DEFINED ? code : null
+}
+
+function citationOf(keys: GeoKeys): string | null {
+  for (const key of [KEY.projectedCitation, KEY.citation, KEY.geographicCitation]) {
+    const citation = keys.get(key)
+    if (typeof citation === 'string' && citation !== '') return citation
+  }
+  return null
+}

@@ -1,0 +1,30 @@
+export { inspectGeoTiff } from './inspect.ts'
+export type { InspectRequest, InspectedRaster } from './inspect.ts'
+export type { Guard } from './errors.ts'
+export { coveredRect, planTiles, tileWindow } from './plan.ts'
+export type { EdgePolicy, PixelRect, PlanRequest, TilePlan, TileWindow } from './plan.ts'
+export { estimateScale } from './scale.ts'
+export type { Scale } from './scale.ts'
+export { createTileReader } from './tile-reader.ts'
+export type { TileReader, TileReaderOptions, TileReading } from './tile-reader.ts'
+export { footprint } from './footprint/footprint.ts'
+export type { Footprint } from './footprint/footprint.ts'
+export type { Position } from './footprint/outline.ts'
+export { createCrsCatalogue } from './footprint/crs.ts'
+export type { CrsCatalogue, CrsEntry } from './footprint/crs.ts'
+export { openGeoTiff } from './geotiff/open.ts'
+export { readWindow } from './window.ts'
+export { bufferSource, openFileSource } from './source.ts'
+export type { ByteSource, FileSource } from './source.ts'
+export type {
+  Affine,
+  BandColor,
+  BandInfo,
+  ColorModel,
+  Compression,
+  RasterCrs,
+  RasterInfo,
+  RasterLevel,
+  SampleType,
+  Samples,
+} from './raster-info.ts'

@@ -1,0 +1,104 @@
+/** `[a, b, c, d, e, f]` in GDAL's order: `X = a + column·b + row·c`, `Y = d + column·e + row·f`; pixel corners. */
+export type Affine = readonly [number, number, number, number, number, number]
+
+/** The type of a decoded sample. Sub-byte and odd bit depths widen to the next type, half floats to `float32`. */
+export type SampleType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64'
+
+/** Samples of one block or window. */
+export type Samples =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | Float64Array
+
+/** How a block is compressed. `lerc` covers its deflate and zstd variants. */
+export type Compression = 'none' | 'lzw' | 'deflate' | 'zstd' | 'packbits' | 'jpeg' | 'webp' | 'lerc'
+
+/** What the samples of a pixel mean, from the photometric interpretation. */
+export type ColorModel = 'gray' | 'gray-inverted' | 'rgb' | 'palette' | 'ycbcr' | 'mask'
+
+/** The declared meaning of one band. */
+export type BandColor = 'gray' | 'red' | 'green' | 'blue' | 'alpha' | 'palette' | 'undefined'
+
+/** One band as a caller sees it; `index` is 0-based. */
+export interface BandInfo {
+  readonly index: number
+  readonly color: BandColor
+  /** Physical value = stored value · scale + offset. */
+  readonly scale: number
+  readonly offset: number
+}
+
+/**
+ * One image of the file: full resolution, an overview or a mask. Blocks are tiles, or strips as full-width blocks,
+ * counted row by row; in planar files band after band.
+ */
+export interface RasterLevel {
+  readonly width: number
+  readonly height: number
+  readonly blockWidth: number
+  readonly blockHeight: number
+  readonly blocksAcross: number
+  readonly blocksDown: number
+  readonly tiled: boolean
+  /** True when each band has blocks of its own. */
+  readonly planar: boolean
+  readonly samplesPerPixel: number
+  readonly bitsPerSample: number
+  readonly sampleType: SampleType
+  readonly compression: Compression
+  readonly predictor: 1 | 2 | 3
+  readonly color: ColorModel
+  /** Byte order of stored samples. */
+  readonly littleEndian: boolean
+  /** Byte position of each block; 0 with a count of 0 is a block that was never written. */
+  readonly blockOffsets: Float64Array
+  readonly blockByteCounts: Float64Array
+  readonly jpegTables: Uint8Array | null
+  readonly lercParameters: readonly number[] | null
+}
+
+/** A reduced image, with its own mask. */
+export interface RasterOverview extends RasterLevel {
+  readonly mask: RasterLevel | null
+}
+
+/** The coordinate reference system of a raster, with the definition that transforms it. */
+export interface RasterCrs {
+  readonly epsg: number
+  readonly name: string
+  /** A PROJ string. */
+  readonly definition: string
+  /** West, south, east and north of areas where the definition does not hold. */
+  readonly exceptions: readonly (readonly [number, number, number, number])[]
+}
+
+/**
+ * All that is known of a raster from its headers. Plain data: it can be posted to a worker thread, which opens the
+ * file by itself.
+ */
+export interface RasterInfo extends RasterLevel {
+  /** Size of the file in bytes. */
+  readonly bytes: number
+  readonly bands: readonly BandInfo[]
+  /** Index of the alpha band, or null. */
+  readonly alphaBand: number | null
+  /** The stored value that means "no data"; NaN is possible. */
+  readonly nodata: number | null
+  /** Red, green and blue of each index (`3 · entries` bytes), for palette rasters. */
+  readonly palette: Uint8Array | null
+  readonly mask: RasterLevel | null
+  /** Largest first. */
+  readonly overviews: readonly RasterOverview[]
+  readonly affine: Affine | null
+  /** EPSG code as stored, supported or not; null when none is stored or it is user-defined. */
+  readonly epsg: number | null
+  /** The citation of the CRS, to name one that has no code. */
+  readonly crsName: string | null
+  /** Ground control points stored instead of an affine transform. */
+  readonly groundControlPoints: number
+}

@@ -1,0 +1,183 @@
+import { createBlockReader } from '../decode/block-reader.ts'
+import type { BlockReader } from '../decode/block-reader.ts'
+import { SAMPLE_BYTES } from '../decode/samples.ts'
+import type { PixelRect, TilePlan, TileWindow } from '../plan.ts'
+import type { RasterInfo, RasterLevel, Samples } from '../raster-info.ts'
+import type { ByteSource } from '../source.ts'
+import type { BlockPart } from '../window.ts'
+import { blocksOf } from '../window.ts'
+import type { PlaneRect, SampleRect, Stretch } from './stretch.ts'
+import { lookUpChannel, stretchChannel, stretchColorBytes } from './stretch.ts'
+import { INVALID, flagValid, markMissing, markTransparent } from './validity.ts'
+
+export interface PainterOptions {
+  readonly source: ByteSource
+  readonly raster: RasterInfo
+  readonly plan: TilePlan
+  /** One band index per channel. */
+  readonly bands: readonly number[]
+  /** One line per channel. */
+  readonly lines: readonly Stretch[]
+  /** Memory for decoded blocks, in bytes. */
+  readonly cacheBytes?: number
+}
+
+const MIN_CACHE = 16 * 1024 * 1024
+const MAX_CACHE = 96 * 1024 * 1024
+
+/** Puts the pixels of the raster into the planes of a tile, and tells which of them are valid. */
+export interface Painter {
+  /** 1 where a pixel of the last tile is valid; says nothing when all of them are. */
+  readonly valid: Uint8Array
+  /** Returns how many pixels are valid; those outside of the raster are not, and stay as they were. */
+  paint(window: TileWindow, inside: PixelRect, planes: Float32Array): Promise<number>
+}
+
+export function createPainter(options: PainterOptions): Painter {
+  const { source, raster, plan, bands } = options
+  const cacheBytes = options.cacheBytes ?? rowOfTilesBytes(raster, plan)
+  const image = createBlockReader({ source, level: raster, name: 'image', empty: raster.nodata ?? 0, cacheBytes })
+  const mask =
+    raster.mask && createBlockReader({ source, level: raster.mask, name: 'mask', empty: 0, cacheBytes: MIN_CACHE })
+  const channels = createChannels(options)
+  const marked = markedBands(raster, bands)
+  const nodata = raster.nodata === null ? Number.NaN : nodataOf(raster.nodata, raster)
+  const marks = new Uint16Array(plan.tileSize * plan.tileSize)
+  const valid = new Uint8Array(marks.length)
+  const marksPixels = marked.length > 0 || raster.alphaBand !== null || mask !== null
+
+  const paintPart = async (part: BlockPart, to: PlaneRect, planes: Float32Array): Promise<void> => {
+    if (!raster.planar) {
+      const read = image.read(part.index)
+      const block = read instanceof Promise ? await read : read
+      const at = (band: number): SampleRect => rectOf(part, raster, band)
+      channels.paintAll(block, at, planes, to)
+      for (const band of marked) markMissing(block, at(band), marks, to, nodata)
+      if (raster.alphaBand !== null) markTransparent(block, at(raster.alphaBand), marks, to)
+      return
+    }
+    const rect = rectOf(part, raster, 0)
+    for (const band of new Set([...bands, raster.alphaBand ?? (bands[0] as number)])) {
+      const block = await image.read(band * raster.blocksAcross * raster.blocksDown + part.index)
+      channels.paintBand(band, block, rect, planes, to)
+      if (marked.includes(band)) markMissing(block, rect, marks, to, nodata)
+      if (band === raster.alphaBand) markTransparent(block, rect, marks, to)
+    }
+  }
+  const paintMask = async (reader: BlockReader, window: TileWindow, inside: PixelRect): Promise<void> => {
+    for (const part of blocksOf(reader.level, inside)) {
+      markTransparent(await reader.read(part.index), rectOf(part, reader.level, 0), marks, placeOf(part, window))
+    }
+  }
+  const missingBands = marked.length === 0 ? INVALID : marked.length
+  return {
+    valid,
+    async paint(window, inside, planes) {
+      const marking = marksPixels || inside.width * inside.height < valid.length
+      if (marking) markOutside(marks, window, inside)
+      for (const part of blocksOf(raster, inside)) await paintPart(part, placeOf(part, window), planes)
+      if (mask) await paintMask(mask, window, inside)
+      return marking ? flagValid(marks, missingBands, valid) : valid.length
+    },
+  }
+}
+
+/** How blocks become channels: three bytes at once, a table, or a line per channel. */
+interface Channels {
+  /** All channels of an interleaved block; `at` is the rectangle of a band in it. */
+  paintAll(block: Samples, at: (band: number) => SampleRect, planes: Float32Array, to: PlaneRect): void
+  /** The channels of one band, of a block that holds that band alone. */
+  paintBand(band: number, block: Samples, rect: SampleRect, planes: Float32Array, to: PlaneRect): void
+}
+
+function createChannels(options: PainterOptions): Channels {
+  const { raster, bands, plan, lines } = options
+  const size = plan.tileSize * plan.tileSize
+  const planeOf = (to: PlaneRect, channel: number): PlaneRect => ({ ...to, start: to.start + channel * size })
+  if (raster.palette !== null) {
+    const tables = paletteTables(raster.palette, bands, lines)
+    const paintAll: Channels['paintAll'] = (block, at, planes, to) => {
+      tables.forEach((table, channel) => lookUpChannel(block, at(0), planes, planeOf(to, channel), table))
+    }
+    return { paintAll, paintBand: () => {} }
+  }
+  const paintChannel = (channel: number, block: Samples, rect: SampleRect, planes: Float32Array, to: PlaneRect): void =>
+    stretchChannel(block, rect, planes, planeOf(to, channel), lines[channel] as Stretch)
+  const paintBand: Channels['paintBand'] = (band, block, rect, planes, to) =>
+    bands.forEach((of, channel) => of === band && paintChannel(channel, block, rect, planes, to))
+  const inOnePass = bands.length === 3 && raster.samplesPerPixel > 1 && lines.every((line) => !line.clamps)
+  return {
+    paintBand,
+    paintAll(block, at, planes, to) {
+      if (inOnePass && block instanceof Uint8Array) stretchColorBytes(block, at(0), planes, to, lines, bands)
+      else bands.forEach((band, channel) => paintChannel(channel, block, at(band), planes, to))
+    },
+  }
+}
+
+/** The value of each palette index, per channel; `bands` pick red, green or blue. */
+function paletteTables(palette: Uint8Array, bands: readonly number[], lines: readonly Stretch[]): Float32Array[] {
+  return lines.map(({ factor, shift, low, high }, channel) =>
+    Float32Array.from({ length: palette.length / 3 }, (_, index) => {
+      const value = (palette[3 * index + (bands[channel] as number)] as number) * factor + shift
+      return Math.max(low, Math.min(high, value))
+    }),
+  )
+}
+
+// The loops over samples take twice as long when V8 sees a position that was computed as a double, such as a quotient
+// rounded by Math.floor: `| 0` makes integers of them.
+
+function rectOf(part: BlockPart, level: RasterLevel, band: number): SampleRect {
+  const step = level.planar ? 1 : level.samplesPerPixel
+  const first = level.color === 'palette' || level.planar ? 0 : band
+  return {
+    start: (part.pixel * step + first) | 0,
+    step: step | 0,
+    rowStep: (level.blockWidth * step) | 0,
+    columns: part.columns | 0,
+    rows: part.rows | 0,
+  }
+}
+
+function placeOf(part: BlockPart, window: TileWindow): PlaneRect {
+  return { start: ((part.top - window.y) * window.size + part.left - window.x) | 0, rowStep: window.size | 0 }
+}
+
+function markOutside(marks: Uint16Array, { x, y, size }: TileWindow, inside: PixelRect): void {
+  marks.fill(INVALID)
+  for (let row = inside.y - y; row < inside.y - y + inside.height; row++) {
+    const start = row * size + inside.x - x
+    marks.fill(0, start, start + inside.width)
+  }
+}
+
+/** The stored bands in which nodata or a value that is not finite can occur. */
+function markedBands(raster: RasterInfo, bands: readonly number[]): number[] {
+  if (raster.nodata === null && !raster.sampleType.startsWith('float')) return []
+  return raster.palette === null ? [...new Set(bands)] : [0]
+}
+
+/** Nodata as a sample of the raster can hold it. */
+function nodataOf(nodata: number, raster: RasterInfo): number {
+  return raster.sampleType === 'float32' ? Math.fround(nodata) : nodata
+}
+
+/** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
+function rowOfTilesBytes(raster: RasterInfo, plan: TilePlan): number {
+  const { blockWidth, blockHeight, blocksAcross, samplesPerPixel, sampleType } = raster
+  const across = meshOf(blockWidth, plan, plan.originX)
+  const down = meshOf(blockHeight, plan, plan.originY)
+  if (across === 'blocks in tiles' && down === 'blocks in tiles') return 0
+  const rows = Math.ceil(plan.tileSize / blockHeight) + (down === 'crossing' ? 1 : 0)
+  const bytes = blocksAcross * blockWidth * rows * blockHeight * samplesPerPixel * SAMPLE_BYTES[sampleType]
+  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, bytes))
+}
+
+/** How blocks and tiles share the edges of an axis: then a block belongs to one tile, or a tile to one block. */
+function meshOf(block: number, plan: TilePlan, origin: number): 'blocks in tiles' | 'tiles in blocks' | 'crossing' {
+  const { tileSize, stride, edge } = plan
+  if (edge === 'shift' || stride < tileSize) return 'crossing'
+  if (stride % block === 0 && origin % block === 0) return 'blocks in tiles'
+  return block % stride === 0 && origin % stride === 0 ? 'tiles in blocks' : 'crossing'
+}

@@ -1,0 +1,42 @@
+import type { Samples } from '../raster-info.ts'
+import type { PlaneRect, SampleRect } from './stretch.ts'
+
+/** Set on a pixel that is invalid whatever its other bands hold; below it lies the count of bands without data. */
+export const INVALID = 0x8000
+
+/** Counts where a band holds nodata and flags where it is not finite. */
+export function markMissing(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect, nodata: number): void {
+  const { start, step, rowStep, columns, rows } = rect
+  for (let row = 0; row < rows; row++) {
+    const i = start + row * rowStep
+    const o = to.start + row * to.rowStep
+    for (let x = 0; x < columns; x++) {
+      const value = from[i + x * step] as number
+      if (value === nodata) marks[o + x] = (marks[o + x] as number) + 1
+      else if (value - value !== 0) marks[o + x] = (marks[o + x] as number) | INVALID
+    }
+  }
+}
+
+/** Flags where an alpha band or a mask holds zero. */
+export function markTransparent(from: Samples, rect: SampleRect, marks: Uint16Array, to: PlaneRect): void {
+  const { start, step, rowStep, columns, rows } = rect
+  for (let row = 0; row < rows; row++) {
+    const i = start + row * rowStep
+    const o = to.start + row * to.rowStep
+    for (let x = 0; x < columns; x++) {
+      if (from[i + x * step] === 0) marks[o + x] = (marks[o + x] as number) | INVALID
+    }
+  }
+}
+
+/** Turns marks into flags, 1 where a pixel is valid; returns how many are. */
+export function flagValid(marks: Uint16Array, missingBands: number, valid: Uint8Array): number {
+  let count = 0
+  for (let i = 0; i < marks.length; i++) {
+    const flag = (marks[i] as number) < missingBands ? 1 : 0
+    valid[i] = flag
+    count += flag
+  }
+  return count
+}
