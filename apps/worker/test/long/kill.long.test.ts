@@ -108,13 +108,13 @@ const AREA = {
 describe.each([
   {
     task: 'archiveToPmtiles',
-    body: (_: string) => ({ table: 'source', zooms: [0, 9] }),
+    body: () => ({ table: 'source', zooms: [0, 9] }),
     /** What is there is whole: null, or the number of its features. */
-    whole: async (_: string) => {
-      if (!(await store.head('pmtiles', 'source.pmtiles'))) return null
+    whole: async () => {
+      const info = await store.head('pmtiles', 'source.pmtiles')
+      if (!info) return null
       const header = await new StoredTiles(store, 'source.pmtiles').header()
-      const { size } = (await store.head('pmtiles', 'source.pmtiles'))!
-      return header.tileDataOffset + header.tileDataLength! === size ? FEATURES : -1
+      return info.size === header.tileDataOffset + header.tileDataLength! ? FEATURES : -1
     },
   },
   {
