@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { Database } from '@terrane/database'
+import type { ArtifactStore } from '@terrane/storage'
 import type { JobContext, Task } from '../src/jobs/task.ts'
 
-/** A run's steps: its progress reports and its calls of the database, the storage and the network, in their order. */
+/** A run's steps: its progress reports and its calls of the database and the network, the pieces it uploads, in their order. */
 export interface StepWatch {
   /** How many steps the last run took so far. */
   count: number
@@ -34,7 +35,7 @@ export function cancelAtStep(task: Task, watch: StepWatch, cancel: (jobId: strin
       project: {
         ...project,
         database: holding<Database>(project.database, step, ['query', 'session', 'transaction']),
-        store: holding(project.store, step, ['getBucket', 'head', 'get', 'put', 'copy', 'move', 'remove']),
+        store: holdingUploads(project.store, step),
       },
       progress(progress) {
         void step()
@@ -44,6 +45,27 @@ export function cancelAtStep(task: Task, watch: StepWatch, cancel: (jobId: strin
     return task.run(input, stepped)
   }
   return { ...task, run }
+}
+
+/** A storage that waits for a step before each piece of an upload and before its end. */
+function holdingUploads(store: ArtifactStore, step: () => Promise<unknown> | null): ArtifactStore {
+  const stepped = async function* (body: AsyncIterable<Uint8Array>) {
+    for await (const piece of body) {
+      await step()
+      yield piece
+    }
+    await step()
+  }
+  return new Proxy(store, {
+    get(object, name) {
+      if (name === 'put') {
+        return (...[bucket, key, body, options]: Parameters<ArtifactStore['put']>) =>
+          object.put(bucket, key, stepped(body), options)
+      }
+      const value: unknown = Reflect.get(object, name, object)
+      return typeof value === 'function' ? (value.bind(object) as unknown) : value
+    },
+  })
 }
 
 /** The object, whose calls wait for the step they are; all methods that are named, or the function itself. */

@@ -146,12 +146,12 @@ function serveRelease(files: Map<string, Uint8Array>, base: string): void {
 }
 
 function lines(): Buffer {
-  const features = Array.from({ length: FEATURES }, (_, i) => {
+  const texts = Array.from({ length: FEATURES }, (_, i) => {
     const positions = Array.from({ length: 10 }, (__, k) => [(i % 170) + k / 100, (i % 80) + (k % 3) / 100])
     const geometry = { type: 'LineString', coordinates: positions }
     return `${JSON.stringify({ type: 'Feature', properties: { n: i, name: `line ${i}` }, geometry })}\n`
   })
-  return Buffer.from(features.join(''))
+  return Buffer.from(texts.join(''))
 }
 
 /** Towns side by side. */
