@@ -54,7 +54,7 @@ function printHelp(stack: Stack, keys: Keys): void {
   process.stdout.write(`
 Terrane is up.
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
-  origin        ${stack.originUrl}      (rest, rpc, storage)
+  origin        ${stack.originUrl}      (rest, rpc, storage, functions)
   database      ${stack.databaseUrl.replace(/:[^:@/]*@/, ':***@')}
   anon key      ${keys.anonKey}
   service key   ${keys.serviceRoleKey}
@@ -63,6 +63,7 @@ Try:
   curl ${stack.workerUrl}/capacity ${bothHeaders(keys.serviceRoleKey)}
   curl "${stack.workerUrl}/jobs/createGeoEmbeddings?limit=3" ${bothHeaders(keys.serviceRoleKey)}
   curl ${stack.originUrl}/rest/v1/rpc/similarity_search -H "apikey: ${keys.anonKey}" -H "Content-Profile: geoembeddings" -H "Content-Type: application/json" -d '{"table_name":"demo_scene","lon":11.45,"lat":48.14,"result_limit":5}'
+  curl ${stack.originUrl}/functions/v1/hello -d '{"name":"Ada"}'
 
 Ctrl-C stops everything; the data stay in the state folder.
 `)

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
@@ -15,6 +16,9 @@ export interface Stack extends AsyncDisposable {
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
 }
+
+/** Served where `TERRANE_FUNCTIONS_DIR` names no folder. */
+const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/examples/', import.meta.url))
 
 /** Starts the database and every app, each when what it needs is there. Disposing of it stops all in reverse order. */
 export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
@@ -53,7 +57,16 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
-  await start('origin', ports.origin, { TERRANE_WORKER_URL: local(ports.worker) })
+  await start('functions', ports.functions, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLE_FUNCTIONS,
+    TERRANE_FUNCTIONS_STORAGE: `file:${join(home, 'functions', 'archives')}`,
+  })
+  await start('origin', ports.origin, {
+    TERRANE_WORKER_URL: local(ports.worker),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
+  })
 
   const all = opening.move()
   return {

@@ -61,6 +61,8 @@ describe('npm start, on a machine that has nothing yet', () => {
     expect(stack.output()).toContain('by similarity_search through supabase-js')
     expect(stack.output()).toMatch(/geoembeddings\.demo_scene: 256 rows of 64 dimensions/)
     expect(stack.output()).toMatch(/PMTiles: http/)
+    expect(stack.output()).toContain('supabase-js: Hello Terrane!')
+    expect(stack.output()).toMatch(/Function nearest:.*\n(  tile .* similarity [0-9.]+\n){4}/)
     expect(code).toBe(0)
     expect((await stat(join(home, 'demo.png'))).size).toBeGreaterThan(100_000)
     // Keys are for their owner alone.
