@@ -12,6 +12,7 @@ import type { Settings } from './settings.ts'
 export interface Stack extends AsyncDisposable {
   readonly workerUrl: string
   readonly originUrl: string
+  readonly routerUrl: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -63,15 +64,23 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLE_FUNCTIONS,
     TERRANE_FUNCTIONS_STORAGE: `file:${join(home, 'functions', 'archives')}`,
   })
+  await start('router', ports.router, {
+    TERRANE_ROUTING_OSM: process.env['TERRANE_ROUTING_OSM'] || town,
+    TERRANE_ROUTING_GRAPH: process.env['TERRANE_ROUTING_GRAPH'] || join(home, 'routing', 'graph.bin'),
+    // The demo town drives on the right, as most of the world does.
+    ...(!process.env['TERRANE_ROUTING_OSM'] && { TERRANE_ROUTING_DRIVING_SIDE: 'right' }),
+  })
   await start('origin', ports.origin, {
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
+    TERRANE_ROUTER_URL: local(ports.router),
   })
 
   const all = opening.move()
   return {
     workerUrl: local(ports.worker),
     originUrl: local(ports.origin),
+    routerUrl: local(ports.router),
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
