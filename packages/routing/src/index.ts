@@ -1,3 +1,5 @@
+export { openSections } from './graph/sections.ts'
+export type { SectionFile } from './graph/sections.ts'
 export { buildNetwork } from './network/build.ts'
 export type { BuildOptions } from './build/build-graph.ts'
 export { readNetworkFile, writeNetworkFile } from './network/file.ts'

@@ -26,6 +26,8 @@ export interface BuildOptions {
    * and that is what Valhalla takes when it has no boundaries of countries either. Say `right` for most of the world.
    */
   readonly drivingSide?: 'left' | 'right'
+  /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
+  readonly inputs?: string
   readonly onProgress?: OnProgress
   readonly signal?: AbortSignal
 }
@@ -71,6 +73,7 @@ export async function buildGraph(
   const packed = packGraph(arrays, {
     sources: readers.map((reader) => reader.source.name),
     drivingSide,
+    inputs: options.inputs ?? '',
     attribution: '© OpenStreetMap contributors',
   })
   step('done', STEPS)

@@ -3,6 +3,8 @@ import { notAGraph } from '../errors.ts'
 const MAGIC = 0x4e525254 // "TRRN", little-endian
 const VERSION = 1
 const HEADER_BYTES = 16
+/** Word of the header that storage keeps a checksum in; zero where nothing was stored. */
+const CHECKSUM_WORD = 3
 const ALIGNMENT = 64
 
 /** An array of a section. */
@@ -89,6 +91,18 @@ export function openSections(buffer: ArrayBufferLike): SectionFile {
     arrays.set(name, new TYPES[type](buffer, offset, count))
   }
   return { buffer, meta: directory.meta, arrays }
+}
+
+/** The checksum in the header of a buffer; with a value, sets it. */
+export function headerChecksum(buffer: ArrayBufferLike, value?: number): number {
+  const header = new Uint32Array(buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)
+  if (value !== undefined) header[CHECKSUM_WORD] = value
+  return header[CHECKSUM_WORD]!
+}
+
+/** What a checksum is made of: all that follows the header. */
+export function contentOf(buffer: ArrayBufferLike): Uint8Array {
+  return new Uint8Array(buffer, HEADER_BYTES)
 }
 
 function readDirectory(bytes: Uint8Array): Directory {

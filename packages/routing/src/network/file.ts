@@ -1,14 +1,16 @@
 import { open, rename, rm } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 
 import { notAGraph } from '../errors.ts'
-import { openSections, type SectionFile } from '../graph/sections.ts'
+import { contentOf, headerChecksum, openSections, type SectionFile } from '../graph/sections.ts'
 import { type Network, openNetwork } from './network.ts'
 
 /** Most bytes to read or write at a time. */
 const CHUNK_BYTES = 2 ** 28
 
-/** Writes a file as a whole: a reader sees the old one or the new one. */
+/** Writes a file as a whole, with a checksum: a reader sees the old one or the new one. */
 export async function writeNetworkFile({ buffer }: SectionFile, path: string): Promise<void> {
+  headerChecksum(buffer, crc32(contentOf(buffer)))
   const draft = `${path}.${process.pid}.part`
   try {
     const handle = await open(draft, 'w')
@@ -31,7 +33,7 @@ export async function writeNetworkFile({ buffer }: SectionFile, path: string): P
 /**
  * Reads a prepared graph file into shared memory.
  *
- * @throws NOT_A_GRAPH when the file is something else or cut short
+ * @throws NOT_A_GRAPH when the file is something else, of another version, cut short or damaged
  */
 export async function readNetworkFile(path: string): Promise<Network> {
   const handle = await open(path, 'r')
@@ -45,7 +47,9 @@ export async function readNetworkFile(path: string): Promise<Network> {
       if (bytesRead === 0) throw notAGraph({ reason: `it ended after ${at} of ${size} bytes` })
       at += bytesRead
     }
-    return openNetwork(openSections(buffer))
+    const file = openSections(buffer)
+    if (headerChecksum(buffer) !== crc32(contentOf(buffer))) throw notAGraph({ reason: 'its checksum does not match' })
+    return openNetwork(file)
   } finally {
     await handle.close()
   }

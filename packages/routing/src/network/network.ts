@@ -38,6 +38,8 @@ export interface NetworkFacts {
   readonly bytes: number
   readonly sources: readonly string[]
   readonly drivingSide: string
+  /** What the graph was built from, as the build was told; empty when it was not. */
+  readonly inputs: string
 }
 
 /**
@@ -110,13 +112,14 @@ export function openNetwork(file: SectionFile): Network {
 
 /** What is worth knowing about a network. */
 export function factsOf({ file, graph }: Network): NetworkFacts {
-  const { sources, drivingSide } = file.meta
+  const { sources, drivingSide, inputs } = file.meta
   return {
     nodes: graph.nodeCount,
     edges: graph.edgeCount,
     bytes: file.buffer.byteLength,
     sources: Array.isArray(sources) ? sources.map(String) : [],
     drivingSide: String(drivingSide),
+    inputs: typeof inputs === 'string' ? inputs : '',
   }
 }
 
