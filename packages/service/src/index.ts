@@ -22,3 +22,5 @@ export type {
   Resolver,
 } from './fetch/guarded-fetch.ts'
 export { downloadToFile } from './fetch/download.ts'
+export { createSealer, deriveSecretsKey, parseSecretsKey } from './seal.ts'
+export type { Sealer } from './seal.ts'
