@@ -91,6 +91,10 @@ const Env = Type.Object({
     default: '',
     description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
   }),
+  TERRANE_OVERTURE_STAC_URL: Type.String({
+    default: 'https://stac.overturemaps.org/catalog.json',
+    description: 'overtureImportArea: STAC catalogue of the releases.',
+  }),
   TERRANE_CACHE_DIR: Type.String({ default: '.terrane/cache', description: 'Downloads that are kept for later jobs.' }),
   TERRANE_CACHE_MAX_BYTES: Type.Integer({
     default: 21_474_836_480,
@@ -106,6 +110,11 @@ const Env = Type.Object({
     default: 104_857_600,
     minimum: 0,
     description: 'createGeoEmbeddings: largest file; 0 = no limit.',
+  }),
+  TERRANE_TILER_MEMORY_MB: Type.Integer({
+    default: 256,
+    minimum: 16,
+    description: 'archiveToPmtiles: memory of a job for features and tiles; the rest goes to its folder.',
   }),
   TERRANE_MODEL_DIR: Type.String({ default: '.terrane/models', description: 'Weights and manifests of models.' }),
   TERRANE_MODEL_DOWNLOAD: Type.Boolean({ default: true, description: 'Download weights on first use.' }),

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
+import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
@@ -223,6 +225,85 @@ describe('options', () => {
   test('one band stands for three', async () => {
     await fixture('gray.tif', { width: 256, height: 256, bands: 1 }, UTM)
     expect(await run({ geotiffPath: 'gray.tif' })).toMatchObject({ status: 'success', result: { rows: 1 } })
+  })
+})
+
+describe("an operator's own model: a manifest and two files in the model folder", () => {
+  const parts = new Map<string, Uint8Array>()
+  beforeAll(async () => {
+    const chunks: Uint8Array[] = []
+    const external = { location: 'model.onnx_data', write: (bytes: Uint8Array) => chunks.push(bytes) }
+    parts.set('model.onnx', buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7, external))
+    parts.set('model.onnx_data', Buffer.concat(chunks))
+    const folder = join(worker.folder, 'models', 'tiny-vit', 'r1')
+    await mkdir(folder, { recursive: true })
+    for (const [path, bytes] of parts) await writeFile(join(folder, path), bytes)
+    const manifest = {
+      id: 'tiny-vit',
+      title: 'Tiny random transformer',
+      description: 'Random weights, for tests.',
+      kind: 'neural',
+      pretrained: false,
+      licence: { name: 'MIT', url: null, notice: null },
+      revision: 'r1',
+      files: [...parts].map(([path, bytes]) => ({
+        path,
+        url: null,
+        size: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+      })),
+      input: {
+        name: 'pixel_values',
+        size: null,
+        bands: ['red', 'green', 'blue'],
+        mean: [0.43, 0.411, 0.296],
+        std: [0.213, 0.156, 0.143],
+        batch: 4,
+      },
+      outputs: [{ name: 'pooler_output', pooling: 'none' }],
+      dims: 32,
+      tile: { min: 32, multiple: 16, default: 64 },
+      patches: { output: 'last_hidden_state', size: 16, skip: 5 },
+      patches_per_tile: 16,
+    }
+    await writeFile(join(worker.folder, 'models', 'tiny-vit.json'), JSON.stringify(manifest))
+    await fixture('small.tif', { width: 150, height: 100, bands: 3 }, UTM)
+  })
+
+  test('embeds tiles', async () => {
+    const job = await run({ geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64 })
+    expect(job).toMatchObject({
+      status: 'success',
+      result: { rows: 6, dims: 32, model: { id: 'tiny-vit', licence: 'MIT' } },
+    })
+  })
+  test('embeds the patches that lie in the raster, in half precision, each with its place', async () => {
+    const job = await run({
+      geotiffPath: 'small.tif',
+      modelName: 'tiny-vit',
+      tileSize: 64,
+      level: 'patch',
+      tableName: 'patches',
+      minValidFraction: 0,
+    })
+    // 150 × 100 pixels touch 10 × 7 patches of 16.
+    expect(job).toMatchObject({ status: 'success', result: { rows: 70, dims: 32 } })
+    const [row] =
+      await query(`select pg_typeof(embedding)::text as type, count(*)::int as n, min(id)::int as first, max(id)::int as last,
+      round((sum(st_area(st_transform(geom, 32633))) / 1e4)::numeric)::int as hectares from geoembeddings.patches group by 1`)
+    expect(row).toEqual({ type: 'halfvec', n: 70, first: 0, last: 5 * 16 + 9, hectares: 150 })
+    const hits = await query(
+      `select id from geoembeddings.similarity_search(table_name => 'patches', patch_id => 3, result_limit => 1)`,
+    )
+    expect(hits).toEqual([{ id: 3 }])
+  })
+  test('is refused when one byte of it has changed', async () => {
+    const path = join(worker.folder, 'models', 'tiny-vit', 'r1', 'model.onnx_data')
+    const bytes = Buffer.from(parts.get('model.onnx_data') as Uint8Array)
+    bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100)
+    await writeFile(path, bytes)
+    const job = await run({ geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64 })
+    expect(job).toMatchObject({ status: 'failed', error: { code: 'MODEL_TAMPERED', retryable: false } })
   })
 })
 

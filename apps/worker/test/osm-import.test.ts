@@ -3,6 +3,7 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { OSM_TOPICS } from '@terrane/contracts'
 import { TOPICS, writePbf } from '@terrane/osm'
 import { buildCity } from '@terrane/testing/city'
@@ -245,6 +246,38 @@ test('the demo town fills every topic, with areas that are all valid', async () 
   }
 })
 
+test('what touches an odd area of the demo town is what PostGIS says', async () => {
+  const corners = Array.from({ length: 15 }, (_, i) => {
+    const [angle, radius] = [(i / 15) * 2 * Math.PI, i % 2 === 0 ? 0.013 : 0.003]
+    return [11.601 + Math.cos(angle) * radius, 48.101 + Math.sin(angle) * radius * 0.7]
+  })
+  const hole = [[11.6005, 48.1005], [11.6025, 48.1005], [11.6015, 48.1025], [11.6005, 48.1005]] // prettier-ignore
+  const aoiGeoJson = { type: 'Polygon', coordinates: [[...corners, corners[0]], hole] }
+  const topics = [
+    'buildings',
+    'streets',
+    'water',
+    'landuse',
+    'natural',
+    'boundaries',
+    'railways',
+    'waterways',
+    'transit',
+  ]
+  const part = await run({ areaName: 'Star', topics, aoiGeoJson, source: { kind: 'file', path: 'city.osm.pbf' } })
+  const counts = tablesOf(part)
+  expect(counts['star_buildings']).toBeGreaterThan(100)
+  for (const name of Object.keys(counts).filter((table) => table !== 'star_transit_point')) {
+    const whole = name.replace('star', 'auenstadt')
+    const different = await query(
+      `select coalesce(p.osm_id, w.osm_id)::int as id from ${name} p full join
+       (select osm_type, osm_id from ${whole} where st_intersects(geom, st_geomfromgeojson('${JSON.stringify(aoiGeoJson)}'))) w
+       using (osm_type, osm_id) where p.osm_id is null or w.osm_id is null`,
+    )
+    expect([name, different]).toEqual([name, []])
+  }
+})
+
 describe('what can be refused at once is', () => {
   test('a table that exists', async () => {
     await worker.db.database.query('create table public.taken_streets ()')
@@ -296,12 +329,26 @@ describe('what can be refused at once is', () => {
   })
 })
 
+test('the extract of the operator is used without a source, and missed at once', async () => {
+  const settings = { TERRANE_WORKER_CONCURRENCY: '0', TERRANE_OSM_SOURCE: join(worker.folder, 'outside.osm.pbf') }
+  await using there = await openWorker({ beside: worker, env: { ...worker.env, ...settings } })
+  const taken = await submit(there, 'osmImportArea', { areaName: 'Ours', aoiGeoJson: TOWN, topics: ['places'] })
+  expect(taken.status).toBe(202)
+  // The worker that runs it has another default, and nothing is served now.
+  expect(await until(worker, taken.body.links.self)).toMatchObject({ error: { code: 'DOWNLOAD_REFUSED' } })
+  const missing = { ...settings, TERRANE_OSM_SOURCE: '/nowhere.osm.pbf' }
+  await using gone = await openWorker({ beside: worker, env: { ...worker.env, ...missing } })
+  const refusal = await submit(gone, 'osmImportArea', { areaName: 'Theirs', aoiGeoJson: TOWN })
+  expect(refusal).toMatchObject({ status: 503, body: { code: 'OSM_SOURCE_MISSING' } })
+})
+
 describe('files that are not what they should be leave nothing behind', () => {
   test.for<[string, Buffer, string]>([
     ['cut short', townPbf().subarray(0, -50), 'OSM_TRUNCATED'],
     ['garbled', Buffer.concat([townPbf().subarray(0, 300), Buffer.alloc(2000, 7)]), 'OSM_MALFORMED'],
     ['text', Buffer.from('{"type":"FeatureCollection"}'), 'OSM_UNSUPPORTED'],
     ['empty', Buffer.alloc(0), 'OSM_MALFORMED'],
+    ['lying', lyingPbf(), 'OSM_MALFORMED'],
   ])('%s', async ([name, bytes, code]) => {
     const path = `bad-${name.replace(' ', '-')}.osm.pbf`
     await writeFile(join(worker.folder, 'data', path), bytes)
@@ -459,4 +506,36 @@ function toXml(): string {
     return [`<node id="${element.id}" lat="${element.lat}" lon="${element.lon}">${tags.join('')}</node>`]
   })
   return `<?xml version="1.0" encoding="UTF-8"?><osm version="0.6" generator="Overpass API"><meta osm_base="2026-03-04T05:06:07Z"/>${nodes.join('\n')}</osm>`
+}
+
+/** A data block of 30 MB that claims to be 100 bytes. */
+function lyingPbf(): Buffer {
+  const town = townPbf()
+  const header = town.subarray(0, 4 + town.readUInt32BE(0) + headerBlobLength(town))
+  const packed = deflateSync(Buffer.alloc(30_000_000))
+  const blob = Buffer.concat([Buffer.from([0x10, 100, 0x1a]), varint(packed.length), packed])
+  const blobHeader = Buffer.concat([
+    Buffer.from([0x0a, 7]),
+    Buffer.from('OSMData'),
+    Buffer.from([0x18]),
+    varint(blob.length),
+  ])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(blobHeader.length)
+  return Buffer.concat([header, length, blobHeader, blob])
+}
+
+/** The blob's length is the last field of its header, in one or two bytes. */
+function headerBlobLength(file: Buffer): number {
+  const end = 4 + file.readUInt32BE(0)
+  const [before = 0, last = 0] = file.subarray(end - 2, end)
+  return before >= 128 ? (last << 7) | (before & 127) : last
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = []
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 128) return Buffer.from([...bytes, rest])
+    bytes.push((rest & 127) | 128)
+  }
 }

@@ -37,3 +37,6 @@ export {
   registerImport,
 } from './imports/import-table.ts'
 export type { ImportRecord, ImportShape } from './imports/import-table.ts'
+export { scan } from './scan/scan.ts'
+export type { ScanOptions } from './scan/scan.ts'
+export type { PackedBytes, ScanBatch, ScanColumn, ScanType, ScanValues } from './scan/columns.ts'

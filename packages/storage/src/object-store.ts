@@ -105,15 +105,18 @@ export function checkKey(key: string): void {
 /**
  * Uploads under a temporary key, then moves it to its place: a remote storage whose uploads are not atomic never shows
  * half a file.
+ *
+ * @param options.temporaryName of the temporary key; a job that runs again with the same one leaves nothing of its first
+ * run behind
  */
 export async function publish(
   store: ArtifactStore,
   address: ObjectAddress,
   body: AsyncIterable<Uint8Array>,
-  options: PutOptions = {},
+  { temporaryName = crypto.randomUUID(), ...options }: PutOptions & { readonly temporaryName?: string } = {},
 ): Promise<ObjectInfo> {
   const { bucket } = address
-  const temporary = { bucket, key: `.uploading/${crypto.randomUUID()}` }
+  const temporary = { bucket, key: `.uploading/${temporaryName}` }
   try {
     await store.put(bucket, temporary.key, body, { ...options, upsert: true })
     return await store.move(temporary, address, { upsert: options.upsert ?? false })

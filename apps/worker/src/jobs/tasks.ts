@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TerraneError } from '@terrane/core'
-import { openModelStore } from '@terrane/embeddings'
+import { createEnginePool, openModelStore } from '@terrane/embeddings'
 import { splitList, type GuardedFetch } from '@terrane/service'
 import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
+import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
-import { Engines } from './create-geo-embeddings/engines.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { osmImportArea } from './osm-import-area.ts'
 import { osmImportSettings } from './osm/settings.ts'
+import { overtureImportArea } from './overture-import-area.ts'
 import type { Task } from './task.ts'
 
 /** What tasks share. */
@@ -21,16 +22,20 @@ export interface TaskDeps {
 
 /** Every task that this worker can run. */
 export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<Task[]> {
-  const engines = new Engines({
+  const engines = createEnginePool({
     memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
     ...(config.TERRANE_INFERENCE_THREADS > 0 && { threads: config.TERRANE_INFERENCE_THREADS }),
   })
-  deps.onClose(() => engines[Symbol.asyncDispose]())
+  deps.onClose(() => engines.close())
   const models = openModelStore({
     directory: resolve(config.TERRANE_MODEL_DIR),
     fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(deps.fetch, config.HF_TOKEN) : null,
     allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
   })
+  const areaLimits = {
+    maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
+    maxVertices: config.TERRANE_MAX_AOI_VERTICES,
+  }
   return [
     osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({
@@ -41,6 +46,8 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
       crs: await readCrsFile(config.TERRANE_CRS_FILE),
     }),
+    overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
+    archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
   ]
 }
 

@@ -63,15 +63,16 @@ export class Aoi {
 
   /** True when all of another area lies within this one, its border apart from this one's. */
   contains(other: Aoi): boolean {
-    for (const rings of other.polygons) {
-      for (const ring of rings) {
-        for (let i = 0; i < ring.length; i += 2) {
-          const lng = ring[i]!
-          // Of a polygon over the antimeridian each part counts on its own side.
-          if (lng < -180 || lng > 180) continue
-          if (!this.containsPoint(lng, ring[i + 1]!)) return false
-          if (i > 0 && this.#crossesBorder(ring[i - 2]!, ring[i - 1]!, lng, ring[i + 1]!)) return false
-        }
+    for (const ring of other.polygons.flat()) {
+      for (let i = 2; i < ring.length; i += 2) {
+        // Of a polygon over the antimeridian each copy counts on its own side.
+        const lng0 = withinEarth(ring[i - 2]!)
+        const lng1 = withinEarth(ring[i]!)
+        if (lng0 === lng1 && lng1 !== ring[i]) continue
+        const slope = (ring[i + 1]! - ring[i - 1]!) / (ring[i]! - ring[i - 2]! || 1)
+        const lat0 = ring[i - 1]! + (lng0 - ring[i - 2]!) * slope
+        const lat1 = ring[i + 1]! + (lng1 - ring[i]!) * slope
+        if (!this.containsPoint(lng1, lat1) || this.#crossesBorder(lng0, lat0, lng1, lat1)) return false
       }
     }
     // No borders cross: a hole of this one is all within the other, or all without.
@@ -120,6 +121,11 @@ function withCopies(rings: readonly Ring[]): (readonly Ring[])[] {
 /** A ring moved along the parallels. */
 export function shifted(ring: Ring, degrees: number): Ring {
   return ring.map((value, i) => (i % 2 === 0 ? value + degrees : value))
+}
+
+/** The nearest longitude just short of the antimeridian. */
+function withinEarth(lng: number): number {
+  return Math.max(-180 + 1e-9, Math.min(lng, 180 - 1e-9))
 }
 
 function positions(ring: Ring): number[][] {

@@ -1,3 +1,4 @@
+import { segmentsMeet } from '../segments-meet.ts'
 import type { BoxRelation, Ring } from './aoi.ts'
 
 const EDGES_PER_BAND = 4
@@ -113,27 +114,6 @@ function least(edges: readonly number[], axis: 0 | 1, sign: 1 | -1 = 1): number 
   let value = Infinity
   for (let i = axis; i < edges.length; i += 2) value = Math.min(value, edges[i]! * sign)
   return value
-}
-
-/** True when two closed segments have a point in common. */
-function segmentsMeet(
-  ax: number,
-  ay: number,
-  bx: number,
-  by: number,
-  cx: number,
-  cy: number,
-  dx: number,
-  dy: number,
-): boolean {
-  if (Math.max(ax, bx) < Math.min(cx, dx) || Math.max(cx, dx) < Math.min(ax, bx)) return false
-  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return false
-  const c = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-  const d = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
-  if ((c > 0 && d > 0) || (c < 0 && d < 0)) return false
-  const a = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
-  const b = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
-  return !((a > 0 && b > 0) || (a < 0 && b < 0))
 }
 
 function segmentTouchesBox(

@@ -15,7 +15,7 @@ const LOOSE_UNIT = 16
  * Memory of one open model: its weights, once more in part where the runtime repacks them, and what a run needs
  * beside them. Measured for a ViT-L: 1.21 GB of files, 1.37 GB in memory.
  */
-function modelMemory(model: Model): number {
+export function modelMemory(model: Model): number {
   return model.bytes * 1.15 + (80 << 20)
 }
 

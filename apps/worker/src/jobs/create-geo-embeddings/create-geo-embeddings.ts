@@ -14,9 +14,11 @@ import {
 import {
   checkTileSize,
   embeddingsPerTile,
+  patchGrid,
   geoTiffTiles,
   type EmbeddingBatch,
   type Engine,
+  type EnginePool,
   type Model,
   type ModelManifest,
   type ModelStore,
@@ -24,7 +26,6 @@ import {
 import type { CrsEntry, InspectedRaster, Scale } from '@terrane/tiling/raster'
 import type { JobContext, Task } from '../task.ts'
 import { openArtifact, removeArtifacts, uploadArtifacts, type ArtifactFile } from './artifacts.ts'
-import type { Engines } from './engines.ts'
 import { noValidTiles, reservedName, tooManyPatches } from './errors.ts'
 import { inspectRaster } from './inspect.ts'
 import { emptyExtent, growExtent, placeRows, type Extent, type PlacedRow } from './rows.ts'
@@ -33,7 +34,7 @@ import { Stopwatch } from './stopwatch.ts'
 
 export interface GeoEmbeddingsDeps {
   readonly models: ModelStore
-  readonly engines: Engines
+  readonly engines: EnginePool
   readonly dataRoots: readonly string[]
   /** 0 for no limit. */
   readonly maxTiles: number
@@ -106,7 +107,8 @@ class GeoEmbeddingsRun {
         onProgress: (progress) => context.progress({ ...progress, phase: 'model', message: 'downloading the model' }),
       }),
     )
-    return deps.engines.use(model, (engine) => this.embed(engine, path, inspected, scale))
+    using lease = await deps.engines.lease(model, context.signal)
+    return await this.embed(lease.engine, path, inspected, scale)
   }
 
   private inspect(path: string, manifest: ModelManifest): Promise<{ inspected: InspectedRaster; scale: Scale }> {
@@ -239,6 +241,7 @@ class GeoEmbeddingsRun {
           ...(etaSeconds !== null && { etaSeconds }),
         }),
     })
+    const grid = input.level === 'patch' ? patchGrid(engine.model.manifest, input.tileSize) : null
     const extent = emptyExtent()
     let pending: PlacedRow[] = []
     let rows = 0
@@ -251,7 +254,7 @@ class GeoEmbeddingsRun {
       await artifact?.append(chunk)
     }
     for await (const batch of run) {
-      const placed = placeRows(batch, inspected)
+      const placed = placeRows(batch, inspected, grid)
       growExtent(extent, placed)
       rows += placed.length
       zeroVectors += countZeros(batch)

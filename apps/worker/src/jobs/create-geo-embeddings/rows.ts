@@ -1,6 +1,13 @@
 import type { EmbeddingRow } from '@terrane/database'
-import type { EmbeddingBatch, GeoRows, Polygon } from '@terrane/embeddings'
-import { coveredRect, footprint, tileWindow, type InspectedRaster, type PixelRect } from '@terrane/tiling/raster'
+import type { EmbeddingBatch, GeoRows, PatchGrid, Polygon } from '@terrane/embeddings'
+import {
+  coveredRect,
+  footprint,
+  tileWindow,
+  type InspectedRaster,
+  type PixelRect,
+  type TileWindow,
+} from '@terrane/tiling/raster'
 
 /** Where one embedding is, and what stands beside it in the table. */
 export interface PlacedRow extends EmbeddingRow {
@@ -18,17 +25,18 @@ export interface Extent {
 /**
  * Places a batch on the Earth: per tile (or per patch of it) the footprint in EPSG:4326, the id (row-major tile index; of
  * a patch: tile index times patches per tile plus its own), tile and pixel position and the valid fraction.
+ *
+ * @param grid the patches of a tile, null at level tile
  */
-export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster): PlacedRow[] {
+export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster, grid: PatchGrid | null): PlacedRow[] {
   const { plan, crs, raster } = inspected
   const { tiles, validFractions, perTile, dims, embeddings } = batch
   const rows: PlacedRow[] = []
   for (let i = 0; i < tiles.length; i++) {
     const tile = tileWindow(plan, tiles[i] as number)
     const covered = coveredRect(plan, tile)
-    const side = Math.round(Math.sqrt(perTile))
     for (let patch = 0; patch < perTile; patch++) {
-      const rect = perTile === 1 ? covered : patchRect(tile.x, tile.y, tile.size / side, patch, side, covered)
+      const rect = grid === null ? covered : patchRect(tile, grid, patch, covered)
       if (!rect) continue
       const { polygons } = footprint(crs, raster.affine, rect)
       const at = (i * perTile + patch) * dims
@@ -38,7 +46,7 @@ export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster): Pl
         polygons: polygons.map(flat),
         parts: polygons.map((ring) => [ring]),
         embedding: embeddings.subarray(at, at + dims),
-        attributes: perTile === 1 ? attributes : [...attributes, patch],
+        attributes: grid === null ? attributes : [...attributes, patch],
       })
     }
   }
@@ -46,18 +54,13 @@ export function placeRows(batch: EmbeddingBatch, inspected: InspectedRaster): Pl
 }
 
 /** The part of a patch that lies in the raster; null when none does. */
-function patchRect(
-  x: number,
-  y: number,
-  size: number,
-  patch: number,
-  side: number,
-  covered: PixelRect,
-): PixelRect | null {
-  const left = Math.max(covered.x, x + (patch % side) * size)
-  const top = Math.max(covered.y, y + Math.floor(patch / side) * size)
-  const right = Math.min(covered.x + covered.width, x + ((patch % side) + 1) * size)
-  const bottom = Math.min(covered.y + covered.height, y + (Math.floor(patch / side) + 1) * size)
+function patchRect(tile: TileWindow, grid: PatchGrid, patch: number, covered: PixelRect): PixelRect | null {
+  const x = tile.x + (patch % grid.columns) * grid.width
+  const y = tile.y + Math.floor(patch / grid.columns) * grid.height
+  const left = Math.max(covered.x, x)
+  const top = Math.max(covered.y, y)
+  const right = Math.min(covered.x + covered.width, x + grid.width)
+  const bottom = Math.min(covered.y + covered.height, y + grid.height)
   return right > left && bottom > top ? { x: left, y: top, width: right - left, height: bottom - top } : null
 }
 

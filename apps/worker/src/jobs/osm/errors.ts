@@ -20,6 +20,13 @@ export const fileNotReachable = defineError(
   }),
 )
 
+export const defaultFileMissing = defineError(
+  'OSM_SOURCE_MISSING',
+  'unavailable',
+  () => 'The extract that this worker imports from is not there',
+  () => ({ hint: 'Name a source in the request, or let the operator correct TERRANE_OSM_SOURCE.' }),
+)
+
 export const overpassOff = defineError(
   'OVERPASS_OFF',
   'invalid',

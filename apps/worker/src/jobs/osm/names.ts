@@ -19,7 +19,7 @@ export function tableNames(input: OsmImportArea, tables: readonly ImportTable[])
 }
 
 /** A name as a table prefix: lower-case letters of ASCII, digits and underscores; `area` where nothing is left. */
-function slug(name: string): string {
+export function slug(name: string): string {
   const plain = name
     .normalize('NFKD')
     .replaceAll(/\p{Mark}/gu, '')

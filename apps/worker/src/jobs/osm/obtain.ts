@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { link, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { OsmSource } from '@terrane/contracts'
 import type { Aoi } from '@terrane/core'
@@ -7,7 +7,7 @@ import { downloadToFile } from '@terrane/service'
 import { findUnderRoots } from '../data-roots.ts'
 import type { JobContext } from '../task.ts'
 import { cachedDownload, type CacheOptions } from './cached-download.ts'
-import { areaTooLargeForOverpass, fileNotReachable, overpassFailed, overpassOff } from './errors.ts'
+import { areaTooLargeForOverpass, defaultFileMissing, fileNotReachable, overpassFailed, overpassOff } from './errors.ts'
 import { findExtract } from './geofabrik.ts'
 
 /** Where data may come from, by the operator's word. */
@@ -32,23 +32,21 @@ export interface ObtainedOsm {
 /** Overpass is a service of volunteers: what is asked of it stays small. */
 const OVERPASS_MAX_KM2 = 25
 const OVERPASS_MAX_BYTES = 512 << 20
-/** An extract is renewed at its server once a day. */
+/** A kept extract is compared with its server's when it is older than this. */
 const EXTRACT_MAX_AGE_MS = 3_600_000
 
 /**
  * Refuses a source that cannot work, before a job is queued for it.
- * @throws FILE_NOT_REACHABLE, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS
+ * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS
  */
 export async function checkOsmSource(
   source: OsmSource | undefined,
   aoi: Aoi,
   settings: OsmSourceSettings,
 ): Promise<void> {
-  const kind = source?.kind ?? settings.defaultSource
-  if (source?.kind === 'file' && !(await findUnderRoots(settings.dataRoots, source.path))) {
-    throw fileNotReachable({ field: '/source/path' })
-  }
-  if (kind !== 'overpass') return
+  const asked = source ?? defaultSource(settings.defaultSource)
+  if (asked.kind === 'file') await findFile(asked.path, source !== undefined, settings)
+  if (asked.kind !== 'overpass') return
   if (settings.overpassUrl === '') throw overpassOff()
   if (aoi.areaKm2 > OVERPASS_MAX_KM2) {
     throw areaTooLargeForOverpass({ km2: Math.ceil(aoi.areaKm2), limit: OVERPASS_MAX_KM2 })
@@ -83,10 +81,13 @@ export async function obtainOsm(
   const asked = source ?? defaultSource(settings.defaultSource)
   switch (asked.kind) {
     case 'file': {
-      const path = source ? await findUnderRoots(settings.dataRoots, asked.path) : asked.path
-      if (path === null) throw fileNotReachable({ field: '/source/path' })
-      const { size } = await stat(path)
-      return open(path, { kind: 'file', name: basename(path), bytes: size }, signal)
+      const path = await findFile(asked.path, source !== undefined, settings)
+      // A link keeps the file for both passes when its owner puts another in its place.
+      const kept = await link(path, target).then(
+        () => target,
+        () => path,
+      )
+      return open(kept, { kind: 'file', name: basename(path), bytes: (await stat(path)).size }, signal)
     }
     case 'url': {
       if (!source) {
@@ -130,6 +131,21 @@ async function open(
   signal: AbortSignal,
 ): Promise<ObtainedOsm> {
   return { reader: await openOsm(await fileSource(path), signal), source }
+}
+
+/** A caller's file lies under the data roots, the operator's own anywhere. */
+async function findFile(path: string, ofCaller: boolean, settings: OsmSourceSettings): Promise<string> {
+  if (ofCaller) {
+    const found = await findUnderRoots(settings.dataRoots, path)
+    if (found === null) throw fileNotReachable({ field: '/source/path' })
+    return found
+  }
+  const isFile = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!isFile) throw defaultFileMissing()
+  return path
 }
 
 function defaultSource(text: string): OsmSource {

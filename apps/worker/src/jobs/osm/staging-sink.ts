@@ -1,5 +1,6 @@
 import { STAGING_SCHEMA, bulkLoad, JsonText, type Database, type StagedTable } from '@terrane/database'
 import type { ImportTable, RowSink } from '@terrane/osm'
+import { Lanes } from '../lanes.ts'
 
 interface Target {
   readonly table: ImportTable
@@ -14,37 +15,27 @@ export class StagingSink implements RowSink {
   readonly #database: Database
   readonly #targets: readonly Target[]
   readonly #signal: AbortSignal
-  readonly #loads = new Set<Promise<void>>()
-  readonly #atOnce: number
-  #failure: unknown = null
+  readonly #lanes: Lanes
 
   constructor(database: Database, targets: readonly Target[], signal: AbortSignal) {
     this.#database = database
     this.#targets = targets
     this.#signal = signal
-    this.#atOnce = database.capabilities.copy ? LOADS_AT_ONCE : 1
+    this.#lanes = new Lanes(database.capabilities.copy ? LOADS_AT_ONCE : 1)
   }
 
-  async write(table: number, rows: readonly unknown[][]): Promise<void> {
-    while (this.#loads.size >= this.#atOnce) await Promise.race(this.#loads)
-    if (this.#failure !== null) throw this.#failure
-    const load: Promise<void> = this.#load(table, rows)
-      .catch((error: unknown) => {
-        this.#failure ??= error
-      })
-      .finally(() => this.#loads.delete(load))
-    this.#loads.add(load)
+  write(table: number, rows: readonly unknown[][]): Promise<void> {
+    return this.#lanes.start(() => this.#load(table, rows))
   }
 
   /** Waits until nothing is under way any more, whether it went well or not. */
-  async settle(): Promise<void> {
-    await Promise.all(this.#loads)
+  settle(): Promise<void> {
+    return this.#lanes.settle()
   }
 
   /** Waits for the loads under way; throws when one of all loads failed. */
-  async finish(): Promise<void> {
-    await this.settle()
-    if (this.#failure !== null) throw this.#failure
+  finish(): Promise<void> {
+    return this.#lanes.finish()
   }
 
   async #load(table: number, rows: readonly unknown[][]): Promise<void> {

@@ -1,3 +1,5 @@
+import { segmentsMeet } from '@terrane/core'
+
 /**
  * Predicates on closed sets in the plane of longitude and latitude: what only touches does intersect. Polygons are
  * flat arrays of x and y; the last vertex joins the first.
@@ -11,33 +13,6 @@ function turn(ax: number, ay: number, bx: number, by: number, cx: number, cy: nu
 /** Whether the point p, known to lie on the line of a and b, lies between them. */
 function isBetween(px: number, py: number, ax: number, ay: number, bx: number, by: number): boolean {
   return px >= Math.min(ax, bx) && px <= Math.max(ax, bx) && py >= Math.min(ay, by) && py <= Math.max(ay, by)
-}
-
-/** Whether the segments ab and cd have a point in common. */
-function segmentsMeet(
-  ax: number,
-  ay: number,
-  bx: number,
-  by: number,
-  cx: number,
-  cy: number,
-  dx: number,
-  dy: number,
-): boolean {
-  const c = turn(ax, ay, bx, by, cx, cy)
-  const d = turn(ax, ay, bx, by, dx, dy)
-  if ((c > 0 && d > 0) || (c < 0 && d < 0)) return false
-  const a = turn(cx, cy, dx, dy, ax, ay)
-  const b = turn(cx, cy, dx, dy, bx, by)
-  if ((a > 0 && b > 0) || (a < 0 && b < 0)) return false
-  if (a !== 0 || b !== 0 || c !== 0 || d !== 0) return true
-  // All on one line: they meet when an end of one lies within the other.
-  return (
-    isBetween(ax, ay, cx, cy, dx, dy) ||
-    isBetween(bx, by, cx, cy, dx, dy) ||
-    isBetween(cx, cy, ax, ay, bx, by) ||
-    isBetween(dx, dy, ax, ay, bx, by)
-  )
 }
 
 /** Whether a ring of vertices `[start, end)` holds the point, its border included. */

@@ -1,0 +1,66 @@
+import { Worker } from 'node:worker_threads'
+import type { Aoi } from '@terrane/core'
+import { parquetInvalid } from './errors.ts'
+import type { DecodeRequest, DecodedRows } from './decode-group.ts'
+
+/** What is asked of the thread: a row group, with the footer of its file. */
+export interface GroupRequest extends Omit<DecodeRequest, 'metadata'> {
+  /** Tells files apart. */
+  readonly url: string
+  readonly footer: Uint8Array<ArrayBuffer>
+}
+
+export type SentRequest = GroupRequest & { readonly id: number }
+
+export type DecodeReply = { readonly id: number } & (
+  | { readonly rows: readonly DecodedRows[] }
+  | { readonly reason: string }
+)
+
+/** Decodes row groups on a thread of its own. Dispose it to end the thread, whatever it is doing. */
+export class DecodeThread implements AsyncDisposable {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, PromiseWithResolvers<readonly DecodedRows[]>>()
+  #nextId = 0
+  #failure: Error | null = null
+
+  constructor(aoi: Aoi) {
+    this.#worker = new Worker(new URL('./decode.worker.ts', import.meta.url), { workerData: aoi.polygons })
+    this.#worker.on('message', (reply: DecodeReply) => {
+      const asked = this.#waiting.get(reply.id)
+      this.#waiting.delete(reply.id)
+      if ('rows' in reply) asked?.resolve(reply.rows)
+      else asked?.reject(new Error(reply.reason))
+    })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('the decoding thread ended')))
+  }
+
+  /**
+   * The rows of a group that touch the area; the memory of its bytes is given away.
+   *
+   * @throws PARQUET_INVALID
+   */
+  async decode(request: GroupRequest, fileName: string): Promise<readonly DecodedRows[]> {
+    if (this.#failure) throw this.#failure
+    const id = this.#nextId++
+    const reply = Promise.withResolvers<readonly DecodedRows[]>()
+    this.#waiting.set(id, reply)
+    this.#worker.postMessage({ ...request, id } satisfies SentRequest, [request.bytes.buffer])
+    try {
+      return await reply.promise
+    } catch (cause) {
+      throw parquetInvalid({ file: fileName, reason: (cause as Error).message }, { cause })
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}

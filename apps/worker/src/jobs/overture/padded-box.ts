@@ -1,0 +1,20 @@
+/** Relative distance of neighbouring single-precision numbers. */
+const STEP = 2 ** -23
+
+/**
+ * A box that surely holds what the given one was made for: the files store boxes in single precision, and nobody promises
+ * that they were rounded outwards.
+ */
+export function paddedBox(
+  west: number,
+  south: number,
+  east: number,
+  north: number,
+): [west: number, south: number, east: number, north: number] {
+  return [
+    west - Math.abs(west) * STEP,
+    south - Math.abs(south) * STEP,
+    east + Math.abs(east) * STEP,
+    north + Math.abs(north) * STEP,
+  ]
+}

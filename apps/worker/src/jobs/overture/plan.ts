@@ -1,0 +1,59 @@
+import type { Aoi } from '@terrane/core'
+import type { GuardedFetch } from '@terrane/service'
+import { type GroupPlace, groupsTouching, openParquet, type ParquetFile } from './parquet-footer.ts'
+import { filesTouching, type Release } from './releases.ts'
+import type { Traffic } from './remote-file.ts'
+
+/** Footers that are read at a time. */
+const FOOTERS_AT_ONCE = 6
+/** Neighbouring row groups are read together up to this size, over gaps up to that one. */
+const RUN_BYTES = 16 << 20
+const GAP_BYTES = 1 << 14
+
+/** Row groups that one range read brings. */
+export interface Run {
+  readonly file: ParquetFile
+  readonly groups: readonly GroupPlace[]
+  readonly start: number
+  readonly end: number
+}
+
+/** What is to be read of one type. */
+export interface TypePlan {
+  readonly type: string
+  /** Every file that was opened: at least one, so that the columns are known. */
+  readonly files: readonly ParquetFile[]
+  readonly runs: readonly Run[]
+}
+
+/** Opens the files that may hold features of the area and chooses their row groups. */
+export async function planType(
+  fetch: GuardedFetch,
+  release: Release,
+  type: string,
+  aoi: Aoi,
+  traffic: Traffic,
+  signal: AbortSignal,
+): Promise<TypePlan> {
+  const all = release.files.get(type) ?? []
+  const hit = filesTouching(all, aoi)
+  const wanted = hit.length > 0 ? hit : all.slice(0, 1)
+  const files: ParquetFile[] = []
+  for (let from = 0; from < wanted.length; from += FOOTERS_AT_ONCE) {
+    const batch = wanted.slice(from, from + FOOTERS_AT_ONCE)
+    files.push(...(await Promise.all(batch.map(({ url }) => openParquet(fetch, url, traffic, signal)))))
+  }
+  return { type, files, runs: files.flatMap((file) => runsOf(file, groupsTouching(file, aoi))) }
+}
+
+function runsOf(file: ParquetFile, groups: readonly GroupPlace[]): Run[] {
+  const runs: Run[] = []
+  for (const group of groups) {
+    const last = runs.at(-1)
+    const joins =
+      last && group.start - last.end <= GAP_BYTES && group.start >= last.end && group.end - last.start <= RUN_BYTES
+    if (joins) runs[runs.length - 1] = { ...last, groups: [...last.groups, group], end: group.end }
+    else runs.push({ file, groups: [group], start: group.start, end: group.end })
+  }
+  return runs
+}

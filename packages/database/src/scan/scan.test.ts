@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { scan } from './scan.ts'
+import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await db.database.query(
+    `create table scanned as select n, case when n % 7 = 0 then null else n * 1e9 end as f, n % 2 = 0 as b,
+       repeat('ä', n % 50) as t, case when n % 3 = 0 then null else decode(lpad(to_hex(n), 8, '0'), 'hex') end as y
+     from generate_series(1, 12345) as n`,
+  )
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const COLUMNS: ScanColumn[] = [
+  { sql: 'n', type: 'int8' },
+  { sql: 'f', type: 'float8' },
+  { sql: 'b', type: 'bool' },
+  { sql: 't', type: 'text' },
+  { sql: 'y', type: 'bytes' },
+]
+
+async function all(from: string, columns = COLUMNS, batchRows?: number): Promise<ScanBatch[]> {
+  const batches: ScanBatch[] = []
+  const options = batchRows === undefined ? {} : { batchRows }
+  for await (const batch of scan(db.database, columns, from, options)) batches.push(batch)
+  return batches
+}
+
+test('every row comes once, in order, in columns of the types asked for', async () => {
+  const batches = await all('scanned order by n', COLUMNS, 1000)
+  expect(batches.map(({ rows }) => rows)).toEqual([...Array.from({ length: 12 }, () => 1000), 345])
+  let n = 0
+  const wrong: number[] = []
+  for (const { rows, columns } of batches) {
+    const [ns, fs, bs, ts, ys] = columns as [number[], number[], boolean[], string[], PackedBytes]
+    for (let i = 0; i < rows; i++) {
+      n++
+      const bytes = Buffer.from(ys.bytes.subarray(i === 0 ? 0 : ys.ends[i - 1], ys.ends[i])).toString('hex')
+      const wanted = n % 3 === 0 ? '' : n.toString(16).padStart(8, '0')
+      const isRight =
+        ns[i] === n &&
+        fs[i] === (n % 7 === 0 ? null : n * 1e9) &&
+        bs[i] === (n % 2 === 0) &&
+        ts[i] === 'ä'.repeat(n % 50) &&
+        bytes === wanted
+      if (!isRight) wrong.push(n)
+    }
+  }
+  expect([n, wrong]).toEqual([12345, []])
+})
+
+test('extreme numbers are exact', async () => {
+  const numbers = ['9223372036854775807', '-9223372036854775808', '9007199254740991', '-9007199254740992', '0', '-1']
+  const values = numbers.map((text) => `('${text}'::int8)`).join(', ')
+  const [batch] = await all(`(values ${values}) as v (n)`, [{ sql: 'n', type: 'int8' }])
+  const narrow = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+  expect(batch!.columns[0]).toEqual(numbers.map(narrow))
+  const floats = await all(`(values ('NaN'::float8), ('-Infinity'), ('1e-300'), ('0.1')) as v (f)`, [
+    { sql: 'f', type: 'float8' },
+  ])
+  expect(floats[0]!.columns[0]).toEqual([Number.NaN, Number.NEGATIVE_INFINITY, 1e-300, 0.1])
+})
+
+test('an empty result gives no batch', async () => {
+  expect(await all('scanned where false')).toEqual([])
+})
+
+test('leaving the loop frees the connection, however much is left', async () => {
+  for (let round = 0; round < 12; round++) {
+    for await (const batch of scan(db.database, COLUMNS, 'scanned a, generate_series(1, 200) g', { batchRows: 10 })) {
+      expect(batch.rows).toBe(10)
+      break
+    }
+  }
+  expect((await db.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('an error of the server comes through, and the connection is usable', async () => {
+  await expect(all('scanned where 1 / (n - 500) > -1 order by n')).rejects.toThrow('division by zero')
+  await expect(all('no_such_table')).rejects.toThrow('no_such_table')
+  expect((await all('scanned limit 1'))[0]!.rows).toBe(1)
+})
+
+test('an abort ends it with its reason', async () => {
+  const controller = new AbortController()
+  const database = db.database.withSignal(controller.signal)
+  const read = async () => {
+    for await (const _ of scan(database, COLUMNS, 'scanned a, generate_series(1, 300) g'))
+      controller.abort(new Error('enough'))
+  }
+  await expect(read()).rejects.toThrow('enough')
+})

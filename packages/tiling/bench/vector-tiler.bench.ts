@@ -1,0 +1,121 @@
+// The tiler beside tippecanoe on the same GeoJSON lines, from file to archive, each run a process of its own.
+//
+//   TIPPECANOE   command of the peer, default `tippecanoe`; without it only our side is timed, and says so
+//   BENCH_DIR    where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
+//   ROADS, BUILDINGS   GeoJSON lines to take instead of the generated town
+import { execFileSync } from 'node:child_process'
+import { createWriteStream, mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { readArchive } from '../test/vector/read-archive.ts'
+import type { ReadArchive } from '../test/vector/read-archive.ts'
+import type { TestFeature } from '../test/vector/feature-source.ts'
+import { buildings, roads } from './vector/city.ts'
+
+const ROUNDS = 3
+const MAX_TILE_BYTES = 500_000
+const directory = process.env['BENCH_DIR'] ?? mkdtempSync(join(tmpdir(), 'vector-bench-'))
+const peerDirectory = process.env['PEER_DIR'] ?? directory
+const [peer, ...peerArguments] = (process.env['TIPPECANOE'] ?? 'tippecanoe').split(' ') as [string, ...string[]]
+const hasPeer = canRun()
+if (!hasPeer) console.log(`SKIPPED the comparison: '${peer}' cannot be run (set TIPPECANOE)`)
+
+await compare('roads', process.env['ROADS'], () => roads(100_000), [
+  'highway',
+  'name',
+  'ref',
+  'oneway',
+  'lanes',
+  'maxspeed',
+  'surface',
+])
+await compare('buildings', process.env['BUILDINGS'], () => buildings(50_000), [
+  'building',
+  'name',
+  'building:levels',
+  'height',
+  'levels',
+])
+
+async function compare(
+  name: string,
+  file: string | undefined,
+  generate: () => Iterable<TestFeature>,
+  attributes: readonly string[],
+): Promise<void> {
+  const input = join(directory, `${name}.geojsonl`)
+  if (!file) await write(input, generate())
+  else if (file !== input) await copyFile(file, input)
+  const features = readFileSync(input, 'utf8').split('\n').length - 1
+  const ours: number[] = []
+  const theirs: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const script = join(import.meta.dirname, 'vector', 'tile-file.ts')
+    ours.push(timed(process.execPath, [script, input, join(directory, `${name}.ours.pmtiles`), attributes.join(',')]))
+    if (!hasPeer) continue
+    const output = join(peerDirectory, `${name}.theirs.pmtiles`)
+    const peerInput = join(peerDirectory, `${name}.geojsonl`)
+    const options = ['-q', '-f', '-z14', '--drop-densest-as-needed', '-P', '-l', 'features', '-o', output, peerInput]
+    theirs.push(timed(peer, [...peerArguments, ...options]))
+  }
+  const archive = await report(`${name}: ours`, ours, join(directory, `${name}.ours.pmtiles`))
+  const largest = Math.max(...archive.tiles.map(({ bytes }) => bytes))
+  if (largest > MAX_TILE_BYTES) throw new Error(`a tile has ${largest} bytes`)
+  if (countAt(archive, 14) !== features) throw new Error(`${countAt(archive, 14)} of ${features} features at zoom 14`)
+  if (!hasPeer) return
+  await report(`${name}: tippecanoe`, theirs, join(directory, `${name}.theirs.pmtiles`))
+  const sizes = ['ours', 'theirs'].map((side) => statSync(join(directory, `${name}.${side}.pmtiles`)).size) as [
+    number,
+    number,
+  ]
+  console.log(
+    `${name}: RATIO speed ${(median(theirs) / median(ours)).toFixed(2)}x, bytes ${(sizes[0] / sizes[1]).toFixed(3)}`,
+  )
+}
+
+async function report(label: string, seconds: readonly number[], path: string): Promise<ReadArchive> {
+  const bytes = Uint8Array.from(readFileSync(path))
+  const archive = await readArchive(bytes)
+  const largest = Math.max(...archive.tiles.map((tile) => tile.bytes))
+  console.log(
+    `${label}: ${seconds.map((s) => s.toFixed(2)).join(', ')} s; ${bytes.length} bytes, ${archive.tiles.length} tiles, ` +
+      `largest ${largest}; features at z6/z10/z14: ${[6, 10, 14].map((zoom) => countAt(archive, zoom)).join(' / ')}`,
+  )
+  return archive
+}
+
+/** Different features at a zoom, as far as they carry an id. */
+function countAt({ tiles }: ReadArchive, zoom: number): number {
+  return new Set(tiles.filter((tile) => tile.zoom === zoom).flatMap(({ features }) => features.map(({ id }) => id)))
+    .size
+}
+
+async function write(path: string, features: Iterable<TestFeature>): Promise<void> {
+  const out = createWriteStream(path)
+  for (const { id, geometry, properties } of features) {
+    const kept = Object.fromEntries(Object.entries(properties ?? {}).filter(([, value]) => value !== null))
+    out.write(`${JSON.stringify({ type: 'Feature', id, properties: kept, geometry })}\n`)
+  }
+  await finished(out.end())
+}
+
+function timed(command: string, args: readonly string[]): number {
+  const start = performance.now()
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  return (performance.now() - start) / 1000
+}
+
+function canRun(): boolean {
+  try {
+    execFileSync(peer, [...peerArguments, '--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}

@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises'
+
+const TURN_MS = 25
+
+/** Lets other work of the process run from time to time during long computations, and ends them when they are aborted. */
+export class Breather {
+  readonly #signal: AbortSignal | undefined
+  #turnEnds = performance.now() + TURN_MS
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal
+  }
+
+  /** Whether it is time to `breathe`. */
+  isDue(): boolean {
+    return performance.now() >= this.#turnEnds
+  }
+
+  /** @throws the reason of the signal */
+  async breathe(): Promise<void> {
+    await setImmediate()
+    this.#signal?.throwIfAborted()
+    this.#turnEnds = performance.now() + TURN_MS
+  }
+}

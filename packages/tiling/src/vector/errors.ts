@@ -1,0 +1,42 @@
+import { defineError } from '@terrane/core'
+
+/** A geometry that is no WKB of a kind that tiles can hold. */
+export const badGeometry = defineError(
+  'BAD_GEOMETRY',
+  'invalid',
+  (f: { row: number; problem: string }) => `the geometry of row ${f.row} (counted from 0) cannot be read: ${f.problem}`,
+  () => ({ hint: 'Send WKB or EWKB in EPSG:4326; turn curves into lines and surfaces into polygons first.' }),
+)
+
+/** Zooms outside what the tiler can encode, or in the wrong order. */
+export const badZooms = defineError(
+  'BAD_ZOOMS',
+  'invalid',
+  (f: { min: number; max: number; limit: number }) =>
+    `zooms must be whole numbers with 0 <= min <= max <= ${f.limit}, not [${f.min}, ${f.max}]`,
+  (f) => ({ errors: [{ path: '/zooms', message: `must be whole numbers with 0 <= min <= max <= ${f.limit}` }] }),
+)
+
+/** A tile of the highest zoom, where nothing may be dropped, does not fit under the cap. */
+export const tileTooLarge = defineError(
+  'TILE_TOO_LARGE',
+  'too_large',
+  (f: { tile: string; features: number; bytes: number; limit: number }) =>
+    `tile ${f.tile} of the highest zoom holds ${f.features} features in ${f.bytes} bytes, over the limit of ${f.limit}`,
+  () => ({ hint: 'Raise the highest zoom or maxTileBytes, or name fewer properties: no feature is dropped there.' }),
+)
+
+/** Nothing that could be drawn came in. */
+export const noFeatures = defineError(
+  'NO_FEATURES',
+  'invalid',
+  (f: { skipped: number }) => `there is nothing to tile: no feature has a geometry (${f.skipped} without one)`,
+)
+
+/** The work directory ran out of space. */
+export const scratchFull = defineError(
+  'SCRATCH_FULL',
+  'unavailable',
+  () => 'the work directory has no space left for temporary tile data',
+  () => ({ hint: 'Free disk space in the work directory, or point it to a larger disk.' }),
+)

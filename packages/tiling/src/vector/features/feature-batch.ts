@@ -1,0 +1,18 @@
+/** What an attribute may hold. `null` means the feature does not have it. */
+export type AttributeValue = string | number | bigint | boolean | null
+
+/**
+ * Features as they come from a table: geometries packed back to back, attributes by column.
+ *
+ * Geometry is WKB or EWKB in EPSG:4326, longitude first; a third and fourth dimension are ignored. An empty range of
+ * bytes is a missing geometry.
+ */
+export interface FeatureBatch {
+  readonly geometry: Uint8Array
+  /** Where each geometry ends in `geometry`; as many as there are features. */
+  readonly geometryEnds: Uint32Array
+  /** Whole numbers 0 ≤ id < 2^64 become feature ids; null where a feature has none. */
+  readonly ids: readonly (number | bigint | null)[] | null
+  /** One array per attribute, in the order the attributes are named in the options. */
+  readonly columns: readonly (readonly AttributeValue[])[]
+}

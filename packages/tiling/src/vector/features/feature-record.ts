@@ -1,0 +1,93 @@
+import { VarintReader, unzigzag, writeVarint, zigzag } from '../bytes/varint.ts'
+import { POINT, type Shape } from './shape.ts'
+import type { Kind } from './shape.ts'
+
+const HAS_ID = 4
+
+/**
+ * How a feature is kept between reading and tiling. Layout: kind and whether there is an id (1 byte), length of the
+ * attributes (varint), id (varint), attribute entries, then the geometry: number of parts, and for each part its vertex
+ * count and role, then its vertices as differences.
+ */
+export interface EncodedAttributes {
+  readonly bytes: Uint8Array
+  /** Bytes of the id at the beginning; 0 when there is none. */
+  readonly idSize: number
+  readonly size: number
+}
+
+/** The most bytes that `writeFeature` can need. */
+export function featureSizeBound(shape: Shape, attributes: EncodedAttributes): number {
+  return 11 + attributes.size + shape.parts * 5 + shape.size * 10
+}
+
+/** Writes a feature record; returns the position after it. */
+export function writeFeature(bytes: Uint8Array, start: number, shape: Shape, attributes: EncodedAttributes): number {
+  let at = start
+  bytes[at++] = shape.kind | (attributes.idSize > 0 ? HAS_ID : 0)
+  at = writeVarint(bytes, at, attributes.size)
+  bytes.set(attributes.bytes.subarray(0, attributes.size), at)
+  at = writeVarint(bytes, at + attributes.size, shape.parts)
+  const { xy, ends, holes } = shape
+  let px = 0
+  let py = 0
+  let vertex = 0
+  for (let part = 0; part < shape.parts; part++) {
+    const end = ends[part]!
+    at = writeVarint(bytes, at, (end - vertex) * 2 + holes[part]!)
+    for (; vertex < end; vertex++) {
+      const x = xy[2 * vertex]!
+      const y = xy[2 * vertex + 1]!
+      at = writeVarint(bytes, at, zigzag(x - px))
+      at = writeVarint(bytes, at, zigzag(y - py))
+      px = x
+      py = y
+    }
+  }
+  return at
+}
+
+/** Reads feature records: the attributes and the geometry apart from each other. */
+export class FeatureReader {
+  /** Where id and attribute entries of the record opened last are. */
+  hasId = false
+  attributesStart = 0
+  attributesEnd = 0
+  kind: Kind = POINT
+  bytes: Uint8Array = new Uint8Array(0)
+  readonly #varints = new VarintReader()
+
+  open(bytes: Uint8Array, start: number): void {
+    const head = bytes[start]!
+    this.bytes = bytes
+    this.hasId = (head & HAS_ID) !== 0
+    this.kind = (head & 3) as Kind
+    const size = this.#varints.open(bytes, start + 1).next()
+    this.attributesStart = this.#varints.at
+    this.attributesEnd = this.attributesStart + size
+  }
+
+  /** Decodes the geometry of the record opened last. */
+  readShape(shape: Shape): void {
+    shape.reset(this.kind)
+    const varints = this.#varints.open(this.bytes, this.attributesEnd)
+    const parts = varints.next()
+    let x = 0
+    let y = 0
+    for (let part = 0; part < parts; part++) {
+      const head = varints.next()
+      const count = head >>> 1
+      shape.ensure(count)
+      const xy = shape.xy
+      let at = shape.size * 2
+      for (let i = 0; i < count; i++) {
+        x += unzigzag(varints.next())
+        y += unzigzag(varints.next())
+        xy[at++] = x
+        xy[at++] = y
+      }
+      shape.size += count
+      shape.endPart((head & 1) === 1)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { twiceArea } from '../features/shape.ts'
+import { Path } from './path.ts'
+import { rebuildPolygons } from './rebuild-polygons.ts'
+import { ringHolds } from './ring-holds.ts'
+import { SegmentPairs } from './segments.ts'
+import { tidyRing } from './tidy-ring.ts'
+
+/**
+ * Makes polygons on a grid valid (OGC Simple Features 6.1.11 and 6.1.14): rounding and simplifying may have let rings
+ * touch, cross or collapse. Most polygons have no contact at all and only get their rings wound; the others are rebuilt.
+ *
+ * `out` then holds outer rings of positive area, each followed by its holes of negative area; it is empty when nothing
+ * has an area. Not re-entrant.
+ */
+export class PolygonCleaner {
+  out = new Path()
+  #tidy = new Path()
+  readonly #pairs = new SegmentPairs()
+
+  /** @param path rings with whole coordinates within ±2^14; a ring that is no hole begins a polygon */
+  clean(path: Path): void {
+    const tidy = this.#tidy
+    tidy.clear()
+    this.out.clear()
+    let hasOuter = false
+    for (let part = 0; part < path.parts; part++) {
+      const isHole = path.holes[part]!
+      // Holes of a polygon that collapsed go with it.
+      if (isHole === 1 && !hasOuter) continue
+      const before = tidy.parts
+      tidyRing(path.xy, path.startOf(part), path.ends[part]!, isHole, tidy)
+      if (isHole === 0) hasOuter = tidy.parts > before
+    }
+    if (tidy.parts === 0) return
+    this.#pairs.load(tidy)
+    if (this.#pairs.find(tidy, () => true) || !isNested(tidy)) rebuildPolygons(tidy, this.#pairs, this.out)
+    else {
+      wind(tidy)
+      this.#tidy = this.out
+      this.out = tidy
+    }
+  }
+}
+
+/** With no contact between rings: whether outer rings lie outside all polygons and holes directly in their own. */
+function isNested(path: Path): boolean {
+  if (path.parts === 1) return true
+  let outer = 0
+  for (let part = 0; part < path.parts; part++) {
+    const isHole = path.holes[part]!
+    if (isHole === 0) outer = part
+    const x = path.xy[path.startOf(part)]!
+    const y = path.xy[path.startOf(part) + 1]!
+    if (isHole === 1 && !ringHolds(path, outer, x, y)) return false
+    let depth = 0
+    for (let other = 0; other < path.parts; other++) {
+      if (other !== part && ringHolds(path, other, x, y)) depth += path.holes[other] === 0 ? 1 : -1
+    }
+    if (depth !== isHole) return false
+  }
+  return true
+}
+
+/** Turns outer rings to positive and holes to negative area. */
+function wind(path: Path): void {
+  for (let part = 0; part < path.parts; part++) {
+    const start = path.startOf(part)
+    const end = path.ends[part]!
+    const area = twiceArea(path.xy, start / 2, end / 2)
+    if (area > 0 === (path.holes[part] === 0)) continue
+    const xy = path.xy
+    for (let i = start, j = end - 2; i < j; i += 2, j -= 2) {
+      const x = xy[i]!
+      const y = xy[i + 1]!
+      xy[i] = xy[j]!
+      xy[i + 1] = xy[j + 1]!
+      xy[j] = x
+      xy[j + 1] = y
+    }
+  }
+}

@@ -1,0 +1,6 @@
+export { buildPmtiles, checkZooms } from './build-pmtiles.ts'
+export type { TilerOptions, TilerResult } from './build-pmtiles.ts'
+export type { AttributeValue, FeatureBatch } from './features/feature-batch.ts'
+export type { OpenScratch, ScratchFile } from './spill/scratch.ts'
+export { buildPmtilesInThread } from './thread/build-in-thread.ts'
+export type { ThreadedArchive } from './thread/build-in-thread.ts'

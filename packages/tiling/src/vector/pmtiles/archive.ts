@@ -1,0 +1,85 @@
+import { gzipBest } from '../tile/gzip.ts'
+import { WORLD, latitudeOf, longitudeOf } from '../world.ts'
+import { buildDirectories } from './directory.ts'
+import { HEADER_LENGTH, writeHeader } from './header.ts'
+import { tileOf } from './tile-id.ts'
+import type { TileWriter } from './tile-writer.ts'
+
+/** Pieces of an archive are at least this large, the last one excepted. */
+const PIECE_BYTES = 1 << 18
+
+export interface ArchiveFacts {
+  readonly minZoom: number
+  readonly maxZoom: number
+  readonly bounds: readonly [number, number, number, number]
+  /** JSON of the archive; of vector tiles it must name the layers (PMTiles v3, section 5). */
+  readonly metadata: Record<string, unknown>
+}
+
+/** A finished archive, ready to be read once from start to end. Dispose it to release its temporary files. */
+export interface PmtilesArchive extends Disposable {
+  readonly bytes: number
+  /** Tiles that can be asked for; several may share their content. */
+  readonly tiles: number
+  readonly minZoom: number
+  readonly maxZoom: number
+  /** West, south, east, north in degrees. */
+  readonly bounds: readonly [number, number, number, number]
+  /** Longitude, latitude and zoom of the largest tile of the highest zoom. */
+  readonly center: readonly [number, number, number]
+  readonly metadata: Record<string, unknown>
+  /** The bytes in order. */
+  read(): Generator<Uint8Array>
+}
+
+/** Puts header, directories and metadata before the tiles; the archive owns the writer from then on. */
+export function assembleArchive(writer: TileWriter, facts: ArchiveFacts): PmtilesArchive {
+  const { root, leaves } = buildDirectories(writer.entries)
+  const metadata = gzipBest(new TextEncoder().encode(JSON.stringify(facts.metadata)))
+  const center = centerOf(writer.largest.tileId)
+  const header = writeHeader({
+    rootLength: root.length,
+    metadataLength: metadata.length,
+    leavesLength: leaves.length,
+    dataLength: writer.data.length,
+    addressedTiles: writer.entries.addressed,
+    tileEntries: writer.entries.count,
+    tileContents: writer.contents,
+    minZoom: facts.minZoom,
+    maxZoom: facts.maxZoom,
+    bounds: facts.bounds,
+    centerZoom: facts.maxZoom,
+    center: [center[0], center[1]],
+  })
+  return {
+    ...facts,
+    bytes: HEADER_LENGTH + root.length + metadata.length + leaves.length + writer.data.length,
+    tiles: writer.entries.addressed,
+    center,
+    read: () => inPieces([header, root, metadata, leaves], writer.data.read()),
+    [Symbol.dispose]: () => writer[Symbol.dispose](),
+  }
+}
+
+function centerOf(tileId: number): [number, number, number] {
+  const { zoom, x, y } = tileOf(tileId)
+  const side = WORLD / 2 ** zoom
+  return [longitudeOf((x + 0.5) * side), latitudeOf((y + 0.5) * side), zoom]
+}
+
+/** Joins small buffers, so that writing them out takes few calls. */
+function* inPieces(first: Iterable<Uint8Array>, rest: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let waiting: Uint8Array[] = []
+  let size = 0
+  for (const source of [first, rest]) {
+    for (const bytes of source) {
+      waiting.push(bytes)
+      size += bytes.length
+      if (size < PIECE_BYTES) continue
+      yield Buffer.concat(waiting, size)
+      waiting = []
+      size = 0
+    }
+  }
+  if (size > 0) yield Buffer.concat(waiting, size)
+}

@@ -1,0 +1,255 @@
+import { PLACE_ORDER, placeOf } from '../features/place.ts'
+import { LINE, POINT, POLYGON, twiceArea } from '../features/shape.ts'
+import type { Shape } from '../features/shape.ts'
+import type { Bits } from '../geometry/junctions.ts'
+import { Path } from '../geometry/path.ts'
+import { VertexRanker } from '../geometry/simplify.ts'
+import type { RecordSorter } from '../spill/record-sorter.ts'
+import { unitAt } from '../world.ts'
+import { Slicer } from './slicer.ts'
+
+/**
+ * Below the highest zoom, polygons of a smaller area, in square tile units, are gathered into squares of this area: half
+ * a pixel wide where a tile is drawn 512 pixels wide.
+ */
+const TINY_SIDE = 4
+const TINY_AREA = TINY_SIDE * TINY_SIDE
+
+/** Below the highest zoom, one point is shown of those that fall into a cell; a tile has 2^9 cells a side. */
+const POINT_CELL_BITS = 9
+
+export interface CutterOptions {
+  readonly minZoom: number
+  readonly maxZoom: number
+  /** Tolerance of simplification in tile units. */
+  readonly tolerance: number
+  readonly isJunction: Bits
+}
+
+/**
+ * Shows each feature at each zoom: simplifies it, rounds it to the grid of the zoom and has it cut into tiles.
+ *
+ * What nobody could see is left out below the highest zoom: lines shorter than a unit vanish, points of one pixel are
+ * thinned, tiny polygons are gathered into pixel squares so that their density stays visible. At the highest zoom every
+ * feature is shown, if need be by a mark of one unit. Features must come in the order of their places. Not re-entrant.
+ */
+export class FeatureCutter {
+  readonly #options: CutterOptions
+  readonly #slicer: Slicer
+  readonly #ranker = new VertexRanker()
+  readonly #path = new Path()
+  /** Vertices that are left at the zoom at hand, part by part; `#ends[part]` is where those of a part end. */
+  #selection = new Int32Array(1 << 10)
+  #ends = new Int32Array(1 << 6)
+  /** Longer side of a line's bounds, or area of a ring, in world units. */
+  #sizes = new Float64Array(1 << 6)
+  #vertexOffset = 0
+  /** Area of tiny polygons that waits for a square, in square tile units per zoom. */
+  readonly #dust: Float64Array
+  /** The cell of the last point shown, per zoom. */
+  readonly #lastCell: Float64Array
+
+  constructor(options: CutterOptions, fragments: RecordSorter) {
+    this.#options = options
+    this.#slicer = new Slicer(fragments)
+    this.#dust = new Float64Array(options.maxZoom + 1)
+    this.#lastCell = new Float64Array(options.maxZoom + 1).fill(-1)
+  }
+
+  /**
+   * Shows one feature at all zooms.
+   *
+   * @param address what the fragments refer to
+   */
+  cut(shape: Shape, address: number): void {
+    if (shape.kind === POINT) return this.#cutPoints(shape, address)
+    const { maxZoom, tolerance, isJunction } = this.#options
+    this.#ranker.rank(shape, isJunction, this.#vertexOffset, (tolerance * unitAt(maxZoom)) ** 2)
+    this.#vertexOffset += shape.size
+    this.#selectAll(shape)
+    if (shape.kind === LINE) this.#cutLines(shape, address)
+    else this.#cutPolygons(shape, address)
+  }
+
+  #cutPoints(shape: Shape, address: number): void {
+    const { minZoom, maxZoom } = this.#options
+    const place = placeOf(shape)
+    for (let zoom = maxZoom; zoom >= minZoom; zoom--) {
+      if (zoom < maxZoom && shape.size === 1) {
+        const cell = Math.floor(place / 4 ** (PLACE_ORDER - zoom - POINT_CELL_BITS))
+        if (this.#lastCell[zoom] === cell) continue
+        this.#lastCell[zoom] = cell
+      }
+      const path = this.#path
+      path.clear()
+      path.ensure(shape.size)
+      const unit = unitAt(zoom)
+      for (let i = 0; i < shape.size; i++) path.push(round(shape.xy[2 * i]!, unit), round(shape.xy[2 * i + 1]!, unit))
+      path.endPart(0, 1)
+      path.measure()
+      this.#slicer.slice(path, POINT, zoom, address)
+    }
+  }
+
+  #cutLines(shape: Shape, address: number): void {
+    const { minZoom, maxZoom } = this.#options
+    for (let zoom = maxZoom; zoom >= minZoom; zoom--) {
+      const unit = unitAt(zoom)
+      const least = zoom === maxZoom ? 0 : unit
+      const visible = this.#select(shape, unit, (part) => this.#sizes[part]! >= least)
+      if (!visible) return
+      const shown = this.#slice(shape, zoom, address)
+      if (zoom === maxZoom && shown === 0) this.#mark(shape, zoom, address, 1)
+    }
+  }
+
+  #cutPolygons(shape: Shape, address: number): void {
+    const { minZoom, maxZoom } = this.#options
+    for (let zoom = maxZoom; zoom >= minZoom; zoom--) {
+      const unit = unitAt(zoom)
+      const least = zoom === maxZoom ? 0 : TINY_AREA * unit * unit
+      let outerIsVisible = false
+      let dust = 0
+      const visible = this.#select(shape, unit, (part) => {
+        const isLarge = this.#sizes[part]! >= least
+        if (shape.holes[part] === 1) return outerIsVisible && isLarge
+        outerIsVisible = isLarge
+        if (!isLarge) dust += this.#sizes[part]!
+        return isLarge
+      })
+      const shown = visible ? this.#slice(shape, zoom, address) : 0
+      if (zoom === maxZoom && shown === 0) this.#mark(shape, zoom, address, 1)
+      if (dust > 0) this.#gather(shape, zoom, address, dust / (unit * unit))
+    }
+  }
+
+  /** Adds tiny area at a zoom; whoever makes it a whole square is shown as that square. */
+  #gather(shape: Shape, zoom: number, address: number, area: number): void {
+    const gathered = this.#dust[zoom]! + area
+    this.#dust[zoom] = gathered % TINY_AREA
+    if (gathered >= TINY_AREA) this.#mark(shape, zoom, address, TINY_SIDE)
+  }
+
+  #selectAll(shape: Shape): void {
+    if (this.#selection.length < shape.size) this.#selection = new Int32Array(shape.size * 2)
+    if (this.#ends.length < shape.parts) {
+      this.#ends = new Int32Array(shape.parts * 2)
+      this.#sizes = new Float64Array(shape.parts * 2)
+    }
+    for (let i = 0; i < shape.size; i++) this.#selection[i] = i
+    for (let part = 0; part < shape.parts; part++) {
+      this.#ends[part] = shape.ends[part]!
+      this.#sizes[part] = shape.kind === LINE ? spanOf(shape, part) : areaOf(shape, part)
+    }
+  }
+
+  /** Narrows the selection to the vertices that matter with tile units of a size, in visible parts; false for none. */
+  #select(shape: Shape, unit: number, isVisible: (part: number) => boolean): boolean {
+    const tolerated = (this.#options.tolerance * unit) ** 2
+    const { ranks } = this.#ranker
+    const selection = this.#selection
+    let kept = 0
+    let i = 0
+    for (let part = 0; part < shape.parts; part++) {
+      const end = this.#ends[part]!
+      if (isVisible(part)) {
+        for (; i < end; i++) {
+          const vertex = selection[i]!
+          if (ranks[vertex]! > tolerated) selection[kept++] = vertex
+        }
+      }
+      i = end
+      this.#ends[part] = kept
+    }
+    return kept > 0
+  }
+
+  /** Rounds the selection to the grid of a zoom and cuts it into tiles. */
+  #slice(shape: Shape, zoom: number, address: number): number {
+    const path = this.#path
+    const scale = 1 / unitAt(zoom)
+    const least = shape.kind === POLYGON ? 3 : 2
+    path.clear()
+    let i = 0
+    let hasOuter = false
+    for (let part = 0; part < shape.parts; part++) {
+      const end = this.#ends[part]!
+      path.ensure(end - i)
+      const xy = path.xy
+      const start = path.length
+      let at = start
+      for (; i < end; i++) {
+        const vertex = 2 * this.#selection[i]!
+        const x = Math.floor(shape.xy[vertex]! * scale + 0.5)
+        const y = Math.floor(shape.xy[vertex + 1]! * scale + 0.5)
+        if (at > start && xy[at - 2] === x && xy[at - 1] === y) continue
+        xy[at++] = x
+        xy[at++] = y
+      }
+      const isHole = shape.holes[part]!
+      // Holes of a ring that collapsed go with it.
+      path.length = isHole === 1 && !hasOuter ? start : at
+      path.endPart(isHole, least)
+      if (isHole === 0) hasOuter = path.length > start
+    }
+    if (path.parts === 0) return 0
+    path.measure()
+    return this.#slicer.slice(path, shape.kind, zoom, address)
+  }
+
+  /** Shows a feature as a square, or a horizontal line, of the given side at the middle of its first part. */
+  #mark(shape: Shape, zoom: number, address: number, side: number): void {
+    const path = this.#path
+    const unit = unitAt(zoom)
+    const [x, y] = middleOf(shape)
+    const left = round(x, unit)
+    const top = round(y, unit)
+    path.clear()
+    path.push(left, top)
+    path.push(left + side, top)
+    if (shape.kind === POLYGON) {
+      path.push(left + side, top + side)
+      path.push(left, top + side)
+    }
+    path.endPart(0, 2)
+    path.measure()
+    this.#slicer.slice(path, shape.kind, zoom, address)
+  }
+}
+
+function round(coordinate: number, unit: number): number {
+  return Math.floor(coordinate / unit + 0.5)
+}
+
+function boundsOf(shape: Shape, part: number): [number, number, number, number] {
+  const { xy } = shape
+  const end = 2 * shape.ends[part]!
+  let i = 2 * shape.startOf(part)
+  let minX = xy[i]!
+  let maxX = minX
+  let minY = xy[i + 1]!
+  let maxY = minY
+  for (i += 2; i < end; i += 2) {
+    const x = xy[i]!
+    const y = xy[i + 1]!
+    if (x < minX) minX = x
+    else if (x > maxX) maxX = x
+    if (y < minY) minY = y
+    else if (y > maxY) maxY = y
+  }
+  return [minX, minY, maxX, maxY]
+}
+
+function spanOf(shape: Shape, part: number): number {
+  const [minX, minY, maxX, maxY] = boundsOf(shape, part)
+  return Math.max(maxX - minX, maxY - minY)
+}
+
+function areaOf(shape: Shape, part: number): number {
+  return Math.abs(twiceArea(shape.xy, shape.startOf(part), shape.ends[part]!)) / 2
+}
+
+function middleOf(shape: Shape): [number, number] {
+  const [minX, minY, maxX, maxY] = boundsOf(shape, 0)
+  return [(minX + maxX) / 2, (minY + maxY) / 2]
+}

@@ -1,0 +1,43 @@
+import { VarintReader, writeVarint, writeVarint53 } from '../bytes/varint.ts'
+import { POINT } from '../features/shape.ts'
+import type { Kind } from '../features/shape.ts'
+
+/** The most bytes that a fragment takes besides its geometry. */
+export const FRAGMENT_HEAD = 16
+
+const MAX_WEIGHT = 0x7fffffff
+
+/**
+ * Writes the head of a fragment, the part of a feature that one tile shows: kind, weight, address of the feature. The
+ * geometry follows as Vector Tile commands, up to the end of the record. The weight says how much of the tile it fills:
+ * length of lines, area of polygons, in tile units.
+ */
+export function writeFragmentHead(
+  bytes: Uint8Array,
+  start: number,
+  kind: Kind,
+  weight: number,
+  feature: number,
+): number {
+  bytes[start] = kind
+  const at = writeVarint(bytes, start + 1, Math.min(MAX_WEIGHT, Math.ceil(weight)))
+  return writeVarint53(bytes, at, feature)
+}
+
+/** Reads fragment heads. */
+export class FragmentReader {
+  kind: Kind = POINT
+  weight = 0
+  feature = 0
+  /** Where the geometry begins in the bytes that were opened. */
+  geometry = 0
+  readonly #varints = new VarintReader()
+
+  open(bytes: Uint8Array, start: number): void {
+    this.kind = bytes[start] as Kind
+    const varints = this.#varints.open(bytes, start + 1)
+    this.weight = varints.next()
+    this.feature = varints.next()
+    this.geometry = varints.at
+  }
+}

@@ -1,0 +1,37 @@
+import { promisify } from 'node:util'
+import { gzip, gzipSync } from 'node:zlib'
+
+/** Level 7 and up gain less than 0.1 % of a tile; memory level 7, with shorter blocks than the default, 0.15 %. */
+const OPTIONS = { level: 6, memLevel: 7 } as const
+
+/** For tiles that the window of 2^12 bytes holds whole: setting up a smaller window takes half the time. */
+const SMALL = 1 << 12
+const SMALL_OPTIONS = { ...OPTIONS, windowBits: 12, chunkSize: SMALL }
+
+const compress = promisify(gzip)
+
+/** Whether a tile is so small that compressing it at once is cheaper than handing it to another thread. */
+export function isSmall(tile: Uint8Array): boolean {
+  return tile.length <= SMALL
+}
+
+/** Compresses a tile; the same bytes on every machine. */
+export function gzipTile(tile: Uint8Array): Uint8Array {
+  return withoutPlatform(gzipSync(tile, isSmall(tile) ? SMALL_OPTIONS : OPTIONS))
+}
+
+/** Like `gzipTile`, on a thread of the runtime. */
+export async function gzipTileAside(tile: Uint8Array): Promise<Uint8Array> {
+  return withoutPlatform(await compress(tile, isSmall(tile) ? SMALL_OPTIONS : OPTIONS))
+}
+
+/** Compresses as well as gzip can: for directories and metadata. */
+export function gzipBest(bytes: Uint8Array): Uint8Array {
+  return withoutPlatform(gzipSync(bytes, { level: 9 }))
+}
+
+/** Byte 9 of gzip names the operating system; 255 is "unknown" (RFC 1952, section 2.3.1). */
+function withoutPlatform(gzipped: Uint8Array): Uint8Array {
+  gzipped[9] = 255
+  return gzipped
+}
