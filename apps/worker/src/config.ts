@@ -91,6 +91,15 @@ const Env = Type.Object({
     default: '',
     description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
   }),
+  TERRANE_OGR2OGR: Type.String({
+    default: '',
+    description: 'ogr2ogrImport: path of an installed ogr2ogr; the built-in engine when empty.',
+  }),
+  TERRANE_IMPORT_MAX_BYTES: Type.Integer({
+    default: 1_073_741_824,
+    minimum: 1,
+    description: 'ogr2ogrImport: largest file; an archive may hold four times as much.',
+  }),
   TERRANE_OVERTURE_STAC_URL: Type.String({
     default: 'https://stac.overturemaps.org/catalog.json',
     description: 'overtureImportArea: STAC catalogue of the releases.',

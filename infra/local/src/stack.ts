@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
+import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
 import type { Keys, Settings } from './settings.ts'
 
@@ -18,7 +19,9 @@ export interface Stack extends AsyncDisposable {
 export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
   await using opening = new AsyncDisposableStack()
   const { home, ports, projectRef } = settings
-  await mkdir(join(home, 'data'), { recursive: true })
+  const files = join(home, 'data')
+  await mkdir(files, { recursive: true })
+  const town = await writeTown(files)
   const databaseUrl = settings.databaseUrl ?? (await startDatabase(settings, opening))
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {})
@@ -43,8 +46,10 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   }
   await start('worker', ports.worker, {
     TERRANE_MODE: 'local',
-    TERRANE_DATA_ROOTS: [join(home, 'data'), process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
+    TERRANE_DATA_ROOTS: [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
     TERRANE_WORK_DIR: join(home, 'work'),
+    TERRANE_CACHE_DIR: join(home, 'cache'),
+    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('origin', ports.origin, { TERRANE_WORKER_URL: local(ports.worker) })

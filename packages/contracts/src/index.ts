@@ -10,3 +10,4 @@ export { CreateGeoEmbeddings, DEFAULT_GEO_MODEL, EmbeddingsResult } from './task
 export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export type { OsmSource } from './tasks/osm-import-area.ts'
 export { OvertureImportArea } from './tasks/overture-import-area.ts'
+export { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'

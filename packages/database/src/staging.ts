@@ -11,6 +11,8 @@ export interface StagedTable {
   readonly staging: string
   readonly schema: string
   readonly table: string
+  /** The table takes the place of one that exists, if any. */
+  readonly replaces?: boolean
 }
 
 /** The staging table of a job: `j_{job id}_{index}`. The name tells the janitor whose it is. */
@@ -88,7 +90,10 @@ export async function appliedResult(database: Queryable, jobId: string): Promise
 
 async function move(session: Session, staged: StagedTable): Promise<void> {
   const { staging, schema, table } = staged
-  if (await relationExists(session, schema, table)) throw tableExists({ schema, table })
+  if (await relationExists(session, schema, table)) {
+    if (!staged.replaces) throw tableExists({ schema, table })
+    await session.query(`drop table ${qualified(schema, table)}`)
+  }
   const source = qualified(STAGING_SCHEMA, staging)
   const { rows } = await session.query<{ name: string; kind: string }>(
     `select c.relname as name, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace

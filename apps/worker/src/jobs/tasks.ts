@@ -8,6 +8,9 @@ import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
+import { nativeEngine } from './ogr/native-engine.ts'
+import { wasmEngine } from './ogr/wasm-engine.ts'
+import { ogr2ogrImport } from './ogr2ogr-import.ts'
 import { osmImportArea } from './osm-import-area.ts'
 import { osmImportSettings } from './osm/settings.ts'
 import { overtureImportArea } from './overture-import-area.ts'
@@ -47,6 +50,10 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
       crs: await readCrsFile(config.TERRANE_CRS_FILE),
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
+    ogr2ogrImport({
+      engine: config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine,
+      maxBytes: config.TERRANE_IMPORT_MAX_BYTES,
+    }),
     archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
   ]
 }

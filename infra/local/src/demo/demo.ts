@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
@@ -9,13 +8,16 @@ import { drawMatches, type Match } from './picture.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { SCENE } from './scene-map.ts'
 import { writeScene } from './scene.ts'
+import { TOWN_BBOX, TOWN_FILE } from './town.ts'
 
 const TABLE = 'demo_scene'
 const MODEL = 'builtin-texture-spectral-v1'
 const TILE = 256
-/** A place at the lake, in the scene's pixels: its tile is the one whose like is looked for. */
-const QUERY = { x: 3050, y: 1500 }
+/** A place in the forest, in the scene's pixels: its tile is the one whose like is looked for. */
+const QUERY = { x: 880, y: 900 }
 const MATCHES = 8
+/** Tables that become tiles. */
+const ARCHIVED = ['demo_streets', 'demo_buildings']
 
 interface Job {
   readonly status: 'pending' | 'running' | 'success' | 'failed'
@@ -34,12 +36,18 @@ interface Job {
 }
 
 /**
- * Uses the stack as a user would: makes a scene, enqueues createGeoEmbeddings over HTTP, waits for it, and asks
- * similarity_search through supabase-js for tiles like one of them. Returns the picture's path.
+ * Uses the stack as its users would, over HTTP and with supabase-js: embeds a scene and looks for tiles like one of them,
+ * imports the demo town, archives two of its tables as tiles. What an earlier start has made is found, not made again.
  */
-export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<string> {
+export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<void> {
+  await searchScene(stack, keys, home)
+  await importTown(stack, keys)
+  await archiveTown(stack, keys)
+}
+
+/** Makes the scene and its embeddings, asks similarity_search, draws what it found. */
+async function searchScene(stack: Stack, keys: Keys, home: string): Promise<void> {
   const scene = join(home, 'data', 'demo-scene.tif')
-  await mkdir(join(home, 'data'), { recursive: true })
   if (!existsSync(scene)) {
     say(`Making the demo scene (${SCENE.size} × ${SCENE.size} pixels, 4 bands) ...`)
     await writeScene(scene)
@@ -54,7 +62,17 @@ export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<s
     .eq('table_name', TABLE)
   if (unreadable) throw new Error(`reading the catalogue failed: ${unreadable.message}`)
   if (known.length > 0) say(`The table geoembeddings.${TABLE} is there from an earlier start.`)
-  else await embedScene(stack, keys, scene)
+  else {
+    const body = { geotiffPath: scene, tableName: TABLE, modelName: MODEL, tileSize: TILE, bands: [0, 1, 2] }
+    const { rows, dims, timings } = (await runJob(stack, keys, 'createGeoEmbeddings', body)) as {
+      rows: number
+      dims: number
+      timings: { total: number; embed: number }
+    }
+    say(
+      `geoembeddings.${TABLE}: ${rows} rows of ${dims} dimensions in ${timings.total} s (${(rows / timings.embed).toFixed(0)} tiles/s).`,
+    )
+  }
 
   const columns = Math.ceil(SCENE.size / TILE)
   const patch = Math.floor(QUERY.y / TILE) * columns + Math.floor(QUERY.x / TILE)
@@ -68,48 +86,101 @@ export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<s
   const matches = (data as Match[]).filter((match) => match.id !== patch)
   if (matches.length < MATCHES) throw new Error(`similarity_search found ${matches.length} tiles, not ${MATCHES}`)
   for (const { id, similarity } of matches) {
-    say(
-      `  tile ${String(id).padStart(4)}  column ${String(id % columns).padStart(2)}  row ${String(Math.floor(id / columns)).padStart(2)}  similarity ${similarity.toFixed(4)}`,
-    )
+    const place = `column ${String(id % columns).padStart(2)}  row ${String(Math.floor(id / columns)).padStart(2)}`
+    say(`  tile ${String(id).padStart(4)}  ${place}  similarity ${similarity.toFixed(4)}`)
   }
   const picture = join(home, 'demo.png')
   await drawMatches(scene, picture, { tile: TILE, query: patch, matches })
   say(`The scene with the query tile and its matches outlined: ${picture}`)
-  return picture
 }
 
-async function embedScene(stack: Stack, keys: Keys, scene: string): Promise<void> {
+/** Imports the demo town's map: the file lies under the worker's data roots. */
+async function importTown(stack: Stack, keys: Keys): Promise<void> {
+  const client = createClient(stack.originUrl, keys.serviceRoleKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+  })
+  const { error } = await client.from('demo_buildings').select('id').limit(1)
+  if (!error) return say('The tables demo_… are there from an earlier start.')
+  const [west, south, east, north] = TOWN_BBOX
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  const body = {
+    areaName: 'The demo town',
+    tablePrefix: 'demo',
+    aoiGeoJson: { type: 'Polygon', coordinates: [ring] },
+    source: { kind: 'file', path: TOWN_FILE },
+  }
+  const { tables, attribution } = (await runJob(stack, keys, 'osmImportArea', body)) as {
+    tables: { name: string; rows: number; geometry_type: string }[]
+    attribution: string
+  }
+  const filled = tables.filter((table) => table.rows > 0)
+  say(
+    `Imported ${filled.length} tables (${attribution}): ${filled.map((table) => `${table.name} ${table.rows}`).join(', ')}`,
+  )
+}
+
+/** Archives what a map needs first, and prints where it is served. */
+async function archiveTown(stack: Stack, keys: Keys): Promise<void> {
+  const client = createClient(stack.originUrl, keys.serviceRoleKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+  })
+  const { data: bucket } = await client.storage.getBucket('pmtiles')
+  if (!bucket) {
+    const { error } = await client.storage.createBucket('pmtiles', { public: true })
+    if (error) throw new Error(`making the bucket pmtiles failed: ${error.message}`)
+  }
+  for (const table of ARCHIVED) {
+    const url = client.storage.from('pmtiles').getPublicUrl(`${table}.pmtiles`).data.publicUrl
+    const there = await fetch(url, { method: 'HEAD' })
+    if (!there.ok) {
+      const { bytes, tiles, maxzoom } = (await runJob(stack, keys, 'archiveToPmtiles', { table, zooms: [8, 14] })) as {
+        bytes: number
+        tiles: number
+        maxzoom: number
+      }
+      say(`${table}: ${tiles} tiles to zoom ${maxzoom}, ${Math.round(bytes / 1024)} KiB`)
+    }
+    say(`PMTiles: ${url}`)
+  }
+}
+
+/** Enqueues a job over HTTP, shows its progress and returns its result. */
+async function runJob(
+  stack: Stack,
+  keys: Keys,
+  task: string,
+  input: object,
+): Promise<Readonly<Record<string, unknown>>> {
   const headers = {
     apikey: keys.serviceRoleKey,
     authorization: `Bearer ${keys.serviceRoleKey}`,
     'content-type': 'application/json',
   }
-  const body = JSON.stringify({
-    geotiffPath: scene,
-    tableName: TABLE,
-    modelName: MODEL,
-    tileSize: TILE,
-    bands: [0, 1, 2],
+  const response = await fetch(`${stack.workerUrl}/jobs/${task}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(input),
   })
-  const response = await fetch(`${stack.workerUrl}/jobs/createGeoEmbeddings`, { method: 'POST', headers, body })
   let job = (await response.json()) as Job & { message?: string }
   if (response.status !== 202) throw new Error(`the worker answered ${response.status}: ${job.message}`)
   say(`Enqueued: ${stack.workerUrl}${job.links.self}`)
-  const bar = new ProgressBar('createGeoEmbeddings')
+  const bar = new ProgressBar(task)
   while (job.status === 'pending' || job.status === 'running') {
     const { percent = null, message = 'waiting', eta_seconds: eta = null } = job.progress ?? {}
     if (percent !== null) bar.show(percent, `${message}${eta === null ? '' : `, ${eta.toFixed(0)} s left`}`)
     await sleep(300)
-    const answer = await fetch(`${stack.workerUrl}${job.links.self}`, { headers })
-    job = (await answer.json()) as Job
+    job = (await (await fetch(`${stack.workerUrl}${job.links.self}`, { headers })).json()) as Job
   }
   if (job.status === 'success') bar.show(100, 'done')
   bar.end()
-  if (!job.result) throw new Error(`the job failed: ${job.error?.code} ${job.error?.message} ${job.error?.hint ?? ''}`)
-  const { rows, dims, timings } = job.result
-  say(
-    `geoembeddings.${TABLE}: ${rows} rows of ${dims} dimensions in ${timings['total']} s (${(rows / (timings['embed'] ?? 1)).toFixed(0)} tiles/s).`,
-  )
+  if (!job.result) throw new Error(`${task} failed: ${job.error?.code} ${job.error?.message} ${job.error?.hint ?? ''}`)
+  return job.result
 }
 
 function say(text: string): void {

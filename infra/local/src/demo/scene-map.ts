@@ -1,68 +1,195 @@
-/** What covers the ground at a pixel of the demo scene. */
-export const GROUND = { field: 0, water: 1, forest: 2, town: 3, road: 4 } as const
-export type Ground = (typeof GROUND)[keyof typeof GROUND]
+import { buildCity, type City, type CityElement, type CityTags } from '@terrane/testing/city'
+import proj4 from 'proj4'
 
-/** The demo scene's place: EPSG:32632, north-up, one metre per pixel, in the plain west of an invented town. */
-export const SCENE = { size: 4096, epsg: 32632, west: 680_000, north: 5_336_000, metresPerPixel: 1 } as const
+/** What covers the ground at a pixel. Fields are `field` and above: one value per crop. */
+export const GROUND = {
+  meadow: 0,
+  water: 1,
+  forest: 2,
+  garden: 3,
+  industry: 4,
+  road: 5,
+  track: 6,
+  rail: 7,
+  roof: 8,
+  field: 16,
+} as const
 
-interface Blob {
-  readonly x: number
-  readonly y: number
-  readonly radius: number
+/** The demo scene's place: the demo town, EPSG:32632, north-up, 0.75 metres per pixel. */
+export const SCENE = { size: 4096, epsg: 32632, metresPerPixel: 0.75 } as const
+
+export interface SceneMap {
+  /** Easting of the left edge and northing of the upper one, in metres. */
+  readonly west: number
+  readonly north: number
+  /** One ground value per pixel, row by row. */
+  readonly ground: Uint8Array
+  /** The crops, by ground value minus `GROUND.field`. */
+  readonly crops: readonly string[]
 }
 
-const TOWN: readonly Blob[] = [
-  { x: 2150, y: 1950, radius: 760 },
-  { x: 2700, y: 2350, radius: 420 },
-  { x: 900, y: 3300, radius: 260 },
-]
-const FOREST: readonly Blob[] = [
-  { x: 650, y: 800, radius: 720 },
-  { x: 3500, y: 700, radius: 560 },
-  { x: 3300, y: 3500, radius: 760 },
-  { x: 1500, y: 3750, radius: 330 },
-]
-const LAKES: readonly Blob[] = [
-  { x: 3050, y: 1500, radius: 330 },
-  { x: 350, y: 2350, radius: 250 },
-]
-/** Roads out of town, as lines in pixels. */
-const ROADS: readonly (readonly [number, number, number, number])[] = [
-  [0, 1700, 4096, 2150],
-  [1900, 0, 2300, 4096],
-  [2150, 1950, 900, 3300],
-  [900, 3300, 0, 3800],
-]
+type Point = readonly [x: number, y: number]
 
-/**
- * What lies at a pixel. The edges of lakes, forests and the town are waved by noise, so that nothing is a circle.
- *
- * @param wave slow noise in [-1, 1] at the pixel
- */
-export function groundAt(x: number, y: number, wave: number): Ground {
-  if (Math.abs(y - riverAt(x) - wave * 60) < 34) return GROUND.water
-  for (const lake of LAKES) if (inside(lake, x, y, wave * 80)) return GROUND.water
-  for (const [x1, y1, x2, y2] of ROADS) if (distanceToSegment(x, y, x1, y1, x2, y2) < 5) return GROUND.road
-  for (const quarter of TOWN) if (inside(quarter, x, y, wave * 120)) return GROUND.town
-  for (const wood of FOREST) if (inside(wood, x, y, wave * 220)) return GROUND.forest
-  return GROUND.field
+/** Half widths of roads in metres. */
+const ROADS: Readonly<Record<string, number>> = {
+  motorway: 6,
+  motorway_link: 3.5,
+  trunk: 6,
+  primary: 5,
+  secondary: 4.5,
+  tertiary: 4,
+  unclassified: 3.2,
+  residential: 3.2,
+  living_street: 3,
+  pedestrian: 4,
+  service: 2,
+  cycleway: 1.5,
+  footway: 1.2,
+  path: 1,
+  steps: 1,
 }
 
-/** The river's middle at a column. */
-function riverAt(x: number): number {
-  return 2750 + 260 * Math.sin(x / 640) - x * 0.18
+/** Draws the demo town as a map of what covers the ground, so that the scene and the town's map lie on each other. */
+export function drawSceneMap(): SceneMap {
+  const city = buildCity()
+  const [west, south, east, north] = city.header.bbox
+  const project = proj4('EPSG:4326', '+proj=utm +zone=32 +datum=WGS84')
+  const [x, y] = project.forward([(west + east) / 2, (south + north) / 2])
+  const half = (SCENE.size * SCENE.metresPerPixel) / 2
+  // Whole metres, so that the affine has short numbers.
+  const left = Math.round(x - half)
+  const top = Math.round(y + half)
+  const toPixel = ([lng, lat]: readonly [number, number]): Point => {
+    const [e, n] = project.forward([lng, lat])
+    return [(e - left) / SCENE.metresPerPixel, (top - n) / SCENE.metresPerPixel]
+  }
+  const canvas = new Canvas(SCENE.size)
+  const crops = drawGround(canvas, city, toPixel)
+  drawWays(canvas, city.elements, toPixel)
+  return { west: left, north: top, ground: canvas.pixels, crops }
 }
 
-function inside(blob: Blob, x: number, y: number, waved: number): boolean {
-  const dx = x - blob.x
-  const dy = y - blob.y
-  const radius = blob.radius + waved
-  return dx * dx + dy * dy < radius * radius
+function drawGround(canvas: Canvas, { ground }: City, toPixel: (p: readonly [number, number]) => Point): string[] {
+  const crops = [...new Set(ground.fields.map((field) => field.crop))].toSorted()
+  for (const { polygon, crop } of ground.fields)
+    canvas.paint(
+      polygon.map((ring) => ring.map(toPixel)),
+      GROUND.field + crops.indexOf(crop),
+    )
+  const layers = [
+    [ground.forest, GROUND.forest],
+    [ground.town, GROUND.garden],
+    [ground.industry, GROUND.industry],
+    [ground.park, GROUND.meadow],
+    [ground.water, GROUND.water],
+  ] as const
+  for (const [polygons, value] of layers) {
+    for (const polygon of polygons)
+      canvas.paint(
+        polygon.map((ring) => ring.map(toPixel)),
+        value,
+      )
+  }
+  return crops
 }
 
-function distanceToSegment(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
-  const dx = x2 - x1
-  const dy = y2 - y1
-  const t = Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy)))
-  return Math.hypot(x - x1 - t * dx, y - y1 - t * dy)
+/** Railways under roads, roads under roofs. */
+function drawWays(
+  canvas: Canvas,
+  elements: readonly CityElement[],
+  toPixel: (p: readonly [number, number]) => Point,
+): void {
+  const places = new Map<number, Point>()
+  for (const element of elements)
+    if (element.type === 'node') places.set(element.id, toPixel([element.lon, element.lat]))
+  const ways = new Map<number, { tags: CityTags; line: Point[]; closed: boolean }>()
+  for (const element of elements) {
+    if (element.type !== 'way') continue
+    const line = element.refs.map((ref) => places.get(ref)).filter((point) => point !== undefined)
+    ways.set(element.id, { tags: element.tags, line, closed: element.refs[0] === element.refs.at(-1) })
+  }
+  for (const { tags, line } of ways.values()) {
+    if (tags['tunnel'] === 'yes') continue
+    const isTrack = tags['highway'] === 'track'
+    const half = isTrack ? 1.5 : tags['railway'] === 'rail' ? 2.5 : ROADS[tags['highway'] ?? '']
+    if (half === undefined) continue
+    canvas.stroke(
+      line,
+      half / SCENE.metresPerPixel,
+      isTrack ? GROUND.track : tags['railway'] ? GROUND.rail : GROUND.road,
+    )
+  }
+  for (const { tags, line, closed } of ways.values()) if (tags['building'] && closed) canvas.paint([line], GROUND.roof)
+  // Houses around a courtyard: closed ways each, as the town draws them.
+  for (const element of elements) {
+    if (element.type !== 'relation' || !element.tags['building']) continue
+    canvas.paint(
+      element.members.map((member) => ways.get(member.ref)?.line ?? []),
+      GROUND.roof,
+    )
+  }
+}
+
+/** A square of values to draw polygons and lines on. */
+class Canvas {
+  readonly size: number
+  readonly pixels: Uint8Array
+
+  constructor(size: number) {
+    this.size = size
+    this.pixels = new Uint8Array(size * size)
+  }
+
+  /** Fills rings by the even-odd rule, at the middle of each pixel. */
+  paint(rings: readonly (readonly Point[])[], value: number): void {
+    let top = Infinity
+    let bottom = -Infinity
+    for (const ring of rings) {
+      for (const [, y] of ring) {
+        top = Math.min(top, y)
+        bottom = Math.max(bottom, y)
+      }
+    }
+    for (let row = Math.max(0, Math.floor(top)); row < Math.min(this.size, Math.ceil(bottom)); row++) {
+      const crossings = crossingsAt(rings, row + 0.5)
+      for (let i = 0; i + 1 < crossings.length; i += 2) {
+        const from = Math.max(0, Math.round(crossings[i] as number))
+        const to = Math.min(this.size, Math.round(crossings[i + 1] as number))
+        if (to > from) this.pixels.fill(value, row * this.size + from, row * this.size + to)
+      }
+    }
+  }
+
+  /** Draws a line of a half width in pixels, with round ends. */
+  stroke(line: readonly Point[], half: number, value: number): void {
+    for (let i = 0; i + 1 < line.length; i++) {
+      const [x1, y1] = line[i] as Point
+      const [x2, y2] = line[i + 1] as Point
+      const length2 = (x2 - x1) ** 2 + (y2 - y1) ** 2
+      const rows = [Math.min(y1, y2) - half, Math.max(y1, y2) + half] as const
+      const columns = [Math.min(x1, x2) - half, Math.max(x1, x2) + half] as const
+      for (let y = Math.max(0, Math.floor(rows[0])); y < Math.min(this.size, Math.ceil(rows[1])); y++) {
+        for (let x = Math.max(0, Math.floor(columns[0])); x < Math.min(this.size, Math.ceil(columns[1])); x++) {
+          const px = x + 0.5 - x1
+          const py = y + 0.5 - y1
+          const t = length2 === 0 ? 0 : Math.max(0, Math.min(1, (px * (x2 - x1) + py * (y2 - y1)) / length2))
+          const dx = px - t * (x2 - x1)
+          const dy = py - t * (y2 - y1)
+          if (dx * dx + dy * dy <= half * half) this.pixels[y * this.size + x] = value
+        }
+      }
+    }
+  }
+}
+
+function crossingsAt(rings: readonly (readonly Point[])[], y: number): number[] {
+  const crossings: number[] = []
+  for (const ring of rings) {
+    for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {
+      const [x1, y1] = ring[j] as Point
+      const [x2, y2] = ring[i] as Point
+      if (y1 > y !== y2 > y) crossings.push(x1 + ((y - y1) / (y2 - y1)) * (x2 - x1))
+    }
+  }
+  return crossings.toSorted((a, b) => a - b)
 }

@@ -107,17 +107,19 @@ export async function measureImport(
   return { rows: found.rows, bbox: [found.west, found.south, found.east, found.north] }
 }
 
-/** Finishes a loaded staging table: keys, spatial index, comment, privileges, statistics. */
+/** Finishes a loaded staging table: keys, spatial index (of a column `geom`), comment, privileges, statistics. */
 export async function finishImportTable(
   database: Queryable,
   staged: StagedTable,
-  shape: ImportShape,
+  shape: Pick<ImportShape, 'columns' | 'primaryKey' | 'unique'>,
   comment: string,
 ): Promise<void> {
   const table = tableOf(staged)
   const named = (suffix: string) => quoteIdentifier(`${staged.staging}_${suffix}`)
   const key = quoteIdentifier(shape.primaryKey)
-  await database.query(`create index ${named('geom_idx')} on ${table} using gist (geom)`)
+  if (shape.columns.some(({ type }) => type === 'geometry')) {
+    await database.query(`create index ${named('geom_idx')} on ${table} using gist (geom)`)
+  }
   await database.query(`alter table ${table} add constraint ${named('pkey')} primary key (${key})`)
   if (shape.unique) {
     const columns = shape.unique.map(quoteIdentifier).join(', ')

@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { conversionFailed, engineUnavailable, layerUnknown, sourceSrsNeeded } from './errors.ts'
+import type { Driver } from './sniff.ts'
+
+/** What is to be converted, and how. Everything in it has been checked: nothing is a client's text but names. */
+export interface Conversion {
+  /** Folder that holds the files of the data set and nothing else. */
+  readonly folder: string
+  /** The data set within the folder; '.' for the folder itself. */
+  readonly file: string
+  readonly driver: Driver
+  readonly openOptions: readonly string[]
+  /** Null for the first layer. */
+  readonly layer: string | null
+  /** Options of ogr2ogr. */
+  readonly options: readonly string[]
+}
+
+export interface Layer {
+  readonly name: string
+  /** Null when counting would mean reading everything. */
+  readonly features: number | null
+}
+
+/** A conversion under way. */
+export interface Converting {
+  readonly layers: readonly Layer[]
+  readonly layer: Layer
+  /** What the PGDump driver writes. */
+  readonly dump: Readable
+  /** Resolves when the engine has ended well. */
+  readonly done: Promise<void>
+  /** What the engine complained about, also when it went on. */
+  complaint(): string
+}
+
+/** Converts one layer of a data set into the rows of PostgreSQL's COPY. Both engines are processes that can be killed. */
+export interface Engine {
+  /** Gets ready while the file is still on its way. Disposing ends whatever runs. */
+  prepare(workdir: string, signal: AbortSignal): PreparedEngine
+}
+
+export interface PreparedEngine extends AsyncDisposable {
+  /** Starts the one conversion that this is for. */
+  start(conversion: Conversion): Promise<Converting>
+}
+
+const LONGEST_MESSAGE = 4000
+
+/** A child of fixed surroundings: no shell, no inherited environment, a process group that ends as one. */
+export class EngineProcess {
+  readonly child: ChildProcess
+  readonly ended: Promise<void>
+  #messages = ''
+
+  constructor(
+    command: string,
+    args: readonly string[],
+    options: { cwd: string; env: Readonly<Record<string, string>>; events: boolean },
+    signal: AbortSignal,
+  ) {
+    signal.throwIfAborted()
+    this.child = spawn(command, args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: [options.events ? 'pipe' : 'ignore', 'pipe', 'pipe', options.events ? 'pipe' : 'ignore'],
+      detached: process.platform !== 'win32',
+    })
+    const kill = () => this.kill()
+    signal.addEventListener('abort', kill)
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#messages = (this.#messages + text).slice(-LONGEST_MESSAGE)
+    })
+    this.ended = this.#end(signal).finally(() => signal.removeEventListener('abort', kill))
+    this.ended.catch(() => {})
+  }
+
+  /** What the engine complained about last. */
+  get complaint(): string {
+    const lines = this.#messages.split('\n').filter((line) => /\S/.test(line))
+    return lines.slice(-3).join('; ').slice(0, 600) || 'the engine gave no reason'
+  }
+
+  kill(): void {
+    const { pid } = this.child
+    if (pid === undefined) return
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+    } catch {
+      // It has ended already.
+    }
+  }
+
+  async #end(signal: AbortSignal): Promise<void> {
+    let code: number | null
+    try {
+      ;[code] = (await once(this.child, 'close')) as [number | null]
+    } catch (cause) {
+      throw engineUnavailable({ reason: (cause as Error).message }, { cause })
+    }
+    if (signal.aborted) throw signal.reason
+    if (code !== 0) throw failure(this.complaint)
+  }
+}
+
+/**
+ * The layer to convert.
+ *
+ * @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is none at all
+ */
+export function chooseLayer(layers: readonly Layer[], wanted: string | null): Layer {
+  if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
+  const found = wanted === null ? layers[0] : layers.find(({ name }) => name === wanted)
+  if (!found) throw layerUnknown({ layer: wanted ?? '(any)', layers: layers.map(({ name }) => name) })
+  return found
+}
+
+/** An engine's complaint as an error that says what to do. */
+export function failure(complaint: string): Error {
+  return isAboutSrs(complaint) ? sourceSrsNeeded() : conversionFailed({ reason: complaint })
+}
+
+/** Whether a complaint says that the reference system of the source is unknown. */
+export function isAboutSrs(complaint: string): boolean {
+  return /source layer has no coordinate system|Use -s_srs/i.test(complaint)
+}

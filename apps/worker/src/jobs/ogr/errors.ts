@@ -1,0 +1,107 @@
+import { defineError } from '@terrane/core'
+
+export const fileMissing = defineError(
+  'FILE_REQUIRED',
+  'invalid',
+  () => 'One of fileUrl and storagePath is needed',
+  () => ({ errors: [{ path: '/fileUrl', message: 'fileUrl or storagePath is needed, not both' }] }),
+)
+
+export const formatUnknown = defineError(
+  'FORMAT_UNKNOWN',
+  'unsupported_media',
+  (f: { reason: string }) => `The file cannot be imported: ${f.reason}`,
+  () => ({
+    hint: 'Send GeoJSON, GeoJSONSeq, GeoPackage, FlatGeobuf, CSV, KML, GML, GPX, or a zip of one of these, a Shapefile or MapInfo files.',
+  }),
+)
+
+export const zipRefused = defineError(
+  'ZIP_REFUSED',
+  'invalid',
+  (f: { reason: string }) => `The zip archive is refused: ${f.reason}`,
+  () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
+)
+
+export const layerUnknown = defineError(
+  'LAYER_UNKNOWN',
+  'invalid',
+  (f: { layer: string; layers: readonly string[] }) => `The file has no layer ${f.layer}`,
+  (f) => ({
+    hint: `Layers: ${f.layers.slice(0, 30).join(', ') || 'none'}.`,
+    errors: [{ path: '/layer', message: 'must be a layer of the file' }],
+  }),
+)
+
+export const nothingImported = defineError(
+  'NOTHING_IMPORTED',
+  'invalid',
+  (f: { layer: string; rejected: number; layers: readonly string[] }) =>
+    f.rejected > 0
+      ? `None of the ${f.rejected} features of layer ${f.layer} could be imported`
+      : `Layer ${f.layer} has no features`,
+  (f) => (f.layers.length > 1 ? { hint: `Name another layer: ${f.layers.slice(0, 30).join(', ')}.` } : {}),
+)
+
+export const sourceSrsNeeded = defineError(
+  'SOURCE_SRS_NEEDED',
+  'invalid',
+  () => 'The file does not say which coordinate reference system it uses',
+  () => ({ hint: 'Send sourceSrs, e.g. EPSG:25832.', errors: [{ path: '/sourceSrs', message: 'is needed' }] }),
+)
+
+export const encodingUnknown = defineError(
+  'ENCODING_UNKNOWN',
+  'invalid',
+  (f: { encoding: string }) => `There is no character encoding ${f.encoding}`,
+  () => ({
+    hint: 'Use a name of the WHATWG list, e.g. windows-1252.',
+    errors: [{ path: '/encoding', message: 'is unknown' }],
+  }),
+)
+
+export const fieldsUnknown = defineError(
+  'FIELDS_UNKNOWN',
+  'invalid',
+  (f: { fields: readonly string[] }) => `The layer has no fields ${f.fields.slice(0, 20).join(', ')}`,
+  () => ({ errors: [{ path: '/fields', message: 'must be fields of the layer' }] }),
+)
+
+export const conversionFailed = defineError(
+  'CONVERSION_FAILED',
+  'invalid',
+  (f: { reason: string }) => `The file could not be read: ${f.reason}`,
+)
+
+export const engineUnavailable = defineError(
+  'ENGINE_UNAVAILABLE',
+  'internal',
+  (f: { reason: string }) => `The conversion engine cannot be run: ${f.reason}`,
+)
+
+export const schemaNotFound = defineError(
+  'SCHEMA_NOT_FOUND',
+  'not_found',
+  (f: { schema: string }) => `There is no schema ${f.schema} that tables can be put into`,
+)
+
+export const targetMissing = defineError(
+  'TABLE_NOT_FOUND',
+  'not_found',
+  (f: { schema: string; table: string }) => `There is no table ${f.schema}.${f.table} to add rows to`,
+  () => ({ hint: 'Leave mode out to create it.' }),
+)
+
+export const columnsMissing = defineError(
+  'COLUMNS_MISSING',
+  'invalid',
+  (f: { table: string; columns: readonly string[] }) =>
+    `Table ${f.table} lacks columns of the file: ${f.columns.slice(0, 20).join(', ')}`,
+  () => ({ hint: 'Name the fields to import in fields, or add the columns.' }),
+)
+
+export const appendFailed = defineError(
+  'APPEND_FAILED',
+  'invalid',
+  (f: { table: string; reason: string }) => `The rows do not fit into ${f.table}: ${f.reason}`,
+)

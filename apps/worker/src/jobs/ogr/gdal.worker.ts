@@ -1,0 +1,167 @@
+// A process of its own: GDAL in WebAssembly converts one layer and writes it to standard output. It sees one folder,
+// has no network, and can be killed at any moment. Reports go to file descriptor 3, one JSON object per line.
+import { constants, readFileSync, writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import type { Conversion } from './engine.ts'
+
+/** What is used of the Emscripten module. */
+interface GdalModule {
+  ccall(name: string, result: string | null, types: readonly string[], values: readonly unknown[]): unknown
+  _malloc(bytes: number): number
+  setValue(pointer: number, value: number, type: string): void
+  lengthBytesUTF8(text: string): number
+  stringToUTF8(text: string, pointer: number, bytes: number): void
+  readonly NODEFS: unknown
+  readonly FS: {
+    mkdir(path: string): void
+    mount(type: unknown, options: { root: string }, path: string): void
+    makedev(major: number, minor: number): number
+    registerDevice(device: number, operations: object): void
+    mkdev(path: string, mode: number, device: number): void
+  }
+}
+
+const OPEN_VECTOR = 0x04
+const OPEN_VERBOSE = 0x40
+const INPUT = '/input'
+const OUTPUT = '/output/dump.sql'
+const BUFFER_BYTES = 1 << 18
+const REPORTS = 3
+const RETRY_MS = 1
+
+const output = Buffer.alloc(BUFFER_BYTES)
+let buffered = 0
+const gdal = await load()
+// The request comes when its file is there; loading takes longer than most files.
+const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
+gdal.FS.mount(gdal.NODEFS, { root: conversion.folder }, INPUT)
+convert(conversion)
+
+function convert({ file, driver, openOptions, layer, options }: Conversion): void {
+  const path = file === '.' ? INPUT : `${INPUT}/${file}`
+  const flags = OPEN_VECTOR | OPEN_VERBOSE
+  const dataset = call('GDALOpenEx', [path, flags, strings([driver]), strings(openOptions), 0])
+  if (dataset === 0) fail('the file cannot be opened')
+  const layers = Array.from({ length: call('GDALDatasetGetLayerCount', [dataset]) }, (_, i) => {
+    const handle = call('GDALDatasetGetLayer', [dataset, i])
+    const features = call('OGR_L_GetFeatureCount', [handle, 0])
+    return {
+      name: String(gdal.ccall('OGR_L_GetName', 'string', ['number'], [handle])),
+      features: features < 0 ? null : features,
+    }
+  })
+  report({ layers })
+  const chosen = layer ?? layers[0]?.name
+  if (chosen === undefined || !layers.some(({ name }) => name === chosen)) process.exit(0)
+  const translate = call('GDALVectorTranslateOptionsNew', [strings([...options, chosen]), 0])
+  if (translate === 0) fail('an option is not accepted')
+  const list = gdal._malloc(4)
+  gdal.setValue(list, dataset, '*')
+  call('CPLErrorReset', [])
+  const result = call('GDALVectorTranslate', [OUTPUT, 0, 1, list, translate, 0])
+  if (result === 0) fail('the layer cannot be converted')
+  call('GDALClose', [result])
+  flush()
+  process.exit(0)
+}
+
+function fail(what: string): never {
+  const message = String(gdal.ccall('CPLGetLastErrorMsg', 'string', [], []))
+  writeSync(2, `${message || what}\n`)
+  process.exit(1)
+}
+
+async function load(): Promise<GdalModule> {
+  // The module asks in an old way for constants; under the permission model that way is closed.
+  Object.assign(process, { binding: () => ({ fs: constants }) })
+  const require = createRequire(import.meta.url)
+  const folder = dirname(require.resolve('gdal3.js'))
+  const start = require('gdal3.js/build/package/gdal3WebAssembly.js') as (options: object) => Promise<GdalModule>
+  const settings = {
+    PROJ_LIB: '/usr/share/proj',
+    GDAL_DATA: '/usr/share/gdal',
+    GDAL_NUM_THREADS: '0',
+    CPL_LOG_ERRORS: 'ON',
+    PG_USE_COPY: 'YES',
+    GML_SKIP_RESOLVE_ELEMS: 'ALL',
+  }
+  const loaded = await start({
+    print: () => {},
+    printErr: (text: string) => writeSync(2, `${text}\n`),
+    preRun: [({ ENV }: { ENV: object }) => Object.assign(ENV, settings)],
+    locateFile: (name: string) => `${folder}/${name}`,
+    getPreloadedPackage: (name: string) => Uint8Array.from(readFileSync(name)).buffer,
+  })
+  loaded.ccall('GDALAllRegister', null, [], [])
+  loaded.FS.mkdir(INPUT)
+  loaded.FS.mkdir('/output')
+  const device = loaded.FS.makedev(64, 0)
+  loaded.FS.registerDevice(device, {
+    open: () => {},
+    close: () => {},
+    llseek: (_: unknown, offset: number) => offset,
+    read: () => 0,
+    write: (_: unknown, bytes: Int8Array, offset: number, length: number) => write(bytes, offset, length),
+  })
+  loaded.FS.mkdev(OUTPUT, 0o600, device)
+  return loaded
+}
+
+function call(name: string, values: readonly (number | string)[]): number {
+  return Number(
+    gdal.ccall(
+      name,
+      'number',
+      values.map((value) => typeof value),
+      values,
+    ),
+  )
+}
+
+/** A null-terminated array of C strings. */
+function strings(texts: readonly string[]): number {
+  const array = gdal._malloc(4 * (texts.length + 1))
+  for (const [i, text] of texts.entries()) {
+    const bytes = gdal.lengthBytesUTF8(text) + 1
+    const pointer = gdal._malloc(bytes)
+    gdal.stringToUTF8(text, pointer, bytes)
+    gdal.setValue(array + 4 * i, pointer, '*')
+  }
+  gdal.setValue(array + 4 * texts.length, 0, '*')
+  return array
+}
+
+/** Gathers the small writes of the C library. */
+function write(bytes: Int8Array, offset: number, length: number): number {
+  const source = new Uint8Array(bytes.buffer, bytes.byteOffset + offset, length)
+  for (let done = 0; done < length;) {
+    const part = source.subarray(done, done + BUFFER_BYTES - buffered)
+    output.set(part, buffered)
+    buffered += part.length
+    done += part.length
+    if (buffered === BUFFER_BYTES) flush()
+  }
+  return length
+}
+
+function flush(): void {
+  writeAll(1, output.subarray(0, buffered))
+  buffered = 0
+}
+
+function report(value: object): void {
+  writeAll(REPORTS, Buffer.from(`${JSON.stringify(value)}\n`))
+}
+
+/** Writes to a pipe whose reader may be slower. */
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += writeSync(descriptor, bytes, done)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { EngineProcess, chooseLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
+import { engineUnavailable } from './errors.ts'
+
+const run = promisify(execFile)
+const LIST_BYTES = 1 << 20
+
+/**
+ * An installed `ogr2ogr`, when the operator names one. Every driver but the one that the content calls for is switched off
+ * by OGR_SKIP, which all versions know: the library goes by content, and some formats only point to other files.
+ */
+export function nativeEngine(program: string): Engine {
+  let drivers: Promise<string[]> | null = null
+  return {
+    prepare(_workdir, signal) {
+      let engine: EngineProcess | null = null
+      return {
+        async start(conversion) {
+          drivers ??= listDrivers(program)
+          const env = environment(await drivers, conversion)
+          const layers = await listLayers(program, conversion, env, signal)
+          const layer = chooseLayer(layers, conversion.layer)
+          const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
+          const args = [...conversion.options, ...openOptions, '/vsistdout/', conversion.file, layer.name]
+          const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
+          engine = running
+          return { layers, layer, dump: running.child.stdout!, done: running.ended, complaint: () => running.complaint }
+        },
+        async [Symbol.asyncDispose]() {
+          engine?.kill()
+          await engine?.ended.catch(() => {})
+        },
+      }
+    },
+  }
+}
+
+function environment(drivers: readonly string[], { driver, folder }: Conversion): Record<string, string> {
+  const skipped = drivers.filter((name) => name !== driver && name.toUpperCase() !== 'PGDUMP').join(',')
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    LC_ALL: 'C.UTF-8',
+    OGR_SKIP: skipped,
+    GDAL_SKIP: skipped,
+    PG_USE_COPY: 'YES',
+    CPL_TMPDIR: folder,
+    // No request leaves: there is no file that may be fetched, and the proxy for all others is a closed port.
+    CPL_VSIL_CURL_ALLOWED_FILENAME: '/none',
+    GDAL_HTTP_PROXY: '127.0.0.1:9',
+    http_proxy: 'http://127.0.0.1:9',
+    https_proxy: 'http://127.0.0.1:9',
+    GML_SKIP_RESOLVE_ELEMS: 'ALL',
+    GML_DOWNLOAD_SCHEMA: 'NO',
+    GML_DOWNLOAD_WFS_SCHEMA: 'NO',
+  }
+}
+
+/** Short names of all drivers, as `--formats` lists them. */
+async function listDrivers(program: string): Promise<string[]> {
+  try {
+    const { stdout } = await run(program, ['--formats'], { maxBuffer: LIST_BYTES })
+    return [...stdout.matchAll(/^ {2}(\S.*?) -[a-z, ]+- \(/gm)].map(([, name]) => name!.trim())
+  } catch (cause) {
+    throw engineUnavailable({ reason: (cause as Error).message }, { cause })
+  }
+}
+
+async function listLayers(
+  program: string,
+  conversion: Conversion,
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Layer[]> {
+  const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
+  const args = ['-ro', '-so', '-q', ...openOptions, conversion.file]
+  try {
+    const info = join(dirname(program), 'ogrinfo')
+    const { stdout } = await run(info, args, { cwd: conversion.folder, env, maxBuffer: LIST_BYTES, signal })
+    return [...stdout.matchAll(/^\d+: (.*?)(?: \((?:[^()]|\([^()]*\))*\))?$/gm)].map(([, name]) => ({
+      name: name!,
+      features: null,
+    }))
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw failure(String((cause as { stderr?: unknown }).stderr ?? (cause as Error).message).slice(-600))
+  }
+}

@@ -1,0 +1,122 @@
+import { open } from 'node:fs/promises'
+import { formatUnknown } from './errors.ts'
+
+/** A format that can be imported, by the name of GDAL's driver for it. */
+export type Driver =
+  | 'GeoJSON'
+  | 'GeoJSONSeq'
+  | 'GPKG'
+  | 'FlatGeobuf'
+  | 'ESRI Shapefile'
+  | 'CSV'
+  | 'KML'
+  | 'GML'
+  | 'GPX'
+  | 'MapInfo File'
+
+export type Content = Driver | 'zip'
+
+/** The ending that each driver wants its file to have. */
+export const EXTENSIONS: Readonly<Record<Driver, string>> = {
+  GeoJSON: 'geojson',
+  GeoJSONSeq: 'geojsonl',
+  GPKG: 'gpkg',
+  FlatGeobuf: 'fgb',
+  'ESRI Shapefile': 'shp',
+  CSV: 'csv',
+  KML: 'kml',
+  GML: 'gml',
+  GPX: 'gpx',
+  'MapInfo File': 'tab',
+}
+
+const HEAD_BYTES = 1 << 16
+const GEOPACKAGE_IDS = new Set(['GPKG', 'GP10', 'GP11'])
+
+/**
+ * What a file is, by its first bytes alone: names and content types lie. Formats that point to other files or addresses
+ * (VRT, WFS, connection strings ...) are none of ours, so they are refused here, before any library sees them.
+ *
+ * @throws FORMAT_UNKNOWN
+ */
+export async function sniffFile(path: string): Promise<Content> {
+  await using file = await open(path)
+  const head = Buffer.alloc(HEAD_BYTES)
+  const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0)
+  return sniff(head.subarray(0, bytesRead))
+}
+
+/** @throws FORMAT_UNKNOWN */
+export function sniff(head: Buffer): Content {
+  const binary = sniffBinary(head)
+  if (binary) return binary
+  if (head.includes(0)) throw formatUnknown({ reason: 'it is binary data of a kind that is not supported' })
+  const text = head.toString('utf8').replace(/^\u{feff}/u, '')
+  const body = text.trimStart()
+  if (body === '') throw formatUnknown({ reason: 'it is empty' })
+  if (body.startsWith('<')) return sniffXml(body)
+  if (body.startsWith('{') || body.startsWith('[') || body.startsWith('\u001e')) return sniffJson(body)
+  if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
+  return sniffCsv(text)
+}
+
+function sniffBinary(head: Buffer): Content | null {
+  const ascii = (start: number, end: number) => head.toString('latin1', start, end)
+  if (ascii(0, 4) === 'PK\u0003\u0004') return 'zip'
+  if (ascii(0, 4) === 'PK\u0005\u0006') throw formatUnknown({ reason: 'the zip archive is empty' })
+  if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
+  if (ascii(0, 16) === 'SQLite format 3\0') {
+    if (GEOPACKAGE_IDS.has(ascii(68, 72))) return 'GPKG'
+    throw formatUnknown({ reason: 'it is an SQLite database but not a GeoPackage' })
+  }
+  if (head.length >= 100 && head.readInt32BE(0) === 9994 && head.readInt32LE(28) === 1000) {
+    throw formatUnknown({ reason: 'a Shapefile is several files: send all of them as one zip' })
+  }
+  return null
+}
+
+/** Looks at the root element; a document type could define entities that grow without end or name other files. */
+function sniffXml(body: string): Driver {
+  if (/<!(DOCTYPE|ENTITY)/i.test(body)) throw formatUnknown({ reason: 'XML with a document type is not accepted' })
+  const root = /<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]*)/.exec(
+    body.replaceAll(/<\?[\s\S]*?\?>|<!--[\s\S]*?-->/g, ''),
+  )
+  const [, , name = '', attributes = ''] = root ?? []
+  if (name === 'kml') return 'KML'
+  if (name === 'gpx') return 'GPX'
+  if (/^OGR|VRT|^GDAL/.test(name)) throw formatUnknown({ reason: `${name} only points to other data` })
+  if (/opengis\.net\/gml/.test(attributes) || name === 'FeatureCollection') return 'GML'
+  throw formatUnknown({ reason: `it is XML with the root element ${name.slice(0, 40) || '(none)'}` })
+}
+
+const GEOJSON_TYPES =
+  /"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/
+
+function sniffJson(body: string): Driver {
+  if (/^\{\s*"type"\s*:\s*"Topology"/.test(body)) throw formatUnknown({ reason: 'it is TopoJSON' })
+  if (!GEOJSON_TYPES.test(body)) throw formatUnknown({ reason: 'it is JSON but not GeoJSON' })
+  if (body.startsWith('[')) throw formatUnknown({ reason: 'it is a JSON array, not a GeoJSON object' })
+  if (body.startsWith('\u001e')) return 'GeoJSONSeq'
+  // A first line that is a whole object, with another one after it, is a sequence.
+  const lines = body.split('\n', 2)
+  return lines.length === 2 && isObject(lines[0]!) && lines[1]!.trimStart().startsWith('{') ? 'GeoJSONSeq' : 'GeoJSON'
+}
+
+function isObject(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object'
+  } catch {
+    return false
+  }
+}
+
+/** Text in lines with one delimiter: the second line, if there is one, has as many as the first at least. */
+function sniffCsv(text: string): Driver {
+  const [header = ''] = text.split(/\r?\n/, 1)
+  const delimiters = [',', ';', '\t', '|'].filter((delimiter) => header.includes(delimiter))
+  if (delimiters.length === 0) throw formatUnknown({ reason: 'it is text of no format that is known' })
+  if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
+  // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
+  if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })
+  return 'CSV'
+}

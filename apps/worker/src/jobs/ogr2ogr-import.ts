@@ -1,0 +1,268 @@
+import { Ogr2ogrImport } from '@terrane/contracts'
+import {
+  STAGING_SCHEMA,
+  dropStaging,
+  finishImportTable,
+  qualified,
+  registerImport,
+  relationExists,
+  stagedTable,
+  swapIn,
+  tableExists,
+  type Database,
+  type Queryable,
+  type StagedTable,
+} from '@terrane/database'
+import { isAboutSrs, type Converting, type Engine } from './ogr/engine.ts'
+import {
+  appendFailed,
+  fieldsUnknown,
+  fileMissing,
+  nothingImported,
+  schemaNotFound,
+  sourceSrsNeeded,
+  targetMissing,
+} from './ogr/errors.ts'
+import { ewkbCodeOf } from './ogr/ewkb.ts'
+import { TableLoad } from './ogr/load.ts'
+import { obtainDataset, type Dataset } from './ogr/obtain-file.ts'
+import { GEOMETRY_NAME, PgdumpReader, type DumpHeader, type DumpRow } from './ogr/pgdump-reader.ts'
+import type { JobContext, Task } from './task.ts'
+
+const BATCH_ROWS = 5000
+
+/** What a conversion without any output stands for. */
+const NO_ROWS: DumpHeader = { srid: 0, geometryType: 'GEOMETRY', dimensions: 2, columns: [], geometryAt: -1 }
+const DEFAULT_SRS = 'EPSG:4326'
+
+/** Schemas that belong to the platform and the server. */
+const CLOSED_SCHEMAS = /^(terrane|terrane_staging|geoembeddings|information_schema|pg_.*)$/
+
+/** Names of CSV columns that hold coordinates when none are given. */
+const CSV_NAMES = {
+  x: 'x,lon,lng,long,longitude,easting',
+  y: 'y,lat,latitude,northing',
+  wkt: 'wkt,geom,geometry,the_geom',
+}
+
+export interface OgrSettings {
+  readonly engine: Engine
+  /** Largest file; an archive may hold four times as much. */
+  readonly maxBytes: number
+}
+
+/** Imports a file of features into a table by GDAL. */
+export function ogr2ogrImport(settings: OgrSettings): Task {
+  return {
+    name: 'ogr2ogrImport',
+    summary: 'Import a file of features',
+    description:
+      'Puts one layer of a GeoJSON, GeoJSONSeq, GeoPackage, FlatGeobuf, CSV, KML, GML or GPX file, or of a zip of one of ' +
+      'these, a Shapefile or MapInfo files, into a table. What a file is, its content decides. The table appears whole or ' +
+      'not at all.',
+    body: Ogr2ogrImport,
+    expireSeconds: 6 * 3600,
+    async checkSubmit(raw, { project }) {
+      const input = raw as Ogr2ogrImport
+      const sources = [input.fileUrl, input.url, input.storagePath].filter((source) => source !== undefined)
+      if (sources.length !== 1) throw fileMissing()
+      await checkTarget(project.database, input)
+    },
+    run: (raw, context) => new Import(raw as Ogr2ogrImport, settings, context).run(),
+  }
+}
+
+/** @throws SCHEMA_NOT_FOUND, TABLE_EXISTS, TABLE_NOT_FOUND */
+async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<void> {
+  const { schema = 'public', tableName, mode = 'create' } = input
+  const { rowCount } = await database.query('select 1 from pg_namespace where nspname = $1', [schema])
+  if (CLOSED_SCHEMAS.test(schema) || !rowCount) throw schemaNotFound({ schema })
+  const exists = await relationExists(database, schema, tableName)
+  if (mode === 'create' && exists) throw tableExists({ schema, table: tableName })
+  if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
+}
+
+/** One run of the task. */
+class Import {
+  readonly #input: Ogr2ogrImport
+  readonly #settings: OgrSettings
+  readonly #context: JobContext
+  readonly #staged: StagedTable
+
+  constructor(input: Ogr2ogrImport, settings: OgrSettings, context: JobContext) {
+    this.#input = input
+    this.#settings = settings
+    this.#context = context
+    const staged = stagedTable(context.jobId, 0, input.schema ?? 'public', input.tableName)
+    this.#staged = { ...staged, replaces: input.mode === 'replace' }
+  }
+
+  async run(): Promise<Readonly<Record<string, unknown>>> {
+    const { signal, workdir } = this.#context
+    await using prepared = this.#settings.engine.prepare(workdir, signal)
+    const dataset = await obtainDataset(this.#input, this.#settings.maxBytes, this.#context)
+    const engine = await prepared.start(this.#conversionOf(dataset))
+    const load = await this.#load(engine)
+    const { layer, layers } = engine
+    const known =
+      layer.features === null ? load.rows + load.rejected : Math.min(layer.features, this.#input.limit ?? Infinity)
+    const rejected = Math.max(load.rejected, known - load.rows)
+    if (load.rows === 0) {
+      if (isAboutSrs(engine.complaint())) throw sourceSrsNeeded()
+      throw nothingImported({ layer: layer.name, rejected, layers: layers.map(({ name }) => name) })
+    }
+    return this.#finish(load, layer.name, rejected)
+  }
+
+  #conversionOf({ folder, file, driver }: Dataset) {
+    const { layer = null, targetSrs = DEFAULT_SRS, fields, limit, csv = {}, encoding } = this.#input
+    const sourceSrs = this.#input.sourceSrs ?? (driver === 'CSV' ? DEFAULT_SRS : undefined)
+    const openOptions =
+      driver === 'CSV'
+        ? [
+            `X_POSSIBLE_NAMES=${csv.x ?? CSV_NAMES.x}`,
+            `Y_POSSIBLE_NAMES=${csv.y ?? CSV_NAMES.y}`,
+            `GEOM_POSSIBLE_NAMES=${csv.wkt ?? CSV_NAMES.wkt}`,
+            'KEEP_GEOM_COLUMNS=NO',
+            'AUTODETECT_TYPE=YES',
+          ]
+        : encoding && ['ESRI Shapefile', 'MapInfo File'].includes(driver)
+          ? [`ENCODING=${encoding}`]
+          : []
+    const creation = ['SPATIAL_INDEX=NONE', 'CREATE_SCHEMA=OFF', 'DROP_TABLE=OFF', 'PRECISION=NO', 'FID=__fid__']
+    const options = [
+      ...['-f', 'PGDUMP', '-nln', 'layer', '-nlt', 'CONVERT_TO_LINEAR', '-skipfailures', '-t_srs', targetSrs],
+      ...(sourceSrs ? ['-s_srs', sourceSrs] : []),
+      ...(fields ? ['-select', fields.join(',')] : []),
+      ...(limit ? ['-limit', String(limit)] : []),
+      ...[...creation, `GEOMETRY_NAME=${GEOMETRY_NAME}`].flatMap((option) => ['-lco', option]),
+    ]
+    return { folder, file, driver, openOptions, layer, options }
+  }
+
+  /** Loads the rows as they are converted. */
+  async #load({ dump, done, layer }: Converting): Promise<TableLoad> {
+    const { signal, project } = this.#context
+    const reader = new PgdumpReader()
+    let load = null as TableLoad | null
+    let waiting: DumpRow[] = []
+    const flush = async () => {
+      load ??= await this.#begin(reader, project.database)
+      await load.load(waiting, signal)
+      waiting = []
+      this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
+    }
+    try {
+      for await (const chunk of dump) {
+        for (const row of reader.push(chunk as Buffer)) waiting.push(row)
+        if (waiting.length >= BATCH_ROWS) await flush()
+      }
+      await done
+      reader.end()
+      await flush()
+      return load!
+    } catch (error) {
+      // The staging table can be dropped only when nothing writes into it any more.
+      await load?.settle()
+      throw error
+    }
+  }
+
+  async #begin(reader: PgdumpReader, database: Database): Promise<TableLoad> {
+    const header = reader.header ?? NO_ROWS
+    const { geometryType = 'auto', promoteToMulti = true, fields = [] } = this.#input
+    const names = new Set(header.columns.map(({ name }) => name))
+    const unknown = fields.filter((field) => !names.has(laundered(field)))
+    if (unknown.length > 0) throw fieldsUnknown({ fields: unknown })
+    const load = new TableLoad(database, this.#staged, header, { promoteToMulti, onlyCode: ewkbCodeOf(geometryType) })
+    await load.create()
+    return load
+  }
+
+  async #finish(load: TableLoad, layer: string, rejected: number): Promise<Readonly<Record<string, unknown>>> {
+    const { jobId, project } = this.#context
+    const { database } = project
+    const { schema, table, staging } = this.#staged
+    this.#context.progress({ phase: 'indexes', done: 0, total: 1, unit: 'tables' })
+    const geometryType = await load.finish()
+    const isAppend = this.#input.mode === 'append'
+    const origin = await describeOrigin(this.#input)
+    const columns = [
+      { name: load.key, type: 'int8' as const },
+      ...(load.hasGeometry ? [{ name: 'geom', type: 'geometry' as const }] : []),
+    ]
+    if (!isAppend) {
+      const comment = `Imported from ${origin.name}, layer ${layer}.`
+      await finishImportTable(database, this.#staged, { primaryKey: load.key, columns }, comment)
+    }
+    const { srid, bbox } = load.hasGeometry ? await measure(database, staging) : { srid: null, bbox: null }
+    const result = {
+      table: `${schema}.${table}`,
+      rows: load.rows,
+      rejected,
+      geometry_type: geometryType,
+      srid,
+      bbox,
+      columns: load.columns,
+      layer,
+    }
+    const sql = isAppend ? load.appendSql(schema, table, await columnNames(database, schema, table)) : null
+    try {
+      await swapIn(database, jobId, isAppend ? [] : [this.#staged], result, async (session) => {
+        if (sql !== null) await session.query(sql)
+        const record = {
+          jobId,
+          task: 'ogr2ogrImport',
+          source: origin,
+          attribution: '',
+          licence: '',
+          rows: load.rows,
+          bbox,
+        }
+        await registerImport(session, this.#staged, record)
+      })
+    } catch (cause) {
+      throw explained(cause, `${schema}.${table}`)
+    }
+    if (isAppend) await dropStaging(database, jobId)
+    return result
+  }
+}
+
+/** A field's name as the conversion writes it. */
+function laundered(field: string): string {
+  return field.toLowerCase().replaceAll(/[-#]/g, '_')
+}
+
+/** Where the data come from, without what an address may carry of secrets. */
+async function describeOrigin(input: Ogr2ogrImport): Promise<{ readonly kind: string; readonly name: string }> {
+  const address = input.fileUrl ?? input.url
+  if (address === undefined) return { kind: 'storage', name: `${input.storagePath!.bucket}/${input.storagePath!.path}` }
+  const { origin, pathname } = new URL(address)
+  return { kind: 'url', name: `${origin}${pathname}` }
+}
+
+async function measure(database: Queryable, staging: string): Promise<{ srid: number | null; bbox: number[] | null }> {
+  const { rows } = await database.query<{ srid: number | null; box: number[] | null }>(
+    `select (select st_srid(geom) from ${qualified(STAGING_SCHEMA, staging)} where geom is not null limit 1) as srid,
+       case when box is not null then array[st_xmin(box), st_ymin(box), st_xmax(box), st_ymax(box)] end as box
+     from (select st_extent(geom) as box from ${qualified(STAGING_SCHEMA, staging)}) t`,
+  )
+  return { srid: rows[0]!.srid, bbox: rows[0]!.box }
+}
+
+async function columnNames(database: Queryable, schema: string, table: string): Promise<ReadonlySet<string>> {
+  const { rows } = await database.query<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = format('%I.%I', $1::text, $2::text)::regclass
+     and attnum > 0 and not attisdropped`,
+    [schema, table],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** What the server says against the rows of a table that exists, or against its replacement. */
+function explained(cause: unknown, table: string): unknown {
+  const { code } = cause as { code?: unknown }
+  const isAboutRows = typeof code === 'string' && /^(22|23|42|2B)\w{3}$/.test(code)
+  return isAboutRows ? appendFailed({ table, reason: (cause as Error).message }, { cause }) : cause
+}

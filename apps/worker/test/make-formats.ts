@@ -1,0 +1,49 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { zip } from './zip-writer.ts'
+
+/** What is used of gdal3.js: the fixtures of binary formats are made by it from GeoJSON. */
+interface Gdal {
+  open(path: string): Promise<{ datasets: object[] }>
+  ogr2ogr(dataset: object, options: readonly string[], name: string): Promise<unknown>
+  close(dataset: object): Promise<void>
+}
+
+let made = 0
+let gdal: Promise<{ gdal: Gdal; folder: string }> | null = null
+
+async function load(): Promise<{ gdal: Gdal; folder: string }> {
+  const require = createRequire(import.meta.url)
+  const start = require('gdal3.js/node.js') as (options: object) => Promise<Gdal>
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-formats-'))
+  const path = relative('.', dirname(require.resolve('gdal3.js')))
+  const quiet = () => {}
+  return { folder, gdal: await start({ path, dest: folder, useWorker: false, logHandler: quiet, errorHandler: quiet }) }
+}
+
+/** GeoJSON text in another format: one file's bytes, or those of a zip of all files. */
+export async function convertTo(
+  format: string,
+  geojson: string,
+  options: readonly string[] = [],
+  without = '(none)',
+): Promise<Buffer> {
+  gdal ??= load()
+  const { gdal: engine, folder } = await gdal
+  const name = `things${++made}`
+  const input = join(folder, 'input.geojson')
+  await writeFile(input, geojson)
+  const before = new Set(await readdir(folder))
+  const { datasets } = await engine.open(relative('.', input))
+  await engine.ogr2ogr(datasets[0]!, ['-f', format, '-nln', name, ...options], name)
+  await engine.close(datasets[0]!)
+  const written = (await readdir(folder)).filter((file) => !before.has(file)).toSorted()
+  const files = await Promise.all(
+    written.map(async (file) => ({ name: file, data: await readFile(join(folder, file)) })),
+  )
+  for (const file of written) await rm(join(folder, file), { recursive: true })
+  const kept = files.filter((file) => !file.name.endsWith(without))
+  return kept.length === 1 ? kept[0]!.data : zip(kept)
+}

@@ -1,0 +1,59 @@
+import { crc32, deflateRawSync } from 'node:zlib'
+
+export interface ZipEntry {
+  readonly name: string
+  readonly data: Uint8Array
+  readonly store?: boolean
+  /** Unix mode, e.g. of a link. */
+  readonly mode?: number
+  readonly flags?: number
+  readonly method?: number
+  /** Claims other than the truth. */
+  readonly claimedSize?: number
+  readonly claimedCrc?: number
+  /** Offset claimed in the directory. */
+  readonly claimedOffset?: number
+}
+
+/** A zip archive, honest or not. */
+export function zip(entries: readonly ZipEntry[], claimedCount = entries.length): Buffer {
+  const parts: Buffer[] = []
+  const directory: Buffer[] = []
+  let offset = 0
+  for (const entry of entries) {
+    const body = entry.store ? Buffer.from(entry.data) : deflateRawSync(entry.data)
+    const name = Buffer.from(entry.name)
+    const method = entry.method ?? (entry.store ? 0 : 8)
+    const crc = entry.claimedCrc ?? crc32(entry.data)
+    const size = entry.claimedSize ?? entry.data.length
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(method, 8)
+    local.writeUInt32LE(crc, 14)
+    local.writeUInt32LE(body.length, 18)
+    local.writeUInt32LE(size, 22)
+    local.writeUInt16LE(name.length, 26)
+    const central = Buffer.alloc(46)
+    central.writeUInt32LE(0x02014b50, 0)
+    central.writeUInt16LE((3 << 8) | 20, 4)
+    central.writeUInt16LE(entry.flags ?? 0, 8)
+    central.writeUInt16LE(method, 10)
+    central.writeUInt32LE(crc, 16)
+    central.writeUInt32LE(body.length, 20)
+    central.writeUInt32LE(size, 24)
+    central.writeUInt16LE(name.length, 28)
+    central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
+    central.writeUInt32LE(entry.claimedOffset ?? offset, 42)
+    parts.push(local, name, body)
+    directory.push(central, name)
+    offset += local.length + name.length + body.length
+  }
+  const size = directory.reduce((sum, part) => sum + part.length, 0)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(claimedCount, 8)
+  end.writeUInt16LE(claimedCount, 10)
+  end.writeUInt32LE(size, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...parts, ...directory, end])
+}

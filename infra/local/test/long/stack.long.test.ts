@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
+let home: string
+let env: Record<string, string>
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'terrane-stack-'))
+  const names = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE']
+  const ports = await Promise.all(names.map(freePort))
+  env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERRANE_HOME: home }
+  names.forEach((name, i) => (env[`TERRANE_${name}_PORT`] = String(ports[i])))
+})
+afterAll(async () => {
+  await rm(home, { recursive: true, force: true })
+})
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+function start(...flags: string[]) {
+  const child = spawn(process.execPath, ['infra/local/src/main.ts', ...flags], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  child.stderr.on('data', (chunk) => (output += String(chunk)))
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  return {
+    child,
+    exited,
+    output: () => output,
+    until: async (text: string) => {
+      for (;;) {
+        if (output.includes(text)) return
+        if (child.exitCode !== null) throw new Error(`the stack ended:\n${output}`)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    },
+  }
+}
+
+describe('npm start, on a machine that has nothing yet', () => {
+  test('--once makes the stack, runs the demo and ends with 0', async () => {
+    const stack = start('--once')
+    const [code] = await stack.exited
+    expect(stack.output()).toContain('by similarity_search through supabase-js')
+    expect(stack.output()).toMatch(/geoembeddings\.demo_scene: 256 rows of 64 dimensions/)
+    expect(stack.output()).toMatch(/PMTiles: http/)
+    expect(code).toBe(0)
+    expect((await stat(join(home, 'demo.png'))).size).toBeGreaterThan(100_000)
+    // Keys are for their owner alone.
+    expect((await stat(join(home, 'keys.json'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('a second start finds what the first one made, stays up, and stops at Ctrl-C', async () => {
+    const stack = start()
+    await stack.until('Ctrl-C stops everything')
+    expect(stack.output()).toContain('is there from an earlier start')
+    const keys = JSON.parse(await readFile(join(home, 'keys.json'), 'utf8')) as {
+      anonKey: string
+      serviceRoleKey: string
+    }
+    const origin = `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT']}`
+    const found = await fetch(`${origin}/rest/v1/embeddings_catalogue?select=table_name`, {
+      headers: { apikey: keys.anonKey, 'accept-profile': 'geoembeddings' },
+    })
+    expect(await found.json()).toEqual([{ table_name: 'demo_scene' }])
+    const jobs = await fetch(`${origin}/worker/jobs/createGeoEmbeddings/latest`, {
+      headers: { apikey: keys.serviceRoleKey, authorization: `Bearer ${keys.serviceRoleKey}` },
+    })
+    expect(await jobs.json()).toMatchObject({ status: 'success' })
+    stack.child.kill('SIGINT')
+    const [code] = await stack.exited
+    expect(stack.output()).toContain('Stopping')
+    expect(code).toBe(0)
+    await expect(fetch(origin)).rejects.toThrow('fetch failed')
+  })
+
+  test('an app that cannot start ends it with 1 and says which', async () => {
+    const blocker = createServer().listen(Number(env['TERRANE_ORIGIN_PORT']), '127.0.0.1')
+    const stack = start('--once')
+    const [code] = await stack.exited
+    blocker.close()
+    expect(code).toBe(1)
+    expect(stack.output()).toMatch(/origin did not start/)
+    expect(stack.output()).toContain('EADDRINUSE')
+  })
+
+  test('an unknown flag shows how it is used', async () => {
+    const stack = start('--onc')
+    expect((await stack.exited)[0]).toBe(2)
+    expect(stack.output()).toContain('Usage:')
+  })
+})

@@ -1,0 +1,84 @@
+import { Type, type Static } from 'typebox'
+import { IDENTIFIER_PATTERN, identifier } from '../identifiers.ts'
+import { ProjectTarget } from '../project-target.ts'
+
+const address = () => Type.String({ minLength: 1, maxLength: 4000, description: 'HTTPS URL of the file.' })
+const epsg = (description: string, options: { readonly default?: string } = {}) =>
+  Type.String({ pattern: '^EPSG:[0-9]{3,6}$', description, ...options })
+/** Names that the conversion engine takes apart at commas and quotes must not have any. */
+const fieldName = () => Type.String({ minLength: 1, maxLength: 200, pattern: '^[^,*%"\'\\\\\\u0000-\\u001f]+$' })
+
+/** Body of `POST /jobs/ogr2ogrImport`. */
+export const Ogr2ogrImport = Type.Object(
+  {
+    fileUrl: Type.Optional(address()),
+    url: Type.Optional({ ...address(), description: 'The same as fileUrl.' }),
+    storagePath: Type.Optional(
+      Type.Object(
+        { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
+        { additionalProperties: false, description: 'A file in the storage of the project, instead of fileUrl.' },
+      ),
+    ),
+    tableName: identifier('Table to make; must not exist unless mode says otherwise.'),
+    schema: Type.Optional(
+      Type.String({
+        pattern: IDENTIFIER_PATTERN,
+        maxLength: 63,
+        default: 'public',
+        description: 'Its schema, which exists.',
+      }),
+    ),
+    layer: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '^[^\\u0000-\\u001f-][^\\u0000-\\u001f]*$',
+        description: 'Layer of the file; the first when absent.',
+      }),
+    ),
+    sourceSrs: Type.Optional(epsg('Reference system of the file, where it does not say so itself.')),
+    targetSrs: Type.Optional(epsg('Reference system of the table.', { default: 'EPSG:4326' })),
+    geometryType: Type.Optional(
+      Type.Enum(['auto', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'], {
+        default: 'auto',
+        description: 'Import only geometries of this type, after promotion to a Multi type; others count as rejected.',
+      }),
+    ),
+    promoteToMulti: Type.Optional(
+      Type.Boolean({ default: true, description: 'Lines and polygons become multi lines and multi polygons.' }),
+    ),
+    mode: Type.Optional(
+      Type.Enum(['create', 'replace', 'append'], {
+        default: 'create',
+        description: 'Make a table that must not exist, put a new one in its place, or add rows to one that exists.',
+      }),
+    ),
+    encoding: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,40}$',
+        description: 'Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252.',
+      }),
+    ),
+    csv: Type.Optional(
+      Type.Object(
+        { x: Type.Optional(fieldName()), y: Type.Optional(fieldName()), wkt: Type.Optional(fieldName()) },
+        {
+          additionalProperties: false,
+          description: 'Columns of a CSV that hold coordinates or WKT; usual names are found.',
+        },
+      ),
+    ),
+    fields: Type.Optional(
+      Type.Array(fieldName(), {
+        minItems: 1,
+        maxItems: 500,
+        uniqueItems: true,
+        description: 'Fields to import; all when absent.',
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: 'Most features to import.' })),
+    projectTarget: Type.Optional(ProjectTarget),
+  },
+  { additionalProperties: false, title: 'Ogr2ogrImport' },
+)
+export type Ogr2ogrImport = Static<typeof Ogr2ogrImport>
