@@ -1,5 +1,5 @@
 import { runDemo } from './demo/demo.ts'
-import { loadKeys, readSettings, type Keys } from './settings.ts'
+import { CONSOLE_EMAIL, loadKeys, readSettings, type Keys } from './settings.ts'
 import { startStack, type Stack } from './stack.ts'
 
 const USAGE = `Usage: npm start [-- --once] [--no-demo]
@@ -52,6 +52,8 @@ function stopAsked(): Promise<void> {
 function printHelp(stack: Stack, keys: Keys): void {
   process.stdout.write(`
 Terrane is up.
+  console       ${stack.consoleUrl}      (also at ${stack.originUrl}/)
+                sign in as ${CONSOLE_EMAIL}, first password ${keys.consolePassword}
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
   origin        ${stack.originUrl}      (rest, rpc, storage)
   database      ${stack.databaseUrl.replace(/:[^:@/]*@/, ':***@')}

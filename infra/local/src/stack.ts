@@ -4,12 +4,13 @@ import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
-import type { Keys, Settings } from './settings.ts'
+import { CONSOLE_EMAIL, type Keys, type Settings } from './settings.ts'
 
 /** The running stack. */
 export interface Stack extends AsyncDisposable {
   readonly workerUrl: string
   readonly originUrl: string
+  readonly consoleUrl: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -52,12 +53,25 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
-  await start('origin', ports.origin, { TERRANE_WORKER_URL: local(ports.worker) })
+  await start('console', ports.console, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    CONSOLE_WORKER_BASE_LOCAL: local(ports.worker),
+    TERRANE_ROUTER_URL: local(ports.router),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
+    TERRANE_CONSOLE_EMAIL: CONSOLE_EMAIL,
+    TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
+  })
+  await start('origin', ports.origin, {
+    TERRANE_WORKER_URL: local(ports.worker),
+    TERRANE_CONSOLE_URL: local(ports.console),
+  })
 
   const all = opening.move()
   return {
     workerUrl: local(ports.worker),
     originUrl: local(ports.origin),
+    consoleUrl: local(ports.console),
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

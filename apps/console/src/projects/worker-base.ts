@@ -21,7 +21,11 @@ const LOCAL_WORKER = 'http://127.0.0.1:3333'
  * the environment is shared and nothing names its pool.
  */
 export function workerBase(settings: WorkerSettings): WorkerBase | null {
-  const { CONSOLE_WORKER_BASE_LOCAL: local, CONSOLE_WORKER_BASE_SHARED: shared, TERRANE_SERVICES_URL: services } = settings
+  const {
+    CONSOLE_WORKER_BASE_LOCAL: local,
+    CONSOLE_WORKER_BASE_SHARED: shared,
+    TERRANE_SERVICES_URL: services,
+  } = settings
   if (local) return { url: trimmed(local), pool: 'local' }
   if (shared) return { url: trimmed(shared), pool: 'shared' }
   if (settings.TERRANE_MODE === 'local') return { url: LOCAL_WORKER, pool: 'local' }

@@ -60,6 +60,7 @@ export function dataRoutes(app: Http): void {
       read(request, reply, {
         method: 'POST',
         path: `/rest/v1/rpc${pathOf(request.params.name)}`,
+        query: new URLSearchParams(request.url.split('?')[1]),
         headers: PROFILE,
         body: JSON.stringify(request.body),
       }),
@@ -118,6 +119,10 @@ function layersRoute(app: Http): void {
   })
 }
 
-async function read(request: FastifyRequest, reply: FastifyReply, what: Parameters<typeof ask>[3]): Promise<FastifyReply> {
+async function read(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  what: Parameters<typeof ask>[3],
+): Promise<FastifyReply> {
   return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
 }

@@ -9,10 +9,7 @@ const FunctionParams = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' }),
 })
 const LogsQuery = Type.Object(
-  {
-    limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }),
-    follow: Type.Boolean({ default: false }),
-  },
+  { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },
   { additionalProperties: false },
 )
 const Call = Type.Object(
@@ -44,18 +41,20 @@ export function functionRoutes(app: Http): void {
   app.get('/api/projects/:ref/functions', async (request, reply) => {
     const project = projectOf(request)
     const to = project.connection.functionsControl()
-    return pass(reply, await ask(request, reply, to, { method: 'GET', path: pathOf('v1', 'projects', project.ref, 'functions') }))
+    return pass(
+      reply,
+      await ask(request, reply, to, { method: 'GET', path: pathOf('v1', 'projects', project.ref, 'functions') }),
+    )
   })
   app.get(
     '/api/projects/:ref/functions/:name/logs',
     { schema: { params: FunctionParams, querystring: LogsQuery } },
     async (request, reply) => {
       const project = projectOf(request)
-      const { limit, follow } = request.query
       const response = await ask(request, reply, project.connection.functionsControl(), {
         method: 'GET',
         path: pathOf('v1', 'projects', project.ref, 'functions', request.params.name, 'logs'),
-        query: new URLSearchParams({ limit: String(limit), follow: String(follow) }),
+        query: new URLSearchParams({ limit: String(request.query.limit) }),
       })
       return pass(reply, response)
     },

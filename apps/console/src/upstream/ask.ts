@@ -21,7 +21,16 @@ export interface Ask {
 const TIMEOUT_MS = 60_000
 
 /** Headers of a request that services see. */
-const REQUEST_HEADERS = ['accept', 'range', 'if-match', 'if-none-match', 'if-range', 'last-event-id', 'prefer', 'idempotency-key']
+const REQUEST_HEADERS = [
+  'accept',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-range',
+  'last-event-id',
+  'prefer',
+  'idempotency-key',
+]
 
 /** Headers of an answer that the browser sees. */
 const RESPONSE_HEADERS = [

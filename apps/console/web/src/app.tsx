@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice } from './components/basics.tsx'
+import { lazyComponent } from './components/lazy.tsx'
 import { Shell } from './layout/shell.tsx'
 import { loadSession, projectPath, request, session, toProblem, type Problem } from './lib/api.ts'
 import type { Project } from './lib/project.ts'
@@ -12,10 +13,12 @@ import { JobPage } from './pages/jobs/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
 import { NewJobPage } from './pages/jobs/new-job-page.tsx'
 import { TasksPage } from './pages/jobs/tasks-page.tsx'
-import { MapPage } from './pages/map/map-page.tsx'
 import { ProjectsPage } from './pages/projects-page.tsx'
-import { RoutePage } from './pages/route/route-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
+
+/** Maps weigh more than all the rest: they are fetched when they are first looked at. */
+const MapPage = lazyComponent(() => import('./pages/map/map-page.tsx').then((module) => module.MapPage))
+const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').then((module) => module.RoutePage))
 
 type Params = Readonly<Record<string, string>>
 

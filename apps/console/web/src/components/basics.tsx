@@ -42,7 +42,15 @@ export function Loading({ what = 'Loading' }: { what?: string }): JSX.Element {
 }
 
 /** Says that there is nothing, and what to do about it. */
-export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }): JSX.Element {
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  icon: IconName
+  title: string
+  children?: ComponentChildren
+}): JSX.Element {
   return (
     <div class="empty">
       <Icon name={icon} />
@@ -124,7 +132,15 @@ export function Segmented<T extends string>(props: {
 }
 
 /** A dialog above the page; Escape and the area around it close it. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }): JSX.Element {
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => ref.current?.showModal(), [])
   return (

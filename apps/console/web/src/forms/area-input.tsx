@@ -11,6 +11,7 @@ import { mapColors } from '../map/colors.ts'
 import { AreaDrawing, polygonsIn, type Polygons } from '../map/draw.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
 import { showLayers, visibleLayers } from '../map/layers.ts'
+import { boxOf, lookAt } from '../map/look-at.ts'
 
 export interface AreaInputProps {
   readonly id: string
@@ -53,7 +54,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
   }, [map, value, mode, dark])
   // A pasted area is looked at; one that was just drawn is in sight already.
   useEffect(() => {
-    if (map && mode === 'look' && polygons.length > 0) lookAt(map, value)
+    if (map && mode === 'look' && polygons.length > 0) lookAtArea(map, value)
   }, [map])
 
   const start = (next: Mode) => {
@@ -101,11 +102,13 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
         {mode !== 'look' && <div class="hint-bar">{HINTS[mode]}</div>}
       </MapCanvas>
       <div class="area-side">
-        <BoxInputs onBox={(box) => {
-          start('look')
-          onChange(box)
-          if (map) lookAt(map, box)
-        }} />
+        <BoxInputs
+          onBox={(box) => {
+            start('look')
+            onChange(box)
+            if (map) lookAtArea(map, box)
+          }}
+        />
         <textarea
           id={id}
           class="textarea"
@@ -119,7 +122,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
             start('look')
             onChange(event.currentTarget.value)
           }}
-          onChange={(event) => map && lookAt(map, event.currentTarget.value)}
+          onChange={(event) => map && lookAtArea(map, event.currentTarget.value)}
         />
         <p class="small dim" role="status">
           {describe(value)}
@@ -160,7 +163,21 @@ function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element
         type="button"
         class="button small"
         disabled={!usable}
-        onClick={() => onBox(textOf([[[[west, south], [east, south], [east, north], [west, north], [west, south]]]]))}
+        onClick={() =>
+          onBox(
+            textOf([
+              [
+                [
+                  [west, south],
+                  [east, south],
+                  [east, north],
+                  [west, north],
+                  [west, south],
+                ],
+              ],
+            ]),
+          )
+        }
       >
         Use this box
       </button>
@@ -193,18 +210,9 @@ function trim(degrees: number): number {
   return Math.round(degrees * 1e7) / 1e7
 }
 
-function lookAt(map: MapLibreMap, text: string): void {
-  const positions = polygonsIn(text).flat(2)
-  if (positions.length === 0) return
-  const lngs = positions.map(([lng = 0]) => lng)
-  const lats = positions.map(([, lat = 0]) => lat)
-  const box: [number, number, number, number] = [
-    Math.min(...lngs),
-    Math.max(-85, Math.min(...lats)),
-    Math.max(...lngs),
-    Math.min(85, Math.max(...lats)),
-  ]
-  map.fitBounds(box, { padding: 40, maxZoom: 15, animate: false })
+function lookAtArea(map: MapLibreMap, text: string): void {
+  const box = boxOf(polygonsIn(text).flat(2))
+  if (box) lookAt(map, box, 15)
 }
 
 function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
@@ -218,7 +226,12 @@ function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
   if (source) source.setData(data)
   else {
     map.addSource('area', { type: 'geojson', data })
-    map.addLayer({ id: 'area-fill', type: 'fill', source: 'area', paint: { 'fill-color': accent, 'fill-opacity': 0.18 } })
+    map.addLayer({
+      id: 'area-fill',
+      type: 'fill',
+      source: 'area',
+      paint: { 'fill-color': accent, 'fill-opacity': 0.18 },
+    })
     map.addLayer({ id: 'area-line', type: 'line', source: 'area', paint: { 'line-color': accent, 'line-width': 2 } })
   }
   map.setPaintProperty('area-fill', 'fill-color', accent)

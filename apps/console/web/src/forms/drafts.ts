@@ -116,7 +116,9 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
     case 'variants': {
       const { chosen, drafts } = draft as VariantsDraft
       const variant = field.variants[chosen]
-      return variant ? readDraft(variant.field, drafts[chosen] ?? emptyDraft(variant.field), problems, limits) : undefined
+      return variant
+        ? readDraft(variant.field, drafts[chosen] ?? emptyDraft(variant.field), problems, limits)
+        : undefined
     }
     case 'area':
       return readArea(draft as string, field.pointer, problems, limits)

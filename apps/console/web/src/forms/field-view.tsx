@@ -149,9 +149,7 @@ function Choices(props: FieldProps<ChoiceField>): JSX.Element {
               type="checkbox"
               checked={chosen.includes(option)}
               onChange={(event) =>
-                onChange(
-                  event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option),
-                )
+                onChange(event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option))
               }
             />
             {option}
@@ -224,7 +222,13 @@ function VariantBody(props: FieldProps): JSX.Element | null {
   const { field, draft, onChange } = props
   if (field.kind === 'constant') return null
   if (field.kind !== 'group') {
-    return <Control {...props} label={`${humanise(field.name)}: value`} field={{ ...field, pointer: `${field.pointer}/value` }} />
+    return (
+      <Control
+        {...props}
+        label={`${humanise(field.name)}: value`}
+        field={{ ...field, pointer: `${field.pointer}/value` }}
+      />
+    )
   }
   const { group } = draft as GroupDraft
   return (

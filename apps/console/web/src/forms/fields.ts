@@ -114,7 +114,8 @@ function arrayOf(base: FieldBase, schema: Schema): Field {
   const item = schema.items ? fieldOf(base.name, base.pointer, schema.items, true) : null
   const { minItems = 0, maxItems = null, uniqueItems: unique = false } = schema
   if (item?.kind === 'choice') return { ...base, kind: 'choices', options: item.options, minItems }
-  if (item?.kind === 'text' || item?.kind === 'number') return { ...base, kind: 'list', item, minItems, maxItems, unique }
+  if (item?.kind === 'text' || item?.kind === 'number')
+    return { ...base, kind: 'list', item, minItems, maxItems, unique }
   return { ...base, kind: 'json' }
 }
 
@@ -123,9 +124,7 @@ function objectOf(base: FieldBase, schema: Schema): Field {
   const properties = Object.entries(schema.properties ?? {}).filter(([name]) => base.pointer !== '' || !OWN.has(name))
   if (properties.length === 0) return { ...base, kind: 'json' }
   const needed = new Set(schema.required)
-  const fields = properties.map(([name, inner]) =>
-    fieldOf(name, `${base.pointer}/${name}`, inner, needed.has(name)),
-  )
+  const fields = properties.map(([name, inner]) => fieldOf(name, `${base.pointer}/${name}`, inner, needed.has(name)))
   return { ...base, kind: 'group', fields }
 }
 

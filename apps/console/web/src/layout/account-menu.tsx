@@ -101,7 +101,14 @@ function ChangePassword({ onClose }: { onClose: () => void }): JSX.Element {
         {problem && <ProblemNotice problem={problem} />}
         <div class="field">
           <label for="current-password">Current password</label>
-          <input id="current-password" name="current" type="password" autocomplete="current-password" class="input" required />
+          <input
+            id="current-password"
+            name="current"
+            type="password"
+            autocomplete="current-password"
+            class="input"
+            required
+          />
         </div>
         <div class="field">
           <label for="new-password">New password</label>

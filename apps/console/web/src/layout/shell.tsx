@@ -7,7 +7,12 @@ import { Link, navigate, usePlace } from '../lib/router.tsx'
 import { useResource } from '../lib/use-resource.ts'
 import { AccountMenu } from './account-menu.tsx'
 
-const SECTIONS: readonly { readonly path: string; readonly label: string; readonly icon: IconName; readonly also?: string }[] = [
+const SECTIONS: readonly {
+  readonly path: string
+  readonly label: string
+  readonly icon: IconName
+  readonly also?: string
+}[] = [
   { path: 'jobs', label: 'Jobs', icon: 'jobs', also: 'new' },
   { path: 'map', label: 'Map', icon: 'map' },
   { path: 'route', label: 'Route', icon: 'route' },

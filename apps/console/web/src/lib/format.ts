@@ -48,6 +48,10 @@ export function formatBytes(bytes: number): string {
 
 /** A name of the interface for people: `geotiffPath` is `Geotiff path`. */
 export function humanise(name: string): string {
-  const words = name.replaceAll('_', ' ').replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().trim()
+  const words = name
+    .replaceAll('_', ' ')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .trim()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 
 /** A value that components follow. */
 export interface Store<T> {
-  get(): T
-  set(value: T): void
+  readonly get: () => T
+  readonly set: (value: T) => void
   /** Calls back after each change; returns how to stop. */
-  subscribe(onChange: () => void): () => void
+  readonly subscribe: (onChange: () => void) => () => void
 }
 
 export function createStore<T>(initial: T): Store<T> {

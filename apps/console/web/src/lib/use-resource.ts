@@ -6,7 +6,7 @@ export interface Resource<T> {
   readonly value: T | undefined
   readonly problem: Problem | null
   readonly loading: boolean
-  reload(): void
+  readonly reload: () => void
 }
 
 /**

@@ -13,8 +13,24 @@ export interface MapColors {
 
 export function mapColors(dark: boolean): MapColors {
   return dark
-    ? { background: '#101619', graticule: '#243036', label: '#84929b', halo: '#101619', outline: '#9fb0ba', accent: '#45c7b4', casing: '#04110f' }
-    : { background: '#e9edef', graticule: '#d3dadf', label: '#64717a', halo: '#e9edef', outline: '#3a4850', accent: '#0b7a6d', casing: '#ffffff' }
+    ? {
+        background: '#101619',
+        graticule: '#243036',
+        label: '#84929b',
+        halo: '#101619',
+        outline: '#9fb0ba',
+        accent: '#45c7b4',
+        casing: '#04110f',
+      }
+    : {
+        background: '#e9edef',
+        graticule: '#d3dadf',
+        label: '#64717a',
+        halo: '#e9edef',
+        outline: '#3a4850',
+        accent: '#0b7a6d',
+        casing: '#ffffff',
+      }
 }
 
 /** What the name of a layer suggests, then colours that are easily told apart on light and on dark. */

@@ -69,7 +69,9 @@ export class AreaDrawing {
 
   private start(): TerraDraw {
     this.stop()
-    const editable = { feature: { draggable: true, coordinates: { midpoints: true, draggable: true, deletable: true } } }
+    const editable = {
+      feature: { draggable: true, coordinates: { midpoints: true, draggable: true, deletable: true } },
+    }
     this.tool = new TerraDraw({
       adapter: new TerraDrawMapLibreGLAdapter({ map: this.map, coordinatePrecision: PRECISION }),
       modes: [

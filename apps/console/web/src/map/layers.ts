@@ -33,6 +33,11 @@ export function visibleLayers(ref: string): Store<readonly string[]> {
   return store
 }
 
+/** False while nobody has chosen layers in this browser. */
+export function hasSavedLayers(ref: string): boolean {
+  return localStorage.getItem(`terrane.layers.${ref}`) !== null
+}
+
 const stores = new Map<string, Store<readonly string[]>>()
 
 function readSaved(ref: string): readonly string[] {

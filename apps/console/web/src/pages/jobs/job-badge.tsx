@@ -1,7 +1,13 @@
 import type { JSX } from 'preact'
 import { jobState, type Job } from '../../lib/jobs.ts'
 
-const LABELS = { pending: 'Queued', running: 'Running', success: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as const
+const LABELS = {
+  pending: 'Queued',
+  running: 'Running',
+  success: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+} as const
 
 /** How a job stands. */
 export function JobBadge({ job }: { job: Job }): JSX.Element {

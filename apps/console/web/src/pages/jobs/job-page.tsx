@@ -44,12 +44,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
           <JobBadge job={job} />
           <div class="actions">
             {!job.terminal && (
-              <button
-                type="button"
-                class="button danger"
-                disabled={job.cancel_requested}
-                onClick={() => void cancel()}
-              >
+              <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => void cancel()}>
                 <Icon name="close" size={14} />
                 {job.cancel_requested ? 'Stopping …' : 'Cancel'}
               </button>

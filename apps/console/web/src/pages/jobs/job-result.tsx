@@ -56,7 +56,10 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
           {artifacts.map(({ bucket, path, bytes }) => (
             <li key={path}>
               <a
-                href={projectPath(project.ref, `/storage/v1/object/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`)}
+                href={projectPath(
+                  project.ref,
+                  `/storage/v1/object/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`,
+                )}
                 download={path.split('/').at(-1)}
               >
                 {path}
