@@ -53,7 +53,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       if (!principal) throw unauthorized({ reason: 'missing' })
       if (principal.role !== 'services') throw forbidden({ need: 'the Services API key' })
     })
-    addMetrics(operators as unknown as Http, deps.registry)
+    addMetrics(operators, deps.registry)
   })
   signInRoutes(app, deps)
   await app.register(async (members) => {

@@ -50,8 +50,8 @@ function parse(stored: string): { ln: number; r: number; p: number; salt: Buffer
   const found = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/=]+)\$([\w+/=]+)$/.exec(stored)
   if (!found) return null
   const [, ln, r, p, salt = '', hash = ''] = found
-  const bytes = (text: string) => Buffer.from(text, 'base64')
-  return { ln: Number(ln), r: Number(r), p: Number(p), salt: bytes(salt), hash: bytes(hash) }
+  const [saltBytes, hashBytes] = [Buffer.from(salt, 'base64'), Buffer.from(hash, 'base64')]
+  return { ln: Number(ln), r: Number(r), p: Number(p), salt: saltBytes, hash: hashBytes }
 }
 
 let running = 0

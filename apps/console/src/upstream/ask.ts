@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notOfferedHere, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
@@ -102,7 +101,7 @@ export function pass(reply: FastifyReply, response: Response): FastifyReply {
     if (value !== null) reply.header(name, value)
   }
   if (response.body === null) return reply.send()
-  return reply.send(Readable.fromWeb(response.body as ReadableStream))
+  return reply.send(Readable.fromWeb(response.body))
 }
 
 function headersOf(request: FastifyRequest, to: Endpoint, what: Ask): Record<string, string> {

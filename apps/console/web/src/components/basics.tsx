@@ -76,6 +76,12 @@ export function ProgressBar({ percent, label }: { percent: number | null; label:
   )
 }
 
+/** A text of the worker's own description, whose `names` are set as code. */
+export function Prose({ text }: { text: string }): JSX.Element {
+  const parts = text.split('`')
+  return <>{parts.map((part, i) => (i % 2 === 1 && parts.length > i + 1 ? <code key={i}>{part}</code> : part))}</>
+}
+
 /** A text in the manner of code that can be copied. */
 export function Code({ text, label }: { text: string; label: string }): JSX.Element {
   return (

@@ -11,13 +11,11 @@ export function lazyComponent<P extends object>(load: () => Promise<ComponentTyp
     const [problem, setProblem] = useState<Problem | null>(null)
     useEffect(() => {
       if (Component) return
-      load().then(
-        (component) => {
-          loaded = component
-          setComponent(() => component)
-        },
-        (error: unknown) => setProblem(toProblem(error)),
-      )
+      const show = async () => {
+        loaded = await load()
+        setComponent(() => loaded)
+      }
+      show().catch((error: unknown) => setProblem(toProblem(error)))
     }, [Component])
     if (problem) return <ProblemNotice problem={problem} />
     return Component ? <Component {...props} /> : <Loading />

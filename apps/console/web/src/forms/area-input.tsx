@@ -223,7 +223,7 @@ function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
   }
   const { accent } = mapColors(dark)
   const source = map.getSource<GeoJSONSource>('area')
-  if (source) source.setData(data)
+  if (source) void source.setData(data)
   else {
     map.addSource('area', { type: 'geojson', data })
     map.addLayer({

@@ -67,7 +67,7 @@ export function draftOf(field: Field, value: unknown): Draft {
     case 'json':
       return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined)
     default:
-      return String(value)
+      return typeof value === 'string' ? value : JSON.stringify(value)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { Prose } from '../components/basics.tsx'
 import { lazyComponent } from '../components/lazy.tsx'
 import { humanise } from '../lib/format.ts'
 import type { Draft, GroupDraft, Problems, VariantsDraft } from './drafts.ts'
@@ -63,7 +64,7 @@ function Control(props: FieldProps & { label?: string }): JSX.Element {
     'aria-invalid': problems.has(field.pointer),
   }
   const value = typeof draft === 'string' ? draft : ''
-  const fallback = field.fallback === undefined ? '' : String(field.fallback)
+  const fallback = textOf(field.fallback)
   if (field.kind === 'choice') {
     return (
       <select {...common} class="select" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
@@ -204,7 +205,11 @@ function Variants(props: FieldProps<VariantsField>): JSX.Element {
           </option>
         ))}
       </select>
-      {inner && inner.help !== field.help && <p class="help">{inner.help}</p>}
+      {inner && inner.help !== field.help && (
+        <p class="help">
+          <Prose text={inner.help} />
+        </p>
+      )}
       {inner && (
         <VariantBody
           {...props}
@@ -293,9 +298,18 @@ function Help({ field, problems }: FieldProps): JSX.Element {
           {humanise(field.name)} {problem}
         </p>
       )}
-      {field.help && <p class="help">{field.help}</p>}
+      {field.help && (
+        <p class="help">
+          <Prose text={field.help} />
+        </p>
+      )}
     </div>
   )
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function idOf(field: Field): string {

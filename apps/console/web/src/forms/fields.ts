@@ -77,7 +77,7 @@ function fieldOf(name: string, pointer: string, schema: Schema, required: boolea
   const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
   if (values?.length === 1) return { ...base, kind: 'constant', value: values[0] }
   if (values?.every((value) => typeof value === 'string'))
-    return { ...base, kind: 'choice', options: values as string[], minItems: 0 }
+    return { ...base, kind: 'choice', options: values, minItems: 0 }
   switch (typeOf(schema)) {
     case 'string':
       return textOf(base, schema)
@@ -172,7 +172,7 @@ function labelOf(schema: Schema): string {
     return (schema.required ?? Object.keys(schema.properties)).filter((name) => !OWN.has(name)).join(', ')
   }
   if (typeOf(schema) === 'array') return schema.maxItems === 2 ? 'pair' : 'list'
-  return String(typeOf(schema) ?? 'value')
+  return typeOf(schema) ?? 'value'
 }
 
 function constantOf(schema: Schema): string | null {

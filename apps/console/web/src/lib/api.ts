@@ -33,7 +33,7 @@ export const session = createStore<SignedIn | null | undefined>(undefined)
 
 export async function loadSession(): Promise<void> {
   const found = await request<SignedIn | { user: null }>('GET', '/api/session')
-  session.set(found.user ? (found as SignedIn) : null)
+  session.set(found.user ? found : null)
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
@@ -93,7 +93,9 @@ async function readProblem(response: Response): Promise<Problem> {
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : null)
   return {
     status: response.status,
-    code: text('code') ?? (body['error_code'] === undefined ? `HTTP_${response.status}` : String(body['error_code'])),
+    code:
+      text('code') ??
+      (body['error_code'] === undefined ? `HTTP_${response.status}` : JSON.stringify(body['error_code'])),
     message: text('message') ?? text('error') ?? `The console answered with status ${response.status}`,
     hint: text('hint'),
     details: text('details'),

@@ -46,12 +46,32 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ''}`
 }
 
-/** A name of the interface for people: `geotiffPath` is `Geotiff path`. */
+/** Words that are written in a way of their own. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  aoi: 'AOI',
+  crs: 'CRS',
+  csv: 'CSV',
+  dgg: 'DGG',
+  geojson: 'GeoJSON',
+  geotiff: 'GeoTIFF',
+  id: 'ID',
+  osm: 'OSM',
+  pmtiles: 'PMTiles',
+  srid: 'SRID',
+  srs: 'SRS',
+  url: 'URL',
+}
+
+/** A name of the interface for people: `geotiffPath` is `GeoTIFF path`. */
 export function humanise(name: string): string {
   const words = name
     .replaceAll('_', ' ')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
+    .replace('geo json', 'geojson')
     .trim()
+    .split(' ')
+    .map((word) => WRITTEN[word] ?? word)
+    .join(' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

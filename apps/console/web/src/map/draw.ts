@@ -110,11 +110,15 @@ function collect(value: GeoJSON.GeoJSON): Polygons {
 }
 
 function isDrawable(polygons: unknown): boolean {
-  const isPosition = (position: unknown) =>
-    Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1])
-  const isRing = (ring: unknown) => Array.isArray(ring) && ring.length > 0 && ring.every(isPosition)
-  const isPolygon = (rings: unknown) => Array.isArray(rings) && rings.every(isRing)
-  return Array.isArray(polygons) && polygons.every(isPolygon)
+  return Array.isArray(polygons) && polygons.every((rings) => Array.isArray(rings) && rings.every(isRing))
+}
+
+function isRing(ring: unknown): boolean {
+  return Array.isArray(ring) && ring.length > 0 && ring.every(isPosition)
+}
+
+function isPosition(position: unknown): boolean {
+  return Array.isArray(position) && Number.isFinite(position[0]) && Number.isFinite(position[1])
 }
 
 function polygonsOf(tool: TerraDraw): Polygons {

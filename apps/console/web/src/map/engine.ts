@@ -54,7 +54,7 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   const drawGraticule = () => {
     const bounds = map.getBounds()
     const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]
-    map.getSource<GeoJSONSource>('graticule')?.setData(graticule(box))
+    void map.getSource<GeoJSONSource>('graticule')?.setData(graticule(box))
   }
   map.on('load', drawGraticule)
   map.on('moveend', drawGraticule)
@@ -104,7 +104,15 @@ function baseStyle(dark: boolean): StyleSpecification {
         type: 'symbol',
         source: 'graticule',
         filter: ['==', '$type', 'Point'],
-        layout: { 'text-field': ['get', 'text'], 'text-font': FONT, 'text-size': 10.5, 'text-allow-overlap': false },
+        layout: {
+          'text-field': ['get', 'text'],
+          'text-font': FONT,
+          'text-size': 10.5,
+          'text-anchor': ['get', 'anchor'],
+          'text-padding': 4,
+          // Away from the edge that they stand on.
+          'text-offset': ['match', ['get', 'anchor'], 'left', ['literal', [0.5, 0]], ['literal', [0, -0.4]]],
+        },
         paint: { 'text-color': colors.label, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
       },
     ],

@@ -16,11 +16,11 @@ export function graticule([west, south, east, north]: Box): GeoJSON.FeatureColle
   const top = Math.min(north, MAX_LAT)
   for (const lng of multiples(step, west, east)) {
     features.push(line([lng, bottom], [lng, top]))
-    features.push(label([lng, bottom + (top - bottom) * 0.02], degrees(wrap(lng), step, 'E', 'W')))
+    features.push(label([lng, bottom], degrees(wrap(lng), step, 'E', 'W'), 'bottom'))
   }
   for (const lat of multiples(step, bottom, top)) {
     features.push(line([west, lat], [east, lat]))
-    features.push(label([west + width * 0.02, lat], degrees(lat, step, 'N', 'S')))
+    features.push(label([west, lat], degrees(lat, step, 'N', 'S'), 'left'))
   }
   return { type: 'FeatureCollection', features }
 }
@@ -46,6 +46,6 @@ function line(a: [number, number], b: [number, number]): GeoJSON.Feature {
   return { type: 'Feature', properties: {}, geometry: { type: 'LineString', coordinates: [a, b] } }
 }
 
-function label(at: [number, number], text: string): GeoJSON.Feature {
-  return { type: 'Feature', properties: { text }, geometry: { type: 'Point', coordinates: at } }
+function label(at: [number, number], text: string, anchor: 'left' | 'bottom'): GeoJSON.Feature {
+  return { type: 'Feature', properties: { text, anchor }, geometry: { type: 'Point', coordinates: at } }
 }

@@ -27,7 +27,7 @@ export function showLines(
   source: 'route' | 'maneuver',
   lines: readonly (readonly [number, number][])[],
 ): void {
-  map.getSource<GeoJSONSource>(source)?.setData({
+  void map.getSource<GeoJSONSource>(source)?.setData({
     type: 'Feature',
     properties: {},
     geometry: { type: 'MultiLineString', coordinates: lines.map((line) => [...line]) },

@@ -68,5 +68,5 @@ export function showFrom(map: MapLibreMap, least: number): void {
 }
 
 function setFeatures(map: MapLibreMap, source: string, features: GeoJSON.Feature[]): void {
-  map.getSource<GeoJSONSource>(source)?.setData({ type: 'FeatureCollection', features })
+  void map.getSource<GeoJSONSource>(source)?.setData({ type: 'FeatureCollection', features })
 }

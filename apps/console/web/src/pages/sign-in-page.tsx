@@ -16,7 +16,7 @@ export function SignInPage(): JSX.Element {
     setBusy(true)
     setProblem(null)
     try {
-      await signIn(String(data.get('email')), String(data.get('password')))
+      await signIn(data.get('email') as string, data.get('password') as string)
     } catch (error) {
       setProblem(toProblem(error))
       setBusy(false)

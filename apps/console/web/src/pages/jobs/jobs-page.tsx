@@ -96,7 +96,7 @@ function JobTable({ jobs, projectRef }: { jobs: readonly Job[]; projectRef: stri
           <th>Job</th>
           <th>Task</th>
           <th>State</th>
-          <th>Started</th>
+          <th>Submitted</th>
           <th class="num">Duration</th>
         </tr>
       </thead>
@@ -150,32 +150,28 @@ function useJobs(ref: string, task: string, status: string) {
   const feed = useRef<JobFeed | null>(null)
   const shown = useRef(PAGE)
 
+  const read = async (from: JobFeed, count: number, keep: boolean) => {
+    feed.current = from
+    try {
+      const found = await from.next(count)
+      if (feed.current !== from) return
+      setJobs((old) => (keep ? [...(old ?? []), ...found] : found))
+      setMore(from.hasMore)
+      setProblem(null)
+    } catch (error) {
+      if (feed.current === from) setProblem(toProblem(error))
+    }
+  }
   const refresh = () => {
     const fresh = new JobFeed(task ? [task] : Object.keys(TASKS), (name, cursor) =>
       readJobs(ref, name, { status, cursor, limit: PAGE }),
     )
-    feed.current = fresh
-    fresh.next(shown.current).then(
-      (found) => {
-        if (feed.current !== fresh) return
-        setJobs(found)
-        setMore(fresh.hasMore)
-        setProblem(null)
-      },
-      (error: unknown) => feed.current === fresh && setProblem(toProblem(error)),
-    )
+    void read(fresh, shown.current, false)
   }
   const loadMore = () => {
-    const current = feed.current
+    if (!feed.current) return
     shown.current += PAGE
-    current?.next(PAGE).then(
-      (found) => {
-        if (feed.current !== current) return
-        setJobs((old) => [...(old ?? []), ...found])
-        setMore(current.hasMore)
-      },
-      (error: unknown) => setProblem(toProblem(error)),
-    )
+    void read(feed.current, PAGE, true)
   }
   useEffect(() => {
     shown.current = PAGE

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { Code, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Code, Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { draftOf, emptyDraft, readDraft, type Draft, type GroupDraft, type Problems } from '../../forms/drafts.ts'
 import { FieldView, isWide } from '../../forms/field-view.tsx'
@@ -37,7 +37,9 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
           <Link href={`/p/${project.ref}/new`}>New job</Link>
         </Crumbs>
         <h1>{taskLabel(task)}</h1>
-        <p class="dim">{description?.description}</p>
+        <p class="dim lead">
+          <Prose text={description?.description ?? ''} />
+        </p>
       </div>
       {problem && <ProblemNotice problem={problem} onRetry={tasks.reload} />}
       {!problem && !ready && <Loading what="Asking the worker" />}

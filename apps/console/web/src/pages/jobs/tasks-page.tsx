@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import type { TaskDescription } from '../../forms/openapi.ts'
 import type { Project } from '../../lib/project.ts'
@@ -36,7 +36,7 @@ function TaskCard({ task, projectRef }: { task: TaskDescription; projectRef: str
         {taskLabel(task.name)}
       </span>
       <code class="small faint">{task.name}</code>
-      <span class="dim small">{task.body ? task.description : 'This worker does not offer it.'}</span>
+      <span class="dim small">{task.body ? <Prose text={task.description} /> : 'This worker does not offer it.'}</span>
     </>
   )
   if (!task.body) return <div class="card task-card off">{inside}</div>

@@ -10,6 +10,8 @@ export interface Activity {
 
 /** Most lines of activity that are kept. */
 const MAX_ACTIVITY = 200
+/** A stream that was refused is asked for again after this. */
+const AGAIN_MS = 3000
 
 /** A job as it goes: the worker's event stream, which the browser takes up again by itself when it is cut. */
 export function useJob(ref: string, task: string, id: string) {
@@ -28,26 +30,37 @@ export function useJob(ref: string, task: string, id: string) {
   }
   useEffect(() => {
     let events: EventSource | null = null
+    let timer = 0
     const abort = new AbortController()
     const follow = () => {
-      events = new EventSource(`${path}/events`)
+      const stream = new EventSource(`${path}/events`)
+      events = stream
       const onEvent = (event: MessageEvent<string>) => {
         const next = JSON.parse(event.data) as Job
         show(next)
-        if (next.terminal) events?.close()
+        if (next.terminal) stream.close()
       }
-      events.addEventListener('status', onEvent)
-      events.addEventListener('progress', onEvent)
+      stream.addEventListener('status', onEvent)
+      stream.addEventListener('progress', onEvent)
+      // The browser takes a cut stream up again; one that was refused it leaves closed.
+      stream.addEventListener('error', () => {
+        if (stream.readyState === EventSource.CLOSED) timer = setTimeout(() => void read(), AGAIN_MS)
+      })
     }
-    request<Job>('GET', path, undefined, abort.signal).then(
-      (found) => {
+    const read = async () => {
+      try {
+        const found = await request<Job>('GET', path, undefined, abort.signal)
+        setProblem(null)
         show(found)
         if (!found.terminal) follow()
-      },
-      (error: unknown) => !abort.signal.aborted && setProblem(toProblem(error)),
-    )
+      } catch (error) {
+        if (!abort.signal.aborted) setProblem(toProblem(error))
+      }
+    }
+    void read()
     return () => {
       abort.abort()
+      clearTimeout(timer)
       events?.close()
     }
   }, [path])

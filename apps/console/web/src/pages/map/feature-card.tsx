@@ -47,7 +47,7 @@ export function FeatureCard(props: { features: readonly ClickedFeature[]; onClos
         {facts.map(([name, value]) => (
           <>
             <dt key={`t${name}`}>{name}</dt>
-            <dd key={`d${name}`}>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</dd>
+            <dd key={`d${name}`}>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
           </>
         ))}
         {facts.length === 0 && <dt>It has no properties.</dt>}

@@ -42,8 +42,13 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
     if (map) void showLayers(map, project.ref, visible, FIRST_TILE_LAYER).catch(() => {})
   }, [map, visible])
   useClicks(map, table !== null, setFrom, setClicked)
-  useFirstLook(map, project.ref, query.get('layer'), visible)
+  useFirstLook(map, project.ref, query.get('layer'), table === null ? visible : [])
 
+  // Sections draw into these layers as soon as they get the map.
+  const takeMap = (next: MapLibreMap | null) => {
+    if (next) addTileLayers(next, isDark.get())
+    setMap(next)
+  }
   const choose = (next: string | null) => {
     setFrom(null)
     const asked = next === null ? '' : `?embeddings=${encodeURIComponent(next)}`
@@ -68,7 +73,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
           <LayersSection project={project} map={map} layers={layers} />
         </div>
       </div>
-      <MapCanvas label="Map of the project" projectRef={project.ref} onMap={setMap}>
+      <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
         {table !== null && from === null && <div class="hint-bar">Click a tile to see which others are like it</div>}
       </MapCanvas>

@@ -158,12 +158,9 @@ function nameOf(tag: string): string {
 }
 
 function preferredLanguage(): string {
-  const wanted = navigator.languages.map((tag) => tag.slice(0, 2))
-  return (
-    LANGUAGES.find((tag) => navigator.languages.includes(tag)) ??
-    LANGUAGES.find((tag) => wanted.includes(tag.slice(0, 2))) ??
-    'en-US'
-  )
+  const exact = LANGUAGES.find((tag) => navigator.languages.includes(tag))
+  const wanted = new Set(navigator.languages.map((tag) => tag.slice(0, 2)))
+  return exact ?? LANGUAGES.find((tag) => wanted.has(tag.slice(0, 2))) ?? 'en-US'
 }
 
 function contains(map: MapLibreMap, [west, south, east, north]: readonly [number, number, number, number]): boolean {
