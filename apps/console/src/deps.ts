@@ -58,7 +58,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
 }
 
 /** What seals the keys of projects and organizations; a local console has none to seal. */
-export function openSealer(config: ConsoleConfig) {
+function openSealer(config: ConsoleConfig) {
   const key = config.TERRANE_SECRETS_KEY ? parseSecretsKey(config.TERRANE_SECRETS_KEY) : null
   if (key) return createSealer(key)
   if (config.TERRANE_MODE === 'local') return null
@@ -79,7 +79,7 @@ async function makeFirst(config: ConsoleConfig, database: Database, accounts: Ac
   const user = await accounts.add({ email, password })
   if (!user) return
   await accounts.addOrganization('default', DEFAULT_ORGANIZATION)
-  await accounts.addMember(user.id, DEFAULT_ORGANIZATION)
+  await accounts.addMember(user.email, DEFAULT_ORGANIZATION)
   logger.info({ email: user.email }, 'made the first user')
 }
 

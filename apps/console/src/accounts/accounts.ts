@@ -77,11 +77,25 @@ export class Accounts {
     return id
   }
 
-  async addMember(userId: string, organizationId: string): Promise<void> {
-    await this.database.query(
-      'insert into terrane.memberships (user_id, organization_id) values ($1, $2) on conflict do nothing',
-      [userId, organizationId],
+  /** Makes a user a member of an organization. False when either is not there. */
+  async addMember(email: string, organizationId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `insert into terrane.memberships (user_id, organization_id)
+       select u.id, o.id from terrane.users u, terrane.organizations o where u.email = $1 and o.id = $2
+       on conflict (user_id, organization_id) do update set user_id = excluded.user_id`,
+      [normaliseEmail(email), organizationId],
     )
+    return rowCount === 1
+  }
+
+  /** Takes a user out of an organization; sessions see it at their next request. */
+  async removeMember(email: string, organizationId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(
+      `delete from terrane.memberships m using terrane.users u
+       where m.user_id = u.id and u.email = $1 and m.organization_id = $2`,
+      [normaliseEmail(email), organizationId],
+    )
+    return rowCount === 1
   }
 }
 

@@ -24,12 +24,15 @@ export async function registerProject(
 export async function setConnection(
   database: Database,
   sealer: Sealer,
-  ref: string,
+  project: { readonly ref: string; readonly name: string },
   connection: ProjectConnection,
 ): Promise<boolean> {
   const { rowCount } = await database.query(
-    'update terrane.console_projects set sealed_connection = $2, updated_at = now() where ref = $1',
-    [ref, sealer.seal(connection, connectionContext(ref))],
+    `insert into terrane.console_projects (ref, name, sealed_connection)
+     select ref, $2, $3 from terrane.projects where ref = $1
+     on conflict (ref) do update
+     set name = excluded.name, sealed_connection = excluded.sealed_connection, updated_at = now()`,
+    [project.ref, project.name, sealer.seal(connection, connectionContext(project.ref))],
   )
   return rowCount === 1
 }

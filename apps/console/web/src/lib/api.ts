@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 /** A request that was answered with a problem. */
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly problem: Problem
 
   constructor(problem: Problem) {
