@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 
 const url = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
 
-const Env = Type.Object({
+export const Env = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8003, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   DATABASE_URL: Secret('PostgreSQL of the control plane.'),

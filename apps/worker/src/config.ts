@@ -1,7 +1,8 @@
 import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
-const Env = Type.Object({
+/** Every variable of the worker; the operations page and `.env.example` are written from it. */
+export const Env = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 3333, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   DATABASE_URL: Secret('PostgreSQL of the jobs; in local mode also of the project.'),
@@ -34,7 +35,7 @@ const Env = Type.Object({
   AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
   AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
   AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String()),
+  AWS_REGION: Type.Optional(Type.String({ description: 'Region of the S3 bucket.' })),
   AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
   TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),

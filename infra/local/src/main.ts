@@ -1,5 +1,6 @@
 import { runDemo } from './demo/demo.ts'
-import { CONSOLE_EMAIL, loadKeys, readSettings, type Keys } from './settings.ts'
+import { CONSOLE_EMAIL, loadKeys, type Keys } from './keys.ts'
+import { readSettings } from './settings.ts'
 import { startStack, type Stack } from './stack.ts'
 
 const USAGE = `Usage: npm start [-- --once] [--no-demo]

@@ -1,10 +1,15 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
-import { CONSOLE_EMAIL, type Keys, type Settings } from './settings.ts'
+import { CONSOLE_EMAIL, type Keys } from './keys.ts'
+import type { Settings } from './settings.ts'
+
+/** Functions to start with. */
+const EXAMPLES = fileURLToPath(new URL('../../../apps/functions/examples', import.meta.url))
 
 /** The running stack. */
 export interface Stack extends AsyncDisposable {
@@ -62,8 +67,14 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CONSOLE_EMAIL: CONSOLE_EMAIL,
     TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
   })
+  await start('functions', ports.functions, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLES,
+  })
   await start('origin', ports.origin, {
     TERRANE_WORKER_URL: local(ports.worker),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_CONSOLE_URL: local(ports.console),
   })
 
