@@ -10,8 +10,8 @@ import { isDark } from '../lib/theme.ts'
 import { mapColors } from '../map/colors.ts'
 import { AreaDrawing, polygonsIn, type Polygons } from '../map/draw.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
-import { showLayers, visibleLayers } from '../map/layers.ts'
 import { boxOf, lookAt } from '../map/look-at.ts'
+import { useBackdrop } from '../map/use-backdrop.ts'
 
 export interface AreaInputProps {
   readonly id: string
@@ -35,7 +35,6 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
   const polygons = polygonsIn(value)
   const latest = useRef({ polygons, onChange })
   latest.current = { polygons, onChange }
-  const visible = useStore(visibleLayers(projectRef))
   const dark = useStore(isDark)
 
   useEffect(() => {
@@ -46,9 +45,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
       drawing.current = null
     }
   }, [map])
-  useEffect(() => {
-    if (map) void showLayers(map, projectRef, visible, 'area-fill').catch(() => {})
-  }, [map, visible])
+  useBackdrop(map, projectRef, 'area-fill', polygons.length > 0)
   useEffect(() => {
     if (map) showArea(map, mode === 'edit' ? [] : polygons, dark)
   }, [map, value, mode, dark])

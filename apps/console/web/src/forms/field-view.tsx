@@ -130,7 +130,7 @@ function Switch(props: FieldProps): JSX.Element {
           aria-describedby={`${id}-help`}
           onChange={(event) => onChange(event.currentTarget.checked)}
         />
-        <strong>{humanise(field.name)}</strong>
+        <span>{humanise(field.name)}</span>
         <code class="key">{field.name}</code>
       </label>
       <Help {...props} />

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -10,11 +10,8 @@ import { Link } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
 import type { Resource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
-import { hasSavedLayers, layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
+import { layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
 import { lookAt } from '../../map/look-at.ts'
-
-/** Layers that are shown when nobody has chosen any. */
-const SHOWN_AT_FIRST = 8
 
 /** The archives of the project: which are shown, and where they lie. */
 export function LayersSection(props: {
@@ -27,11 +24,6 @@ export function LayersSection(props: {
   const visible = useStore(shown)
   const [problem, setProblem] = useState<Problem | null>(null)
   const list = layers.value
-  useEffect(() => {
-    if (list && list.data.length > 0 && !hasSavedLayers(project.ref)) {
-      shown.set(list.data.slice(0, SHOWN_AT_FIRST).map(({ path }) => path))
-    }
-  }, [list])
   const act = (work: Promise<unknown>) => {
     setProblem(null)
     work.catch((error: unknown) => setProblem(toProblem(error)))

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import type { SearchFrom } from '../../lib/embeddings.ts'
 import { readCatalogue } from '../../lib/embeddings.ts'
@@ -8,10 +8,11 @@ import { navigate, usePlace } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { layerBox, readLayers, shownLayerIds, showLayers, visibleLayers } from '../../map/layers.ts'
+import { layerBox, readLayers, shownLayerIds, visibleLayers } from '../../map/layers.ts'
 import { lookAt } from '../../map/look-at.ts'
-import { MapCanvas, hasSavedView } from '../../map/map-canvas.tsx'
+import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_TILE_LAYER, addTileLayers } from '../../map/tiles.ts'
+import { useBackdrop } from '../../map/use-backdrop.ts'
 import { EmbeddingsSection } from './embeddings-section.tsx'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
@@ -26,23 +27,27 @@ const MAX_CLICKED = 8
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const table = query.get('embeddings')
+  const layer = query.get('layer')
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [from, setFrom] = useState<SearchFrom | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
   const catalogue = useResource(`catalogue ${project.ref}`, (signal) => readCatalogue(project.ref, signal))
-  const visible = useStore(visibleLayers(project.ref))
   const dark = useStore(isDark)
 
   useEffect(() => {
     if (map) addTileLayers(map, dark)
   }, [map, dark])
+  useBackdrop(map, project.ref, FIRST_TILE_LAYER, table !== null || layer !== null)
   useEffect(() => {
-    // A layer whose archive cannot be read is told of in the list.
-    if (map) void showLayers(map, project.ref, visible, FIRST_TILE_LAYER).catch(() => {})
-  }, [map, visible])
+    if (!map || layer === null) return
+    const shown = visibleLayers(project.ref)
+    if (!shown.get().includes(layer)) shown.set([...shown.get(), layer])
+    layerBox(project.ref, layer)
+      .then((box) => map.style && lookAt(map, box))
+      .catch(() => {})
+  }, [map, layer])
   useClicks(map, table !== null, setFrom, setClicked)
-  useFirstLook(map, project.ref, query.get('layer'), table === null ? visible : [])
 
   // Sections draw into these layers as soon as they get the map.
   const takeMap = (next: MapLibreMap | null) => {
@@ -129,24 +134,4 @@ function featuresAt(map: MapLibreMap, { x, y }: { x: number; y: number }): Click
     }),
   )
   return [...distinct.values()].slice(0, MAX_CLICKED)
-}
-
-/** Shows the layer of the address, and on the first visit whatever there is. */
-function useFirstLook(map: MapLibreMap | null, ref: string, layer: string | null, visible: readonly string[]): void {
-  const looked = useRef(hasSavedView(ref))
-  useEffect(() => {
-    if (layer === null) return
-    const shown = visibleLayers(ref)
-    if (!shown.get().includes(layer)) shown.set([...shown.get(), layer])
-    looked.current = false
-  }, [layer])
-  useEffect(() => {
-    const path = layer ?? visible[0]
-    if (!map || path === undefined || looked.current) return
-    looked.current = true
-    layerBox(ref, path).then(
-      (box) => map.style && lookAt(map, box),
-      () => {},
-    )
-  }, [map, layer, visible])
 }

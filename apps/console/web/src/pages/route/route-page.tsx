@@ -7,10 +7,10 @@ import { COSTINGS, decodeShape, findRoute, type Costing, type RouteRequest } fro
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { showLayers, visibleLayers } from '../../map/layers.ts'
 import { boxOf, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_ROUTE_LAYER, addRouteLayers, showLines } from '../../map/route-line.ts'
+import { useBackdrop } from '../../map/use-backdrop.ts'
 import { Itinerary } from './itinerary.tsx'
 import { StopList } from './stop-list.tsx'
 import { emptyStop, placed, readStop, type Stop } from './stops.ts'
@@ -26,7 +26,6 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   const [units, setUnits] = useState<RouteRequest['units']>('kilometers')
   const [language, setLanguage] = useState<string>(() => preferredLanguage())
   const [stretch, setStretch] = useState<readonly [number, number][]>([])
-  const visible = useStore(visibleLayers(project.ref))
   const dark = useStore(isDark)
 
   const places = stops.map(readStop).filter((place) => place !== null)
@@ -40,9 +39,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   useEffect(() => {
     if (map) addRouteLayers(map, dark)
   }, [map, dark])
-  useEffect(() => {
-    if (map) void showLayers(map, project.ref, visible, FIRST_ROUTE_LAYER).catch(() => {})
-  }, [map, visible])
+  useBackdrop(map, project.ref, FIRST_ROUTE_LAYER)
   useEffect(() => {
     if (!map) return
     showLines(map, 'route', lines)
