@@ -161,7 +161,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   const roadClass = FOOT_USES.has(use) ? RoadClass.service : ramps.roadClass[link]!
   const tail = table.head[table.opposite[edge]!]!
   const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, inputs.driveOnRight(way))
-  const modes = modesOf(way, forward) & ~closedOnMotorroads(way, ramps.roadClass[link]!)
+  const modes = modesOf(way, forward) & ~closedOnMotorroads(way)
   table.length[edge] = wholeMeters(links.meters[link]!)
   table.heading[edge] = storedHeading(headingAlong(inputs, link, forward, headingMeters(roadClass, use)))
 
@@ -213,8 +213,8 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
 }
 
 /** Modes that a road for motor traffic only is closed to, unless a tag of their own opens it. */
-function closedOnMotorroads({ facts }: CollectedWay, roadClass: number): number {
-  if (!facts.flags.motorroad || roadClass > RoadClass.primary) return 0
+function closedOnMotorroads({ facts }: CollectedWay): number {
+  if (!facts.flags.motorroad) return 0
   return (Access.foot | Access.wheelchair | Access.bicycle | Access.moped) & ~facts.access.tagged
 }
 

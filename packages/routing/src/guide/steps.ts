@@ -92,7 +92,8 @@ function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt
     part = cutLine(
       part,
       { meters: beginAt === null ? 0 : begin * meters, at: beginAt ?? first },
-      { meters: endAt === null ? meters : end * meters, at: endAt ?? last },
+      // Not the length of the edge, which is rounded: no point before its end must be lost.
+      { meters: endAt === null ? Infinity : end * meters, at: endAt ?? last },
     )
   }
   for (let point = line.lon.length === 0 ? 0 : 1; point < part.lon.length; point++) {

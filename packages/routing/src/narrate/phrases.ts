@@ -48,8 +48,8 @@ export interface Phrases {
   readonly namedRoundabout: RoundaboutPhrases
   /** {street}, {begin}, {sign} */
   readonly leaveRoundabout: Readonly<Record<'plain' | 'onto' | 'ontoThen' | 'toward', string>>
-  /** {street}, {sign}; `label` is the word that a name may end with already */
-  readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward' | 'label', string>>
+  /** {street}, {sign}; `label` finds the names that say themselves that it is a ferry */
+  readonly ferry: Readonly<Record<'plain' | 'named' | 'labelled' | 'toward', string>> & { readonly label: RegExp }
   readonly elevator: string
   readonly stairs: string
   readonly escalator: string

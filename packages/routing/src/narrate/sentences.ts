@@ -70,7 +70,8 @@ function onto(
   { begin, street }: { begin: string; street: string },
   more: Readonly<Record<string, string>>,
 ): string {
-  if (begin === '') return fill(street === '' ? set.plain : set.onto, { ...more, street })
+  if (begin === '' || street === '')
+    return fill(begin + street === '' ? set.plain : set.onto, { ...more, street: begin + street })
   return style.spoken ? fill(set.onto, { ...more, street: begin }) : fill(set.ontoThen, { ...more, begin, street })
 }
 
@@ -285,5 +286,5 @@ export function ferrySentence(phrases: Phrases, style: Style, maneuver: Maneuver
   if (hasGuide(maneuver.signs)) return fill(ferry.toward, { sign: guideSign(maneuver.signs, style) })
   const street = streetOf(phrases, style, maneuver)
   if (street === '') return ferry.plain
-  return fill(street.toLowerCase().endsWith(ferry.label.toLowerCase()) ? ferry.named : ferry.labelled, { street })
+  return fill(ferry.label.test(street) ? ferry.named : ferry.labelled, { street })
 }

@@ -7,8 +7,8 @@ import { checkOsmSource, obtainOsm } from '../osm/obtain.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
 import type { JobContext, Project } from '../task.ts'
 import { dumpTables, findImportedTables, holdEverything } from './imported-tables.ts'
-import type { OsmFeatureOptions } from './osm-features.ts'
-import type { TableFeatureOptions } from './table-features.ts'
+import type { OsmFeatureOptions } from './osm-features.worker.ts'
+import type { TableFeatureOptions } from './table-features.worker.ts'
 
 /** Features that are ready to be read, and what is recorded of them. */
 export interface ObtainedFeatures {
@@ -49,7 +49,7 @@ export async function obtainFeatures(
   const { timestamp } = await reader.header(context.signal)
   const options: OsmFeatureOptions = { path, area: aoi.given, filter, maxNodes: settings.maxNodes }
   return {
-    source: { module: moduleUrl('./osm-features.ts'), options },
+    source: { module: moduleUrl('./osm-features.worker.ts'), options },
     origin,
     attribution: OSM_ATTRIBUTION,
     licence: OSM_LICENCE,
@@ -68,7 +68,7 @@ async function fromTables(prefix: string, aoi: Aoi, filter: OsmFilter, context: 
   const options: TableFeatureOptions = { path, rows }
   const timestamps = tables.map(({ source }) => source['timestamp']).filter((time) => typeof time === 'string')
   return {
-    source: { module: moduleUrl('./table-features.ts'), options },
+    source: { module: moduleUrl('./table-features.worker.ts'), options },
     origin: { kind: 'tables', prefix, tables: tables.map(({ name }) => name) },
     attribution: [...new Set(tables.map(({ attribution }) => attribution))].join('; '),
     licence: [...new Set(tables.map(({ licence }) => licence))].join('; '),

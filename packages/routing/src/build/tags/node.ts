@@ -48,14 +48,15 @@ export interface DirectedSign {
 export function nodeFacts(tags: Tags): NodeFacts {
   const kind = barrierKind(tags)
   const tagged = taggedAccess(tags)
+  const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
   return {
     type: nodeType(tags, kind),
-    access: nodeAccess(tags, kind, tagged),
+    access,
     taggedAccess: tagged.size > 0 || meaning(ACCESS, tags.get('access')) !== undefined,
     privateAccess: ['access', 'motor_vehicle'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
-    splits: kind !== null || SPLITTING.some((splits) => splits(tags)),
+    splits: kind !== null || (tags.has('barrier') && access !== ALL_ACCESS) || SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),
     minor: tags.get('stop') === 'minor',
@@ -175,7 +176,8 @@ function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolea
     said === false || tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)
   let access = ALL_ACCESS
   if (closed) access = 0
-  else if (tags.get('vehicle') === 'no' || tags.get('smoothness') === 'impassable') access = Access.foot
+  else if (meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false || tags.get('smoothness') === 'impassable')
+    access = Access.foot
   if (kind === 'bollard' && said === undefined) access = ALL_ACCESS & ~VEHICLES
   else if (kind === 'sump_buster') access = ALL_ACCESS & ~CARS
   else if (kind === 'wall') access = 0

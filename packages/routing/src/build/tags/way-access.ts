@@ -94,7 +94,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   let modes = known ?? (carried ? ROAD : 0)
   if (tags.get('impassable') === 'yes' || access === false || (tags.get('access') === 'private' && emergencyOnly)) {
     modes = 0
-  } else if (tags.get('smoothness') === 'impassable' || tags.get('vehicle') === 'no') {
+  } else if (tags.get('smoothness') === 'impassable' || meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false) {
     modes &= foot
   }
   let tagged = 0

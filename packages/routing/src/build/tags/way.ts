@@ -1,5 +1,6 @@
 import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
 import {
+  ACCESS,
   DESTINATION_ONLY,
   HAZMAT,
   kilometresPerHour,
@@ -174,8 +175,10 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
   return highway === 'bridleway' ? Use.bridleway : undefined
 }
 
+/** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
-  if (!mountainBikeAccess(tags)) return access
+  const said = (access.tagged & Access.bicycle) !== 0 || meaning(ACCESS, tags.get('access')) === false
+  if (said || !mountainBikeAccess(tags)) return access
   return {
     ...access,
     forward: access.forward | (access.reversed ? 0 : Access.bicycle),

@@ -212,7 +212,7 @@ export const enUS: Phrases = {
     named: 'Take the {street}.',
     labelled: 'Take the {street} Ferry.',
     toward: 'Take the ferry toward {sign}.',
-    label: 'Ferry',
+    label: /ferry$/i,
   },
   elevator: 'Take the elevator.',
   stairs: 'Take the stairs.',
