@@ -1,4 +1,4 @@
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
 
@@ -17,11 +17,7 @@ export const Env = Type.Object({
     default: 'file:.terrane/functions/archives',
     description: 'Where deployed code is kept: file:{folder}, or s3://{bucket}/{prefix} for several hosts.',
   }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
-  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String()),
-  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  ...AwsEnv,
   TERRANE_SECRETS_KEY: Type.Optional(
     Secret('32 bytes as hex or base64; seals the secrets of functions. Required in shared mode.'),
   ),

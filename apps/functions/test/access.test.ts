@@ -5,7 +5,7 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { ANON_KEY, SERVICE_KEY, startApp, token, type TestApp } from './support/app.ts'
-import { outcome } from './support/http.ts'
+import { outcome, rawExchange } from './support/http.ts'
 
 let database: TestDatabase
 let jwks: Server
@@ -230,6 +230,28 @@ describe('the interface as clients use it', () => {
       status: 413,
       code: 'PAYLOAD_TOO_LARGE',
     })
+  })
+
+  test('a caller that writes all before it reads sees the refusal, and its connection goes on', async () => {
+    await app.deploy('tiny', `export default async (req) => new Response(await req.text())`, {
+      auth: 'none',
+      body_bytes: 10,
+    })
+    const head = (length: number, more = '') =>
+      `POST /functions/v1/tiny HTTP/1.1\r\nhost: x\r\n${more}content-length: ${length}\r\n\r\n`
+    const { text, closed } = await rawExchange(
+      Number(new URL(app.origin).port),
+      (write) => {
+        write(head(2_000_000) + 'x'.repeat(2_000_000))
+        write(`${head(5, 'connection: close\r\n')}after`)
+      },
+      20_000,
+    )
+    expect([text.match(/HTTP\/1\.1 \d+/g), text.endsWith('after'), closed]).toEqual([
+      ['HTTP/1.1 413', 'HTTP/1.1 200'],
+      true,
+      true,
+    ])
   })
 })
 

@@ -16,11 +16,12 @@ import { tryRuntime } from './support/runtimes.ts'
 
 /** A file that no function may make. */
 const SNAPSHOT = join(tmpdir(), `terrane-snapshot-${process.pid}`)
-const BLOCK_MS = 400
-const TIMEOUT_MS = 1200
-const LIMITS = { block_ms: BLOCK_MS, timeout_ms: TIMEOUT_MS, memory_mb: 128, max: 1 } as const
+/** Limits that only a machine busy beyond reason makes an innocent meet; cases that are about a limit lower it. */
+const LIMITS = { block_ms: 5000, timeout_ms: 20_000, memory_mb: 128, max: 1 } as const
+const SHORT_BLOCK = { block_ms: 800 } as const
+const SHORT_TIMEOUT = { timeout_ms: 2500 } as const
 /** No case takes longer, whatever else the machine does. */
-const BOUND_MS = 8000
+const BOUND_MS = 25_000
 
 const profiles = [
   { ...(await tryRuntime('deno', 'standard')), hardened: false },
@@ -28,7 +29,7 @@ const profiles = [
 ]
 
 for (const { probed, title, hardened } of profiles) {
-  describe.skipIf(!probed)(`hostile functions: ${title}`, () => {
+  describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 60_000 }, () => {
     let host: TestHost
     let stopWatching: () => Promise<Report>
     /** Anything that reaches these listeners got out. */
@@ -51,7 +52,7 @@ for (const { probed, title, hardened } of profiles) {
       await Promise.all([tcp, web].map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))))
       host = await startHost({
         ...probed!,
-        bootMs: 1500,
+        bootMs: 5000,
         bodyTimeoutMs: 1000,
         // The neighbour of a name server that changes its mind, and a redirecting public host, without any network.
         fetchPolicy: {
@@ -130,7 +131,7 @@ for (const { probed, title, hardened } of profiles) {
       ['5 Atomics.wait', `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`],
     ])('%s', (_, source) => {
       test('is ended by the watchdog', async () => {
-        const { status, code, before } = await attack(source)
+        const { status, code, before } = await attack(source, {}, SHORT_BLOCK)
         expect([status, code]).toEqual([546, 'FUNCTION_RESOURCE_LIMIT'])
         await expectReplaced(before, 'blocked')
       })
@@ -146,7 +147,11 @@ for (const { probed, title, hardened } of profiles) {
     })
 
     test('6 a loop that begins after the answer', async () => {
-      const { status, before } = await attack(`setTimeout(() => { while (true); }, 5); return new Response('')`)
+      const { status, before } = await attack(
+        `setTimeout(() => { while (true); }, 5); return new Response('')`,
+        {},
+        SHORT_BLOCK,
+      )
       expect(status).toBe(200)
       await expectReplaced(before, 'blocked')
     })
@@ -155,7 +160,7 @@ for (const { probed, title, hardened } of profiles) {
       const { status, code, before } = await attack(
         `const a = []; while (true) a.push(new Array(1e5).fill({}))`,
         {},
-        { block_ms: 7000 },
+        { block_ms: 10_000 },
       )
       expect([status, code]).toEqual([546, 'FUNCTION_RESOURCE_LIMIT'])
       await expectReplaced(before, 'memory')
@@ -169,7 +174,7 @@ for (const { probed, title, hardened } of profiles) {
       ],
     ])('%s meets the memory limit', async (_, source) => {
       const peak = watchPeak()
-      const { status, before } = await attack(source, {}, { block_ms: 7000, timeout_ms: 10_000 })
+      const { status, before } = await attack(source, {}, { block_ms: 10_000 })
       expect([500, 546]).toContain(status)
       if (status === 500) await expectKept(before)
       else await expectReplaced(before, 'memory')
@@ -177,7 +182,7 @@ for (const { probed, title, hardened } of profiles) {
     })
 
     test('10 a promise that never settles', async () => {
-      const { status, code, before } = await attack(`await new Promise(() => {})`)
+      const { status, code, before } = await attack(`await new Promise(() => {})`, {}, SHORT_TIMEOUT)
       expect([status, code]).toEqual([504, 'FUNCTION_TIMEOUT'])
       await expectKept(before)
     })
@@ -202,7 +207,7 @@ for (const { probed, title, hardened } of profiles) {
 
     test('12 an answer that drips is cut in time', async () => {
       const drip = `return new Response(new ReadableStream({ async pull(c) { await new Promise((r) => setTimeout(r, 50)); c.enqueue(new Uint8Array(1)) } }))`
-      const { status, whole, before } = await attack(drip)
+      const { status, whole, before } = await attack(drip, {}, SHORT_TIMEOUT)
       expect([status, whole]).toEqual([200, false])
       await expectKept(before)
     })
@@ -310,6 +315,8 @@ for (const { probed, title, hardened } of profiles) {
     test('19 a flood of raw bytes throttles its author', async () => {
       const { status, before } = await attack(
         `const b = new Uint8Array(1e6).fill(120); while (true) Deno.stdout.writeSync(b)`,
+        {},
+        SHORT_BLOCK,
       )
       expect(status).toBe(546)
       await expectReplaced(before, 'blocked')
@@ -319,7 +326,7 @@ for (const { probed, title, hardened } of profiles) {
       const forge = `const say = (x) => Deno.stdout.writeSync(new TextEncoder().encode('\\n' + JSON.stringify(x) + '\\n'))
         for (let n = 0; n < 50; n++) say({ t: 'pong', n }); say({ t: 'ready' }); say({ t: 'failed', message: 'x', stack: 'y' }); say({ t: 'hold', call: '1' }); say({ t: 'log', level: 'x', text: { a: 1 }, call: 5, dropped: -1e9 })
         Deno.stdout.writeSync(new TextEncoder().encode('\\n{"t":"\\n{"t":"log"\\n' + '{"t":"'.repeat(50_000) + '\\n')); `
-      const { status, before } = await attack(`${forge} while (true);`)
+      const { status, before } = await attack(`${forge} while (true);`, {}, SHORT_BLOCK)
       expect(status).toBe(546)
       await expectReplaced(before, 'blocked')
     })
@@ -332,7 +339,7 @@ for (const { probed, title, hardened } of profiles) {
       const list = Object.entries(probes).map(([name, code]) => `[${JSON.stringify(name)}, async () => { ${code} }]`)
       const source = `const results = {}; for (const [name, run] of [${list.join(',')}]) { try { results[name] = 'GOT ' + String(await Promise.race([run(), new Promise((_, no) => setTimeout(() => no(new Error('no answer')), 300))])) } catch (e) { results[name] = 'denied' } }
         return Response.json(results)`
-      const { status, body, before } = await attack(source, {}, { timeout_ms: 6000, ...policy })
+      const { status, body, before } = await attack(source, {}, policy)
       expect([status, body.slice(0, 500)]).toEqual([200, expect.stringContaining('{')])
       await expectKept(before)
       return JSON.parse(body) as Record<string, string>
@@ -560,7 +567,7 @@ for (const { probed, title, hardened } of profiles) {
       const { before } = await attack(
         `await Promise.all(Array.from({ length: 3 }, () => fetch('http://project.internal/functions/v1/' + ctx.functionName).then((r) => r.text()))); return new Response('')`,
         {},
-        { concurrency: 16 },
+        { concurrency: 16, ...SHORT_TIMEOUT },
       )
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
       expect(pidOf(attacker)).toBe(before)
@@ -584,7 +591,6 @@ for (const { probed, title, hardened } of profiles) {
          await Promise.all(Array.from({ length: 64 }, async () => { while (Date.now() < end) { await fetch('http://denied.example/').catch(() => {}); answered++ } }))
          return new Response(String(answered))`,
         {},
-        { timeout_ms: 6000, block_ms: 3000 },
       )
       expect(Number(body)).toBeLessThan(3000)
       await expectKept(before)
@@ -615,7 +621,7 @@ for (const { probed, title, hardened } of profiles) {
              d.exec('pragma temp_store=1; pragma cache_size=1; create temp table b(x); with recursive c(i) as (select 1 union all select i+1 from c where i<60) insert into b select zeroblob(1000000) from c') },
          }
          export default async (req) => { if (req.url.endsWith('/ok')) return new Response('ok'); const out = []; for (const [k, f] of Object.entries(tries)) try { await f(req); out.push(k) } catch {} return Response.json(out) }`,
-        { policy: { ...LIMITS, timeout_ms: 6000, block_ms: 3000 }, sealed: kind === 'sealed' },
+        { policy: LIMITS, sealed: kind === 'sealed' },
       )
       expect(await callOk()).toBe('200 ok')
       const before = diskUse()

@@ -1,4 +1,4 @@
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
 const url = (what: string) =>
@@ -27,11 +27,7 @@ export const Env = Type.Object({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',
   }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
-  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String({ description: 'Region of the S3 bucket.' })),
-  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  ...AwsEnv,
   TERRANE_STORAGE_MAX_BYTES: Type.Integer({ default: 5_368_709_120, minimum: 1, description: 'Largest object.' }),
   TERRANE_REST_SCHEMAS: List('Schemas that /rest/v1 exposes; the first is the default.', 'public,geoembeddings'),
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({

@@ -73,7 +73,8 @@ async function pass(
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
     replyOptions: {
-      rewriteRequestHeaders: (request, headers) => ({ ...headers, 'x-request-id': request.id }),
+      // Expect has been answered here, before the body was read.
+      rewriteRequestHeaders: (request, { expect: _expect, ...headers }) => ({ ...headers, 'x-request-id': request.id }),
       onError: (reply, { error }) => {
         reply.request.log.warn({ err: error, upstream: name }, 'upstream failed')
         reply.send(upstreamDown({ name }))

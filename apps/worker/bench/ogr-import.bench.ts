@@ -68,7 +68,6 @@ async function compare(format: string, file: string, bytes: Buffer): Promise<voi
     if (rows[0]?.['rows'] !== LINES) throw new Error(`the peer imported ${rows[0]?.['rows']} rows`)
     await database.query('drop table theirs')
   }
-  const show = (seconds: number[]) => seconds.map((s) => s.toFixed(2)).join(', ')
   const ratio = hasPeer ? `; native ${show(theirs)} s; RATIO ${(median(ours) / median(theirs)).toFixed(2)}` : ''
   console.log(`${format} (${(bytes.length / 1e6).toFixed(1)} MB): ours ${show(ours)} s${ratio}`)
 }
@@ -115,6 +114,10 @@ function runPeer(file: string): void {
     ...csv,
   ]
   execFileSync(peer, all, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+function show(seconds: readonly number[]): string {
+  return seconds.map((s) => s.toFixed(2)).join(', ')
 }
 
 /** Winding lines with four attributes. */

@@ -1,4 +1,4 @@
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
 /** Every variable of the worker; the operations page and `.env.example` are written from it. */
@@ -32,11 +32,7 @@ export const Env = Type.Object({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',
   }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
-  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String({ description: 'Region of the S3 bucket.' })),
-  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  ...AwsEnv,
   TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
   TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) that may be private and speak http, comma-separated.'),
@@ -91,6 +87,12 @@ export const Env = Type.Object({
   TERRANE_OVERPASS_URL: Type.String({
     default: '',
     description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
+  }),
+  TERRANE_GEOCODER_URL: Type.String({
+    default: '',
+    pattern: '^(https?://.*)?$',
+    description:
+      'createSraiEmbeddings: search address of a Nominatim server, e.g. https://nominatim.openstreetmap.org/search?email=…; none when empty.',
   }),
   TERRANE_OGR2OGR: Type.String({
     default: '',

@@ -12,6 +12,7 @@ interface Gdal {
 }
 
 let made = 0
+const quiet = () => {}
 let gdal: Promise<{ gdal: Gdal; folder: string }> | null = null
 
 async function load(): Promise<{ gdal: Gdal; folder: string }> {
@@ -19,7 +20,6 @@ async function load(): Promise<{ gdal: Gdal; folder: string }> {
   const start = require('gdal3.js/node.js') as (options: object) => Promise<Gdal>
   const folder = await mkdtemp(join(tmpdir(), 'terrane-formats-'))
   const path = relative('.', dirname(require.resolve('gdal3.js')))
-  const quiet = () => {}
   return { folder, gdal: await start({ path, dest: folder, useWorker: false, logHandler: quiet, errorHandler: quiet }) }
 }
 

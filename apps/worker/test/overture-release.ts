@@ -17,7 +17,7 @@ export interface OvertureFeature {
 }
 
 /** WKB of a point, line, polygon, or of one polygon as a multipolygon. */
-export function wkbOf(type: 'point' | 'line' | 'polygon' | 'multipolygon', positions: readonly Position[]): Uint8Array {
+function wkbOf(type: 'point' | 'line' | 'polygon' | 'multipolygon', positions: readonly Position[]): Uint8Array {
   const bytes: number[] = []
   const u32 = (value: number) => bytes.push(value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255)
   const head = (code: number) => {
@@ -117,7 +117,7 @@ export function overtureParquet(rows: readonly OvertureFeature[], rowGroupSize: 
     primary_column: 'geometry',
     columns: { geometry: { encoding: 'WKB', geometry_types: [] } },
   }
-  parquetWrite({
+  void parquetWrite({
     writer,
     columnData,
     schema,
@@ -142,7 +142,7 @@ export function indexParquet(files: readonly { type: string; href: string; bbox:
     text('href'),
   ]
   const writer = new ByteWriter()
-  parquetWrite({
+  void parquetWrite({
     writer,
     schema,
     columnData: [

@@ -29,6 +29,8 @@ export interface Queryable {
 export interface Session extends Queryable {
   /** The driver's own client, for what needs it, e.g. COPY. */
   readonly client: PoolClient
+  /** Has the connection closed instead of reused when the work ends, e.g. when a statement is left half read. */
+  discard(): void
 }
 
 /** A pool of connections to one database and what its server can do. */
@@ -153,7 +155,10 @@ class PooledDatabase implements Database {
     this.signal?.addEventListener('abort', onAbort)
     let broken: Error | boolean = false
     try {
-      return await work(sessionOf(client, this.signal))
+      const discard = () => {
+        broken = true
+      }
+      return await work(sessionOf(client, this.signal, discard))
     } catch (error) {
       const mapped = mapConnectionError(error)
       if (mapped !== error) broken = true
@@ -202,9 +207,10 @@ class PooledDatabase implements Database {
   }
 }
 
-function sessionOf(client: PoolClient, signal: AbortSignal | null): Session {
+function sessionOf(client: PoolClient, signal: AbortSignal | null, discard: () => void): Session {
   return {
     client,
+    discard,
     query: async <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => {
       signal?.throwIfAborted()
       return client.query<Row>(text, values as unknown[])

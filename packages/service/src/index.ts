@@ -1,4 +1,4 @@
-export { List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
+export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { createHttp } from './http.ts'

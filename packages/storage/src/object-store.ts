@@ -119,6 +119,7 @@ export async function publish(
   const temporary = { bucket, key: `.uploading/${temporaryName}` }
   try {
     await store.put(bucket, temporary.key, body, { ...options, upsert: true })
+    options.signal?.throwIfAborted()
     return await store.move(temporary, address, { upsert: options.upsert ?? false })
   } catch (error) {
     await store.remove(bucket, [temporary.key]).catch(ignore)

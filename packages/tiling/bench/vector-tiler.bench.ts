@@ -9,6 +9,7 @@ import { copyFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
 import { readArchive } from '../test/vector/read-archive.ts'
 import type { ReadArchive } from '../test/vector/read-archive.ts'
 import type { TestFeature } from '../test/vector/feature-source.ts'
@@ -52,7 +53,7 @@ async function compare(
   const ours: number[] = []
   const theirs: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const script = join(import.meta.dirname, 'vector', 'tile-file.ts')
+    const script = fileURLToPath(new URL('./vector/tile-file.ts', import.meta.url))
     ours.push(timed(process.execPath, [script, input, join(directory, `${name}.ours.pmtiles`), attributes.join(',')]))
     if (!hasPeer) continue
     const output = join(peerDirectory, `${name}.theirs.pmtiles`)

@@ -14,6 +14,8 @@ import type { Target } from './target.ts'
 const LIMIT_REASONS: ReadonlySet<ExitReason> = new Set(['blocked', 'memory', 'idle_cpu'])
 /** How long an answer waits for the news of its instance's end, which says why the connection broke. */
 const EXIT_NEWS_MS = 250
+/** Longest time that the rest of a refused body is read and dropped. */
+const DISCARD_MS = 5000
 
 /** One request to one function, from its head to the last byte of its answer. */
 export class Invocation implements Exchange, Waiter, Call {
@@ -338,13 +340,13 @@ export class Invocation implements Exchange, Waiter, Call {
     const headers = ['content-type', 'application/problem+json', 'x-error-code', problem.code]
     headers.push('x-request-id', this.requestId, 'content-length', String(Buffer.byteLength(body)))
     headers.push(...corsHeaders(this.live.version.policy, request.headers.origin), ...(problem.headers ?? []))
-    // What is left of the body is not read: the connection cannot be used again.
     const unread = !request.complete && hasBody(request)
-    if (unread) headers.push('connection', 'close')
+    const late = problem.code === 'REQUEST_TIMEOUT'
+    if (late) headers.push('connection', 'close')
     response.writeHead(this.status, headers)
     response.end(request.method === 'HEAD' ? undefined : body)
     this.finish()
-    if (unread) closeSoon(request, response)
+    if (unread && !late) discardRest(request, response)
   }
 
   /** Too late for an error answer: the caller sees that the rest is missing. */
@@ -395,10 +397,13 @@ function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
-/** Reads on for a moment so that the caller gets to see the answer before the connection closes under its upload. */
-function closeSoon(request: IncomingMessage, response: ServerResponse): void {
+/**
+ * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
+ * has not looked for one yet.
+ */
+function discardRest(request: IncomingMessage, response: ServerResponse): void {
   request.resume()
-  const timer = setTimeout(() => request.destroy(), 500)
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
   request.once('close', () => clearTimeout(timer))
   response.once('error', () => {})
 }

@@ -83,7 +83,8 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
     skipped_features: archive.skipped,
     dropped_features: archive.dropped,
   }
-  await swapIn(database, context.jobId, [], result)
+  // The archive is in its place: a cancellation that comes now comes too late.
+  await swapIn(database.withSignal(new AbortController().signal), context.jobId, [], result)
   return result
 }
 

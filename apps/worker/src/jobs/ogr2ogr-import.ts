@@ -31,6 +31,8 @@ import type { JobContext, Task } from './task.ts'
 
 const BATCH_ROWS = 5000
 
+const COMMON_OPTIONS = ['-f', 'PGDUMP', '-nln', 'layer', '-nlt', 'CONVERT_TO_LINEAR', '-skipfailures']
+
 /** What a conversion without any output stands for. */
 const NO_ROWS: DumpHeader = { srid: 0, geometryType: 'GEOMETRY', dimensions: 2, columns: [], geometryAt: -1 }
 const DEFAULT_SRS = 'EPSG:4326'
@@ -131,7 +133,9 @@ class Import {
           : []
     const creation = ['SPATIAL_INDEX=NONE', 'CREATE_SCHEMA=OFF', 'DROP_TABLE=OFF', 'PRECISION=NO', 'FID=__fid__']
     const options = [
-      ...['-f', 'PGDUMP', '-nln', 'layer', '-nlt', 'CONVERT_TO_LINEAR', '-skipfailures', '-t_srs', targetSrs],
+      ...COMMON_OPTIONS,
+      '-t_srs',
+      targetSrs,
       ...(sourceSrs ? ['-s_srs', sourceSrs] : []),
       ...(fields ? ['-select', fields.join(',')] : []),
       ...(limit ? ['-limit', String(limit)] : []),

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../database.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
 import { scan } from './scan.ts'
 import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
@@ -76,6 +78,35 @@ test('leaving the loop frees the connection, however much is left', async () => 
     }
   }
   expect((await db.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})
+
+test('leaving the loop of a slow query leaves nothing running', async () => {
+  const from = 'generate_series(1, 1000000) n, pg_sleep(0.0005 * sign(n))'
+  const columns: ScanColumn[] = [
+    { sql: 'n', type: 'int8' },
+    { sql: `repeat('x', 2000)`, type: 'text' },
+  ]
+  for (let round = 0; round < 5; round++) {
+    for await (const batch of scan(db.database, columns, from, { batchRows: 2 })) {
+      expect(batch.rows).toBe(2)
+      break
+    }
+  }
+  const running = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and state = 'active' and query like 'copy (select (n)%'`
+  const count = async () => (await db.database.query<{ count: number }>(running)).rows[0]?.count
+  while ((await count()) !== 0) await sleep(50)
+})
+
+test('leaving the loop needs no second connection', async () => {
+  await using single = await openDatabase({ url: db.url, max: 1 })
+  for (let round = 0; round < 3; round++) {
+    for await (const batch of scan(single, COLUMNS, 'scanned a, generate_series(1, 200) g', { batchRows: 10 })) {
+      expect(batch.rows).toBe(10)
+      break
+    }
+    expect((await single.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  }
 })
 
 test('an error of the server comes through, and the connection is usable', async () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import copyStreams from 'pg-copy-streams'
 import type { Database, Session } from '../database.ts'
 import { ColumnBuilder, narrowed, type ScanBatch, type ScanColumn } from './columns.ts'
@@ -54,27 +53,25 @@ async function* copyOut(
   const select = columns.map(({ sql, type }) => `(${sql})::${type === 'bytes' ? 'bytea' : type}`).join(', ')
   const stream = session.client.query(copyStreams.to(`copy (select ${select} from ${from}) to stdout (format binary)`))
   const decoder = new CopyDecoder(columns, batchRows)
-  let ended = false
+  let isComplete = false
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield* decoder.push(chunk as Buffer)
-    ended = true
+    isComplete = true
     yield* decoder.end()
-  } catch (error) {
-    ended = true
-    throw error
   } finally {
-    if (!ended) await abandon(database, session, stream)
+    if (!isComplete) abandon(database, session, stream)
   }
 }
 
-/** Ends a COPY whose rest nobody wants; the connection is usable once what was sent already has been read. */
-async function abandon(database: Database, session: Session, stream: NodeJS.ReadableStream): Promise<void> {
+/**
+ * Ends a COPY whose rest nobody wants. Its connection is closed, which stops a server that sends; the cancellation
+ * stops one that computes. Neither is waited for: reading up to the server's answer could take as long as the rest.
+ */
+function abandon(database: Database, session: Session, stream: NodeJS.ReadableStream): void {
   const { processID } = session.client as unknown as { processID: number }
-  await database.query('select pg_cancel_backend($1)', [processID]).catch(ignore)
-  const closed = once(stream, 'close').catch(ignore)
   stream.on('error', ignore)
-  stream.resume()
-  await closed
+  session.discard()
+  database.query('select pg_cancel_backend($1)', [processID]).catch(ignore)
 }
 
 async function* fetchAll(

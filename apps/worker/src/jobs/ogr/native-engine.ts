@@ -84,6 +84,7 @@ async function listLayers(
     }))
   } catch (cause) {
     signal.throwIfAborted()
-    throw failure(String((cause as { stderr?: unknown }).stderr ?? (cause as Error).message).slice(-600))
+    const { stderr, message } = cause as { stderr?: string; message: string }
+    throw failure((stderr || message).slice(-600))
   }
 }

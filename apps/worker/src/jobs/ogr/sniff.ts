@@ -47,7 +47,7 @@ export async function sniffFile(path: string): Promise<Content> {
 }
 
 /** @throws FORMAT_UNKNOWN */
-export function sniff(head: Buffer): Content {
+function sniff(head: Buffer): Content {
   const binary = sniffBinary(head)
   if (binary) return binary
   if (head.includes(0)) throw formatUnknown({ reason: 'it is binary data of a kind that is not supported' })

@@ -161,7 +161,7 @@ async function extract(
     if (entry.method === 8) await pipeline(source, createInflateRaw(), checked, out, { signal })
     else await pipeline(source, checked, out, { signal })
   } catch (cause) {
-    const code = String((cause as NodeJS.ErrnoException).code ?? '')
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
     if (code.startsWith('Z_')) throw zipRefused({ reason: `${entry.name} is damaged` }, { cause })
     throw cause
   }

@@ -10,8 +10,8 @@ const aoi = new Aoi(workerData as Ring[][])
 /** The footer parsed last: the row groups of a file come one after the other. */
 let last: { readonly url: string; readonly metadata: FileMetaData } | null = null
 
-port.on('message', async (request: SentRequest) => {
-  port.postMessage(await answer(request))
+port.on('message', (request: SentRequest) => {
+  void answer(request).then((reply) => port.postMessage(reply))
 })
 
 async function answer({ id, url, footer, ...group }: SentRequest): Promise<DecodeReply> {

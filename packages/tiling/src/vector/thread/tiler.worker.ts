@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { TerraneError } from '@terrane/core'
-import { buildPmtiles } from '../build-pmtiles.ts'
+import { buildPmtiles, type TilerResult } from '../build-pmtiles.ts'
 import type { FeatureBatch } from '../features/feature-batch.ts'
-import type { FromThread, SentError, ThreadOptions, ToThread } from './messages.ts'
+import type { ArchiveSummary, FromThread, SentError, ThreadOptions, ToThread } from './messages.ts'
 
 /** Batches that may be on their way, so that neither thread waits for the other. */
 const AHEAD = 4
@@ -21,9 +21,8 @@ try {
     ...options,
     onProgress: (progress) => send({ type: 'progress', progress }),
   })
-  const { read, [Symbol.dispose]: _, ...summary } = archive
-  send({ type: 'built', summary })
-  for (const bytes of read()) {
+  send({ type: 'built', summary: summaryOf(archive) })
+  for (const bytes of archive.read()) {
     await receive()
     // Pieces are joined from smaller ones, so that each has memory of its own to give away.
     const own = Uint8Array.from(bytes)
@@ -35,6 +34,11 @@ try {
   send({ type: 'failed', error: sentError(error) })
 } finally {
   port.close()
+}
+
+/** What can be sent: plain values, no functions. */
+function summaryOf(archive: TilerResult): ArchiveSummary {
+  return JSON.parse(JSON.stringify(archive)) as ArchiveSummary
 }
 
 async function* receiveBatches(): AsyncGenerator<FeatureBatch> {

@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/config.ts'
-import { openDeps } from '../../src/deps.ts'
+import { readConfig } from '../src/config.ts'
+import { openDeps } from '../src/deps.ts'
 
 // A runner of the real tasks, to be killed.
 // oxlint-disable-next-line node/no-process-env -- A process reads its own environment.

@@ -1,19 +1,36 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database'
 import {
   openGeoParquet,
   stacItem,
   type ByteSink,
+  type ColumnSpec,
   type GeoParquetWriter,
-  type Model,
+  type GeoRows,
   type StacItemRequest,
 } from '@terrane/embeddings'
 import { publish, type ArtifactStore, type ObjectInfo } from '@terrane/storage'
-import { GEOPARQUET_COLUMNS, toGeoRows, type PlacedRow } from './rows.ts'
+import type { PlacedRow } from './rows.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'
+
+const TILE_COLUMNS: readonly ColumnSpec[] = [
+  { name: 'tile_x', type: 'int32' },
+  { name: 'tile_y', type: 'int32' },
+  { name: 'px', type: 'int32' },
+  { name: 'py', type: 'int32' },
+  { name: 'valid_fraction', type: 'float' },
+]
+
+/** The attributes of each kind of row, as they stand in the table. */
+const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly ColumnSpec[]>> = {
+  tile: TILE_COLUMNS,
+  patch: [...TILE_COLUMNS, { name: 'patch', type: 'int32' }],
+  h3: [{ name: 'h3_index', type: 'string' }],
+}
 
 /** A GeoParquet file that grows beside the table, with the same rows in the same order. */
 export interface ArtifactFile extends AsyncDisposable {
@@ -31,7 +48,7 @@ function artifactKeys(tableName: string): { parquet: string; stac: string } {
 /** Starts the file in the job's folder. */
 export async function openArtifact(
   workdir: string,
-  model: Model,
+  { kind, dims }: EmbeddingTableShape,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<ArtifactFile> {
   const path = join(workdir, 'embeddings.parquet')
@@ -42,11 +59,12 @@ export async function openArtifact(
       while (at < bytes.byteLength) at += (await file.write(bytes, at)).bytesWritten
     },
   }
-  const { dims } = model.manifest
-  const writer: GeoParquetWriter = openGeoParquet({ columns: GEOPARQUET_COLUMNS, dims, metadata }, sink)
+  const attributes = ATTRIBUTES[kind]
+  const columns: ColumnSpec[] = [{ name: 'id', type: 'int64' }, ...attributes]
+  const writer: GeoParquetWriter = openGeoParquet({ columns, dims, metadata }, sink)
   return {
     path,
-    append: (rows) => writer.append(toGeoRows(rows, dims)),
+    append: (rows) => writer.append(toGeoRows(rows, dims, attributes)),
     finish: async () => {
       await writer.finish()
       await file.sync()
@@ -89,8 +107,21 @@ export async function uploadArtifacts(
   return [parquet, stac].map((info: ObjectInfo) => ({ bucket: info.bucket, path: info.key, bytes: info.size }))
 }
 
-/** Takes back what {@link uploadArtifacts} put. */
+/** Takes back what {@link uploadArtifacts} put, however far it came. */
 export async function removeArtifacts(store: ArtifactStore, tableName: string): Promise<void> {
+  if (!(await store.getBucket(ARTIFACT_BUCKET))) return
   const keys = artifactKeys(tableName)
   await store.remove(ARTIFACT_BUCKET, [keys.parquet, keys.stac])
+}
+
+function toGeoRows(rows: readonly PlacedRow[], dims: number, attributes: readonly ColumnSpec[]): GeoRows {
+  const embeddings = new Float32Array(rows.length * dims)
+  rows.forEach((row, i) => embeddings.set(row.embedding, i * dims))
+  const columns = attributes.map(({ name }, i) => [name, rows.map((row) => row.attributes[i])] as const)
+  return {
+    // The attributes of a row are those of its table, whose types are the same.
+    columns: { id: rows.map((row) => row.id), ...(Object.fromEntries(columns) as GeoRows['columns']) },
+    geometries: rows.map((row) => row.parts),
+    embeddings,
+  }
 }

@@ -1,0 +1,188 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writePbf, type OsmElement } from '@terrane/osm'
+import { openStore, type ObjectStore } from '@terrane/storage'
+import { buildCity } from '@terrane/testing/city'
+import { expect } from 'vitest'
+import { openWorker, type TestWorker } from '../harness.ts'
+import { boxOf } from '../osm-town.ts'
+import { features, indexParquet, overtureParquet, serveFiles } from '../overture-release.ts'
+import { StoredTiles } from '../read-tiles.ts'
+
+const RELEASE = '2026-08-19.0'
+const FEATURES = 20_000
+const TOWNS = 12
+const OSM_TABLES = 15
+const ARCHIVE = 'source.pmtiles'
+
+/** A task with something to do that takes a while. */
+export interface TaskCase {
+  readonly task: string
+  /** A request for something of that name. */
+  readonly body: (name: string) => object
+  /** What is there under the name: nothing, all of it, or less than that. */
+  readonly found: (name: string) => Promise<'nothing' | 'whole' | 'part'>
+  readonly remove: (name: string) => Promise<void>
+}
+
+/** A worker that runs no jobs itself, and the sources of every case. */
+export interface TaskCases extends AsyncDisposable {
+  readonly api: TestWorker
+  readonly store: ObjectStore
+  readonly cases: readonly TaskCase[]
+}
+
+export const TASKS = ['archiveToPmtiles', 'overtureImportArea', 'ogr2ogrImport', 'osmImportArea'] as const
+
+export async function openTaskCases(): Promise<TaskCases> {
+  const server = await serveFiles()
+  serveRelease(server.files, server.base)
+  server.files.set('/lines.geojsonl', lines())
+  const api = await openWorker({
+    env: {
+      TERRANE_WORKER_CONCURRENCY: '0',
+      TERRANE_OVERTURE_STAC_URL: `${server.base}/catalog.json`,
+      TERRANE_FETCH_ALLOW_HOSTS: server.host,
+      TERRANE_MAX_AOI_KM2: '0',
+    },
+  })
+  await mkdir(join(api.folder, 'data'), { recursive: true })
+  await writeFile(join(api.folder, 'data', 'towns.osm.pbf'), Buffer.concat([...writePbf(towns())]))
+  const store = openStore(api.env['TERRANE_STORAGE']!)
+  await store.createBucket('pmtiles', { public: true, fileSizeLimit: null, allowedMimeTypes: null })
+  await api.db.database.query(
+    `create table source as select n as id, 'name ' || n % 100 as name,
+       st_buffer(st_setsrid(st_makepoint(sin(n) * 10, cos(n * 7) * 10), 4326), 0.01 + n % 5 * 0.01, 16) as geom
+     from generate_series(1, ${FEATURES}) n`,
+  )
+  return {
+    api,
+    store,
+    cases: [archive(store), overture(api), ogr(api, server.base), osm(api)],
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function archive(store: ObjectStore): TaskCase {
+  return {
+    task: TASKS[0],
+    // An archive is named after its table.
+    body: () => ({ table: 'source', zooms: [0, 9] }),
+    found: async () => {
+      const info = await store.head('pmtiles', ARCHIVE)
+      if (!info) return 'nothing'
+      const header = await new StoredTiles(store, ARCHIVE).header()
+      return info.size === header.tileDataOffset + header.tileDataLength! ? 'whole' : 'part'
+    },
+    remove: async () => void (await store.remove('pmtiles', [ARCHIVE])),
+  }
+}
+
+function overture(api: TestWorker): TaskCase {
+  const area = boxOf(-1, -1, 12, 12)
+  return {
+    task: TASKS[1],
+    body: (name) => ({ areaName: 'x', aoiGeoJson: area, types: ['building'], tablePrefix: name }),
+    ...tables(api, 1, '_building', FEATURES),
+  }
+}
+
+function ogr(api: TestWorker, base: string): TaskCase {
+  return {
+    task: TASKS[2],
+    body: (name) => ({ fileUrl: `${base}/lines.geojsonl`, tableName: name }),
+    ...tables(api, 1, '', FEATURES),
+  }
+}
+
+function osm(api: TestWorker): TaskCase {
+  const houses = [...towns()].filter(({ tags }) => tags?.['building']).length
+  return {
+    task: TASKS[3],
+    body: (name) => ({
+      areaName: 'Towns',
+      tablePrefix: name,
+      aoiGeoJson: boxOf(11, 48, 13, 48.5),
+      source: { kind: 'file', path: 'towns.osm.pbf' },
+    }),
+    ...tables(api, OSM_TABLES, '_buildings', houses),
+  }
+}
+
+/** How a case finds and drops its tables: so many that begin with the name, and in one of them so many rows. */
+function tables(api: TestWorker, count: number, suffix: string, rows: number): Pick<TaskCase, 'found' | 'remove'> {
+  const { database } = api.db
+  const named = async (name: string): Promise<string[]> => {
+    const found = await database.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public' and starts_with(tablename, $1)`,
+      [name],
+    )
+    return found.rows.map((row) => row.name)
+  }
+  return {
+    found: async (name) => {
+      const names = await named(name)
+      if (names.length === 0) return 'nothing'
+      if (names.length !== count) return 'part'
+      const counted = await database.query<{ rows: number }>(`select count(*) as rows from "${name}${suffix}"`)
+      return counted.rows[0]!.rows === rows ? 'whole' : 'part'
+    },
+    remove: async (name) => {
+      for (const table of await named(name)) await database.query(`drop table "${table}"`)
+    },
+  }
+}
+
+function serveRelease(files: Map<string, Uint8Array>, base: string): void {
+  const path = '/release/part.zstd.parquet'
+  files.set(path, overtureParquet(features(FEATURES, 'building', 1), 1000))
+  const entry = { type: 'building', href: `${base}${path}`, bbox: [0, 0, 11, 11] }
+  files.set(`/${RELEASE}/collections.parquet`, indexParquet([entry]))
+  const links = [{ rel: 'child', href: `./${RELEASE}/catalog.json` }]
+  files.set('/catalog.json', Buffer.from(JSON.stringify({ latest: RELEASE, links })))
+}
+
+function lines(): Buffer {
+  const texts = Array.from({ length: FEATURES }, (_, i) => {
+    const positions = Array.from({ length: 10 }, (__, k) => [(i % 170) + k / 100, (i % 80) + (k % 3) / 100])
+    const geometry = { type: 'LineString', coordinates: positions }
+    return `${JSON.stringify({ type: 'Feature', properties: { n: i, name: `line ${i}` }, geometry })}\n`
+  })
+  return Buffer.from(texts.join(''))
+}
+
+/** Towns side by side. */
+function* towns(): Generator<OsmElement> {
+  const { elements } = buildCity()
+  for (const type of ['node', 'way', 'relation'] as const) {
+    for (let town = 0; town < TOWNS; town++) {
+      for (const element of elements) if (element.type === type) yield shifted(element, town)
+    }
+  }
+}
+
+function shifted(element: OsmElement, town: number): OsmElement {
+  const shift = town * 100_000
+  const id = element.id + shift
+  switch (element.type) {
+    case 'node':
+      return { ...element, id, lon: element.lon + town * 0.05 }
+    case 'way':
+      return { ...element, id, refs: element.refs.map((ref) => ref + shift) }
+    case 'relation':
+      return { ...element, id, members: element.members.map((member) => ({ ...member, ref: member.ref + shift })) }
+  }
+}
+
+/** Fails when a job left a staging table, a folder or a half uploaded object. */
+export async function expectNothingLeft({ api, store }: TaskCases): Promise<void> {
+  const staging = await api.db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
+  expect(staging.rows).toEqual([])
+  expect(await readdir(api.env['TERRANE_WORK_DIR']!)).toEqual([])
+  const keys: string[] = []
+  for await (const { key } of store.list('pmtiles', '')) keys.push(key)
+  expect(keys.filter((key) => key.startsWith('.'))).toEqual([])
+}
