@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
-import { HAS_ROUTER, startStack, type RunningStack } from '../support/stack.ts'
-import { startStandInRouter } from '../support/stand-in-router.ts'
+import { startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
 const MODEL = 'builtin-texture-spectral-v1'
@@ -22,7 +21,6 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
   beforeAll(async () => {
     // Without a limit of tiles one job takes long enough to be cancelled.
     stack = closing.use(await startStack({ GEOEMBEDDINGS_MAX_TILES: '0' }))
-    if (!HAS_ROUTER) closing.use(startStandInRouter(stack.ports.ROUTER))
     browser = await startBrowser()
     closing.defer(() => browser.close())
     const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })
@@ -116,7 +114,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await page.getByLabel('again_streets').isChecked()).toBe(true)
   })
 
-  test(`a route between two clicks is drawn and told${HAS_ROUTER ? '' : ' (by a stand-in: no routing engine here)'}`, async () => {
+  test('a route between two clicks is drawn and told', async () => {
     await page.getByRole('link', { name: 'Route', exact: true }).click()
     await mapReady(page)
     await clickMap(0.45, 0.55)

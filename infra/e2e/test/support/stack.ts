@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,6 @@ const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE']
 /** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
 export interface RunningStack extends AsyncDisposable {
   readonly home: string
-  readonly ports: Readonly<Record<(typeof NAMES)[number], number>>
   readonly consoleUrl: string
   /** Secrets that nothing outside may ever show. */
   readonly keys: Readonly<Record<string, string>>
@@ -21,13 +19,10 @@ export interface RunningStack extends AsyncDisposable {
   output(): string
 }
 
-/** True when the repository has a routing engine for the stack to start. */
-export const HAS_ROUTER = existsSync(join(ROOT, 'apps/router/src/main.ts'))
-
 export async function startStack(settings: Readonly<Record<string, string>>): Promise<RunningStack> {
   const home = await mkdtemp(join(tmpdir(), 'terrane-e2e-'))
   const free = await Promise.all(NAMES.map(freePort))
-  const ports = Object.fromEntries(NAMES.map((name, i) => [name, free[i]])) as RunningStack['ports']
+  const ports = Object.fromEntries(NAMES.map((name, i) => [name, free[i]])) as Record<(typeof NAMES)[number], number>
   const child = spawn(process.execPath, ['infra/local/src/main.ts'], {
     cwd: ROOT,
     env: {
@@ -52,7 +47,6 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
   ) as Record<string, string>
   return {
     home,
-    ports,
     consoleUrl: `http://127.0.0.1:${ports.CONSOLE}`,
     keys,
     password,
