@@ -28,8 +28,8 @@ const PLACES: readonly { name: string; open: () => Promise<OsmReader>; there: bo
 ]
 
 for (const { name, open, there } of PLACES) {
-  const title = there ? `in ${name}` : `in ${name} (SKIPPED: no extract; set TERRANE_SHARED to the folder of test data)`
-  describe.skipIf(!there)(title, () => {
+  const skipped = there ? '' : ' (SKIPPED: no extract; set TERRANE_SHARED to the folder of test data)'
+  describe.skipIf(!there)(`in ${name}${skipped}`, () => {
     let network: Network
     let router: Router
     let checker: LegalityChecker
