@@ -69,7 +69,7 @@ const MOTOR: readonly Options[] = [
 ]
 
 const OPTIONS: Readonly<Record<Mode, readonly Options[]>> = {
-  auto: [...MOTOR, { width: 2.5, height: 3 }, { ignore_oneways: true }, { ignore_restrictions: true }],
+  auto: [...MOTOR, { width: 2.5, height: 3 }, { ignore_restrictions: true }],
   truck: [...MOTOR, { weight: 40, axle_load: 11 }, { height: 3, width: 2 }, { hazmat: true }],
   bus: MOTOR,
   taxi: MOTOR,

@@ -122,17 +122,19 @@ function Switch(props: FieldProps): JSX.Element {
   const id = idOf(field)
   return (
     <div class="field">
-      <label class="check" for={id}>
-        <input
-          id={id}
-          type="checkbox"
-          checked={typeof draft === 'boolean' ? draft : field.fallback === true}
-          aria-describedby={`${id}-help`}
-          onChange={(event) => onChange(event.currentTarget.checked)}
-        />
-        <span>{humanise(field.name)}</span>
-        <code class="key">{field.name}</code>
-      </label>
+      <div class="label-row">
+        <label class="check" for={id}>
+          <input
+            id={id}
+            type="checkbox"
+            checked={typeof draft === 'boolean' ? draft : field.fallback === true}
+            aria-describedby={`${id}-help`}
+            onChange={(event) => onChange(event.currentTarget.checked)}
+          />
+          <span>{humanise(field.name)}</span>
+        </label>
+        <Key field={field} />
+      </div>
       <Help {...props} />
     </div>
   )
@@ -277,15 +279,26 @@ function Frame(props: FieldProps & { for?: string; children: ComponentChildren }
           *
         </span>
       )}
-      <code class="key">{field.name}</code>
     </>
   )
   return (
     <div class="field">
-      {props.for ? <label for={props.for}>{label}</label> : <span class="label">{label}</span>}
+      <div class="label-row">
+        {props.for ? <label for={props.for}>{label}</label> : <span class="label">{label}</span>}
+        <Key field={field} />
+      </div>
       {props.children}
       <Help {...props} />
     </div>
+  )
+}
+
+/** The name of a field in the request, for those who will send it themselves. */
+function Key({ field }: { field: Field }): JSX.Element {
+  return (
+    <code class="key" aria-hidden="true">
+      {field.name}
+    </code>
   )
 }
 

@@ -78,7 +78,6 @@ export const frFR: Phrases = {
     side: 'Votre destination sera sur la {side}.',
     atSide: '{destination} sera sur la {side}.',
   },
-  becomes: '{before} devient {street}.',
   continue: { plain: 'Continuez.', on: 'Continuez sur {street}.', toward: 'Continuez vers {sign}.' },
   bear: turnPhrases('Tournez légèrement à {side}', tails, sides),
   turn: turnPhrases('Tournez à {side}', tails, sides),

@@ -64,7 +64,6 @@ export const itIT: Phrases = {
     side: 'La tua destinazione sarà sulla {side}.',
     atSide: '{destination} sarà sulla {side}.',
   },
-  becomes: '{before} diventa {street}.',
   continue: { plain: 'Continua.', on: 'Continua su {street}.', toward: 'Continua in direzione {sign}.' },
   bear: turnPhrases('Svolta leggermente a {side}', tails, sides),
   turn: turnPhrases('Svolta a {side}', tails, sides),

@@ -74,7 +74,6 @@ export const nlNL: Phrases = {
     side: 'Uw bestemming komt aan de {side}.',
     atSide: '{destination} komt aan de {side}.',
   },
-  becomes: '{before} gaat over in {street}.',
   continue: { plain: 'Ga verder.', on: 'Ga verder op {street}.', toward: 'Ga verder richting {sign}.' },
   bear: turnPhrases('Sla schuin {side} af', tails, sides),
   turn: turnPhrases('Sla {side} af', tails, sides),

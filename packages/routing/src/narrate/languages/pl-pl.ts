@@ -75,7 +75,6 @@ export const plPL: Phrases = {
     side: 'Cel będzie po {side} stronie.',
     atSide: '{destination} będzie po {side} stronie.',
   },
-  becomes: '{before} przechodzi w: {street}.',
   continue: { plain: 'Kontynuuj.', on: 'Kontynuuj: {street}.', toward: 'Kontynuuj, kierunek: {sign}.' },
   bear: turnPhrases('Skręć lekko w {side}', tails, sides),
   turn: turnPhrases('Skręć w {side}', tails, sides),
