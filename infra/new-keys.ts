@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { makeKeys } from './local/src/keys.ts'
+import { CONSOLE_EMAIL, makeKeys } from './local/src/keys.ts'
 
 // Prints the secrets of a new deployment for infra/compose.yaml: `node infra/new-keys.ts > infra/.env`.
 const projectRef = process.argv[2] ?? 'local'
@@ -11,4 +11,6 @@ TERRANE_ANON_KEY=${keys.anonKey}
 TERRANE_SERVICE_ROLE_KEY=${keys.serviceRoleKey}
 TERRANE_SERVICES_KEY=${keys.servicesKey}
 TERRANE_SECRETS_KEY=${keys.secretsKey}
+TERRANE_CONSOLE_EMAIL=${CONSOLE_EMAIL}
+TERRANE_CONSOLE_PASSWORD=${keys.consolePassword}
 `)

@@ -1,5 +1,5 @@
 import { runDemo } from './demo/demo.ts'
-import { loadKeys, type Keys } from './keys.ts'
+import { CONSOLE_EMAIL, loadKeys, type Keys } from './keys.ts'
 import { readSettings } from './settings.ts'
 import { startStack, type Stack } from './stack.ts'
 
@@ -53,6 +53,8 @@ function stopAsked(): Promise<void> {
 function printHelp(stack: Stack, keys: Keys): void {
   process.stdout.write(`
 Terrane is up.
+  console       ${stack.consoleUrl}      (also at ${stack.originUrl}/)
+                sign in as ${CONSOLE_EMAIL}, first password ${keys.consolePassword}
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
   origin        ${stack.originUrl}      (rest, rpc, storage, functions, routes)
   router        ${stack.routerUrl}

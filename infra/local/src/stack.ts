@@ -5,7 +5,7 @@ import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
-import type { Keys } from './keys.ts'
+import { CONSOLE_EMAIL, type Keys } from './keys.ts'
 import type { Settings } from './settings.ts'
 
 /** The running stack. */
@@ -13,6 +13,7 @@ export interface Stack extends AsyncDisposable {
   readonly workerUrl: string
   readonly originUrl: string
   readonly routerUrl: string
+  readonly consoleUrl: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -70,10 +71,20 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     // The demo town drives on the right, as most of the world does.
     ...(!process.env['TERRANE_ROUTING_OSM'] && { TERRANE_ROUTING_DRIVING_SIDE: 'right' }),
   })
+  await start('console', ports.console, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    CONSOLE_WORKER_BASE_LOCAL: local(ports.worker),
+    TERRANE_ROUTER_URL: local(ports.router),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
+    TERRANE_CONSOLE_EMAIL: CONSOLE_EMAIL,
+    TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
+  })
   await start('origin', ports.origin, {
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_ROUTER_URL: local(ports.router),
+    TERRANE_CONSOLE_URL: local(ports.console),
   })
 
   const all = opening.move()
@@ -81,6 +92,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     workerUrl: local(ports.worker),
     originUrl: local(ports.origin),
     routerUrl: local(ports.router),
+    consoleUrl: local(ports.console),
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

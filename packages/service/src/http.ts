@@ -26,8 +26,8 @@ export interface HttpOptions {
   readonly schemas?: readonly Named[]
   /** Path prefix under which the same routes answer too, e.g. `/worker`. */
   readonly mountedAt?: string
-  /** True behind a proxy whose X-Forwarded-* headers are to be believed. */
-  readonly trustProxy?: boolean
+  /** True behind a proxy whose X-Forwarded-* headers are to be believed, or the addresses of such, comma-separated. */
+  readonly trustProxy?: boolean | string
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
