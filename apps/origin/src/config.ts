@@ -1,10 +1,11 @@
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
 const url = (what: string) =>
   Type.Optional(Type.String({ pattern: '^https?://', description: `Base URL of the ${what}.` }))
 
-const Env = Type.Object({
+/** Every variable of the origin; the operations page and `.env.example` are written from it. */
+export const Env = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8000, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   DATABASE_URL: Secret("PostgreSQL of the project. The role must be allowed to take the project's roles."),
@@ -26,11 +27,7 @@ const Env = Type.Object({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',
   }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
-  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String()),
-  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  ...AwsEnv,
   TERRANE_STORAGE_MAX_BYTES: Type.Integer({ default: 5_368_709_120, minimum: 1, description: 'Largest object.' }),
   TERRANE_REST_SCHEMAS: List('Schemas that /rest/v1 exposes; the first is the default.', 'public,geoembeddings'),
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({

@@ -51,19 +51,30 @@ export async function proxyRoutes(app: Http, upstreams: Upstreams): Promise<void
       })
     }
   }
-  if (upstreams.console !== null) await pass(app, upstreams.console, '/', '/', 'console')
+  // OPTIONS of every path belong to CORS; the console's page is of this origin and never asks.
+  const methods = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT']
+  if (upstreams.console !== null) await pass(app, upstreams.console, '', '', 'console', methods)
 }
 
-async function pass(app: Http, upstream: string, prefix: string, rewritePrefix: string, name: string): Promise<void> {
+async function pass(
+  app: Http,
+  upstream: string,
+  prefix: string,
+  rewritePrefix: string,
+  name: string,
+  httpMethods?: string[],
+): Promise<void> {
   await app.register(proxy, {
     upstream,
     prefix,
     rewritePrefix,
+    ...(httpMethods && { httpMethods }),
     http2: false,
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
     replyOptions: {
-      rewriteRequestHeaders: (request, headers) => ({ ...headers, 'x-request-id': request.id }),
+      // Expect has been answered here, before the body was read.
+      rewriteRequestHeaders: (request, { expect: _expect, ...headers }) => ({ ...headers, 'x-request-id': request.id }),
       onError: (reply, { error }) => {
         reply.request.log.warn({ err: error, upstream: name }, 'upstream failed')
         reply.send(upstreamDown({ name }))

@@ -6,9 +6,8 @@ import { hashKey, makeOpaqueKey } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import { openModelStore, pinModel } from '@terrane/embeddings'
-import { createGuardedFetch, splitList } from '@terrane/service'
+import { createGuardedFetch, createSealer, parseSecretsKey, splitList } from '@terrane/service'
 import { modelFetcher } from './jobs/create-geo-embeddings/model-fetcher.ts'
-import { createSealer, parseSecretsKey } from './projects/seal.ts'
 
 const USAGE = `Usage: node apps/worker/src/cli.ts <command>
 

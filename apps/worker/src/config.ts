@@ -1,7 +1,8 @@
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
-const Env = Type.Object({
+/** Every variable of the worker; the operations page and `.env.example` are written from it. */
+export const Env = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 3333, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
   DATABASE_URL: Secret('PostgreSQL of the jobs; in local mode also of the project.'),
@@ -31,11 +32,7 @@ const Env = Type.Object({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',
   }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3 credentials.')),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3 credentials.')),
-  AWS_SESSION_TOKEN: Type.Optional(Secret('S3 credentials.')),
-  AWS_REGION: Type.Optional(Type.String()),
-  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3 service other than AWS.' })),
+  ...AwsEnv,
   TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
   TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) that may be private and speak http, comma-separated.'),
@@ -62,26 +59,27 @@ const Env = Type.Object({
   TERRANE_MAX_AOI_KM2: Type.Number({
     default: 100_000,
     minimum: 0,
-    description: 'Imports: largest area; 0 = no limit.',
+    description: 'Imports and region embeddings: largest area; 0 = no limit.',
   }),
   TERRANE_MAX_AOI_VERTICES: Type.Integer({
     default: 50_000,
     minimum: 4,
-    description: 'Imports: most positions of an area.',
+    description: 'Imports and region embeddings: most positions of an area.',
   }),
   TERRANE_OSM_SOURCE: Type.String({
     default: 'geofabrik',
-    description: 'osmImportArea without a source: geofabrik, overpass, or the file or URL of an extract.',
+    description:
+      'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, or the file or URL of an extract.',
   }),
   TERRANE_OSM_MAX_BYTES: Type.Integer({
     default: 4_294_967_296,
     minimum: 1,
-    description: 'osmImportArea: largest extract to download.',
+    description: 'OpenStreetMap: largest extract to download.',
   }),
   TERRANE_OSM_MAX_NODES: Type.Integer({
     default: 268_435_456,
     minimum: 1,
-    description: 'osmImportArea: most nodes of an extract; each takes 10 bytes of memory.',
+    description: 'OpenStreetMap: most nodes of an extract; each takes 10 bytes of memory.',
   }),
   TERRANE_GEOFABRIK_URL: Type.String({
     default: 'https://download.geofabrik.de',
@@ -90,6 +88,12 @@ const Env = Type.Object({
   TERRANE_OVERPASS_URL: Type.String({
     default: '',
     description: 'Interpreter of an Overpass server for areas up to 25 km²; none when empty.',
+  }),
+  TERRANE_GEOCODER_URL: Type.String({
+    default: '',
+    pattern: '^(https?://.*)?$',
+    description:
+      'createSraiEmbeddings: search address of a Nominatim server for placeQuery, with parameters such as email if it wants them; none when empty.',
   }),
   TERRANE_OGR2OGR: Type.String({
     default: '',

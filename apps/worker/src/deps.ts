@@ -5,11 +5,15 @@ import {
   createGuardedFetch,
   createLogger,
   createRegistry,
+  createSealer,
+  deriveSecretsKey,
   onScrape,
+  parseSecretsKey,
   resolvePublicHost,
   splitList,
   Gauge,
   type Registry,
+  type Sealer,
 } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
@@ -20,7 +24,6 @@ import type { Task } from './jobs/task.ts'
 import { makeTasks } from './jobs/tasks.ts'
 import { localProject } from './projects/local-project.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
-import { createSealer, deriveSecretsKey, parseSecretsKey, type Sealer } from './projects/seal.ts'
 import { sharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'

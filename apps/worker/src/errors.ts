@@ -90,12 +90,6 @@ export const secretsKeyMissing = defineError(
   () => 'TERRANE_SECRETS_KEY is not set: 32 bytes as 64 hex digits or base64, to seal credentials in the shared pool',
 )
 
-export const sealBroken = defineError(
-  'SEAL_BROKEN',
-  'internal',
-  () => 'Sealed data cannot be opened with the TERRANE_SECRETS_KEY of this worker',
-)
-
 /** The ways a job ends that are the machinery's, not the task's. Their codes are part of the contract. */
 export const cancelled = defineError('cancelled', 'cancelled', () => 'The job was cancelled')
 export const workerLost = defineError(

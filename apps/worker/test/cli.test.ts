@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSealer, parseSecretsKey } from '../src/projects/seal.ts'
+import { createSealer, parseSecretsKey } from '@terrane/service'
 
 const SECRETS_KEY = 'ef'.repeat(32)
 const COMMIT = 'c0ffee'.padEnd(40, '0')

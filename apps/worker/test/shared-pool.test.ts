@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hashKey } from '@terrane/auth'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseSecretsKey, createSealer } from '../src/projects/seal.ts'
+import { parseSecretsKey, createSealer } from '@terrane/service'
 import { fakeTask } from './fake-tasks.ts'
 import { openWorker, read, submit, until, type TestWorker } from './harness.ts'
 

@@ -25,6 +25,11 @@ export function printLine(app: string, line: string): void {
   process.stdout.write(`${clear}${styleText(color, app.padEnd(9))} ${readable(line)}\n`)
 }
 
+/** A line of the stack itself. */
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
 function readable(line: string): string {
   if (!line.startsWith('{')) return line
   try {

@@ -1,5 +1,6 @@
 import { runDemo } from './demo/demo.ts'
-import { loadKeys, readSettings, type Keys } from './settings.ts'
+import { CONSOLE_EMAIL, loadKeys, type Keys } from './keys.ts'
+import { readSettings } from './settings.ts'
 import { startStack, type Stack } from './stack.ts'
 
 const USAGE = `Usage: npm start [-- --once] [--no-demo]
@@ -52,16 +53,22 @@ function stopAsked(): Promise<void> {
 function printHelp(stack: Stack, keys: Keys): void {
   process.stdout.write(`
 Terrane is up.
+  console       ${stack.consoleUrl}      (also at ${stack.originUrl}/)
+                sign in as ${CONSOLE_EMAIL}, first password ${keys.consolePassword}
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
-  origin        ${stack.originUrl}      (rest, rpc, storage)
+  origin        ${stack.originUrl}      (rest, rpc, storage, functions, routes)
+  router        ${stack.routerUrl}
   database      ${stack.databaseUrl.replace(/:[^:@/]*@/, ':***@')}
   anon key      ${keys.anonKey}
   service key   ${keys.serviceRoleKey}
+  services key  ${keys.servicesKey}      (routes)
 
 Try:
   curl ${stack.workerUrl}/capacity ${bothHeaders(keys.serviceRoleKey)}
   curl "${stack.workerUrl}/jobs/createGeoEmbeddings?limit=3" ${bothHeaders(keys.serviceRoleKey)}
   curl ${stack.originUrl}/rest/v1/rpc/similarity_search -H "apikey: ${keys.anonKey}" -H "Content-Profile: geoembeddings" -H "Content-Type: application/json" -d '{"table_name":"demo_scene","lon":11.45,"lat":48.14,"result_limit":5}'
+  curl ${stack.originUrl}/routing-engine/v1/route -H "apikey: ${keys.servicesKey}" -d '{"locations":[{"lat":48.089,"lon":11.586},{"lat":48.102,"lon":11.594}],"costing":"bicycle"}'
+  curl ${stack.originUrl}/functions/v1/hello -d '{"name":"Ada"}'
 
 Ctrl-C stops everything; the data stay in the state folder.
 `)

@@ -1,16 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { randomBytes } from 'node:crypto'
-import { join, resolve } from 'node:path'
-import { makeOpaqueKey, signToken } from '@terrane/auth'
-
-/** Keys of the local project; made on the first start and kept. */
-export interface Keys {
-  readonly jwtSecret: string
-  readonly anonKey: string
-  readonly serviceRoleKey: string
-  readonly servicesKey: string
-  readonly secretsKey: string
-}
+import { resolve } from 'node:path'
 
 /** Where the stack keeps its state and on which ports it listens. */
 export interface Settings {
@@ -21,8 +9,6 @@ export interface Settings {
   readonly databaseUrl: string | null
   readonly logLevel: string
 }
-
-const TEN_YEARS = 315_360_000
 
 /** Reads the settings of the stack from the environment. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
@@ -47,26 +33,4 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     databaseUrl: env['DATABASE_URL'] || null,
     logLevel: env['LOG_LEVEL'] || 'info',
   }
-}
-
-/** The keys in the state folder (mode 0600), made when they are not there. */
-export async function loadKeys(home: string, projectRef: string): Promise<Keys> {
-  const path = join(home, 'keys.json')
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as Keys
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-  const jwtSecret = randomBytes(48).toString('base64url')
-  const claims = { iss: 'terrane', ref: projectRef }
-  const keys: Keys = {
-    jwtSecret,
-    anonKey: await signToken({ ...claims, role: 'anon' }, jwtSecret, TEN_YEARS),
-    serviceRoleKey: await signToken({ ...claims, role: 'service_role' }, jwtSecret, TEN_YEARS),
-    servicesKey: makeOpaqueKey('trn_services'),
-    secretsKey: randomBytes(32).toString('hex'),
-  }
-  await mkdir(home, { recursive: true, mode: 0o700 })
-  await writeFile(path, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  return keys
 }

@@ -1,19 +1,26 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startEmbeddedDatabase } from '@terrane/database'
 import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
-import type { Keys, Settings } from './settings.ts'
+import { CONSOLE_EMAIL, type Keys } from './keys.ts'
+import type { Settings } from './settings.ts'
 
 /** The running stack. */
 export interface Stack extends AsyncDisposable {
   readonly workerUrl: string
   readonly originUrl: string
+  readonly routerUrl: string
+  readonly consoleUrl: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
 }
+
+/** Served where `TERRANE_FUNCTIONS_DIR` names no folder. */
+const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/examples/', import.meta.url))
 
 /** Starts the database and every app, each when what it needs is there. Disposing of it stops all in reverse order. */
 export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
@@ -52,12 +59,40 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
-  await start('origin', ports.origin, { TERRANE_WORKER_URL: local(ports.worker) })
+  await start('functions', ports.functions, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLE_FUNCTIONS,
+    TERRANE_FUNCTIONS_STORAGE: `file:${join(home, 'functions', 'archives')}`,
+  })
+  await start('router', ports.router, {
+    TERRANE_ROUTING_OSM: process.env['TERRANE_ROUTING_OSM'] || town,
+    TERRANE_ROUTING_GRAPH: process.env['TERRANE_ROUTING_GRAPH'] || join(home, 'routing', 'graph.bin'),
+    // The demo town drives on the right, as most of the world does.
+    ...(!process.env['TERRANE_ROUTING_OSM'] && { TERRANE_ROUTING_DRIVING_SIDE: 'right' }),
+  })
+  await start('console', ports.console, {
+    TERRANE_MODE: 'local',
+    TERRANE_PROJECT_URL: local(ports.origin),
+    CONSOLE_WORKER_BASE_LOCAL: local(ports.worker),
+    TERRANE_ROUTER_URL: local(ports.router),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
+    TERRANE_CONSOLE_EMAIL: CONSOLE_EMAIL,
+    TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
+  })
+  await start('origin', ports.origin, {
+    TERRANE_WORKER_URL: local(ports.worker),
+    TERRANE_FUNCTIONS_URL: local(ports.functions),
+    TERRANE_ROUTER_URL: local(ports.router),
+    TERRANE_CONSOLE_URL: local(ports.console),
+  })
 
   const all = opening.move()
   return {
     workerUrl: local(ports.worker),
     originUrl: local(ports.origin),
+    routerUrl: local(ports.router),
+    consoleUrl: local(ports.console),
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -62,6 +62,15 @@ export const ServiceEnv = {
   }),
 }
 
+/** Credentials and place of an S3 service, named as the AWS tools name them. */
+export const AwsEnv = {
+  AWS_ACCESS_KEY_ID: Type.Optional(Secret('S3: the id of the key.')),
+  AWS_SECRET_ACCESS_KEY: Type.Optional(Secret('S3: the key.')),
+  AWS_SESSION_TOKEN: Type.Optional(Secret('S3: token of temporary credentials.')),
+  AWS_REGION: Type.Optional(Type.String({ description: 'S3: region of the bucket.' })),
+  AWS_ENDPOINT_URL: Type.Optional(Type.String({ description: 'S3: a service other than AWS.' })),
+}
+
 function describe(schema: TSchema): string {
   const s = schema as {
     description?: string

@@ -50,3 +50,9 @@ export const downloadTimeout = defineError(
   'timeout',
   (f: { host: string; seconds: number }) => `${f.host} did not finish within ${f.seconds} s`,
 )
+
+export const sealBroken = defineError(
+  'SEAL_BROKEN',
+  'internal',
+  () => 'Sealed data do not open: TERRANE_SECRETS_KEY has changed, or they were moved',
+)

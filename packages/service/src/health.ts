@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import type { Http } from './http.ts'
 
-/** A dependency that must answer before the process takes work; throws or rejects when it does not. */
+/**
+ * A dependency that must answer before the process takes work; throws or rejects when it does not, resolves to
+ * `'starting'` while it is still being made ready.
+ */
 export type ReadinessCheck = () => Promise<unknown>
 
 /** Longest wait for one readiness check, in milliseconds. */
@@ -9,7 +12,10 @@ const CHECK_TIMEOUT_MS = 3000
 
 const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Type.String()) })
 
-/** Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down). No key is needed. */
+/**
+ * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting). No key is
+ * needed.
+ */
 export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCheck>>): void {
   app.get('/health/live', { schema: { tags: ['health'], response: { 200: Report } } }, async () => ({
     status: 'ok',
@@ -22,16 +28,16 @@ export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCh
       const results = await Promise.all(
         Object.entries(checks).map(async ([name, check]) => {
           try {
-            await Promise.race([check(), timeout()])
-            return [name, 'ok'] as const
+            const state = await Promise.race([check(), timeout()])
+            return [name, state === 'starting' ? 'starting' : 'ok'] as const
           } catch (error) {
             request.log.warn({ err: error, check: name }, 'readiness check failed')
             return [name, 'down'] as const
           }
         }),
       )
-      const down = results.some(([, state]) => state === 'down')
-      return reply.code(down ? 503 : 200).send({ status: down ? 'down' : 'ok', checks: Object.fromEntries(results) })
+      const status = ['down', 'starting'].find((worst) => results.some(([, state]) => state === worst)) ?? 'ok'
+      return reply.code(status === 'ok' ? 200 : 503).send({ status, checks: Object.fromEntries(results) })
     },
   )
 }

@@ -26,8 +26,8 @@ export interface HttpOptions {
   readonly schemas?: readonly Named[]
   /** Path prefix under which the same routes answer too, e.g. `/worker`. */
   readonly mountedAt?: string
-  /** True behind a proxy whose X-Forwarded-* headers are to be believed. */
-  readonly trustProxy?: boolean
+  /** True behind a proxy whose X-Forwarded-* headers are to be believed, or the addresses of such, comma-separated. */
+  readonly trustProxy?: boolean | string
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
@@ -65,6 +65,14 @@ export function createHttp(options: HttpOptions): Http {
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+  })
+  // A caller whose answer comes while the server closes must not send its next request on the same connection.
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onSend', async (_, reply) => {
+    if (isClosing) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(

@@ -1,4 +1,4 @@
-export { List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
+export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { createHttp } from './http.ts'
@@ -22,3 +22,5 @@ export type {
   Resolver,
 } from './fetch/guarded-fetch.ts'
 export { downloadToFile } from './fetch/download.ts'
+export { createSealer, deriveSecretsKey, parseSecretsKey } from './seal.ts'
+export type { Sealer } from './seal.ts'

@@ -1,4 +1,5 @@
 export { openStore } from './open-store.ts'
+export type { AwsSettings } from './open-store.ts'
 export { checkBucketName, checkKey, publish } from './object-store.ts'
 export type {
   ArtifactStore,

@@ -20,6 +20,7 @@ import {
   type ImportTable,
   type OsmReader,
 } from '@terrane/osm'
+import { OSM_ATTRIBUTION, OSM_COPYRIGHT, OSM_LICENCE } from './osm/licence.ts'
 import { tableNames } from './osm/names.ts'
 import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
@@ -27,9 +28,6 @@ import { StagingSink } from './osm/staging-sink.ts'
 import type { JobContext, Task } from './task.ts'
 
 const SCHEMA = 'public'
-const ATTRIBUTION = '© OpenStreetMap contributors'
-const LICENCE = 'ODbL-1.0'
-const COPYRIGHT = 'https://www.openstreetmap.org/copyright'
 const BATCH_ROWS = 2000
 
 /** One table that was made, as the job's result shows it. */
@@ -89,13 +87,13 @@ async function run(
   const result = {
     tables,
     source: origin,
-    attribution: ATTRIBUTION,
-    licence: LICENCE,
+    attribution: OSM_ATTRIBUTION,
+    licence: OSM_LICENCE,
     counts: imported.counts,
     seconds: Math.round((performance.now() - started) / 100) / 10,
   }
   const staged = targets.map((target) => target.staged)
-  const record = { jobId, task: 'osmImportArea', source: origin, attribution: ATTRIBUTION, licence: LICENCE }
+  const record = { jobId, task: 'osmImportArea', source: origin, attribution: OSM_ATTRIBUTION, licence: OSM_LICENCE }
   await swapIn(project.database, jobId, staged, result, async (session) => {
     for (const [i, { rows, bbox }] of tables.entries()) {
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
@@ -157,7 +155,7 @@ async function finish(
 ): Promise<TableResult[]> {
   const { signal } = context
   const { database } = context.project
-  const comment = `OpenStreetMap data of ${input.areaName}. ${ATTRIBUTION}, ${LICENCE}: ${COPYRIGHT}`
+  const comment = `OpenStreetMap data of ${input.areaName}. ${OSM_ATTRIBUTION}, ${OSM_LICENCE}: ${OSM_COPYRIGHT}`
   const area = aoi.toGeoJson()
   const results: TableResult[] = []
   let next = 0

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { createEnginePool, openModelStore } from '@terrane/embeddings'
 import { splitList, type GuardedFetch } from '@terrane/service'
@@ -8,6 +8,7 @@ import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
+import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
 import { nativeEngine } from './ogr/native-engine.ts'
 import { wasmEngine } from './ogr/wasm-engine.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
@@ -48,6 +49,14 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
       maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
       crs: await readCrsFile(config.TERRANE_CRS_FILE),
+    }),
+    createSraiEmbeddingsTask({
+      osm: osmImportSettings(config),
+      geocoder: {
+        url: config.TERRANE_GEOCODER_URL,
+        cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
+      },
+      maxCells: config.TERRANE_MAX_H3_CELLS,
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
     ogr2ogrImport({

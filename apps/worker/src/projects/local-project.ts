@@ -2,7 +2,7 @@ import type { Database } from '@terrane/database'
 import type { ArtifactStore } from '@terrane/storage'
 import { projectNotFound, wrongRole } from '../errors.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
-import type { Sealer } from './seal.ts'
+import type { Sealer } from '@terrane/service'
 
 /** Local mode: one project, whose database is the worker's own, and its service-role key. */
 export function localProject(options: {

@@ -1,11 +1,10 @@
 import type { ProjectTarget } from '@terrane/contracts'
 import { migrate, openDatabase, type Database } from '@terrane/database'
-import type { GuardedFetch } from '@terrane/service'
+import type { GuardedFetch, Sealer } from '@terrane/service'
 import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
 import { projectNotFound, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
 import type { JobScope } from '../queue/job-store.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
-import type { Sealer } from './seal.ts'
 
 /** How to reach a project: from the registry, or from the request where the pool allows it. */
 export interface Target {

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@supabase/supabase-js'
-import type { Keys } from '../settings.ts'
+import type { Keys } from '../keys.ts'
+import { say } from '../log.ts'
 import type { Stack } from '../stack.ts'
+import { callFunctions } from './call-functions.ts'
+import { crossTown } from './cross-town.ts'
 import { drawMatches, type Match } from './picture.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { SCENE } from './scene-map.ts'
@@ -37,12 +40,15 @@ interface Job {
 
 /**
  * Uses the stack as its users would, over HTTP and with supabase-js: embeds a scene and looks for tiles like one of them,
- * imports the demo town, archives two of its tables as tiles. What an earlier start has made is found, not made again.
+ * imports the demo town, archives two of its tables as tiles, routes across it, calls the example functions. What an earlier start has made
+ * is found, not made again.
  */
 export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<void> {
   await searchScene(stack, keys, home)
   await importTown(stack, keys)
   await archiveTown(stack, keys)
+  if (!process.env['TERRANE_ROUTING_OSM']) await crossTown(stack, keys)
+  if (!process.env['TERRANE_FUNCTIONS_DIR']) await callFunctions(stack, keys, TABLE)
 }
 
 /** Makes the scene and its embeddings, asks similarity_search, draws what it found. */
@@ -181,8 +187,4 @@ async function runJob(
   bar.end()
   if (!job.result) throw new Error(`${task} failed: ${job.error?.code} ${job.error?.message} ${job.error?.hint ?? ''}`)
   return job.result
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

@@ -54,6 +54,30 @@ function start(...flags: string[]) {
   }
 }
 
+/** The router behind the origin: answers, refusals and statuses come through as they are. */
+async function checkRoutes(base: string, keys: { servicesKey: string; anonKey: string }): Promise<void> {
+  const call = async (path: string, method: string, apikey: string | null, body?: string) => {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: apikey === null ? {} : { apikey },
+      ...(body !== undefined && { body }),
+    })
+    const { error_code = 0, trip } = (await response.json()) as { error_code?: number; trip?: { status: number } }
+    return [response.status, trip?.status ?? error_code]
+  }
+  const place = { lat: 48.1, lon: 11.6 }
+  const body = JSON.stringify({ locations: [place, { lat: 48.095, lon: 11.59 }], costing: 'pedestrian' })
+  expect(await call('/route', 'POST', keys.servicesKey, body)).toEqual([200, 0])
+  expect(await call(`/route?apikey=${keys.servicesKey}`, 'POST', null, body)).toEqual([200, 0])
+  expect(await call('/route', 'POST', null, body)).toEqual([401, 401_001])
+  expect(await call('/route', 'POST', keys.anonKey, body)).toEqual([401, 401_002])
+  expect(await call('/route', 'POST', keys.servicesKey, '{')).toEqual([400, 100])
+  expect(await call('/route', 'POST', keys.servicesKey)).toEqual([400, 110])
+  expect(await call('/route', 'GET', keys.servicesKey)).toEqual([405, 101])
+  expect(await call('/status', 'POST', keys.servicesKey, body)).toEqual([404, 106])
+  expect(await call('/route', 'POST', keys.servicesKey, ' '.repeat(2_000_000))).toEqual([413, 413_001])
+}
+
 describe('npm start, on a machine that has nothing yet', () => {
   test('--once makes the stack, runs the demo and ends with 0', async () => {
     const stack = start('--once')
@@ -61,6 +85,9 @@ describe('npm start, on a machine that has nothing yet', () => {
     expect(stack.output()).toContain('by similarity_search through supabase-js')
     expect(stack.output()).toMatch(/geoembeddings\.demo_scene: 256 rows of 64 dimensions/)
     expect(stack.output()).toMatch(/PMTiles: http/)
+    expect(stack.output()).toMatch(/Across the town by car: \d\.\d km in \d+ min .*\n(  \w.*\n){3}/)
+    expect(stack.output()).toContain('supabase-js: Hello Terrane!')
+    expect(stack.output()).toMatch(/Function nearest:.*\n(  tile .* similarity [0-9.]+\n){4}/)
     expect(code).toBe(0)
     expect((await stat(join(home, 'demo.png'))).size).toBeGreaterThan(100_000)
     // Keys are for their owner alone.
@@ -74,6 +101,7 @@ describe('npm start, on a machine that has nothing yet', () => {
     const keys = JSON.parse(await readFile(join(home, 'keys.json'), 'utf8')) as {
       anonKey: string
       serviceRoleKey: string
+      servicesKey: string
     }
     const origin = `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT']}`
     const found = await fetch(`${origin}/rest/v1/embeddings_catalogue?select=table_name`, {
@@ -84,6 +112,7 @@ describe('npm start, on a machine that has nothing yet', () => {
       headers: { apikey: keys.serviceRoleKey, authorization: `Bearer ${keys.serviceRoleKey}` },
     })
     expect(await jobs.json()).toMatchObject({ status: 'success' })
+    await checkRoutes(`${origin}/routing-engine/v1`, keys)
     stack.child.kill('SIGINT')
     const [code] = await stack.exited
     expect(stack.output()).toContain('Stopping')

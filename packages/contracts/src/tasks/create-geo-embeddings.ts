@@ -83,6 +83,15 @@ export const EmbeddingsResult = named(
     artifacts: Type.Optional(
       Type.Array(Type.Object({ bucket: Type.String(), path: Type.String(), bytes: Type.Integer() })),
     ),
+    features: Type.Optional(
+      Type.Integer({ description: 'createSraiEmbeddings: features counted in at least one cell.' }),
+    ),
+    zero_vectors: Type.Optional(
+      Type.Integer({ description: 'createSraiEmbeddings: cells without any feature; no search finds them.' }),
+    ),
+    source: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Where the features came from.' })),
+    attribution: Type.Optional(Type.String()),
+    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What a person should know of the result.' })),
     timings: Type.Record(Type.String(), Type.Number(), { description: 'Seconds per phase.' }),
   }),
 )

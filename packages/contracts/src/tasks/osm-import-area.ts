@@ -20,34 +20,47 @@ export const OSM_TOPICS = [
   'all',
 ] as const
 
-const OsmSource = Type.Union(
-  [
-    Type.Object(
-      { kind: Type.Literal('file'), path: Type.String({ minLength: 1, maxLength: 4000 }) },
-      { additionalProperties: false, description: 'A PBF or XML file under the data roots of the worker.' },
-    ),
-    Type.Object(
-      { kind: Type.Literal('url'), url: Type.String({ minLength: 1, maxLength: 4000 }) },
-      { additionalProperties: false, description: 'A PBF or XML file to download.' },
-    ),
-    Type.Object(
-      { kind: Type.Literal('geofabrik') },
-      {
-        additionalProperties: false,
-        description: 'The smallest Geofabrik extract that contains the area; kept and renewed by the worker.',
-      },
-    ),
-    Type.Object(
-      { kind: Type.Literal('overpass') },
-      {
-        additionalProperties: false,
-        description: 'The Overpass server of the worker, for small areas; off unless the operator names one.',
-      },
-    ),
-  ],
-  { description: 'Where the data come from; the default of the worker when absent.' },
-)
+const OSM_SOURCES = [
+  Type.Object(
+    { kind: Type.Literal('file'), path: Type.String({ minLength: 1, maxLength: 4000 }) },
+    { additionalProperties: false, description: 'A PBF or XML file under the data roots of the worker.' },
+  ),
+  Type.Object(
+    { kind: Type.Literal('url'), url: Type.String({ minLength: 1, maxLength: 4000 }) },
+    { additionalProperties: false, description: 'A PBF or XML file to download.' },
+  ),
+  Type.Object(
+    { kind: Type.Literal('geofabrik') },
+    {
+      additionalProperties: false,
+      description: 'The smallest Geofabrik extract that contains the area; kept and renewed by the worker.',
+    },
+  ),
+  Type.Object(
+    { kind: Type.Literal('overpass') },
+    {
+      additionalProperties: false,
+      description: 'The Overpass server of the worker, for small areas; off unless the operator names one.',
+    },
+  ),
+] as const
+
+const SOURCE = { description: 'Where the data come from; the default of the worker when absent.' }
+
+const OsmSource = Type.Union([...OSM_SOURCES], SOURCE)
 export type OsmSource = Static<typeof OsmSource>
+
+const TablesSource = Type.Object(
+  {
+    kind: Type.Literal('tables'),
+    prefix: identifier('tablePrefix of the import.'),
+  },
+  { additionalProperties: false, description: 'The tables that osmImportArea made in this project.' },
+)
+
+/** The sources of map features: of OpenStreetMap, or tables imported from there. */
+export const FeatureSource = Type.Union([...OSM_SOURCES, TablesSource], SOURCE)
+export type FeatureSource = Static<typeof FeatureSource>
 
 /** Body of `POST /jobs/osmImportArea`. */
 export const OsmImportArea = Type.Object(

@@ -16,7 +16,9 @@ const EARTH_RADIUS_KM = 6371.0088
  * the antimeridian stands there twice, 360 degrees apart, so that each side has one that covers it.
  */
 export class Aoi {
-  /** Polygons, each an outer ring and its holes. */
+  /** Polygons as they were given, each an outer ring and its holes; over the antimeridian they run beyond ±180. */
+  readonly given: readonly (readonly Ring[])[]
+  /** The same, and a second time, 360 degrees apart, where one runs over the antimeridian. */
   readonly polygons: readonly (readonly Ring[])[]
   /** One box per polygon, within -180 .. 180. */
   readonly boxes: readonly Bbox[]
@@ -27,6 +29,7 @@ export class Aoi {
   readonly #bands: readonly EdgeBands[]
 
   constructor(polygons: readonly (readonly Ring[])[]) {
+    this.given = polygons
     this.vertices = polygons.flat().reduce((sum, ring) => sum + ring.length / 2, 0)
     this.areaKm2 = polygons.reduce((sum, rings) => sum + polygonKm2(rings), 0)
     this.polygons = polygons.flatMap(withCopies)

@@ -4,6 +4,8 @@ import type { Queryable } from '../database.ts'
 export interface CatalogueEntry {
   readonly tableName: string
   readonly kind: 'geo' | 'srai'
+  /** The user whom the table belongs to, and who alone reads it; null for everybody. */
+  readonly owner: string | null
   readonly modelName: string
   readonly modelSha256: string | null
   readonly modelLicence: string | null
@@ -28,13 +30,13 @@ export interface CatalogueEntry {
   readonly jobId: string
 }
 
-/** Adds a table to the catalogue; its owner is null, as for everything a worker makes. */
+/** Adds a table to the catalogue. */
 export async function registerEmbeddings(session: Queryable, entry: CatalogueEntry): Promise<void> {
   await session.query(
     `insert into geoembeddings.embeddings_catalogue
        (table_name, kind, model_name, model_sha256, model_licence, dims, level, normalized, metric, rows, zero_vectors,
-        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id, owner)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
     [
       entry.tableName,
       entry.kind,
@@ -59,6 +61,7 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
       entry.bbox,
       JSON.stringify(entry.metadata),
       entry.jobId,
+      entry.owner,
     ],
   )
 }

@@ -43,6 +43,7 @@ async function makeTable(name: string, rows: readonly Float32Array[], entry: Par
   const approximateIndex = await finishEmbeddingTable(db.database, staged, shape, rows.length)
   await swapIn(db.database, jobId, [staged], {}, (session) =>
     registerEmbeddings(session, {
+      owner: null,
       tableName: name,
       kind: 'geo',
       modelName: 'm',

@@ -5,43 +5,38 @@ import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 
 import { needs, sharedData } from '../../test/fixtures/shared-data.ts'
-import { BUILT_IN_MANIFESTS } from '../models/built-in-manifests.ts'
 import { type StacItemRequest, stacItem } from './stac-item.ts'
 
 const specs = sharedData('specs')
 
-const [dinov3, builtIn] = BUILT_IN_MANIFESTS
 const request: StacItemRequest = {
   id: 'milan_2024',
   datetime: '2024-05-01T10:30:00.000Z',
   created: '2026-01-02T03:04:05.678Z',
   bbox: [9, 45, 9.2, 45.1],
   embeddings: { href: './milan_2024.parquet', bytes: 1234 },
-  source: 'https://example.org/milan.tif',
-  model: { manifest: dinov3!, sha256: 'ab' },
-  tiles: { size: 256, stride: 128, level: 'tile' },
+  licence: { title: 'MIT', href: 'https://example.org/licence' },
+  source: { title: 'Source imagery', href: 'https://example.org/milan.tif' },
+  model: { title: 'A model', href: 'https://example.org/model.onnx' },
+  parameters: { model: 'a-model', dimensions: 1024, bands: [2, 1, 0] },
   preprocessing: 'uint8 / 255',
   normalized: true,
-  bands: [2, 1, 0],
 }
 
 test('an item says which model made the embeddings, from what, and how', () => {
   const item = stacItem(request)
   expect(item.properties).toMatchObject({
     datetime: request.datetime,
-    license: 'DINOv3 License',
-    'emb:runtime_parameters': {
-      model: 'dinov3-vitl16-pretrain-sat493m',
-      model_sha256: 'ab',
-      dimensions: 1024,
-      bands: [2, 1, 0],
-      chip_size: 256,
-      stride: 128,
-    },
+    license: 'MIT',
+    'emb:runtime_parameters': request.parameters,
     'emb:preprocessing': { format: 'text', expression: 'uint8 / 255' },
     'emb:postprocessing': { format: 'text', expression: 'l2_normalize' },
   })
-  expect(item.links).toContainEqual(expect.objectContaining({ rel: 'emb:source-data', href: request.source }))
+  expect(item.links).toEqual([
+    { rel: 'emb:model', ...request.model },
+    { rel: 'emb:source-data', ...request.source },
+    { rel: 'license', ...request.licence },
+  ])
   expect(item.geometry).toEqual({
     type: 'Polygon',
     coordinates: [
@@ -57,7 +52,8 @@ test('an item says which model made the embeddings, from what, and how', () => {
 })
 
 test('what is not known is left out', () => {
-  const item = stacItem({ ...request, source: null, normalized: false, model: { manifest: builtIn!, sha256: 'cd' } })
+  const unknown = { title: 'A file', href: null }
+  const item = stacItem({ ...request, source: unknown, licence: unknown, model: unknown, normalized: false })
   expect(item.links).toEqual([])
   expect(item.properties).not.toHaveProperty('emb:postprocessing')
 })

@@ -1,31 +1,33 @@
-import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { BoundingBox } from './wkb.ts'
+
+/** Something with a page of its own. */
+interface Linked {
+  readonly title: string
+  /** Null when there is none that others could use. */
+  readonly href: string | null
+}
 
 export interface StacItemRequest {
   /** Name of the item: the table's. */
   readonly id: string
-  /** When the imagery was taken, or when the embeddings were made if that is unknown; RFC 3339. */
+  /** What time the embeddings speak of: of the imagery or of the map; when they were made if that is unknown. RFC 3339. */
   readonly datetime: string
   /** When the embeddings were made; RFC 3339. */
   readonly created: string
-  /** Around all tiles. */
+  /** Around all rows. */
   readonly bbox: BoundingBox
   /** The GeoParquet file. */
   readonly embeddings: { readonly href: string; readonly bytes: number }
-  /** URL of the imagery; null when it has none that others could use. */
-  readonly source: string | null
-  readonly model: { readonly manifest: ModelManifest; readonly sha256: string }
-  readonly tiles: {
-    /** Pixels. */
-    readonly size: number
-    readonly stride: number
-    readonly level: EmbeddingLevel
-  }
-  /** What was done to the pixels before the model, in words or a formula. */
+  /** Under which the embeddings stand. */
+  readonly licence: Linked
+  readonly source: Linked
+  readonly model: Linked
+  /** Model, sizes and whatever else has to be known to make the same embeddings again. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** What was done to the input before the model, in words or a formula. */
   readonly preprocessing: string
+  /** Each embedding has length 1. */
   readonly normalized: boolean
-  /** 0-based band indices of the source. */
-  readonly bands: readonly number[]
 }
 
 /** A STAC 1.0 Item. */
@@ -47,9 +49,7 @@ export interface StacItem {
  * Source: STAC 1.0.0; STAC embeddings extension v0.0.1.
  */
 export function stacItem(request: StacItemRequest): StacItem {
-  const { model, tiles, bbox, source } = request
-  const { manifest } = model
-  const [west, south, east, north] = bbox
+  const [west, south, east, north] = request.bbox
   const ring = [
     [west, south],
     [east, south],
@@ -57,37 +57,25 @@ export function stacItem(request: StacItemRequest): StacItem {
     [west, north],
     [west, south],
   ]
-  const modelUrl = manifest.files[0]!.url
   return {
     type: 'Feature',
     stac_version: '1.0.0',
     stac_extensions: ['https://stac-extensions.github.io/embeddings/v0.0.1/schema.json'],
     id: request.id,
-    bbox,
+    bbox: request.bbox,
     geometry: { type: 'Polygon', coordinates: [ring] },
     properties: {
       datetime: request.datetime,
       created: request.created,
-      license: manifest.licence.name,
-      'emb:runtime_parameters': {
-        model: manifest.id,
-        model_revision: manifest.revision,
-        model_sha256: model.sha256,
-        dimensions: manifest.dims,
-        bands: request.bands,
-        chip_size: tiles.size,
-        stride: tiles.stride,
-        level: tiles.level,
-      },
+      license: request.licence.title,
+      'emb:runtime_parameters': request.parameters,
       'emb:preprocessing': { format: 'text', expression: request.preprocessing },
       ...(request.normalized && { 'emb:postprocessing': { format: 'text', expression: 'l2_normalize' } }),
     },
     links: [
-      ...(modelUrl === null ? [] : [{ rel: 'emb:model', href: modelUrl, title: manifest.title }]),
-      ...(source === null ? [] : [{ rel: 'emb:source-data', href: source, title: 'Source imagery' }]),
-      ...(manifest.licence.url === null
-        ? []
-        : [{ rel: 'license', href: manifest.licence.url, title: manifest.licence.name }]),
+      ...linkTo('emb:model', request.model),
+      ...linkTo('emb:source-data', request.source),
+      ...linkTo('license', request.licence),
     ],
     assets: {
       embeddings: {
@@ -99,4 +87,8 @@ export function stacItem(request: StacItemRequest): StacItem {
       },
     },
   }
+}
+
+function linkTo(rel: string, { href, title }: Linked): object[] {
+  return href === null ? [] : [{ rel, href, title }]
 }

@@ -10,13 +10,14 @@ export type {
 } from './embedders/embedder.ts'
 export type { Geometry, PolygonRings, Position } from './geometry.ts'
 export { CellIndex } from './join/cell-index.ts'
-export { parseOsmFilter } from './osm-filter.ts'
+export { filterTags, parseOsmFilter } from './osm-filter.ts'
 export type { GroupFilter, KeyFilter, OsmFilter, TagValues } from './osm-filter.ts'
 export { PRESET_NAMES, osmPreset } from './presets/index.ts'
-export { embedRegions } from './region-embeddings.ts'
+export { checkEmbedding, embedRegions } from './region-embeddings.ts'
 export type { RegionEmbeddings, RegionEmbeddingsRequest } from './region-embeddings.ts'
 export { openRegionRun } from './region-run.ts'
 export type {
+  FeatureHooks,
   FeatureModule,
   FeatureSource,
   RegionBatch,
@@ -25,6 +26,6 @@ export type {
   RegionRunRequest,
   RegionSummary,
 } from './region-run.ts'
-export { cellPolygons, coverArea, estimateCells } from './regions.ts'
+export { cellPolygons, coverArea, estimateCells, guardCells } from './regions.ts'
 export type { CellGuard, CoverRequest } from './regions.ts'
 export type { Tags } from './tag-columns.ts'

@@ -1,7 +1,7 @@
 import { TerraneError } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
 
-import { parseOsmFilter } from './osm-filter.ts'
+import { filterTags, parseOsmFilter } from './osm-filter.ts'
 import { osmPreset } from './presets/index.ts'
 import { TagColumns, type Tags } from './tag-columns.ts'
 
@@ -60,6 +60,18 @@ describe('a filter', () => {
   })
 })
 
+test('the tags of a filter are those of all its groups', () => {
+  expect([...filterTags(parseOsmFilter({ shop: 'kiosk', leisure: true }))]).toEqual([
+    ['shop', ['kiosk']],
+    ['leisure', true],
+  ])
+  const groups = { food: { shop: ['kiosk', 'deli'], amenity: 'cafe' }, more: { shop: 'kiosk', amenity: true } }
+  expect([...filterTags(parseOsmFilter(groups))]).toEqual([
+    ['shop', ['kiosk', 'deli']],
+    ['amenity', true],
+  ])
+})
+
 describe('presets', () => {
   test('go by the names of srai, in any spelling', () => {
     for (const name of ['hex2vec', 'HEX2VEC_FILTER', 'Hex2Vec']) {
@@ -68,6 +80,7 @@ describe('presets', () => {
       expect(values).toHaveLength(725)
     }
     expect(osmPreset('base-osm-groups').kind).toBe('groups')
+    expect(osmPreset('base_osm')).toEqual(osmPreset('BASE_OSM_GROUPS_FILTER'))
     expect(osmPreset('GEOFABRIK_LAYERS').kind).toBe('groups')
     expect(osmPreset('bicycle_parking')).toEqual({ kind: 'keys', keys: { amenity: ['bicycle_parking'] } })
   })

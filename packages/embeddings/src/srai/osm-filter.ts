@@ -17,6 +17,18 @@ export interface GroupFilter {
 
 export type OsmFilter = KeyFilter | GroupFilter
 
+/** The tags that count, without the groups they stand in. */
+export function filterTags(filter: OsmFilter): ReadonlyMap<string, TagValues> {
+  const tags = new Map<string, TagValues>()
+  for (const keys of filter.kind === 'keys' ? [filter.keys] : Object.values(filter.groups)) {
+    for (const [key, values] of Object.entries(keys)) {
+      const known = tags.get(key) ?? []
+      tags.set(key, values === true || known === true || [...new Set([...known, ...values])])
+    }
+  }
+  return tags
+}
+
 /**
  * Reads a filter as users write it: `{"amenity": ["school", "cafe"], "shop": true, "leisure": "park"}`, or the same
  * within named groups.

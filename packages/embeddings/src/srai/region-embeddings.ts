@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
+
 import type { OnProgress } from '@terrane/core'
 
 import { type ContextualOptions, addRow, contextualNames, contextualRow } from './embedders/contextual-count.ts'
 import { type RegionFeature, countFeatures } from './embedders/count-features.ts'
 import { type CompleteEmbedder, type RegionEmbedder, completeEmbedder } from './embedders/embedder.ts'
-import { trainHex2Vec } from './embedders/hex2vec.ts'
+import { type Hex2VecResult, trainHex2Vec } from './embedders/hex2vec.ts'
 import { neighbourRings } from './embedders/neighbourhood.ts'
 import type { SparseCounts } from './embedders/sparse-counts.ts'
 import { notEnoughRegions, tooManyColumns } from './errors.ts'
 import type { OsmFilter } from './osm-filter.ts'
+import { TagColumns } from './tag-columns.ts'
 
 /** The longest embedding: pgvector's limit. */
 const MAX_DIMS = 16_000
@@ -32,8 +35,23 @@ export interface RegionEmbeddings {
   readonly features: number
   /** Mean loss of each epoch of a trained embedder; empty otherwise. */
   readonly losses: readonly number[]
+  /**
+   * SHA-256, hex, of what the numbers depend on beside the features: the embedder and its options, the filter, and what
+   * was learned. Embeddings of one fingerprint and the same names can be compared.
+   */
+  readonly fingerprint: string
   /** Writes the embedding of a row, `dims` numbers. */
   readonly read: (row: number, out: Float64Array) => void
+}
+
+/**
+ * Refuses what no features could make right.
+ *
+ * @throws INVALID_EMBEDDER_OPTION, EMBEDDER_UNKNOWN, TOO_MANY_DIMENSIONS when the filter lists too many values
+ */
+export function checkEmbedding({ filter, embedder }: Pick<RegionEmbeddingsRequest, 'filter' | 'embedder'>): void {
+  const complete = completeEmbedder(embedder)
+  columnCheck(complete)(new TagColumns(filter, complete.subcategories).count)
 }
 
 /**
@@ -44,16 +62,19 @@ export interface RegionEmbeddings {
  */
 export async function embedRegions(request: RegionEmbeddingsRequest): Promise<RegionEmbeddings> {
   const { cells, features, filter, onProgress } = request
+  checkEmbedding(request)
   const embedder = completeEmbedder(request.embedder)
   if (embedder.kind === 'hex2vec' && cells.length < 2) throw notEnoughRegions({ cells: cells.length })
   const { subcategories } = embedder
-  const maxColumns = MAX_DIMS / widthFactor(embedder)
-  const found = await countFeatures({ cells, features, filter, subcategories, maxColumns, onProgress })
-  const embedded = embedCounts(found.counts, cells, embedder, onProgress)
-  return { cells, features: found.features, ...embedded }
+  const checkColumns = columnCheck(embedder)
+  const found = await countFeatures({ cells, features, filter, subcategories, checkColumns, onProgress })
+  const { learned, ...embedded } = embedCounts(found.counts, cells, embedder, onProgress)
+  const hash = createHash('sha256').update(JSON.stringify([sortedKeys(embedder), filter]))
+  for (const { value } of learned) hash.update(value)
+  return { cells, features: found.features, ...embedded, fingerprint: hash.digest('hex') }
 }
 
-type Embedded = Pick<RegionEmbeddings, 'dims' | 'names' | 'losses' | 'read'>
+type Embedded = Pick<RegionEmbeddings, 'dims' | 'names' | 'losses' | 'read'> & Pick<Hex2VecResult, 'learned'>
 
 function embedCounts(
   counts: SparseCounts,
@@ -63,22 +84,29 @@ function embedCounts(
 ): Embedded {
   if (embedder.kind === 'hex2vec') {
     const rings = neighbourRings(cells, embedder.negativeDistance)
-    const { embeddings, dims, losses } = trainHex2Vec(counts, { ...embedder, rings, onProgress })
+    const { embeddings, dims, ...trained } = trainHex2Vec(counts, { ...embedder, rings, onProgress })
     const read = (row: number, out: Float64Array): void => out.set(embeddings.subarray(row * dims, (row + 1) * dims))
-    return { dims, names: null, losses, read }
+    return { dims, names: null, read, ...trained }
   }
   if (embedder.kind === 'count') {
     const read = (row: number, out: Float64Array): void => addRow(counts, row, out.fill(0))
-    return { dims: counts.names.length, names: counts.names, losses: [], read }
+    return { dims: counts.names.length, names: counts.names, losses: [], learned: [], read }
   }
   const { concat, aggregation } = embedder
   const options: ContextualOptions = { rings: neighbourRings(cells, embedder.distance), concat, aggregation }
   const names = contextualNames(counts, options)
-  if (names.length > MAX_DIMS) throw tooManyColumns({ dims: names.length, limit: MAX_DIMS })
-  return { dims: names.length, names, losses: [], read: (row, out) => contextualRow(counts, row, options, out) }
+  const read = (row: number, out: Float64Array): void => contextualRow(counts, row, options, out)
+  return { dims: names.length, names, losses: [], learned: [], read }
 }
 
-/** How many numbers each column of the counts becomes. */
-function widthFactor(embedder: CompleteEmbedder): number {
-  return embedder.kind === 'contextual-count' && embedder.concat ? embedder.distance + 1 : 1
+/** Throws for more columns than the embedder can make a vector of. */
+function columnCheck(embedder: CompleteEmbedder): (columns: number) => void {
+  const width = embedder.kind === 'contextual-count' && embedder.concat ? embedder.distance + 1 : 1
+  return (columns) => {
+    if (columns * width > MAX_DIMS) throw tooManyColumns({ dims: columns * width, limit: MAX_DIMS })
+  }
+}
+
+function sortedKeys(embedder: CompleteEmbedder): [string, unknown][] {
+  return Object.entries(embedder).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -56,6 +56,8 @@ describe('a run', () => {
       features: 5000,
       zeroVectors: run.summary.zeroVectors,
       losses: [],
+      fingerprint: direct.fingerprint,
+      counts: null,
     })
     const taken: string[] = []
     const row = new Float64Array(5)
@@ -80,7 +82,23 @@ describe('a run', () => {
     await using run = await openRegionRun(request({}, { embedder }), { onProgress: (one) => progress.push(one) })
     expect(run.summary).toMatchObject({ dims: 8, names: null })
     expect(run.summary.losses).toHaveLength(2)
-    expect(progress.filter(({ phase }) => phase === 'train')).toHaveLength(2)
+    const training = progress.filter(({ phase }) => phase === 'train')
+    expect(training.map(({ done }) => done)).toEqual(training.map(({ done }) => done).toSorted((a, b) => a - b))
+    expect(training.at(-1)).toMatchObject({
+      done: training[0]!.total,
+      message: expect.stringContaining('epoch 2: loss'),
+    })
+  })
+
+  test('of hex2vec has the fingerprint of what it learned', async () => {
+    const embedder = { kind: 'hex2vec', layers: [8], epochs: 1, seed: 1 } as const
+    const fingerprint = async (count: number): Promise<string> => {
+      await using run = await openRegionRun(request({ count }, { embedder }))
+      return run.summary.fingerprint
+    }
+    const first = await fingerprint(5000)
+    expect(await fingerprint(5000)).toBe(first)
+    expect(await fingerprint(4999)).not.toBe(first)
   })
 
   test('is refused over the guard before the source is opened', async () => {
@@ -92,6 +110,21 @@ describe('a run', () => {
     })
     await expect(openRegionRun(request({ log }, { area: [] }))).rejects.toMatchObject({ code: 'EMPTY_AREA' })
     expect(existsSync(log)).toBe(false)
+  })
+
+  test('asks for its source when the cells are known, and passes on what it says', async () => {
+    const progress: Progress[] = []
+    const order: string[] = []
+    const source = async () => {
+      order.push(...progress.map(({ phase }) => phase), 'source')
+      return fakeFeatures({ count: 50_000, bbox, says: true })
+    }
+    await using run = await openRegionRun(request({}, { source }), { onProgress: (one) => progress.push(one) })
+    expect(order).toEqual(['cover', 'source'])
+    expect(run.summary.counts).toEqual({ broken: 3 })
+    expect(progress.map(({ phase }) => phase)).toEqual(['cover', 'read', 'count'])
+    const pending = openRegionRun(request({}, { source: () => Promise.reject(new Error('no such extract')) }))
+    await expect(pending).rejects.toThrow('no such extract')
   })
 
   test('passes errors of the source on', async () => {

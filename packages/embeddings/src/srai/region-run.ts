@@ -22,7 +22,15 @@ export interface FeatureSource {
 
 /** What a feature module exports. */
 export interface FeatureModule {
-  openFeatures(options: unknown): Iterable<RegionFeature> | AsyncIterable<RegionFeature>
+  openFeatures(options: unknown, hooks: FeatureHooks): Iterable<RegionFeature> | AsyncIterable<RegionFeature>
+}
+
+/** How a feature module speaks to the caller of the run. */
+export interface FeatureHooks {
+  /** How far the reading is; the counting then keeps quiet. */
+  readonly onProgress: OnProgress
+  /** What became of the things read, once all are. */
+  readonly onCounts: (counts: Readonly<Record<string, number>>) => void
 }
 
 export interface RegionRunRequest {
@@ -33,8 +41,12 @@ export interface RegionRunRequest {
   readonly maxCells?: CellGuard
   readonly filter: OsmFilter
   readonly embedder: RegionEmbedder
-  readonly source: FeatureSource
+  /** Where the features are. A function is called when the cells are known and not too many, not before. */
+  readonly source: FeatureSource | (() => Promise<FeatureSource>)
 }
+
+/** What the thread is started with. */
+export type RegionThreadData = Omit<RegionRunRequest, 'source'>
 
 /** What is known when all is computed. */
 export interface RegionSummary {
@@ -47,6 +59,10 @@ export interface RegionSummary {
   /** Cells without any number: they have no direction, so no cosine. */
   readonly zeroVectors: number
   readonly losses: readonly number[]
+  /** As of `RegionEmbeddings`. */
+  readonly fingerprint: string
+  /** What the feature module said of what it read; null when it said nothing. */
+  readonly counts: Readonly<Record<string, number>> | null
 }
 
 /** Some rows, in the order of the cells. */
@@ -68,9 +84,13 @@ export interface RegionRun extends AsyncDisposable {
 
 export type RegionMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'covered' }
   | { readonly type: 'summary'; readonly summary: RegionSummary }
   | { readonly type: 'batch'; readonly batch: RegionBatch }
   | { readonly type: 'failed'; readonly error: PlainError }
+
+/** What the thread is told: where the features are, then to send rows. */
+export type RegionCommand = { readonly type: 'source'; readonly source: FeatureSource } | { readonly type: 'next' }
 
 export interface RegionRunOptions {
   readonly signal?: AbortSignal
@@ -81,13 +101,14 @@ export interface RegionRunOptions {
  * Covers an area with H3 cells and embeds them, in a thread of its own that reads the features, too. Resolves when all
  * is computed; the rows are then taken one batch after the other.
  *
- * @throws size_guard_exceeded before any feature is read, everything that `coverArea` and `embedRegions` throw, errors
+ * @throws size_guard_exceeded before the source is asked for, everything that `coverArea` and `embedRegions` throw, errors
  * of the feature source, REGION_EMBEDDING_FAILED, REGION_THREAD_LOST, and the signal's reason
  */
 export async function openRegionRun(request: RegionRunRequest, options: RegionRunOptions = {}): Promise<RegionRun> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
-  const worker = new Worker(new URL('./regions.worker.ts', import.meta.url), { workerData: request })
+  const { source, ...workerData } = request
+  const worker = new Worker(new URL('./regions.worker.ts', import.meta.url), { workerData })
   const thread = new RegionThread(worker, onProgress)
   const onAbort = (): void => thread.fail(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
@@ -97,11 +118,12 @@ export async function openRegionRun(request: RegionRunRequest, options: RegionRu
     await worker.terminate()
   }
   try {
-    const first = await thread.next()
-    if (first.type !== 'summary') throw regionThreadLost({ why: `it sent a ${first.type} first` })
+    await thread.next('covered')
+    thread.tell({ type: 'source', source: typeof source === 'function' ? await source() : source })
+    const { summary } = await thread.next('summary')
     return {
-      summary: first.summary,
-      batches: () => takeBatches(thread, first.summary.cells),
+      summary,
+      batches: () => takeBatches(thread, summary.cells),
       [Symbol.asyncDispose]: close,
     }
   } catch (error) {
@@ -112,11 +134,10 @@ export async function openRegionRun(request: RegionRunRequest, options: RegionRu
 
 async function* takeBatches(thread: RegionThread, cells: number): AsyncGenerator<RegionBatch, void, undefined> {
   for (let done = 0; done < cells;) {
-    thread.ask()
-    const message = await thread.next()
-    if (message.type !== 'batch') throw regionThreadLost({ why: `it sent a ${message.type} instead of rows` })
-    done += message.batch.cells.length
-    yield message.batch
+    thread.tell({ type: 'next' })
+    const { batch } = await thread.next('batch')
+    done += batch.cells.length
+    yield batch
   }
 }
 
@@ -139,19 +160,27 @@ class RegionThread {
     worker.on('exit', (code) => this.fail(regionThreadLost({ why: `it exited with code ${code}` })))
   }
 
-  /** Lets the thread send the next batch. */
-  ask(): void {
-    this.#worker.postMessage('next', [])
+  tell(command: RegionCommand): void {
+    this.#worker.postMessage(command, [])
   }
 
-  async next(): Promise<RegionMessage> {
+  /** The next message, which must be of that type. */
+  async next<Type extends RegionMessage['type']>(type: Type): Promise<Extract<RegionMessage, { type: Type }>> {
     const message = await this.#reply.promise
     this.#reply = Promise.withResolvers()
     this.#reply.promise.catch(() => undefined)
-    return message
+    if (isOfType(message, type)) return message
+    throw regionThreadLost({ why: `it sent a ${message.type} instead of a ${type}` })
   }
 
   fail(error: unknown): void {
     this.#reply.reject(error)
   }
+}
+
+function isOfType<Type extends RegionMessage['type']>(
+  message: RegionMessage,
+  type: Type,
+): message is Extract<RegionMessage, { type: Type }> {
+  return message.type === type
 }

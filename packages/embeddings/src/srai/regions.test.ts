@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { PolygonRings, Position } from './geometry.ts'
 import { CellIndex } from './join/cell-index.ts'
-import { cellPolygons, coverArea, estimateCells } from './regions.ts'
+import { cellPolygons, coverArea, estimateCells, guardCells } from './regions.ts'
 
 function box(west: number, south: number, east: number, north: number): PolygonRings {
   return [
@@ -56,6 +56,13 @@ describe('covering an area', () => {
     const cells = coverArea({ area: [box(179.9, -17, 180, -16.9), box(-180, -17, -179.9, -16.9)], resolution: 7 })
     expect(cells).toContain(latLngToCell(-16.95, 179.95, 7))
     expect(cells).toContain(latLngToCell(-16.95, -179.95, 7))
+    for (const beyond of [
+      box(179.9, -17, 180.1, -16.9),
+      box(-180.1, -17, -179.9, -16.9),
+      box(179.9, -17, -179.9, -16.9),
+    ]) {
+      expect(coverArea({ area: [beyond], resolution: 7 })).toEqual(cells)
+    }
   })
 
   test('is refused over the limit, before cells are made where the size of the area tells', () => {
@@ -69,6 +76,23 @@ describe('covering an area', () => {
     expect(() => cover(exact - 1)).toThrow(`The area has ${exact} H3 cells of resolution 9`)
     expect(cover(exact)).toBe(exact)
     expect(cover(0)).toBe(exact)
+  })
+
+  test('is refused over the limit although it has next to no size, before all its cells are made', () => {
+    const maxCells = { limit: 1000, setting: 'MAX_H3_CELLS' }
+    const needle = box(9, 45, 19, 45.000_000_1)
+    expect(estimateCells({ area: [needle], resolution: 13 })).toBeLessThan(300)
+    expect(() => coverArea({ area: [needle], resolution: 13, maxCells })).toThrow(/about \d{4} H3 cells/)
+    expect(coverArea({ area: [box(9, 45, 9.001, 45.000_000_1)], resolution: 13, maxCells }).length).toBeLessThan(1000)
+  })
+
+  test('is refused on submission only where no doubt remains', () => {
+    const guard = (limit: number, resolution: number) => () =>
+      guardCells({ area: [city], resolution, maxCells: { limit, setting: 'MAX_H3_CELLS' } })
+    const cells = estimateCells({ area: [city], resolution: 9 })
+    expect(guard(Math.floor(cells / 2) - 1, 9)).toThrow(`about ${cells} H3 cells of resolution 9; MAX_H3_CELLS allows`)
+    expect(guard(cells - 1, 9)).not.toThrow()
+    expect(guard(0, 15)).not.toThrow()
   })
 
   test('is refused for resolutions that do not exist, and for no area', () => {

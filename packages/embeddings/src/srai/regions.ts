@@ -1,4 +1,11 @@
-import { POLYGON_TO_CELLS_FLAGS, UNITS, cellToBoundary, getHexagonAreaAvg, polygonToCellsExperimental } from 'h3-js'
+import {
+  POLYGON_TO_CELLS_FLAGS,
+  UNITS,
+  cellToBoundary,
+  getHexagonAreaAvg,
+  getHexagonEdgeLengthAvg,
+  polygonToCellsExperimental,
+} from 'h3-js'
 
 import { emptyArea, invalidArea, invalidResolution, tooManyCells } from './errors.ts'
 import type { PolygonRings, Position } from './geometry.ts'
@@ -10,7 +17,10 @@ export interface CellGuard {
 }
 
 export interface CoverRequest {
-  /** Polygons in longitude and latitude. */
+  /**
+   * Polygons in longitude and latitude. A ring over the antimeridian runs on beyond ±180, or jumps: a step of more than
+   * 180 degrees crosses it.
+   */
   readonly area: readonly PolygonRings[]
   readonly resolution: number
   readonly maxCells?: CellGuard
@@ -24,36 +34,44 @@ const AREA_SPREAD = 2
 /**
  * All H3 cells that have a point in common with the area, in ascending order.
  *
- * The guard acts before cells are made where the area alone shows that it will be exceeded, and on their exact number
- * otherwise.
+ * The guard acts before cells are made where size and outline of the area show that it will be exceeded, and on their
+ * exact number otherwise.
  *
  * @throws INVALID_H3_RESOLUTION, size_guard_exceeded, INVALID_AREA, EMPTY_AREA
  */
 export function coverArea({ area, resolution, maxCells }: CoverRequest): string[] {
+  guardCells({ area, resolution, ...(maxCells && { maxCells }) })
+  const polygons = area.flatMap(withTurns)
   const limit = maxCells?.limit || Infinity
-  const estimate = estimateCells({ area, resolution })
-  const setting = maxCells?.setting ?? ''
-  if (estimate > limit * AREA_SPREAD) throw tooManyCells({ cells: estimate, exact: false, resolution, limit, setting })
-  const cells = new Set<string>()
-  for (const polygon of area) for (const cell of coverPolygon(polygon, resolution)) cells.add(cell)
-  if (cells.size > limit) throw tooManyCells({ cells: cells.size, exact: true, resolution, limit, setting })
+  const refuse = (cells: number, exact: boolean): never => {
+    throw tooManyCells({ cells, exact, resolution, limit, setting: maxCells?.setting ?? '' })
+  }
+  if (mostCells(area, resolution) > limit) {
+    // A long thin area has few square kilometres and many cells: at coarser resolutions it shows at little cost.
+    for (let coarser = 0; coarser < resolution; coarser++) {
+      const { size } = cover(polygons, coarser)
+      if (size > limit * AREA_SPREAD) refuse(size, false)
+    }
+  }
+  const cells = cover(polygons, resolution)
+  if (cells.size > limit) refuse(cells.size, true)
   if (cells.size === 0) throw emptyArea()
   return [...cells].toSorted()
 }
 
-function coverPolygon(polygon: PolygonRings, resolution: number): string[] {
-  const rings = polygon.map((ring) => ring.map(([x, y]) => [x, y]))
-  const wrong = rings.flat().find(([x = NaN, y = NaN]) => !(Math.abs(x) <= 360 && Math.abs(y) <= 90))
-  if (wrong) throw invalidArea({ why: `[${wrong.join(', ')}] is not a position` })
-  try {
-    return polygonToCellsExperimental(rings, resolution, POLYGON_TO_CELLS_FLAGS.containmentOverlapping, true)
-  } catch (cause) {
-    throw invalidArea({ why: cause instanceof Error ? cause.message : String(cause) }, { cause })
-  }
+/**
+ * Refuses an area that certainly has too many cells. Costs nothing, for a check on submission; `coverArea` is exact.
+ *
+ * @throws INVALID_H3_RESOLUTION, size_guard_exceeded
+ */
+export function guardCells({ area, resolution, maxCells }: CoverRequest): void {
+  const cells = estimateCells({ area, resolution })
+  if (!maxCells?.limit || cells <= maxCells.limit * AREA_SPREAD) return
+  throw tooManyCells({ cells, exact: false, resolution, ...maxCells })
 }
 
 /**
- * About how many cells an area has: its size over the mean size of a cell. Costs nothing, for a check on submission.
+ * About how many cells an area has: its size over the mean size of a cell.
  *
  * @throws INVALID_H3_RESOLUTION
  */
@@ -61,6 +79,40 @@ export function estimateCells({ area, resolution }: CoverRequest): number {
   if (!Number.isInteger(resolution) || resolution < 0 || resolution > 15) throw invalidResolution({ resolution })
   const squareKm = area.reduce((sum, polygon) => sum + polygonArea(polygon), 0)
   return Math.ceil(squareKm / getHexagonAreaAvg(resolution, UNITS.km2))
+}
+
+/** More cells than an area can have: a line of a length meets so many hexagons on average (Cauchy and Crofton), doubled. */
+function mostCells(area: readonly PolygonRings[], resolution: number): number {
+  const lengthKm = area.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
+  const crossed = (0.37 * lengthKm) / getHexagonEdgeLengthAvg(resolution, UNITS.km)
+  return AREA_SPREAD * (estimateCells({ area, resolution }) + crossed + area.length)
+}
+
+function cover(polygons: readonly PolygonRings[], resolution: number): Set<string> {
+  const cells = new Set<string>()
+  const { containmentOverlapping } = POLYGON_TO_CELLS_FLAGS
+  for (const polygon of polygons) {
+    const rings = polygon.map((ring) => ring.map(([x, y]) => [x, y]))
+    try {
+      for (const cell of polygonToCellsExperimental(rings, resolution, containmentOverlapping, true)) cells.add(cell)
+    } catch (cause) {
+      throw invalidArea({ why: cause instanceof Error ? cause.message : String(cause) }, { cause })
+    }
+  }
+  return cells
+}
+
+/** A polygon, and again a whole turn away where it runs beyond the antimeridian: H3 sees what lies within ±180. */
+function withTurns(polygon: PolygonRings): PolygonRings[] {
+  const positions = polygon.flat()
+  const wrong = positions.find(([x, y]) => !(Math.abs(x) <= 360 && Math.abs(y) <= 90))
+  if (wrong) throw invalidArea({ why: `[${wrong.join(', ')}] is not a position` })
+  const turned = (turn: number): PolygonRings => polygon.map((ring) => ring.map(([x, y]): Position => [x + turn, y]))
+  return [
+    polygon,
+    ...(positions.some(([x]) => x > 180) ? [turned(-360)] : []),
+    ...(positions.some(([x]) => x < -180) ? [turned(360)] : []),
+  ]
 }
 
 /**
@@ -118,6 +170,16 @@ function clip(ring: readonly Position[], limit: number, side: 1 | -1): Position[
 /** Square kilometres on the sphere, holes taken off. */
 function polygonArea(polygon: PolygonRings): number {
   return polygon.reduce((sum, ring, i) => sum + (i === 0 ? 1 : -1) * Math.abs(ringArea(ring)), 0)
+}
+
+/** Kilometres, for edges that are short against the Earth. */
+function ringLength(ring: readonly Position[]): number {
+  let sum = 0
+  for (const [i, [x, y]] of ring.entries()) {
+    const [px, py] = ring.at(i - 1)!
+    sum += Math.hypot((x - px) * Math.cos(((y + py) / 2) * RADIANS), y - py)
+  }
+  return sum * RADIANS * EARTH_RADIUS_KM
 }
 
 /** Source: Chamberlain and Duquette, Some algorithms for polygons on a sphere (JPL 07-03). */

@@ -1,22 +1,9 @@
 import { CreateGeoEmbeddings, DEFAULT_GEO_MODEL, type EmbeddingsResult } from '@terrane/contracts'
 import {
-  EMBEDDINGS_SCHEMA,
-  createEmbeddingTable,
-  finishEmbeddingTable,
-  loadEmbeddings,
-  registerEmbeddings,
-  relationExists,
-  stagedTable,
-  swapIn,
-  tableExists,
-  type EmbeddingTableShape,
-} from '@terrane/database'
-import {
   checkTileSize,
   embeddingsPerTile,
   patchGrid,
   geoTiffTiles,
-  type EmbeddingBatch,
   type Engine,
   type EnginePool,
   type Model,
@@ -24,13 +11,13 @@ import {
   type ModelStore,
 } from '@terrane/embeddings'
 import type { CrsEntry, InspectedRaster, Scale } from '@terrane/tiling/raster'
+import { EmbeddingOutput, checkEmbeddingTable, type Publication } from '../embeddings/embedding-output.ts'
+import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext, Task } from '../task.ts'
-import { openArtifact, removeArtifacts, uploadArtifacts, type ArtifactFile } from './artifacts.ts'
-import { noValidTiles, reservedName, tooManyPatches } from './errors.ts'
+import { noValidTiles, tooManyPatches } from './errors.ts'
 import { inspectRaster } from './inspect.ts'
-import { emptyExtent, growExtent, placeRows, type Extent, type PlacedRow } from './rows.ts'
+import { placeRows } from './rows.ts'
 import { MAX_BYTES_SETTING, describeSource, isUrl, openSource, resolveLocal } from './source.ts'
-import { Stopwatch } from './stopwatch.ts'
 
 export interface GeoEmbeddingsDeps {
   readonly models: ModelStore
@@ -43,10 +30,6 @@ export interface GeoEmbeddingsDeps {
   readonly crs: readonly CrsEntry[]
 }
 
-/** Names in the schema that are not embedding tables. */
-const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue'])
-/** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
-const LOAD_ROWS = 2000
 const EXPIRE_SECONDS = 24 * 3600
 
 /** The request with every default filled in. */
@@ -64,14 +47,11 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
     expireSeconds: EXPIRE_SECONDS,
     checkSubmit: async (body, { project }) => {
       const input = withDefaults(body)
-      if (RESERVED.has(input.tableName)) throw reservedName({ name: input.tableName })
       const manifest = await deps.models.find(input.modelName)
       checkTileSize(manifest, input.tileSize)
       embeddingsPerTile(manifest, input.level, input.tileSize)
       if (!isUrl(input.geotiffPath)) await resolveLocal(input.geotiffPath, deps.dataRoots)
-      if (await relationExists(project.database, EMBEDDINGS_SCHEMA, input.tableName)) {
-        throw tableExists({ schema: EMBEDDINGS_SCHEMA, table: input.tableName })
-      }
+      await checkEmbeddingTable(project, input.tableName)
     },
     run: (body, context) => new GeoEmbeddingsRun(deps, withDefaults(body), context).run(),
   }
@@ -143,88 +123,25 @@ class GeoEmbeddingsRun {
   ): Promise<EmbeddingsResult> {
     const { input, context, watch } = this
     const { model } = engine
-    const { database, store } = context.project
-    const shape: EmbeddingTableShape = { kind: input.level, dims: model.manifest.dims }
-    const staged = stagedTable(context.jobId, 0, EMBEDDINGS_SCHEMA, input.tableName)
-    const metadata = this.metadata(model, inspected, scale)
-    await createEmbeddingTable(database, staged, shape)
-    await using artifact = input.uploadArtifactsToStorage ? await openArtifact(context.workdir, model, metadata) : null
-
-    const loading = this.load(engine, path, inspected, scale, artifact, (rows) =>
-      loadEmbeddings(database, staged, shape, once(rows)),
-    )
-    const { rows, zeroVectors, skipped, extent } = await watch.time('embed', loading)
-    if (rows === 0) throw noValidTiles({ tiles: inspected.plan.count, minValidFraction: input.minValidFraction })
-    this.step('index', 'building the indexes')
-    const approximateIndex = await watch.time('index', finishEmbeddingTable(database, staged, shape, rows))
-
-    const bbox = [extent.west, extent.south, extent.east, extent.north] as const
-    let artifacts: EmbeddingsResult['artifacts']
-    if (artifact) {
-      this.step('upload', 'uploading the artifacts')
-      await artifact.finish()
-      const item = this.stacRequest(model, inspected, scale, bbox)
-      artifacts = await watch.time(
-        'upload',
-        uploadArtifacts(store, input.tableName, artifact.path, item, context.signal),
-      )
-    }
-    const result: EmbeddingsResult = {
-      table: `${EMBEDDINGS_SCHEMA}.${input.tableName}`,
-      rows,
-      dims: shape.dims,
-      model: { id: model.manifest.id, sha256: model.sha256, licence: model.manifest.licence.name },
-      skipped_nodata: skipped,
-      scale,
-      crs: `EPSG:${inspected.crs.epsg}`,
-      bbox: [...bbox],
-      ...(artifacts && { artifacts }),
-      timings: watch.seconds(),
-    }
-    try {
-      await swapIn(database, context.jobId, [staged], result, (session) =>
-        registerEmbeddings(session, {
-          tableName: input.tableName,
-          kind: 'geo',
-          modelName: model.manifest.id,
-          modelSha256: model.sha256,
-          modelLicence: model.manifest.licence.name,
-          dims: shape.dims,
-          level: input.level,
-          normalized: input.normalizeEmbeddings,
-          metric: 'cosine',
-          rows,
-          zeroVectors,
-          approximateIndex,
-          source: describeSource(input.geotiffPath),
-          sourceCrs: result.crs,
-          attribution: null,
-          tileSize: input.tileSize,
-          stride: input.stride,
-          bands: inspected.bands,
-          scale,
-          featureNames: null,
-          bbox,
-          metadata,
-          jobId: context.jobId,
-        }),
-      )
-    } catch (error) {
-      if (artifacts) await removeArtifacts(store, input.tableName)
-      throw error
-    }
-    return result
+    await using output = await EmbeddingOutput.open(context, {
+      tableName: input.tableName,
+      shape: { kind: input.level, dims: model.manifest.dims },
+      upload: input.uploadArtifactsToStorage,
+      metadata: this.metadata(model, inspected, scale),
+    })
+    const skipped = await watch.time('embed', this.load(engine, path, inspected, scale, output))
+    if (output.rows === 0) throw noValidTiles({ tiles: inspected.plan.count, minValidFraction: input.minValidFraction })
+    return await output.publish(this.publication(model, inspected, scale, skipped), watch)
   }
 
-  /** Takes the batches as they come and loads them by chunks, so that the threads never wait for the database for long. */
+  /** Takes the batches as they come; returns how many tiles were skipped. */
   private async load(
     engine: Engine,
     path: string,
     inspected: InspectedRaster,
     scale: Scale,
-    artifact: ArtifactFile | null,
-    loadRows: (rows: readonly PlacedRow[]) => Promise<unknown>,
-  ): Promise<{ rows: number; zeroVectors: number; skipped: number; extent: Extent }> {
+    output: EmbeddingOutput,
+  ): Promise<number> {
     const { input, context } = this
     const run = engine.embed({
       source: geoTiffTiles({ path, inspected, scale, manifest: engine.model.manifest }),
@@ -242,27 +159,38 @@ class GeoEmbeddingsRun {
         }),
     })
     const grid = input.level === 'patch' ? patchGrid(engine.model.manifest, input.tileSize) : null
-    const extent = emptyExtent()
-    let pending: PlacedRow[] = []
-    let rows = 0
-    let zeroVectors = 0
-    const flush = async () => {
-      if (pending.length === 0) return
-      const chunk = pending
-      pending = []
-      await loadRows(chunk)
-      await artifact?.append(chunk)
+    for await (const batch of run) await output.append(placeRows(batch, inspected, grid))
+    await output.flush()
+    return run.skipped
+  }
+
+  private publication(model: Model, inspected: InspectedRaster, scale: Scale, skipped: number): Publication {
+    const { input } = this
+    const { manifest } = model
+    const licence = manifest.licence.name
+    const crs = `EPSG:${inspected.crs.epsg}`
+    return {
+      result: { model: { id: manifest.id, sha256: model.sha256, licence }, skipped_nodata: skipped, scale, crs },
+      entry: {
+        kind: 'geo',
+        owner: null,
+        modelName: manifest.id,
+        modelSha256: model.sha256,
+        modelLicence: licence,
+        level: input.level,
+        normalized: input.normalizeEmbeddings,
+        metric: 'cosine',
+        source: describeSource(input.geotiffPath),
+        sourceCrs: crs,
+        attribution: null,
+        tileSize: input.tileSize,
+        stride: input.stride,
+        bands: inspected.bands,
+        scale,
+        featureNames: null,
+      },
+      item: this.stacItem(model, inspected, scale),
     }
-    for await (const batch of run) {
-      const placed = placeRows(batch, inspected, grid)
-      growExtent(extent, placed)
-      rows += placed.length
-      zeroVectors += countZeros(batch)
-      pending.push(...placed)
-      if (pending.length >= LOAD_ROWS) await flush()
-    }
-    await flush()
-    return { rows, zeroVectors, skipped: run.skipped, extent }
   }
 
   private metadata(model: Model, { plan, raster, crs }: InspectedRaster, scale: Scale): Record<string, unknown> {
@@ -292,25 +220,30 @@ class GeoEmbeddingsRun {
     }
   }
 
-  private stacRequest(
-    model: Model,
-    { bands }: InspectedRaster,
-    scale: Scale,
-    bbox: readonly [number, number, number, number],
-  ) {
+  private stacItem(model: Model, { bands }: InspectedRaster, scale: Scale): Publication['item'] {
     const { input } = this
-    const now = new Date().toISOString()
-    const { mean, std } = model.manifest.input
+    const { manifest } = model
+    const { mean, std } = manifest.input
     return {
-      datetime: now,
-      created: now,
-      bbox,
-      source: isUrl(input.geotiffPath) ? describeSource(input.geotiffPath) : null,
-      model: { manifest: model.manifest, sha256: model.sha256 },
-      tiles: { size: input.tileSize, stride: input.stride, level: input.level },
+      datetime: new Date().toISOString(),
+      licence: { title: manifest.licence.name, href: manifest.licence.url },
+      source: {
+        title: 'Source imagery',
+        href: isUrl(input.geotiffPath) ? describeSource(input.geotiffPath) : null,
+      },
+      model: { title: manifest.title, href: manifest.files[0]?.url ?? null },
+      parameters: {
+        model: manifest.id,
+        model_revision: manifest.revision,
+        model_sha256: model.sha256,
+        dimensions: manifest.dims,
+        bands,
+        chip_size: input.tileSize,
+        stride: input.stride,
+        level: input.level,
+      },
       preprocessing: `((value - min) / (max - min) - mean) / std with min ${scale.min.join(' ')}, max ${scale.max.join(' ')}, mean ${mean.join(' ')}, std ${std.join(' ')}`,
       normalized: input.normalizeEmbeddings,
-      bands,
     }
   }
 
@@ -335,16 +268,4 @@ function withDefaults(body: CreateGeoEmbeddings): Input {
     tileSize,
     stride: given.stride ?? tileSize,
   }
-}
-
-function countZeros({ embeddings, dims }: EmbeddingBatch): number {
-  let zeros = 0
-  for (let start = 0; start < embeddings.length; start += dims) {
-    if (embeddings.subarray(start, start + dims).every((value) => value === 0)) zeros++
-  }
-  return zeros
-}
-
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value
 }

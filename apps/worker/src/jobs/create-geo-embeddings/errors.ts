@@ -1,12 +1,5 @@
 import { defineError } from '@terrane/core'
 
-export const reservedName = defineError(
-  'RESERVED_NAME',
-  'invalid',
-  (f: { name: string }) => `The table name ${f.name} is reserved`,
-  () => ({ hint: 'Choose another tableName.', errors: [{ path: '/tableName', message: 'is reserved' }] }),
-)
-
 export const sourceNotFound = defineError(
   'SOURCE_NOT_FOUND',
   'invalid',

@@ -26,6 +26,8 @@ export interface OsmSourceSettings {
 /** An opened source and what is recorded of it. */
 export interface ObtainedOsm {
   readonly reader: OsmReader
+  /** Where the file lies until the job ends. */
+  readonly path: string
   readonly source: Readonly<Record<string, unknown>>
 }
 
@@ -37,18 +39,20 @@ const EXTRACT_MAX_AGE_MS = 3_600_000
 
 /**
  * Refuses a source that cannot work, before a job is queued for it.
+ *
+ * @param aoi null when it is not known yet
  * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS
  */
 export async function checkOsmSource(
   source: OsmSource | undefined,
-  aoi: Aoi,
+  aoi: Aoi | null,
   settings: OsmSourceSettings,
 ): Promise<void> {
   const asked = source ?? defaultSource(settings.defaultSource)
   if (asked.kind === 'file') await findFile(asked.path, source !== undefined, settings)
   if (asked.kind !== 'overpass') return
   if (settings.overpassUrl === '') throw overpassOff()
-  if (aoi.areaKm2 > OVERPASS_MAX_KM2) {
+  if (aoi && aoi.areaKm2 > OVERPASS_MAX_KM2) {
     throw areaTooLargeForOverpass({ km2: Math.ceil(aoi.areaKm2), limit: OVERPASS_MAX_KM2 })
   }
 }
@@ -130,7 +134,7 @@ async function open(
   source: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<ObtainedOsm> {
-  return { reader: await openOsm(await fileSource(path), signal), source }
+  return { reader: await openOsm(await fileSource(path), signal), path, source }
 }
 
 /** A caller's file lies under the data roots, the operator's own anywhere. */

@@ -74,6 +74,19 @@ describe('counts', () => {
   })
 })
 
+test('the fingerprint tells whether embeddings can be compared', async () => {
+  const fingerprint = async (embedder: RegionEmbedder, filter?: unknown): Promise<string> =>
+    (await embed(embedder, filter)).fingerprint
+  const squashed = await fingerprint({ kind: 'contextual-count' })
+  expect(squashed).toMatch(/^[0-9a-f]{64}$/)
+  expect(await fingerprint({ kind: 'contextual-count', distance: 1, concat: false })).toBe(squashed)
+  expect(await fingerprint({ kind: 'contextual-count', distance: 2 })).not.toBe(squashed)
+  expect(await fingerprint({ kind: 'count', subcategories: false })).not.toBe(squashed)
+  const pubs = await fingerprint({ kind: 'count', subcategories: false }, { amenity: ['pub'] })
+  const cafes = await fingerprint({ kind: 'count', subcategories: false }, { amenity: ['cafe'] })
+  expect(pubs).not.toBe(cafes)
+})
+
 describe('contextual counts', () => {
   test('add the neighbours with falling weight', async () => {
     const squashed = await embed({ kind: 'contextual-count', subcategories: true })

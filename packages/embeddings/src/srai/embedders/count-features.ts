@@ -1,6 +1,6 @@
 import type { OnProgress } from '@terrane/core'
 
-import { noFeatures, tooManyColumns } from '../errors.ts'
+import { noFeatures } from '../errors.ts'
 import type { Geometry } from '../geometry.ts'
 import { CellIndex } from '../join/cell-index.ts'
 import type { OsmFilter } from '../osm-filter.ts'
@@ -20,8 +20,8 @@ export interface CountRequest {
   readonly filter: OsmFilter
   /** Count each value of a key by itself, instead of the key. */
   readonly subcategories: boolean
-  /** Most columns. */
-  readonly maxColumns: number
+  /** Throws when there are too many columns. */
+  readonly checkColumns: (columns: number) => void
   readonly onProgress?: OnProgress | undefined
 }
 
@@ -40,10 +40,10 @@ const REPORT_EVERY = 10_000
  *
  * Source: CountEmbedder and IntersectionJoiner of srai.
  *
- * @throws NO_MATCHING_FEATURES, TOO_MANY_DIMENSIONS
+ * @throws NO_MATCHING_FEATURES, and what `checkColumns` throws
  */
 export async function countFeatures(request: CountRequest): Promise<FeatureCounts> {
-  const { cells, features, filter, subcategories, maxColumns, onProgress } = request
+  const { cells, features, filter, subcategories, checkColumns, onProgress } = request
   const index = new CellIndex(cells)
   const columns = new TagColumns(filter, subcategories)
   const builder = new CountBuilder(cells.length)
@@ -56,13 +56,13 @@ export async function countFeatures(request: CountRequest): Promise<FeatureCount
     matched.length = 0
     columns.columnsOf(tags, match)
     if (matched.length === 0) continue
+    checkColumns(columns.count)
     const hits = index.find(geometry)
     if (hits > 0) counted++
     for (let h = 0; h < hits; h++) for (const column of matched) builder.add(index.hits[h]!, column)
   }
   onProgress?.({ phase: 'count', done: seen, total: seen, unit: 'features' })
   if (columns.count === 0) throw noFeatures()
-  if (columns.count > maxColumns) throw tooManyColumns({ dims: columns.count, limit: maxColumns })
   const { names, places } = columns.sorted()
   return { counts: builder.finish(names, places), features: counted }
 }

@@ -24,6 +24,8 @@ export interface Hex2VecResult {
   readonly dims: number
   /** Mean loss of each epoch. */
   readonly losses: readonly number[]
+  /** All weights of the encoder. */
+  readonly learned: Encoder['parameters']
 }
 
 /**
@@ -52,18 +54,23 @@ export function trainHex2Vec(counts: SparseCounts, options: Hex2VecOptions): Hex
         loss += trainer.learn(cell, pairs.neighbours[at]!, pairs.farFrom(cell, random), share)
       }
       encoder.step(options.learningRate)
+      const isLast = end === pairs.count
+      if (!isLast && (start / options.batch) % REPORT_EVERY !== 0) continue
+      options.onProgress?.({
+        phase: 'train',
+        done: epoch * pairs.count + end,
+        total: options.epochs * pairs.count,
+        unit: 'pairs',
+        message: `epoch ${epoch + 1}: loss ${(loss / (2 * end)).toFixed(4)}`,
+      })
     }
     losses.push(loss / (2 * pairs.count))
-    options.onProgress?.({
-      phase: 'train',
-      done: epoch + 1,
-      total: options.epochs,
-      unit: 'epochs',
-      message: `loss ${losses.at(-1)!.toFixed(4)}`,
-    })
   }
-  return { embeddings: encodeAll(encoder, counts.rows), dims: encoder.dims, losses }
+  return { embeddings: encodeAll(encoder, counts.rows), dims: encoder.dims, losses, learned: encoder.parameters }
 }
+
+/** Progress is reported after so many batches. */
+const REPORT_EVERY = 256
 
 function encodeAll(encoder: Encoder, rows: number): Float32Array {
   const out = new Float32Array(rows * encoder.dims)

@@ -9,17 +9,21 @@ export interface Ring {
 /** The rings at distances 1 to `distance`, of those neighbours that are among the cells. */
 export function neighbourRings(cells: readonly string[], distance: number): Ring[] {
   const numbers = new Map(cells.map((cell, number) => [cell, number]))
-  const starts = Array.from({ length: distance }, () => new Uint32Array(cells.length + 1))
-  const items = Array.from({ length: distance }, (): number[] => [])
+  // A ring at distance d has 6 d cells, fewer around a pentagon.
+  const rings = Array.from({ length: distance }, (_, i) => ({
+    start: new Uint32Array(cells.length + 1),
+    items: new Uint32Array(cells.length * 6 * (i + 1)),
+  }))
   for (const [c, cell] of cells.entries()) {
-    const rings = gridDiskDistances(cell, distance)
-    for (let d = 1; d <= distance; d++) {
-      for (const neighbour of rings[d] ?? []) {
+    const around = gridDiskDistances(cell, distance)
+    for (const [i, { start, items }] of rings.entries()) {
+      let end = start[c]!
+      for (const neighbour of around[i + 1] ?? []) {
         const number = numbers.get(neighbour)
-        if (number !== undefined) items[d - 1]!.push(number)
+        if (number !== undefined) items[end++] = number
       }
-      starts[d - 1]![c + 1] = items[d - 1]!.length
+      start[c + 1] = end
     }
   }
-  return starts.map((start, d) => ({ start, items: Uint32Array.from(items[d]!) }))
+  return rings.map(({ start, items }) => ({ start, items: items.subarray(0, start.at(-1)) }))
 }

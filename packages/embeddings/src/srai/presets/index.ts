@@ -18,16 +18,23 @@ const PRESETS: Readonly<Record<string, () => OsmFilter>> = {
 /** The names that `osmPreset` takes. */
 export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS)
 
+/** Other names that clients use. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['base_osm', 'base_osm_groups'],
+  ['geofabrik', 'geofabrik_layers'],
+])
+
 /**
- * The filter of a preset; `HEX2VEC_FILTER` and `hex2vec` are the same.
+ * The filter of a preset; `HEX2VEC_FILTER` and `hex2vec` are the same, and so are `base_osm` and `base_osm_groups`.
  *
  * @throws OSM_PRESET_UNKNOWN
  */
 export function osmPreset(name: string): OsmFilter {
-  const key = name
+  const plain = name
     .toLowerCase()
     .replaceAll('-', '_')
     .replace(/_filter$/, '')
+  const key = ALIASES.get(plain) ?? plain
   if (!Object.hasOwn(PRESETS, key)) throw presetUnknown({ name, known: PRESET_NAMES })
   return PRESETS[key]!()
 }

@@ -1,0 +1,73 @@
+import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
+import { promisify } from 'node:util'
+import { tooBusy } from '../errors.ts'
+
+/**
+ * Cost of a hash (RFC 7914): N = 2^15, r = 8, p = 3 takes 32 MiB. It is as strong as OWASP's first choice, N = 2^17 with
+ * p = 1, at a quarter of the memory.
+ */
+const COST = { ln: 15, r: 8, p: 3 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+/** Hashes at once and hashes that may wait: more sign-ins than these are turned away, not queued without end. */
+const AT_ONCE = 2
+const WAITING = 32
+
+/** Shortest password that is accepted when one is set. */
+export const MIN_PASSWORD = 10
+export const MAX_PASSWORD = 200
+
+const derive: (password: string, salt: Buffer, length: number, options: ScryptOptions) => Promise<Buffer> =
+  promisify(scrypt)
+
+/** Hashes a new password: `$scrypt$ln=15,r=8,p=3${salt}${hash}`, both in base64. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await inTurn(() => run(password, salt, COST))
+  const { ln, r, p } = COST
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${salt.toString('base64')}$${hash.toString('base64')}`
+}
+
+/**
+ * True when the password belongs to the stored hash. Without a stored hash it takes just as long and is false, so that
+ * the time tells nobody which accounts exist.
+ *
+ * @throws TOO_BUSY when too many sign-ins are waiting
+ */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const parsed = parse(stored ?? '')
+  const salt = parsed?.salt ?? Buffer.alloc(SALT_BYTES)
+  const hash = await inTurn(() => run(password, salt, parsed ?? COST))
+  return parsed !== null && parsed.hash.length === hash.length && timingSafeEqual(parsed.hash, hash)
+}
+
+function run(password: string, salt: Buffer, { ln, r, p }: { ln: number; r: number; p: number }): Promise<Buffer> {
+  const N = 2 ** ln
+  return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
+}
+
+function parse(stored: string): { ln: number; r: number; p: number; salt: Buffer; hash: Buffer } | null {
+  const found = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/=]+)\$([\w+/=]+)$/.exec(stored)
+  if (!found) return null
+  const [, ln, r, p, salt = '', hash = ''] = found
+  const [saltBytes, hashBytes] = [Buffer.from(salt, 'base64'), Buffer.from(hash, 'base64')]
+  return { ln: Number(ln), r: Number(r), p: Number(p), salt: saltBytes, hash: hashBytes }
+}
+
+let running = 0
+const waiting: (() => void)[] = []
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) {
+    if (waiting.length >= WAITING) throw tooBusy()
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else running++
+  try {
+    return await work()
+  } finally {
+    // The place passes to the next in line, or is given up.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+}

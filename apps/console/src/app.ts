@@ -1,0 +1,76 @@
+import { authenticateEither, forbidden, readCredentials, unauthorized, type Verify } from '@terrane/auth'
+import cookie from '@fastify/cookie'
+import {
+  addHealth,
+  addMetrics,
+  createHttp,
+  type Http,
+  type Logger,
+  type ReadinessCheck,
+  type Registry,
+} from '@terrane/service'
+import { addSecurityHeaders } from './page/headers.ts'
+import { pageRoutes } from './page/page.ts'
+import type { Projects } from './projects/projects.ts'
+import { dataRoutes } from './routes/data.ts'
+import { functionRoutes } from './routes/functions.ts'
+import { jobRoutes } from './routes/jobs.ts'
+import { projectRoute, projectsRoute } from './routes/projects.ts'
+import { routeRoute } from './routes/route.ts'
+import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
+import { requireProject, requireSession } from './sessions/guard.ts'
+
+/** Everything the app needs; `openDeps` opens it, tests make their own. */
+export interface AppDeps extends SessionDeps {
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Lets the operator's key read the metrics. */
+  readonly verify: Verify
+  readonly projects: Projects
+  /** Folder of the built page. */
+  readonly pageDir: string
+  readonly readiness: Readonly<Record<string, ReadinessCheck>>
+  readonly bodyLimit: number
+  /** Addresses whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
+}
+
+/** The console: sessions, the way to the services of projects under /api, and the page. */
+export async function buildApp(deps: AppDeps): Promise<Http> {
+  const app = createHttp({
+    logger: deps.logger,
+    bodyLimit: deps.bodyLimit,
+    trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies.join(',') : false,
+  })
+  app.decorateRequest('session', null)
+  app.decorateRequest('project', null)
+  await app.register(cookie)
+  addSecurityHeaders(app, deps.cookie.secure)
+  addHealth(app, deps.readiness)
+  await app.register(async (operators) => {
+    operators.addHook('onRequest', async (request) => {
+      const principal = await authenticateEither(readCredentials(request.headers), deps.verify)
+      if (!principal) throw unauthorized({ reason: 'missing' })
+      if (principal.role !== 'services') throw forbidden({ need: 'the Services API key' })
+    })
+    addMetrics(operators, deps.registry)
+  })
+  signInRoutes(app, deps)
+  await app.register(async (members) => {
+    members.addHook('onRequest', requireSession(deps.sessions, deps.cookie))
+    const http = members as unknown as Http
+    sessionRoutes(http, deps)
+    projectsRoute(http, deps.projects)
+    await members.register(async (project) => {
+      project.addHook('onRequest', requireProject(deps.projects))
+      const routes = project as unknown as Http
+      projectRoute(routes)
+      jobRoutes(routes)
+      dataRoutes(routes)
+      routeRoute(routes)
+      functionRoutes(routes)
+    })
+  })
+  await pageRoutes(app, deps.pageDir)
+  return app
+}

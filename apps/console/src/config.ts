@@ -1,0 +1,70 @@
+import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { Type, type Static } from 'typebox'
+
+const url = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
+
+export const Env = Type.Object({
+  ...ServiceEnv,
+  PORT: Type.Integer({ default: 8003, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
+  DATABASE_URL: Secret('PostgreSQL of the control plane.'),
+  DATABASE_POOL_SIZE: Type.Integer({
+    default: 5,
+    minimum: 1,
+    maximum: 200,
+    description: 'Connections of this process.',
+  }),
+  TERRANE_MODE: Type.Enum(['local', 'shared'], {
+    default: 'local',
+    description: 'The environment: one project on this machine, or the organizations of a pool.',
+  }),
+  CONSOLE_WORKER_BASE_LOCAL: url('Worker to use before all others; it takes the service-role key of the project.'),
+  CONSOLE_WORKER_BASE_SHARED: url("Shared pool to use before the environment's own; it takes the Services API key."),
+  TERRANE_SERVICES_URL: url('Shared services: the pool is at {it}/worker, the router at {it}/routing-engine/v1.'),
+  TERRANE_SERVICES_KEY: Type.Optional(Secret('Local mode: the Services API key, for the router and a shared pool.')),
+  TERRANE_ROUTER_URL: url('Host of the router; {it}/routing-engine/v1 is its base.'),
+  TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
+  TERRANE_PROJECT_REF: Type.String({
+    default: 'local',
+    pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
+    description: 'Local mode: the project.',
+  }),
+  TERRANE_PROJECT_NAME: Type.String({ default: 'Local project', description: 'Local mode: its name for people.' }),
+  TERRANE_PROJECT_URL: Type.String({
+    default: 'http://127.0.0.1:8000',
+    pattern: '^https?://',
+    description: 'Local mode: the origin of the project.',
+  }),
+  TERRANE_ANON_KEY: Type.Optional(Secret('Local mode: the anon key of the project.')),
+  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Local mode: the service-role key of the project.')),
+  TERRANE_SECRETS_KEY: Type.Optional(
+    Secret('32 bytes as hex or base64; seals the keys of projects and organizations. Required in shared mode.'),
+  ),
+  TERRANE_CONSOLE_EMAIL: Type.Optional(
+    Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$', description: 'The first user, made while there is none.' }),
+  ),
+  TERRANE_CONSOLE_PASSWORD: Type.Optional(Secret('Password of the first user.', 10)),
+  TERRANE_CONSOLE_SECURE_COOKIES: Type.Optional(
+    Type.Boolean({ description: 'Cookies for https only; true in shared mode when absent.' }),
+  ),
+  TERRANE_CONSOLE_IDLE_MINUTES: Type.Integer({
+    default: 720,
+    minimum: 1,
+    description: 'A session ends when it was not used for so long.',
+  }),
+  TERRANE_CONSOLE_SESSION_HOURS: Type.Integer({ default: 168, minimum: 1, description: 'A session ends after this.' }),
+  TERRANE_CONSOLE_PAGE_DIR: Type.Optional(
+    Type.String({ description: 'A built page; when absent dist of the console, built when missing or stale.' }),
+  ),
+  TERRANE_TRUSTED_PROXIES: List('Addresses and CIDR ranges whose X-Forwarded-For is believed, comma-separated.'),
+  TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
+})
+export type ConsoleConfig = Readonly<Static<typeof Env>>
+
+/**
+ * The console's configuration.
+ *
+ * @throws INVALID_CONFIG with every problem
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): ConsoleConfig {
+  return readEnv(Env, env)
+}

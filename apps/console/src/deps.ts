@@ -1,0 +1,98 @@
+import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
+import { migrate, openDatabase, type Database } from '@terrane/database'
+import { createLogger, createRegistry, createSealer, parseSecretsKey, splitList, type Logger } from '@terrane/service'
+import { Accounts, DEFAULT_ORGANIZATION } from './accounts/accounts.ts'
+import type { AppDeps } from './app.ts'
+import type { ConsoleConfig } from './config.ts'
+import { secretsKeyMissing } from './errors.ts'
+import { preparePage } from './page/prepare-page.ts'
+import { Projects } from './projects/projects.ts'
+import { registerProject } from './projects/register.ts'
+import { Sessions } from './sessions/sessions.ts'
+import { SignInLimits } from './sessions/sign-in-limits.ts'
+
+/** The open console; disposing of it closes everything in reverse order. */
+export type Deps = AppDeps & AsyncDisposable
+
+/** Opens the control database, makes the first user and the local project when they are not there, and builds the page. */
+export async function openDeps(config: ConsoleConfig): Promise<Deps> {
+  await using opening = new AsyncDisposableStack()
+  const logger = createLogger({ name: 'console', level: config.LOG_LEVEL })
+  const database = opening.use(
+    await openDatabase({
+      url: config.DATABASE_URL,
+      max: config.DATABASE_POOL_SIZE,
+      applicationName: 'terrane console',
+      onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+    }),
+  )
+  await migrate(database, ['control'])
+  const accounts = new Accounts(database)
+  await makeFirst(config, database, accounts, logger)
+  const pageDir = await preparePage(config.TERRANE_CONSOLE_PAGE_DIR, logger)
+
+  const all = opening.move()
+  return {
+    logger,
+    registry: createRegistry('console'),
+    verify: createVerifier({ keys: operatorKeys(config) }),
+    accounts,
+    sessions: new Sessions(database, {
+      idleMinutes: config.TERRANE_CONSOLE_IDLE_MINUTES,
+      hours: config.TERRANE_CONSOLE_SESSION_HOURS,
+    }),
+    limits: new SignInLimits(database),
+    cookie: { secure: config.TERRANE_CONSOLE_SECURE_COOKIES ?? config.TERRANE_MODE === 'shared' },
+    projects: new Projects({
+      database,
+      settings: config,
+      local: config.TERRANE_MODE === 'local' ? { ref: config.TERRANE_PROJECT_REF, keys: localKeys(config) } : null,
+      sealer: openSealer(config),
+    }),
+    pageDir,
+    readiness: { database: () => database.query('select 1') },
+    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    trustedProxies: splitList(config.TERRANE_TRUSTED_PROXIES),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+/** What seals the keys of projects and organizations; a local console has none to seal. */
+function openSealer(config: ConsoleConfig) {
+  const key = config.TERRANE_SECRETS_KEY ? parseSecretsKey(config.TERRANE_SECRETS_KEY) : null
+  if (key) return createSealer(key)
+  if (config.TERRANE_MODE === 'local') return null
+  throw secretsKeyMissing()
+}
+
+async function makeFirst(config: ConsoleConfig, database: Database, accounts: Accounts, logger: Logger): Promise<void> {
+  if (config.TERRANE_MODE === 'local') {
+    await accounts.addOrganization('default', DEFAULT_ORGANIZATION)
+    await registerProject(database, {
+      ref: config.TERRANE_PROJECT_REF,
+      name: config.TERRANE_PROJECT_NAME,
+      organizationId: DEFAULT_ORGANIZATION,
+    })
+  }
+  const { TERRANE_CONSOLE_EMAIL: email, TERRANE_CONSOLE_PASSWORD: password } = config
+  if (!email || !password || !(await accounts.isEmpty())) return
+  const user = await accounts.add({ email, password })
+  if (!user) return
+  await accounts.addOrganization('default', DEFAULT_ORGANIZATION)
+  await accounts.addMember(user.email, DEFAULT_ORGANIZATION)
+  logger.info({ email: user.email }, 'made the first user')
+}
+
+function localKeys(config: ConsoleConfig) {
+  return {
+    originUrl: config.TERRANE_PROJECT_URL,
+    anonKey: config.TERRANE_ANON_KEY ?? null,
+    serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY ?? null,
+    servicesKey: config.TERRANE_SERVICES_KEY ?? null,
+  }
+}
+
+function operatorKeys(config: ConsoleConfig): StoredKey[] {
+  if (!config.TERRANE_SERVICES_KEY) return []
+  return [{ sha256: hashKey(config.TERRANE_SERVICES_KEY), principal: keyPrincipal('services') }]
+}

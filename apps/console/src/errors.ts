@@ -1,0 +1,93 @@
+import { defineError } from '@terrane/core'
+
+export const notSignedIn = defineError(
+  'NOT_SIGNED_IN',
+  'unauthenticated',
+  () => 'There is no session, or it has ended',
+  () => ({ hint: 'Sign in with POST /api/session.' }),
+)
+
+export const wrongPassword = defineError(
+  'WRONG_PASSWORD',
+  'unauthenticated',
+  () => 'The e-mail address and the password do not belong together',
+)
+
+export const tooManyAttempts = defineError(
+  'TOO_MANY_ATTEMPTS',
+  'rate_limited',
+  (f: { seconds: number }) => `Too many failed attempts; the next one is possible in ${f.seconds} s`,
+)
+
+export const tooBusy = defineError(
+  'TOO_BUSY',
+  'unavailable',
+  () => 'Too many people are signing in at this moment',
+  () => ({ hint: 'Try again in a few seconds.' }),
+)
+
+export const csrfRefused = defineError(
+  'CSRF_REFUSED',
+  'forbidden',
+  (f: { reason: string }) => `The request is refused: ${f.reason}`,
+  () => ({ hint: 'Send the csrf_token of GET /api/session as the header x-csrf-token, from the console itself.' }),
+)
+
+export const passwordUnchanged = defineError(
+  'PASSWORD_REFUSED',
+  'invalid',
+  (f: { path: string; message: string }) => `The password was not changed: ${f.message}`,
+  (f) => ({ errors: [{ path: f.path, message: f.message }] }),
+)
+
+export const projectNotFound = defineError(
+  'PROJECT_NOT_FOUND',
+  'not_found',
+  (f: { ref: string }) => `There is no project ${f.ref.slice(0, 63)}`,
+)
+
+export const notOfferedHere = defineError(
+  'NOT_FOUND',
+  'not_found',
+  (f: { what: string }) => `The console does not offer ${f.what.slice(0, 200)}`,
+)
+
+export const serviceOff = defineError(
+  'SERVICE_OFF',
+  'unavailable',
+  (f: { service: string; missing: string }) => `This console has no ${f.service}`,
+  (f) => ({ hint: `An operator has to set ${f.missing}.` }),
+)
+
+export const serviceDown = defineError(
+  'SERVICE_DOWN',
+  'unavailable',
+  (f: { service: string }) => `The ${f.service} does not answer`,
+  () => ({ hint: 'Try again in a moment. If it stays so, look at the log of that service.' }),
+)
+
+export const serviceSlow = defineError(
+  'SERVICE_TIMEOUT',
+  'timeout',
+  (f: { service: string; seconds: number }) => `The ${f.service} did not answer within ${f.seconds} s`,
+)
+
+export const serviceRefused = defineError(
+  'SERVICE_REFUSED',
+  'upstream',
+  (f: { service: string; status: number }) => `The ${f.service} does not accept the key of the console (${f.status})`,
+  () => ({ hint: 'An operator has to compare the keys of the console with those of that service.' }),
+)
+
+export const pageMissing = defineError(
+  'PAGE_MISSING',
+  'unavailable',
+  (f: { reason: string }) => `The page of the console is not built: ${f.reason}`,
+  () => ({ hint: 'Run `pnpm build`, or name a built page by TERRANE_CONSOLE_PAGE_DIR.' }),
+)
+
+export const secretsKeyMissing = defineError(
+  'SECRETS_KEY',
+  'invalid',
+  () => 'TERRANE_SECRETS_KEY is needed in shared mode: 32 bytes as hex or base64',
+)

@@ -1,0 +1,8 @@
+import { serve } from '@terrane/service'
+import { buildApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { openDeps } from './deps.ts'
+
+const config = readConfig(process.env)
+await using deps = await openDeps(config)
+await serve(await buildApp(deps), config, deps.logger)

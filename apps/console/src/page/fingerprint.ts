@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The file in a built page that says what it was built from. */
+export const FINGERPRINT_FILE = 'fingerprint'
+
+/** SHA-256 over everything the page is built from: its sources, the build's settings and the pinned dependencies. */
+export async function pageFingerprint(console: string): Promise<string> {
+  const web = await readdir(join(console, 'web'), { recursive: true, withFileTypes: true })
+  const files = web.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const hash = createHash('sha256')
+  for (const path of [...files.toSorted(), join(console, 'vite.config.ts'), join(console, 'package.json')]) {
+    const bytes = await readFile(path)
+    hash.update(`${path.slice(console.length).replaceAll('\\', '/')} ${bytes.length}\n`).update(bytes)
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { Http } from '@terrane/service'
+
+/** Files whose name changes with their content. */
+const FOREVER = 'public, max-age=31536000, immutable'
+/** Files beside index.html; the page names no others. */
+const ROOT_FILES = ['theme.js', 'favicon.svg']
+
+/**
+ * Serves the built page: files under /assets for ever, with what the build has compressed, and index.html for every
+ * address that the page itself resolves.
+ */
+export async function pageRoutes(app: Http, folder: string): Promise<void> {
+  const assets = join(folder, 'assets')
+  await app.register(fastifyStatic, {
+    root: assets,
+    prefix: '/assets/',
+    preCompressed: true,
+    index: false,
+    redirect: false,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      reply.header('cache-control', path.startsWith(assets) ? FOREVER : 'no-cache')
+    },
+  })
+  const serveFile = (url: string, name: string) =>
+    app.get(url, { schema: { hide: true } }, async (_, reply) => reply.sendFile(name, folder))
+  for (const url of ['/', '/p/*']) serveFile(url, 'index.html')
+  for (const name of ROOT_FILES) serveFile(`/${name}`, name)
+}

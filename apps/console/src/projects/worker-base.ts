@@ -1,0 +1,38 @@
+/** A worker and whose key it takes: a local one the project's service-role key, a shared pool the Services API key. */
+export interface WorkerBase {
+  readonly url: string
+  readonly pool: 'local' | 'shared'
+}
+
+/** Settings that decide which worker the console talks to. */
+export interface WorkerSettings {
+  readonly CONSOLE_WORKER_BASE_LOCAL?: string | undefined
+  readonly CONSOLE_WORKER_BASE_SHARED?: string | undefined
+  readonly TERRANE_SERVICES_URL?: string | undefined
+  readonly TERRANE_MODE: 'local' | 'shared'
+}
+
+/** Where a worker of the local stack listens. */
+const LOCAL_WORKER = 'http://127.0.0.1:3333'
+
+/**
+ * The worker's base address in the documented order: local override, shared-pool override, environment default (the
+ * local worker in local mode, else the shared pool). `{origin}/worker` of a project is retired and never asked. Null when
+ * the environment is shared and nothing names its pool.
+ */
+export function workerBase(settings: WorkerSettings): WorkerBase | null {
+  const {
+    CONSOLE_WORKER_BASE_LOCAL: local,
+    CONSOLE_WORKER_BASE_SHARED: shared,
+    TERRANE_SERVICES_URL: services,
+  } = settings
+  if (local) return { url: trimmed(local), pool: 'local' }
+  if (shared) return { url: trimmed(shared), pool: 'shared' }
+  if (settings.TERRANE_MODE === 'local') return { url: LOCAL_WORKER, pool: 'local' }
+  return services ? { url: `${trimmed(services)}/worker`, pool: 'shared' } : null
+}
+
+/** A base address without slashes at its end. */
+export function trimmed(url: string): string {
+  return url.replace(/\/+$/, '')
+}

@@ -1,0 +1,128 @@
+import { IDENTIFIER_PATTERN, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { serviceDown } from '../errors.ts'
+import { projectOf } from '../sessions/guard.ts'
+import { ask, pass, pathOf } from '../upstream/ask.ts'
+
+/** The schema of embedding tables, their catalogue and the search functions; the page sees no other. */
+const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
+/** Buckets of what jobs make. */
+const BUCKETS = ['pmtiles', 'geoembeddings'] as const
+
+const Bucket = Type.Enum([...BUCKETS])
+const TableParams = Type.Object({ ref: Type.String(), table: Type.String({ pattern: IDENTIFIER_PATTERN }) })
+const SearchParams = Type.Object({
+  ref: Type.String(),
+  name: Type.Enum(['similarity_search', 'change_detection']),
+})
+const ObjectParams = Type.Object({ ref: Type.String(), bucket: Bucket, '*': Type.String() })
+/** An entry of the storage API's list; folders have no id. */
+interface StoredObject {
+  readonly id: string | null
+  readonly name: string
+  readonly updated_at: string | null
+  readonly metadata: { readonly size?: number } | null
+}
+const Layers = Type.Object({
+  exists: Type.Boolean({ description: 'False when there is no bucket pmtiles yet.' }),
+  data: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      path: Type.String({ description: 'Key in bucket pmtiles.' }),
+      bytes: Type.Integer(),
+      updated_at: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+})
+const MAX_LAYERS = 500
+const NewBucket = Type.Object({ name: Bucket }, { additionalProperties: false })
+
+/**
+ * What the map reads of a project, as the service role and from a closed list: tables of schema geoembeddings, the search
+ * functions, and the buckets of layers and artifacts. Paths after the project are those of the project's origin. The one
+ * thing it can change is to make one of these buckets.
+ */
+export function dataRoutes(app: Http): void {
+  app.get('/api/projects/:ref/rest/v1/:table', { schema: { params: TableParams } }, (request, reply) =>
+    read(request, reply, {
+      method: 'GET',
+      path: `/rest/v1${pathOf(request.params.table)}`,
+      query: new URLSearchParams(request.url.split('?')[1]),
+      headers: PROFILE,
+    }),
+  )
+  app.post(
+    '/api/projects/:ref/rest/v1/rpc/:name',
+    { schema: { params: SearchParams, body: Type.Object({}, { additionalProperties: true }) } },
+    (request, reply) =>
+      read(request, reply, {
+        method: 'POST',
+        path: `/rest/v1/rpc${pathOf(request.params.name)}`,
+        query: new URLSearchParams(request.url.split('?')[1]),
+        headers: PROFILE,
+        body: JSON.stringify(request.body),
+      }),
+  )
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/projects/:ref/storage/v1/object/:bucket/*',
+    schema: { params: ObjectParams },
+    handler: (request, reply) => {
+      const { bucket, '*': key } = request.params
+      // Layers belong to the members: browsers may keep them, but have to ask each time.
+      reply.header('cache-control', 'private, no-cache')
+      return read(request, reply, {
+        method: request.method as 'GET' | 'HEAD',
+        path: `/storage/v1/object${pathOf(bucket, ...key.split('/'))}`,
+      })
+    },
+  })
+  app.post('/api/projects/:ref/storage/v1/bucket', { schema: { body: NewBucket } }, (request, reply) =>
+    read(request, reply, {
+      method: 'POST',
+      path: '/storage/v1/bucket',
+      body: JSON.stringify({ ...request.body, public: false }),
+    }),
+  )
+  layersRoute(app)
+}
+
+/** `GET …/layers`: the archives in bucket pmtiles, and whether that bucket is there at all. */
+function layersRoute(app: Http): void {
+  const schema = { tags: ['data'], response: { 200: Layers, '4xx': ref(Problem), '5xx': ref(Problem) } }
+  app.get('/api/projects/:ref/layers', { schema }, async (request, reply) => {
+    const to = projectOf(request).connection.data()
+    const bucket = await ask(request, reply, to, { method: 'GET', path: '/storage/v1/bucket/pmtiles' })
+    await bucket.body?.cancel()
+    // The storage API answers 404 for a missing bucket; hosted ones say 400.
+    if (bucket.status === 404 || bucket.status === 400) return { exists: false, data: [] }
+    if (!bucket.ok) throw serviceDown({ service: to.service })
+    const response = await ask(request, reply, to, {
+      method: 'POST',
+      path: '/storage/v1/object/list/pmtiles',
+      body: JSON.stringify({ prefix: '', limit: MAX_LAYERS, sortBy: { column: 'updated_at', order: 'desc' } }),
+    })
+    if (!response.ok) throw serviceDown({ service: to.service })
+    const objects = (await response.json()) as StoredObject[]
+    const archives = objects.filter(({ id, name }) => id !== null && name.endsWith('.pmtiles'))
+    return {
+      exists: true,
+      data: archives.map(({ name, updated_at: updatedAt, metadata }) => ({
+        name: name.slice(0, -'.pmtiles'.length),
+        path: name,
+        bytes: metadata?.size ?? 0,
+        updated_at: updatedAt,
+      })),
+    }
+  })
+}
+
+async function read(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  what: Parameters<typeof ask>[3],
+): Promise<FastifyReply> {
+  return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+}

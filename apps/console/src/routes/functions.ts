@@ -1,0 +1,106 @@
+import { Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import { Type } from 'typebox'
+import { projectOf } from '../sessions/guard.ts'
+import { ask, pass, pathOf, send } from '../upstream/ask.ts'
+
+const FunctionParams = Type.Object({
+  ref: Type.String(),
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$' }),
+})
+const LogsQuery = Type.Object(
+  { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },
+  { additionalProperties: false },
+)
+const Call = Type.Object(
+  {
+    method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'], { default: 'POST' }),
+    path: Type.String({ default: '', maxLength: 2000, description: 'What comes after the name of the function.' }),
+    query: Type.String({ default: '', maxLength: 4000 }),
+    body: Type.Optional(Type.String({ maxLength: 10_000_000, description: 'JSON text.' })),
+    role: Type.Enum(['anon', 'service'], { default: 'anon', description: 'Whose key the console sends along.' }),
+  },
+  { additionalProperties: false },
+)
+const Answer = Type.Object({
+  status: Type.Integer(),
+  headers: Type.Record(Type.String(), Type.String()),
+  body: Type.String(),
+  truncated: Type.Boolean({ description: 'True when the body is longer than what is shown.' }),
+  bytes: Type.Integer(),
+  ms: Type.Number(),
+})
+
+/** Most bytes of a function's answer that the page is given. */
+const SHOWN_BYTES = 262_144
+/** The longest a host lets a function run, and a little more. */
+const CALL_TIMEOUT_MS = 410_000
+
+/** Functions of a project: list, log, and a call whose answer is told, not passed on: its 401 is not the console's. */
+export function functionRoutes(app: Http): void {
+  app.get('/api/projects/:ref/functions', async (request, reply) => {
+    const project = projectOf(request)
+    const to = project.connection.functionsControl()
+    return pass(
+      reply,
+      await ask(request, reply, to, { method: 'GET', path: pathOf('v1', 'projects', project.ref, 'functions') }),
+    )
+  })
+  app.get(
+    '/api/projects/:ref/functions/:name/logs',
+    { schema: { params: FunctionParams, querystring: LogsQuery } },
+    async (request, reply) => {
+      const project = projectOf(request)
+      const response = await ask(request, reply, project.connection.functionsControl(), {
+        method: 'GET',
+        path: pathOf('v1', 'projects', project.ref, 'functions', request.params.name, 'logs'),
+        query: new URLSearchParams({ limit: String(request.query.limit) }),
+      })
+      return pass(reply, response)
+    },
+  )
+  app.post(
+    '/api/projects/:ref/functions/:name/call',
+    {
+      schema: {
+        params: FunctionParams,
+        body: Call,
+        response: { 200: Answer, '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request, reply) => {
+      const { method, path, query, body, role } = request.body
+      const to = projectOf(request).connection.functionCalls(role)
+      const started = performance.now()
+      const response = await send(request, reply, to, {
+        method,
+        path: pathOf(request.params.name, ...path.split('/').filter((segment) => segment !== '')),
+        query: new URLSearchParams(query),
+        timeoutMs: CALL_TIMEOUT_MS,
+        headers: { accept: '*/*' },
+        ...(body !== undefined && method !== 'GET' && method !== 'HEAD' && { body }),
+      })
+      const shown = await readSome(response)
+      return { ...shown, ms: Math.round((performance.now() - started) * 10) / 10 }
+    },
+  )
+}
+
+async function readSome(response: Response) {
+  const decoder = new TextDecoder()
+  let body = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    const part = chunk as Uint8Array
+    if (bytes < SHOWN_BYTES) body += decoder.decode(part.subarray(0, SHOWN_BYTES - bytes), { stream: true })
+    bytes += part.byteLength
+    if (bytes > SHOWN_BYTES) break
+  }
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: body + decoder.decode(),
+    truncated: bytes > SHOWN_BYTES,
+    bytes,
+  }
+}

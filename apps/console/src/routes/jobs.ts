@@ -1,0 +1,100 @@
+import { JobListQuery } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { projectOf } from '../sessions/guard.ts'
+import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
+
+const TaskParams = Type.Object({ ref: Type.String(), taskName: Type.String({ maxLength: 100 }) })
+const JobParams = Type.Object({ ...TaskParams.properties, job_id: Type.String({ maxLength: 100 }) })
+const Body = Type.Object({}, { additionalProperties: true, description: 'As the task wants it; GET …/doc says what.' })
+
+/** Event streams are cut after this; the browser takes them up again, with its session checked anew. */
+const STREAM_MS = 600_000
+
+/**
+ * The jobs of a project: POST and DELETE of the interface document, and what the page reads. Every request is scoped to
+ * the project of the path, whatever the browser sends.
+ */
+export function jobRoutes(app: Http): void {
+  app.post('/api/projects/:ref/jobs/:taskName', { schema: { params: TaskParams, body: Body } }, (request, reply) => {
+    const body = { ...request.body, projectTarget: { projectRef: projectOf(request).ref } }
+    return relay(request, reply, {
+      method: 'POST',
+      path: pathOf('jobs', request.params.taskName),
+      body: JSON.stringify(body),
+    })
+  })
+  app.delete('/api/projects/:ref/jobs/:taskName/:job_id', { schema: { params: JobParams } }, (request, reply) =>
+    relay(request, reply, {
+      method: 'DELETE',
+      path: pathOf('jobs', request.params.taskName, request.params.job_id),
+      query: scope(request),
+    }),
+  )
+  app.get(
+    '/api/projects/:ref/jobs/:taskName',
+    { schema: { params: TaskParams, querystring: JobListQuery } },
+    (request, reply) => {
+      const given = Object.entries(request.query).map(([name, value]) => [name, String(value)])
+      return relay(request, reply, {
+        method: 'GET',
+        path: pathOf('jobs', request.params.taskName),
+        query: scope(request, Object.fromEntries(given) as Record<string, string>),
+      })
+    },
+  )
+  app.get('/api/projects/:ref/jobs/:taskName/:job_id', { schema: { params: JobParams } }, (request, reply) =>
+    relay(request, reply, {
+      method: 'GET',
+      path: pathOf('jobs', request.params.taskName, request.params.job_id),
+      query: scope(request),
+    }),
+  )
+  eventRoute(app)
+  app.get('/api/projects/:ref/doc', async (request, reply) => relay(request, reply, { method: 'GET', path: '/doc' }))
+  app.get('/api/projects/:ref/capacity', async (request, reply) =>
+    relay(request, reply, { method: 'GET', path: '/capacity', query: scope(request) }),
+  )
+}
+
+function eventRoute(app: Http): void {
+  const open = new Set<() => void>()
+  app.get(
+    '/api/projects/:ref/jobs/:taskName/:job_id/events',
+    { schema: { params: JobParams } },
+    async (request, reply) => {
+      const { taskName, job_id: id } = request.params
+      const response = await ask(request, reply, projectOf(request).connection.worker(), {
+        method: 'GET',
+        path: pathOf('jobs', taskName, id, 'events'),
+        query: scope(request),
+      })
+      const end = () => reply.raw.end()
+      const timer = setTimeout(end, STREAM_MS)
+      open.add(end)
+      reply.raw.once('close', () => {
+        clearTimeout(timer)
+        open.delete(end)
+      })
+      reply.header('x-accel-buffering', 'no')
+      return pass(reply, response)
+    },
+  )
+  app.addHook('preClose', async () => {
+    for (const end of open) end()
+  })
+}
+
+async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
+  const project = projectOf(request)
+  const response = await ask(request, reply, project.connection.worker(), what)
+  const location = response.headers.get('location')
+  // The worker counts paths from its own base.
+  if (location?.startsWith('/jobs/')) reply.header('location', `/api/projects/${project.ref}${location}`)
+  return pass(reply, response)
+}
+
+function scope(request: FastifyRequest, given: Readonly<Record<string, string>> = {}): URLSearchParams {
+  return new URLSearchParams({ ...given, projectRef: projectOf(request).ref })
+}

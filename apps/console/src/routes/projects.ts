@@ -1,0 +1,41 @@
+import { Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import { Type, type Static } from 'typebox'
+import type { Project, Projects } from '../projects/projects.ts'
+import { projectOf, sessionOf } from '../sessions/guard.ts'
+
+const ProjectShown = Type.Object({
+  ref: Type.String(),
+  name: Type.String(),
+  organization: Type.Object({ id: Type.String(), name: Type.String() }),
+  created_at: Type.String({ format: 'date-time' }),
+  services: Type.Record(Type.String(), Type.Boolean(), { description: 'Which services are configured.' }),
+})
+const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
+
+/** `GET /api/projects`: the projects of the user's organizations. */
+export function projectsRoute(app: Http, projects: Projects): void {
+  const schema = {
+    tags: ['projects'],
+    response: { 200: Type.Object({ data: Type.Array(ProjectShown) }), ...problems },
+  }
+  app.get('/api/projects', { schema }, async (request) => ({
+    data: (await projects.list(sessionOf(request).user.id)).map(shown),
+  }))
+}
+
+/** `GET /api/projects/{ref}`. */
+export function projectRoute(app: Http): void {
+  const schema = { tags: ['projects'], response: { 200: ProjectShown, ...problems } }
+  app.get('/api/projects/:ref', { schema }, async (request) => shown(projectOf(request)))
+}
+
+function shown({ ref: projectRef, name, organization, createdAt, connection }: Project): Static<typeof ProjectShown> {
+  return {
+    ref: projectRef,
+    name,
+    organization,
+    created_at: createdAt.toISOString(),
+    services: connection.configured(),
+  }
+}

@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { csrfRefused, notSignedIn } from '../errors.ts'
+import type { Project, Projects } from '../projects/projects.ts'
+import { csrfMatches, type Session, type Sessions } from './sessions.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    session: Session | null
+    project: Project | null
+  }
+}
+
+/** How the session cookie is set. */
+export interface CookieSettings {
+  /** For https only. */
+  readonly secure: boolean
+}
+
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * The door of everything under /api but sign-in: a session that has not ended, and for requests that change something
+ * the session's CSRF token in a header, which other sites can neither read nor send.
+ *
+ * @throws NOT_SIGNED_IN, CSRF_REFUSED
+ */
+export function requireSession(sessions: Sessions, cookie: CookieSettings): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const session = await findSession(request, sessions, cookie)
+    if (!session) throw notSignedIn()
+    refuseOtherSites(request)
+    if (!SAFE.has(request.method)) {
+      const sent = request.headers['x-csrf-token']
+      if (sent === undefined) throw csrfRefused({ reason: 'the CSRF token is missing' })
+      if (!csrfMatches(session, sent)) throw csrfRefused({ reason: 'the CSRF token is not that of this session' })
+    }
+    request.session = session
+  }
+}
+
+/** The session of the request's cookie, or null. */
+export async function findSession(
+  request: FastifyRequest,
+  sessions: Sessions,
+  cookie: CookieSettings,
+): Promise<Session | null> {
+  const token = request.cookies[cookieName(cookie)]
+  return token ? sessions.find(token) : null
+}
+
+/**
+ * Refuses what a browser says another site's page started: a second lock beside the token, and the only one at sign-in.
+ *
+ * @throws CSRF_REFUSED
+ */
+export function refuseOtherSites(request: FastifyRequest): void {
+  const site = request.headers['sec-fetch-site']
+  if (SAFE.has(request.method) || site === undefined || site === 'same-origin' || site === 'none') return
+  throw csrfRefused({ reason: 'it comes from a page of another origin' })
+}
+
+/**
+ * Opens the project of the path for the signed-in user.
+ *
+ * @throws PROJECT_NOT_FOUND, also when it is another organization's
+ */
+export function requireProject(projects: Projects): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const { ref } = request.params as { ref: string }
+    request.project = await projects.get(sessionOf(request).user.id, ref)
+  }
+}
+
+/** The session of a request that has passed the door. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (!request.session) throw new Error('the route is not behind the door')
+  return request.session
+}
+
+/** The project of a request that has passed the door. */
+export function projectOf(request: FastifyRequest): Project {
+  if (!request.project) throw new Error('the route is not behind the door of a project')
+  return request.project
+}
+
+/**
+ * Hands the session to the browser. The cookie is sent to /api only: what else is served under the same host, functions
+ * of a project for one, never sees it.
+ */
+export function setSessionCookie(reply: FastifyReply, token: string, session: Session, cookie: CookieSettings): void {
+  reply.setCookie(cookieName(cookie), token, { ...attributes(cookie), expires: session.expiresAt })
+}
+
+export function clearSessionCookie(reply: FastifyReply, cookie: CookieSettings): void {
+  reply.clearCookie(cookieName(cookie), attributes(cookie))
+}
+
+function cookieName({ secure }: CookieSettings): string {
+  return secure ? '__Secure-terrane_session' : 'terrane_session'
+}
+
+function attributes({ secure }: CookieSettings) {
+  return { path: '/api', httpOnly: true, sameSite: 'strict', secure } as const
+}

@@ -1,0 +1,97 @@
+import { isIPv6 } from 'node:net'
+import { hashKey } from '@terrane/auth'
+import type { Database } from '@terrane/database'
+
+/** How failures slow the next attempt down: the first ones are free, then the wait doubles up to a longest one. */
+interface Rule {
+  readonly free: number
+  readonly longestSeconds: number
+}
+
+/** Somebody else's attempts must not lock an owner out for long; an address that tries many accounts may wait longer. */
+const ACCOUNT: Rule = { free: 5, longestSeconds: 300 }
+const ADDRESS: Rule = { free: 20, longestSeconds: 900 }
+/** Failures are forgotten after an hour without one. */
+const MEMORY_SECONDS = 3600
+
+/** An attempt to sign in, counted as failed until it succeeds. */
+export interface Attempt {
+  /** Seconds to wait before the password may be looked at; 0 when it may be now. */
+  readonly waitSeconds: number
+  /** Takes back the failure that was counted for the attempt, and those of the account before it. */
+  succeeded(): Promise<void>
+}
+
+/**
+ * Limits sign-ins per account and per address, for all processes together. An attempt is counted as failed before the
+ * password is looked at, in one statement: guesses that arrive at once do not slip through together.
+ */
+export class SignInLimits {
+  private readonly database: Database
+
+  constructor(database: Database) {
+    this.database = database
+  }
+
+  /** Counts an attempt; one that has to wait is not counted again. */
+  async begin(email: string, address: string): Promise<Attempt> {
+    const from = subjectOf('address', networkOf(address))
+    const account = subjectOf('account', email)
+    return {
+      waitSeconds: (await this.count(from, ADDRESS)) || (await this.count(account, ACCOUNT)),
+      succeeded: async () => {
+        await this.database.query(
+          `with forgotten as (
+             delete from terrane.sign_in_limits
+             where subject = $1 or updated_at < clock_timestamp() - $3 * interval '1 second')
+           update terrane.sign_in_limits set failures = greatest(failures - 1, 0), blocked_until = updated_at
+           where subject = $2`,
+          [account, from, MEMORY_SECONDS],
+        )
+      },
+    }
+  }
+
+  /** Adds a failure unless the subject has to wait; returns how long, in seconds. */
+  private async count(subject: string, rule: Rule): Promise<number> {
+    const { rowCount } = await this.database.query(
+      `insert into terrane.sign_in_limits as l (subject, failures, blocked_until, updated_at)
+       values ($1, 1, clock_timestamp(), clock_timestamp())
+       on conflict (subject) do update set
+         failures = case when l.updated_at < clock_timestamp() - $4 * interval '1 second' then 1 else l.failures + 1 end,
+         blocked_until = clock_timestamp() + interval '1 second' * case
+           when l.updated_at < clock_timestamp() - $4 * interval '1 second' or l.failures + 1 < $2 then 0
+           else least($3, 2 ^ least(l.failures + 1 - $2, 20)) end,
+         updated_at = clock_timestamp()
+       where l.blocked_until <= clock_timestamp()`,
+      [subject, rule.free, rule.longestSeconds, MEMORY_SECONDS],
+    )
+    if (rowCount) return 0
+    const { rows } = await this.database.query<{ seconds: number }>(
+      `select greatest(1, ceil(extract(epoch from blocked_until - clock_timestamp())))::int as seconds
+       from terrane.sign_in_limits where subject = $1`,
+      [subject],
+    )
+    return rows[0]?.seconds ?? 1
+  }
+}
+
+function subjectOf(kind: string, value: string): string {
+  return hashKey(`${kind}:${value}`)
+}
+
+/** One IPv6 customer has a whole /64: its addresses count as one. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped?.[1]) return mapped[1]
+  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? []
+  const front = head.split(':').filter(Boolean)
+  const back = tail.split(':').filter(Boolean)
+  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
+  const groups = address.includes('::') ? [...front, ...zeros, ...back] : front
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}

@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { notOfferedHere, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
+import type { Endpoint } from '../projects/connections.ts'
+
+/** A request to a service on behalf of a signed-in member. Nothing of the browser's request goes along but what is named here. */
+export interface Ask {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+  /** Path under the endpoint's base, from {@link pathOf}. */
+  readonly path: string
+  readonly query?: URLSearchParams
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Longest wait for the answer's head; its body may take longer. */
+  readonly timeoutMs?: number
+  /** How the key is sent: in both headers, or as `apikey` alone (the routing engine). */
+  readonly keyIn?: 'both' | 'apikey'
+}
+
+const TIMEOUT_MS = 60_000
+
+/** Headers of a request that services see. */
+const REQUEST_HEADERS = [
+  'accept',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-range',
+  'last-event-id',
+  'prefer',
+  'idempotency-key',
+]
+
+/** Headers of an answer that the browser sees. */
+const RESPONSE_HEADERS = [
+  'accept-ranges',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'last-modified',
+  'preference-applied',
+  'retry-after',
+  'x-error-code',
+]
+
+/** The path of segments, each one escaped; a segment of dots only would lead elsewhere. */
+export function pathOf(...segments: readonly string[]): string {
+  for (const segment of segments) {
+    if (segment === '' || /^\.+$/.test(segment)) throw notOfferedHere({ what: segments.join('/') })
+  }
+  return `/${segments.map(encodeURIComponent).join('/')}`
+}
+
+/**
+ * Asks a service and returns its answer, whose body still has to be read. The request is given up when the browser goes
+ * away.
+ *
+ * @throws SERVICE_DOWN, SERVICE_TIMEOUT, and SERVICE_REFUSED when the service does not take the console's key
+ */
+export async function ask(request: FastifyRequest, reply: FastifyReply, to: Endpoint, what: Ask): Promise<Response> {
+  const response = await send(request, reply, to, what)
+  if (response.status !== 401 && response.status !== 403) return response
+  await response.body?.cancel()
+  request.log.error({ service: to.service, status: response.status }, 'service refused the key of the console')
+  throw serviceRefused({ service: to.service, status: response.status })
+}
+
+/** Like {@link ask}, for a callee whose 401 and 403 are its own business: a function of the project. */
+export async function send(request: FastifyRequest, reply: FastifyReply, to: Endpoint, what: Ask): Promise<Response> {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  const timeoutMs = what.timeoutMs ?? TIMEOUT_MS
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), timeoutMs)
+  const query = what.query?.toString()
+  try {
+    return await fetch(`${to.base}${what.path}${query ? `?${query}` : ''}`, {
+      method: what.method,
+      headers: headersOf(request, to, what),
+      redirect: 'manual',
+      signal: AbortSignal.any([gone.signal, late.signal]),
+      ...(what.body !== undefined && { body: what.body }),
+    })
+  } catch (cause) {
+    if (late.signal.aborted) throw serviceSlow({ service: to.service, seconds: timeoutMs / 1000 }, { cause })
+    throw serviceDown({ service: to.service }, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Passes an answer on as it comes: status, the headers a browser may see, and the body as a stream. */
+export function pass(reply: FastifyReply, response: Response): FastifyReply {
+  reply.code(response.status)
+  for (const name of RESPONSE_HEADERS) {
+    const value = response.headers.get(name)
+    if (value !== null) reply.header(name, value)
+  }
+  if (response.body === null) return reply.send()
+  return reply.send(Readable.fromWeb(response.body))
+}
+
+function headersOf(request: FastifyRequest, to: Endpoint, what: Ask): Record<string, string> {
+  const headers: Record<string, string> = { 'accept-encoding': 'identity', 'x-request-id': request.id, apikey: to.key }
+  if (what.keyIn !== 'apikey') headers['authorization'] = `Bearer ${to.key}`
+  if (what.body !== undefined) headers['content-type'] = 'application/json'
+  for (const name of REQUEST_HEADERS) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  return { ...headers, ...what.headers }
+}

@@ -1,0 +1,376 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createSealer, parseSecretsKey } from '@terrane/service'
+import { testLane } from '@terrane/database/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { registerProject, setConnection, setServicesKey } from '../src/projects/register.ts'
+import {
+  PASSWORD,
+  json,
+  openConsole,
+  openService,
+  type Browser,
+  type FakeService,
+  type TestConsole,
+} from './harness.ts'
+
+const SERVICE_KEY = 'service-role-key-of-the-tests'
+const SERVICES_KEY = 'services-key-of-the-tests'
+const ANON_KEY = 'anon-key-of-the-tests'
+
+let console: TestConsole
+let worker: FakeService
+let origin: FakeService
+let router: FakeService
+let functions: FakeService
+let ada: Browser
+beforeAll(async () => {
+  ;[worker, origin, router, functions] = await Promise.all([openService(), openService(), openService(), openService()])
+  console = await openConsole({
+    CONSOLE_WORKER_BASE_LOCAL: worker.url,
+    TERRANE_PROJECT_URL: origin.url,
+    TERRANE_ROUTER_URL: router.url,
+    TERRANE_FUNCTIONS_URL: functions.url,
+  })
+  ada = await console.signIn()
+})
+afterAll(async () => {
+  await console[Symbol.asyncDispose]()
+  await Promise.all([worker, origin, router, functions].map((service) => service[Symbol.asyncDispose]()))
+})
+afterEach(() => {
+  for (const service of [worker, origin, router, functions]) {
+    service.asked.length = 0
+    service.answer = (_, response) => json(response, 200, {})
+  }
+})
+
+describe(`the jobs of a project (${testLane()})`, () => {
+  test('POST adds the key and the project, whatever the browser says about either', async () => {
+    worker.answer = (_, response) => {
+      response.setHeader('location', '/jobs/archiveToPmtiles/7')
+      response.setHeader('retry-after', '5')
+      json(response, 202, { job_id: '7' })
+    }
+    const response = await ada.ask(
+      'POST',
+      '/api/projects/demo/jobs/archiveToPmtiles',
+      { table: 'streets', projectTarget: { projectRef: 'other', databaseUrl: 'postgres://elsewhere' } },
+      { apikey: 'mine', authorization: 'Bearer mine' },
+    )
+    expect(response.status).toBe(202)
+    expect(response.headers.get('location')).toBe('/api/projects/demo/jobs/archiveToPmtiles/7')
+    expect(response.headers.get('retry-after')).toBe('5')
+    const [asked] = worker.asked
+    expect(asked).toMatchObject({ method: 'POST', url: '/jobs/archiveToPmtiles' })
+    expect(asked?.headers).toMatchObject({ apikey: SERVICE_KEY, authorization: `Bearer ${SERVICE_KEY}` })
+    expect(asked?.headers['cookie']).toBeUndefined()
+    expect(JSON.parse(asked?.body ?? '')).toEqual({ table: 'streets', projectTarget: { projectRef: 'demo' } })
+  })
+
+  test('DELETE and the reads are scoped by projectRef', async () => {
+    await ada.ask('DELETE', '/api/projects/demo/jobs/osmImportArea/7')
+    await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea?limit=5&status=running')
+    await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/latest')
+    await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7')
+    await ada.ask('GET', '/api/projects/demo/doc')
+    const paths = worker.asked.map(({ method, url }) => `${method} ${url}`)
+    expect(paths[0]).toBe('DELETE /jobs/osmImportArea/7?projectRef=demo')
+    const list = new URL(paths[1]?.split(' ')[1] ?? '', worker.url)
+    expect(list.pathname).toBe('/jobs/osmImportArea')
+    expect(Object.fromEntries(list.searchParams)).toMatchObject({ limit: '5', status: 'running', projectRef: 'demo' })
+    expect(paths.slice(2)).toEqual([
+      'GET /jobs/osmImportArea/latest?projectRef=demo',
+      'GET /jobs/osmImportArea/7?projectRef=demo',
+      'GET /doc',
+    ])
+  })
+
+  test('a job without its CSRF token never reaches the worker', async () => {
+    const response = await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea', {}, { 'x-csrf-token': 'forged' })
+    expect(response.status).toBe(403)
+    expect(worker.asked).toEqual([])
+  })
+
+  test('names that lead out of the worker’s jobs lead nowhere', async () => {
+    for (const name of ['..', '%2e%2e', '..%2fhealth', '%2e%2e%2f%2e%2e%2fmetrics']) {
+      const response = await ada.ask('GET', `/api/projects/demo/jobs/osmImportArea/${name}`)
+      const reached = worker.asked.every(({ url }) => url.startsWith('/jobs/osmImportArea/'))
+      expect([reached, response.status === 404 || response.status === 200]).toEqual([true, true])
+    }
+  })
+
+  test('problems of the worker come through as they are', async () => {
+    const problem = { status: 422, code: 'INVALID_BODY', message: 'no', errors: [{ path: '/table', message: 'x' }] }
+    worker.answer = (_, response) => json(response, 422, problem)
+    const response = await ada.ask('POST', '/api/projects/demo/jobs/archiveToPmtiles', {})
+    expect(response.status).toBe(422)
+    expect(await response.json()).toEqual(problem)
+  })
+
+  test('a worker that refuses the console’s key is the console’s trouble, not a lost session', async () => {
+    worker.answer = (_, response) => json(response, 401, { code: 'UNAUTHORIZED', message: `bad key ${SERVICE_KEY}` })
+    const response = await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea')
+    expect(response.status).toBe(502)
+    const text = await response.text()
+    expect(text).toContain('SERVICE_REFUSED')
+    expect(text).not.toContain(SERVICE_KEY)
+  })
+
+  test('events stream as they come and end with the worker’s stream', async () => {
+    worker.answer = ({ headers }, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`id: 1\nevent: status\ndata: {"after":"${String(headers['last-event-id'])}"}\n\n`)
+      void once(gate, 'open').then(() => response.end('id: 2\nevent: status\ndata: {}\n\n'))
+    }
+    const gate = new (await import('node:events')).EventEmitter()
+    const response = await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7/events', undefined, {
+      'last-event-id': '0',
+    })
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const reader = response.body?.getReader()
+    const first = new TextDecoder().decode((await reader?.read())?.value)
+    expect(first).toContain('"after":"0"')
+    gate.emit('open')
+    let rest = ''
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      rest += new TextDecoder().decode(part.value)
+    }
+    expect(rest).toContain('id: 2')
+  })
+})
+
+describe(`what the map, the routes and the functions ask for (${testLane()})`, () => {
+  test('tables and searches are read as the service role, in schema geoembeddings only', async () => {
+    await ada.ask('GET', '/api/projects/demo/rest/v1/embeddings_catalogue?select=table_name&limit=5', undefined, {
+      'accept-profile': 'public',
+    })
+    await ada.ask('POST', '/api/projects/demo/rest/v1/rpc/similarity_search?select=id::text', { table_name: 't' })
+    expect(origin.asked.map(({ url }) => url)).toEqual([
+      '/rest/v1/embeddings_catalogue?select=table_name&limit=5',
+      '/rest/v1/rpc/similarity_search?select=id%3A%3Atext',
+    ])
+    for (const { headers } of origin.asked) {
+      expect(headers).toMatchObject({ apikey: SERVICE_KEY, 'accept-profile': 'geoembeddings' })
+    }
+  })
+
+  test('other functions, tables by odd names, and other buckets are not offered', async () => {
+    const asked = [
+      await ada.ask('POST', '/api/projects/demo/rest/v1/rpc/delete_embedding_table', { p_table_name: 'x' }),
+      await ada.ask('GET', '/api/projects/demo/rest/v1/..%2f..%2fstorage'),
+      await ada.ask('GET', '/api/projects/demo/storage/v1/object/private/secret.txt'),
+      await ada.ask('POST', '/api/projects/demo/storage/v1/bucket', { name: 'private' }),
+      await ada.ask('DELETE', '/api/projects/demo/rest/v1/embeddings_catalogue'),
+    ]
+    for (const response of asked) expect([404, 422]).toContain(response.status)
+    expect(origin.asked).toEqual([])
+  })
+
+  test('archives are read in ranges', async () => {
+    origin.answer = (_, response) =>
+      response
+        .writeHead(206, { 'content-range': 'bytes 0-3/10', etag: '"1"', 'set-cookie': 'a=b', server: 'x' })
+        .end('PMTi')
+    const response = await ada.ask('GET', '/api/projects/demo/storage/v1/object/pmtiles/a%20b.pmtiles', undefined, {
+      range: 'bytes=0-3',
+    })
+    expect(response.status).toBe(206)
+    expect(response.headers.get('content-range')).toBe('bytes 0-3/10')
+    expect(response.headers.get('cache-control')).toBe('private, no-cache')
+    expect(response.headers.get('set-cookie')).toBeNull()
+    expect(await response.text()).toBe('PMTi')
+    expect(origin.asked[0]).toMatchObject({ url: '/storage/v1/object/pmtiles/a%20b.pmtiles' })
+    expect(origin.asked[0]?.headers['range']).toBe('bytes=0-3')
+  })
+
+  test('the layers are the archives of bucket pmtiles, and a missing bucket is said', async () => {
+    origin.answer = ({ method }, response) =>
+      method === 'GET'
+        ? json(response, 200, { id: 'pmtiles' })
+        : json(response, 200, [
+            { id: '1', name: 'streets.pmtiles', updated_at: '2026-01-01T00:00:00Z', metadata: { size: 7 } },
+            { id: null, name: 'folder', updated_at: null, metadata: null },
+            { id: '2', name: 'readme.txt', updated_at: null, metadata: { size: 1 } },
+          ])
+    expect(await (await ada.ask('GET', '/api/projects/demo/layers')).json()).toEqual({
+      exists: true,
+      data: [{ name: 'streets', path: 'streets.pmtiles', bytes: 7, updated_at: '2026-01-01T00:00:00Z' }],
+    })
+    origin.answer = (_, response) => json(response, 404, {})
+    expect(await (await ada.ask('GET', '/api/projects/demo/layers')).json()).toEqual({ exists: false, data: [] })
+  })
+
+  test('routes go to the routing engine with the Services API key, its errors come back as they are', async () => {
+    router.answer = (_, response) => json(response, 400, { error_code: 154, error: 'too far', status_code: 400 })
+    const response = await ada.ask('POST', '/api/projects/demo/route', { costing: 'auto', locations: [] })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error_code: 154 })
+    expect(router.asked[0]).toMatchObject({ method: 'POST', url: '/routing-engine/v1/route' })
+    expect(router.asked[0]?.headers['apikey']).toBe(SERVICES_KEY)
+    expect(router.asked[0]?.headers['authorization']).toBeUndefined()
+  })
+
+  test('functions are listed as the service role and called as anon, and their 401 does not end the session', async () => {
+    functions.answer = (_, response) => json(response, 200, { data: [] })
+    await ada.ask('GET', '/api/projects/demo/functions')
+    expect(functions.asked[0]).toMatchObject({ url: '/v1/projects/demo/functions' })
+    expect(functions.asked[0]?.headers['apikey']).toBe(SERVICE_KEY)
+    origin.answer = (_, response) => json(response, 401, { code: 'UNAUTHORIZED' })
+    const called = await ada.ask('POST', '/api/projects/demo/functions/hello/call', {
+      path: 'a/b',
+      query: 'x=1',
+      body: '{"name":"Ada"}',
+    })
+    expect(called.status).toBe(200)
+    expect(await called.json()).toMatchObject({ status: 401, body: '{"code":"UNAUTHORIZED"}', truncated: false })
+    expect(origin.asked[0]).toMatchObject({
+      method: 'POST',
+      url: '/functions/v1/hello/a/b?x=1',
+      body: '{"name":"Ada"}',
+    })
+    expect(origin.asked[0]?.headers['apikey']).toBe(ANON_KEY)
+  })
+
+  test('a long answer of a function is cut, and says so', async () => {
+    origin.answer = (_, response) => response.end('x'.repeat(400_000))
+    const called = await ada.ask('POST', '/api/projects/demo/functions/hello/call', {})
+    const { body, truncated } = (await called.json()) as { body: string; truncated: boolean }
+    expect([body.length, truncated]).toEqual([262_144, true])
+  })
+
+  test('a service that does not run is said to be down, with what to do', async () => {
+    await using lonely = await openConsole({ CONSOLE_WORKER_BASE_LOCAL: 'http://127.0.0.1:9' })
+    const browser = await lonely.signIn()
+    const jobs = await browser.ask('GET', '/api/projects/demo/jobs/osmImportArea')
+    expect(jobs.status).toBe(503)
+    expect(await jobs.json()).toMatchObject({ code: 'SERVICE_DOWN', hint: expect.any(String) })
+    const route = await browser.ask('POST', '/api/projects/demo/route', {})
+    expect(await route.json()).toMatchObject({
+      code: 'SERVICE_OFF',
+      hint: expect.stringContaining('TERRANE_ROUTER_URL'),
+    })
+    const project = await browser.ask('GET', '/api/projects/demo')
+    expect(await project.json()).toMatchObject({ services: { worker: true, routing: false, functions: false } })
+  })
+})
+
+describe(`organizations (${testLane()})`, () => {
+  test('a member of another organization sees nothing of the project: 404, as for one that does not exist', async () => {
+    const email = 'stranger@example.org'
+    await console.accounts.add({ email, password: PASSWORD })
+    const organization = await console.accounts.addOrganization('Elsewhere')
+    expect(await console.accounts.addMember(email, organization)).toBe(true)
+    const stranger = await console.signIn(email)
+    expect(await (await stranger.ask('GET', '/api/projects')).json()).toEqual({ data: [] })
+    const paths: [string, string][] = [
+      ['GET', '/api/projects/demo'],
+      ['GET', '/api/projects/demo/doc'],
+      ['GET', '/api/projects/demo/jobs/osmImportArea'],
+      ['GET', '/api/projects/demo/jobs/osmImportArea/7'],
+      ['GET', '/api/projects/demo/jobs/osmImportArea/7/events'],
+      ['DELETE', '/api/projects/demo/jobs/osmImportArea/7'],
+      ['GET', '/api/projects/demo/layers'],
+      ['GET', '/api/projects/demo/rest/v1/embeddings_catalogue'],
+      ['GET', '/api/projects/demo/storage/v1/object/pmtiles/a.pmtiles'],
+      ['GET', '/api/projects/demo/functions'],
+    ]
+    for (const [method, path] of paths) {
+      const foreign = await stranger.ask(method, path)
+      const missing = await stranger.ask(method, path.replace('demo', 'nowhere'))
+      expect([path, foreign.status]).toEqual([path, 404])
+      const [a, b] = [(await foreign.json()) as { code: string }, (await missing.json()) as { code: string }]
+      expect([a.code, b.code]).toEqual(['PROJECT_NOT_FOUND', 'PROJECT_NOT_FOUND'])
+    }
+    const posted = await stranger.ask('POST', '/api/projects/demo/jobs/osmImportArea', {})
+    expect(posted.status).toBe(404)
+    expect([worker.asked, origin.asked, functions.asked]).toEqual([[], [], []])
+  })
+
+  test('who leaves the organization is out at the next request', async () => {
+    const email = 'leaver@example.org'
+    await console.accounts.add({ email, password: PASSWORD })
+    const { rows } = await console.db.database.query<{ id: string }>(
+      `select organization_id as id from terrane.projects where ref = 'demo'`,
+    )
+    const organization = rows[0]?.id ?? ''
+    await console.accounts.addMember(email, organization)
+    const leaver = await console.signIn(email)
+    expect((await leaver.ask('GET', '/api/projects/demo')).status).toBe(200)
+    expect(await console.accounts.removeMember(email, organization)).toBe(true)
+    expect((await leaver.ask('GET', '/api/projects/demo')).status).toBe(404)
+  })
+
+  test('in a shared pool each project is reached with its own sealed keys', async () => {
+    const secret = 'ab'.repeat(32)
+    await using pool = await openConsole({
+      TERRANE_MODE: 'shared',
+      TERRANE_SECRETS_KEY: secret,
+      CONSOLE_WORKER_BASE_SHARED: worker.url,
+      TERRANE_CONSOLE_SECURE_COOKIES: 'false',
+    })
+    const sealer = createSealer(parseSecretsKey(secret) as Buffer)
+    const database = pool.db.database
+    const organizationId = await pool.accounts.addOrganization('Pool', randomUUID())
+    await pool.accounts.addMember('ada@example.org', organizationId)
+    await registerProject(database, { ref: 'alpha', name: 'Alpha', organizationId })
+    await setServicesKey(database, sealer, organizationId, 'key-of-the-pool')
+    const connection = { originUrl: origin.url, serviceRoleKey: 'alpha-service', anonKey: 'alpha-anon' }
+    expect(await setConnection(database, sealer, { ref: 'alpha', name: 'Alpha' }, connection)).toBe(true)
+    expect(await setConnection(database, sealer, { ref: 'beta', name: 'Beta' }, connection)).toBe(false)
+    const browser = await pool.signIn()
+    await browser.ask('GET', '/api/projects/alpha/jobs/osmImportArea')
+    await browser.ask('GET', '/api/projects/alpha/rest/v1/embeddings_catalogue')
+    expect(worker.asked[0]?.headers).toMatchObject({
+      apikey: 'key-of-the-pool',
+      authorization: 'Bearer key-of-the-pool',
+    })
+    expect(origin.asked[0]?.headers).toMatchObject({ apikey: 'alpha-service' })
+    const { rows } = await database.query<{ text: string }>(
+      `select (select string_agg(p::text, '') from terrane.console_projects p) ||
+              (select string_agg(o::text, '') from terrane.console_organizations o) as text`,
+    )
+    expect(rows[0]?.text).not.toMatch(/alpha-service|key-of-the-pool/)
+  })
+})
+
+describe(`what browsers are told (${testLane()})`, () => {
+  test('pages and answers carry the security headers', async () => {
+    const page = await fetch(`${console.url}/`)
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain(`default-src 'none'`)
+    expect(policy).toContain(`script-src 'self'`)
+    expect(policy).toContain(`frame-ancestors 'none'`)
+    expect(policy).not.toContain('unsafe')
+    const answer = await ada.ask('GET', '/api/projects')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+    for (const { headers } of [page, answer]) {
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+    }
+  })
+
+  test('every address of the page is the page; assets are kept for ever, the page itself is not', async () => {
+    for (const path of ['/', '/p/demo/jobs', '/p/demo/functions/hello']) {
+      const response = await fetch(console.url + path)
+      expect(response.headers.get('content-type')).toContain('text/html')
+      expect(response.headers.get('cache-control')).toBe('no-cache')
+    }
+    const asset = await fetch(`${console.url}/assets/index-abc.js`)
+    expect(asset.headers.get('cache-control')).toContain('immutable')
+    expect((await fetch(`${console.url}/assets/none.js`)).status).toBe(404)
+    expect((await fetch(`${console.url}/elsewhere`)).status).toBe(404)
+  })
+
+  test('no key is in any answer', async () => {
+    const answers: string[] = []
+    const paths = ['/', '/api/session', '/api/projects', '/api/projects/demo', '/api/projects/demo/jobs/osmImportArea']
+    for (const path of [...paths, '/api/projects/demo/layers', '/api/projects/demo/functions', '/api/none']) {
+      const response = await ada.ask('GET', path)
+      answers.push(await response.text(), JSON.stringify([...response.headers]))
+    }
+    for (const key of [SERVICE_KEY, SERVICES_KEY, ANON_KEY]) expect(answers.join('\n')).not.toContain(key)
+  })
+})

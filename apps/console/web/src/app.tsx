@@ -1,0 +1,111 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Empty, Loading, ProblemNotice } from './components/basics.tsx'
+import { lazyComponent } from './components/lazy.tsx'
+import { Shell } from './layout/shell.tsx'
+import { loadSession, projectPath, request, session, toProblem, type Problem } from './lib/api.ts'
+import type { Project } from './lib/project.ts'
+import { Link, match, usePlace } from './lib/router.tsx'
+import { useStore } from './lib/store.ts'
+import { useResource } from './lib/use-resource.ts'
+import { FunctionsPage } from './pages/functions/functions-page.tsx'
+import { JobPage } from './pages/jobs/job-page.tsx'
+import { JobsPage } from './pages/jobs/jobs-page.tsx'
+import { NewJobPage } from './pages/jobs/new-job-page.tsx'
+import { TasksPage } from './pages/jobs/tasks-page.tsx'
+import { ProjectsPage } from './pages/projects-page.tsx'
+import { SignInPage } from './pages/sign-in-page.tsx'
+
+/** Maps weigh more than all the rest: they are fetched when they are first looked at. */
+const MapPage = lazyComponent(() => import('./pages/map/map-page.tsx').then((module) => module.MapPage))
+const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').then((module) => module.RoutePage))
+
+type Params = Readonly<Record<string, string>>
+
+/** Every page of a project: its address, its title, and what it shows. */
+const PAGES: readonly {
+  readonly pattern: string
+  readonly title: (params: Params) => string
+  readonly show: (project: Project, params: Params) => JSX.Element
+}[] = [
+  { pattern: '/p/:ref', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
+  { pattern: '/p/:ref/jobs', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
+  { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
+  {
+    pattern: '/p/:ref/new/:task',
+    title: () => 'New job',
+    show: (project, { task = '' }) => <NewJobPage key={task} project={project} task={task} />,
+  },
+  {
+    pattern: '/p/:ref/jobs/:task/:id',
+    title: () => 'Job',
+    show: (project, { task = '', id = '' }) => <JobPage key={id} project={project} task={task} id={id} />,
+  },
+  { pattern: '/p/:ref/map', title: () => 'Map', show: (project) => <MapPage project={project} /> },
+  { pattern: '/p/:ref/route', title: () => 'Route', show: (project) => <RoutePage project={project} /> },
+  { pattern: '/p/:ref/functions', title: () => 'Functions', show: (project) => <FunctionsPage project={project} /> },
+  {
+    pattern: '/p/:ref/functions/:name',
+    title: ({ name = '' }) => name,
+    show: (project, { name = '' }) => <FunctionsPage project={project} name={name} />,
+  },
+]
+
+/** The page: sign-in first, then the projects, then a project. */
+export function App(): JSX.Element {
+  const signedIn = useStore(session)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const { path } = usePlace()
+  const load = () => {
+    setProblem(null)
+    loadSession().catch((error: unknown) => setProblem(toProblem(error)))
+  }
+  useEffect(load, [])
+  if (problem) {
+    return (
+      <main class="center">
+        <ProblemNotice problem={problem} onRetry={load} />
+      </main>
+    )
+  }
+  if (signedIn === undefined) {
+    return (
+      <main class="center">
+        <Loading />
+      </main>
+    )
+  }
+  if (signedIn === null) return <SignInPage />
+  const ref = /^\/p\/([^/]+)/.exec(path)?.[1]
+  if (ref === undefined) return <ProjectsPage />
+  return <ProjectPages key={ref} projectRef={decodeURIComponent(ref)} />
+}
+
+function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
+  const { path } = usePlace()
+  const project = useResource(projectRef, (signal) =>
+    request<Project>('GET', projectPath(projectRef), undefined, signal),
+  )
+  const found = PAGES.map((page) => ({ page, params: match(page.pattern, path) })).find(({ params }) => params !== null)
+  const title = found?.params ? found.page.title(found.params) : 'Not found'
+  useEffect(() => {
+    document.title = `${title} · ${project.value?.name ?? projectRef} · Terrane`
+  }, [title, project.value?.name])
+  return (
+    <Shell project={project.value ?? { ref: projectRef, name: projectRef }}>
+      {project.problem && (
+        <div class="page">
+          <ProblemNotice problem={project.problem} onRetry={project.reload} />
+          <Link href="/">All projects</Link>
+        </div>
+      )}
+      {!project.value && !project.problem && <Loading />}
+      {project.value && found?.params && found.page.show(project.value, found.params)}
+      {project.value && !found?.params && (
+        <Empty icon="search" title="There is no such page">
+          <Link href={`/p/${projectRef}/jobs`}>Go to the jobs</Link>
+        </Empty>
+      )}
+    </Shell>
+  )
+}

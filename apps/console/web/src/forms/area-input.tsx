@@ -1,0 +1,236 @@
+import { readAoi } from '@terrane/core'
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import { Segmented } from '../components/basics.tsx'
+import { Icon } from '../components/icon.tsx'
+import { formatNumber } from '../lib/format.ts'
+import { useStore } from '../lib/store.ts'
+import { isDark } from '../lib/theme.ts'
+import { mapColors } from '../map/colors.ts'
+import { AreaDrawing, polygonsIn, type Polygons } from '../map/draw.ts'
+import { MapCanvas } from '../map/map-canvas.tsx'
+import { boxOf, lookAt } from '../map/look-at.ts'
+import { useBackdrop } from '../map/use-backdrop.ts'
+
+export interface AreaInputProps {
+  readonly id: string
+  readonly projectRef: string
+  /** GeoJSON as text. */
+  readonly value: string
+  readonly required: boolean
+  readonly invalid: boolean
+  readonly onChange: (value: string) => void
+}
+
+type Mode = 'look' | 'rectangle' | 'polygon' | 'edit'
+
+const SIDES = ['west', 'south', 'east', 'north'] as const
+
+/** An area, drawn on a map, pasted as GeoJSON or entered as a box; the three show the same. */
+export function AreaInput({ id, projectRef, value, required, invalid, onChange }: AreaInputProps): JSX.Element {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const [mode, setMode] = useState<Mode>('look')
+  const drawing = useRef<AreaDrawing | null>(null)
+  const polygons = polygonsIn(value)
+  const latest = useRef({ polygons, onChange })
+  latest.current = { polygons, onChange }
+  const dark = useStore(isDark)
+
+  useEffect(() => {
+    if (!map) return
+    drawing.current = new AreaDrawing(map)
+    return () => {
+      drawing.current?.stop()
+      drawing.current = null
+    }
+  }, [map])
+  useBackdrop(map, projectRef, 'area-fill', polygons.length > 0)
+  useEffect(() => {
+    if (map) showArea(map, mode === 'edit' ? [] : polygons, dark)
+  }, [map, value, mode, dark])
+  // A pasted area is looked at; one that was just drawn is in sight already.
+  useEffect(() => {
+    if (map && mode === 'look' && polygons.length > 0) lookAtArea(map, value)
+  }, [map])
+
+  const start = (next: Mode) => {
+    setMode(next)
+    const tool = drawing.current
+    if (!tool) return
+    if (next === 'look') tool.stop()
+    else if (next === 'edit') tool.edit(latest.current.polygons, (edited) => latest.current.onChange(textOf(edited)))
+    else {
+      tool.draw(next, (drawn) => {
+        latest.current.onChange(textOf([...latest.current.polygons, drawn]))
+        setMode('look')
+      })
+    }
+  }
+  return (
+    <div class="area-field">
+      <MapCanvas label="Map to draw the area on" projectRef={projectRef} onMap={setMap}>
+        <div class="over">
+          <Segmented
+            label="Drawing"
+            value={mode}
+            onChange={start}
+            options={[
+              { value: 'look', label: 'Look' },
+              { value: 'rectangle', label: 'Rectangle' },
+              { value: 'polygon', label: 'Polygon' },
+              ...(AreaDrawing.canEdit(polygons) ? [{ value: 'edit' as const, label: 'Edit' }] : []),
+            ]}
+          />
+          {polygons.length > 0 && (
+            <button
+              type="button"
+              class="button small icon"
+              aria-label="Clear the area"
+              onClick={() => {
+                start('look')
+                onChange('')
+              }}
+            >
+              <Icon name="trash" />
+            </button>
+          )}
+        </div>
+        {mode !== 'look' && <div class="hint-bar">{HINTS[mode]}</div>}
+      </MapCanvas>
+      <div class="area-side">
+        <BoxInputs
+          onBox={(box) => {
+            start('look')
+            onChange(box)
+            if (map) lookAtArea(map, box)
+          }}
+        />
+        <textarea
+          id={id}
+          class="textarea"
+          spellcheck={false}
+          value={value}
+          placeholder='Paste GeoJSON: {"type": "Polygon", "coordinates": …}'
+          aria-required={required}
+          aria-invalid={invalid}
+          aria-describedby={`${id}-help`}
+          onInput={(event) => {
+            start('look')
+            onChange(event.currentTarget.value)
+          }}
+          onChange={(event) => map && lookAtArea(map, event.currentTarget.value)}
+        />
+        <p class="small dim" role="status">
+          {describe(value)}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+const HINTS: Readonly<Record<Exclude<Mode, 'look'>, string>> = {
+  rectangle: 'Click one corner, then the opposite one',
+  polygon: 'Click each corner; close it at the first one or with Enter',
+  edit: 'Drag corners, or the area itself; choose Look when done',
+}
+
+function BoxInputs({ onBox }: { onBox: (geojson: string) => void }): JSX.Element {
+  const [sides, setSides] = useState<readonly string[]>(['', '', '', ''])
+  const numbers = sides.map((text) => (text.trim() === '' ? Number.NaN : Number(text)))
+  const [west = 0, south = 0, east = 0, north = 0] = numbers
+  const usable = numbers.every(Number.isFinite) && south < north && west !== east
+  return (
+    <fieldset class="fieldset">
+      <legend class="small">Box in degrees</legend>
+      <div class="box-inputs">
+        {SIDES.map((side, i) => (
+          <label key={side}>
+            {side}
+            <input
+              class="input"
+              inputMode="decimal"
+              value={sides[i] ?? ''}
+              onInput={(event) => setSides(sides.with(i, event.currentTarget.value))}
+            />
+          </label>
+        ))}
+      </div>
+      <button
+        type="button"
+        class="button small"
+        disabled={!usable}
+        onClick={() =>
+          onBox(
+            textOf([
+              [
+                [
+                  [west, south],
+                  [east, south],
+                  [east, north],
+                  [west, north],
+                  [west, south],
+                ],
+              ],
+            ]),
+          )
+        }
+      >
+        Use this box
+      </button>
+    </fieldset>
+  )
+}
+
+function describe(text: string): string {
+  if (text.trim() === '') return 'No area yet: draw one, paste GeoJSON, or enter a box.'
+  try {
+    const aoi = readAoi(JSON.parse(text), { maxVertices: 1e6, maxAreaKm2: Number.MAX_VALUE })
+    const digits = aoi.areaKm2 < 10 ? 2 : 0
+    return `${formatNumber(Number(aoi.areaKm2.toFixed(digits)))} km², ${formatNumber(aoi.vertices)} positions`
+  } catch {
+    return 'This is not an area yet.'
+  }
+}
+
+function textOf(polygons: Polygons): string {
+  const rounded = polygons.map((rings) => rings.map((ring) => ring.map(([lng = 0, lat = 0]) => [trim(lng), trim(lat)])))
+  return JSON.stringify(
+    rounded.length === 1
+      ? { type: 'Polygon', coordinates: rounded[0] }
+      : { type: 'MultiPolygon', coordinates: rounded },
+  )
+}
+
+/** Seven digits are a centimetre. */
+function trim(degrees: number): number {
+  return Math.round(degrees * 1e7) / 1e7
+}
+
+function lookAtArea(map: MapLibreMap, text: string): void {
+  const box = boxOf(polygonsIn(text).flat(2))
+  if (box) lookAt(map, box, 15)
+}
+
+function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
+  const data: GeoJSON.Feature = {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'MultiPolygon', coordinates: polygons as GeoJSON.Position[][][] },
+  }
+  const { accent } = mapColors(dark)
+  const source = map.getSource<GeoJSONSource>('area')
+  if (source) void source.setData(data)
+  else {
+    map.addSource('area', { type: 'geojson', data })
+    map.addLayer({
+      id: 'area-fill',
+      type: 'fill',
+      source: 'area',
+      paint: { 'fill-color': accent, 'fill-opacity': 0.18 },
+    })
+    map.addLayer({ id: 'area-line', type: 'line', source: 'area', paint: { 'line-color': accent, 'line-width': 2 } })
+  }
+  map.setPaintProperty('area-fill', 'fill-color', accent)
+  map.setPaintProperty('area-line', 'line-color', accent)
+}

@@ -1,0 +1,328 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { Prose } from '../components/basics.tsx'
+import { lazyComponent } from '../components/lazy.tsx'
+import { humanise } from '../lib/format.ts'
+import type { Draft, GroupDraft, Problems, VariantsDraft } from './drafts.ts'
+import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
+
+/** The map of an area comes with the map engine, which only forms with an area need. */
+const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) => module.AreaInput))
+
+export interface FieldProps<F extends Field = Field> {
+  readonly field: F
+  readonly draft: Draft
+  readonly problems: Problems
+  /** Names to offer in a text field, by the name of the field. */
+  readonly suggestions: Readonly<Record<string, readonly string[]>>
+  readonly projectRef: string
+  readonly onChange: (draft: Draft) => void
+}
+
+/** A field of a form: its label, its control, its help, and what is wrong with it. */
+export function FieldView(props: FieldProps): JSX.Element | null {
+  const { field } = props
+  switch (field.kind) {
+    case 'constant':
+      return null
+    case 'group':
+      return <Group {...props} field={field} />
+    case 'variants':
+      return <Variants {...props} field={field} />
+    case 'choices':
+      return <Choices {...props} field={field} />
+    case 'area':
+      return <Area {...props} />
+    case 'boolean':
+      return <Switch {...props} />
+    default:
+      return <Plain {...props} />
+  }
+}
+
+/** True for fields that want the whole width of the form. */
+export function isWide({ kind }: Field): boolean {
+  return kind === 'area' || kind === 'choices' || kind === 'group' || kind === 'json'
+}
+
+function Plain(props: FieldProps): JSX.Element {
+  const { field } = props
+  return (
+    <Frame {...props} for={idOf(field)}>
+      <Control {...props} />
+    </Frame>
+  )
+}
+
+function Control(props: FieldProps & { label?: string }): JSX.Element {
+  const { field, draft, problems, suggestions, onChange, label } = props
+  const id = idOf(field)
+  const common = {
+    id,
+    ...(label !== undefined && { 'aria-label': label }),
+    'aria-describedby': `${id}-help`,
+    'aria-required': field.required,
+    'aria-invalid': problems.has(field.pointer),
+  }
+  const value = typeof draft === 'string' ? draft : ''
+  const fallback = textOf(field.fallback)
+  if (field.kind === 'choice') {
+    return (
+      <select {...common} class="select" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{fallback ? `${fallback} (default)` : field.required ? 'Choose …' : 'Default'}</option>
+        {field.options
+          .filter((option) => option !== fallback)
+          .map((option) => (
+            <option key={option} value={option}>
+              {option}
+            </option>
+          ))}
+      </select>
+    )
+  }
+  if (field.kind === 'json') {
+    return (
+      <textarea
+        {...common}
+        class="textarea"
+        spellcheck={false}
+        value={value}
+        placeholder={field.fallback === undefined ? '' : JSON.stringify(field.fallback)}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    )
+  }
+  const offered = suggestions[field.name] ?? []
+  return (
+    <>
+      <input
+        {...common}
+        class="input"
+        type="text"
+        inputMode={field.kind === 'number' ? (field.integer ? 'numeric' : 'decimal') : 'text'}
+        autocomplete="off"
+        spellcheck={false}
+        value={value}
+        placeholder={field.kind === 'list' && !fallback ? 'comma-separated' : fallback}
+        {...(offered.length > 0 && { list: `${id}-list` })}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      {offered.length > 0 && (
+        <datalist id={`${id}-list`}>
+          {offered.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      )}
+    </>
+  )
+}
+
+function Switch(props: FieldProps): JSX.Element {
+  const { field, draft, onChange } = props
+  const id = idOf(field)
+  return (
+    <div class="field">
+      <div class="label-row">
+        <label class="check" for={id}>
+          <input
+            id={id}
+            type="checkbox"
+            checked={typeof draft === 'boolean' ? draft : field.fallback === true}
+            aria-describedby={`${id}-help`}
+            onChange={(event) => onChange(event.currentTarget.checked)}
+          />
+          <span>{humanise(field.name)}</span>
+        </label>
+        <Key field={field} />
+      </div>
+      <Help {...props} />
+    </div>
+  )
+}
+
+function Choices(props: FieldProps<ChoiceField>): JSX.Element {
+  const { field, draft, onChange } = props
+  const chosen = draft as readonly string[]
+  return (
+    <Frame {...props}>
+      <div class="chips" role="group" aria-label={humanise(field.name)} aria-describedby={`${idOf(field)}-help`}>
+        {field.options.map((option) => (
+          <label key={option} class="chip">
+            <input
+              type="checkbox"
+              checked={chosen.includes(option)}
+              onChange={(event) =>
+                onChange(event.currentTarget.checked ? [...chosen, option] : chosen.filter((other) => other !== option))
+              }
+            />
+            {option}
+          </label>
+        ))}
+      </div>
+    </Frame>
+  )
+}
+
+function Group(props: FieldProps<GroupField>): JSX.Element {
+  const { field, draft, onChange } = props
+  const { group } = draft as GroupDraft
+  const fields = field.fields.map((inner) => (
+    <FieldView
+      key={inner.pointer}
+      {...props}
+      field={inner}
+      draft={group[inner.name] ?? null}
+      onChange={(next) => onChange({ group: { ...group, [inner.name]: next } })}
+    />
+  ))
+  if (field.name === '') return <>{fields}</>
+  return (
+    <fieldset class="fieldset">
+      <legend>{humanise(field.name)}</legend>
+      <Help {...props} />
+      {fields}
+    </fieldset>
+  )
+}
+
+function Variants(props: FieldProps<VariantsField>): JSX.Element {
+  const { field, draft, onChange } = props
+  const { chosen, drafts } = draft as VariantsDraft
+  const id = idOf(field)
+  const inner = field.variants[chosen]?.field
+  const shownFallback = field.fallback === undefined ? 'Default' : `${JSON.stringify(field.fallback)} (default)`
+  return (
+    <Frame {...props} for={id}>
+      <select
+        id={id}
+        class="select"
+        value={String(chosen)}
+        aria-describedby={`${id}-help`}
+        onChange={(event) => onChange({ chosen: Number(event.currentTarget.value), drafts })}
+      >
+        {!field.required && <option value="-1">{shownFallback}</option>}
+        {field.variants.map(({ label }, i) => (
+          <option key={label} value={String(i)}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {inner && inner.help !== field.help && (
+        <p class="help">
+          <Prose text={inner.help} />
+        </p>
+      )}
+      {inner && (
+        <VariantBody
+          {...props}
+          field={inner}
+          draft={drafts[chosen] ?? null}
+          onChange={(next) => onChange({ chosen, drafts: drafts.map((old, i) => (i === chosen ? next : old)) })}
+        />
+      )}
+    </Frame>
+  )
+}
+
+/** What a chosen variant asks for, without a frame of its own. */
+function VariantBody(props: FieldProps): JSX.Element | null {
+  const { field, draft, onChange } = props
+  if (field.kind === 'constant') return null
+  if (field.kind !== 'group') {
+    return (
+      <Control
+        {...props}
+        label={`${humanise(field.name)}: value`}
+        field={{ ...field, pointer: `${field.pointer}/value` }}
+      />
+    )
+  }
+  const { group } = draft as GroupDraft
+  return (
+    <>
+      {field.fields.map((inner) => (
+        <FieldView
+          key={inner.pointer}
+          {...props}
+          field={inner}
+          draft={group[inner.name] ?? null}
+          onChange={(next) => onChange({ group: { ...group, [inner.name]: next } })}
+        />
+      ))}
+    </>
+  )
+}
+
+function Area(props: FieldProps): JSX.Element {
+  const { field, draft, onChange, projectRef } = props
+  return (
+    <Frame {...props} for={idOf(field)}>
+      <AreaInput
+        id={idOf(field)}
+        projectRef={projectRef}
+        value={typeof draft === 'string' ? draft : ''}
+        required={field.required}
+        invalid={props.problems.has(field.pointer)}
+        onChange={onChange}
+      />
+    </Frame>
+  )
+}
+
+function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
+  const { field } = props
+  const label = humanise(field.name)
+  const mark = field.required ? 'required' : ''
+  return (
+    <div class="field">
+      <div class="label-row">
+        {props.for ? (
+          <label for={props.for} class={mark}>
+            {label}
+          </label>
+        ) : (
+          <span class={`label ${mark}`}>{label}</span>
+        )}
+        <Key field={field} />
+      </div>
+      {props.children}
+      <Help {...props} />
+    </div>
+  )
+}
+
+/** The name of a field in the request, for those who will send it themselves. */
+function Key({ field }: { field: Field }): JSX.Element {
+  return (
+    <code class="key" aria-hidden="true">
+      {field.name}
+    </code>
+  )
+}
+
+function Help({ field, problems }: FieldProps): JSX.Element {
+  const problem = problems.get(field.pointer)
+  return (
+    <div id={`${idOf(field)}-help`}>
+      {problem && (
+        <p class="problem" role="alert">
+          {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
+        </p>
+      )}
+      {field.help && (
+        <p class="help">
+          <Prose text={field.help} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function idOf(field: Field): string {
+  return `field${field.pointer.replaceAll('/', '-')}`
+}

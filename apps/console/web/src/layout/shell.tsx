@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { Icon, Mark, type IconName } from '../components/icon.tsx'
+import { Menu } from '../components/basics.tsx'
+import { request } from '../lib/api.ts'
+import type { Project } from '../lib/project.ts'
+import { Link, navigate, usePlace } from '../lib/router.tsx'
+import { useResource } from '../lib/use-resource.ts'
+import { AccountMenu } from './account-menu.tsx'
+
+const SECTIONS: readonly {
+  readonly path: string
+  readonly label: string
+  readonly icon: IconName
+  readonly also?: string
+}[] = [
+  { path: 'jobs', label: 'Jobs', icon: 'jobs', also: 'new' },
+  { path: 'map', label: 'Map', icon: 'map' },
+  { path: 'route', label: 'Route', icon: 'route' },
+  { path: 'functions', label: 'Functions', icon: 'func' },
+]
+
+/** What stands around every page of a project: where one is, where one can go, and who one is. */
+export function Shell(props: { project: Pick<Project, 'ref' | 'name'>; children: ComponentChildren }): JSX.Element {
+  const { project } = props
+  const { path } = usePlace()
+  const section = path.split('/')[3] ?? 'jobs'
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="rail">
+        <Link class="brand" href="/" aria-label="Terrane: all projects">
+          <Mark />
+          <span>Terrane</span>
+        </Link>
+        <ProjectSwitch project={project} />
+        <nav class="nav" aria-label="Project">
+          {SECTIONS.map(({ path: to, label, icon, also }) => (
+            <Link
+              key={to}
+              href={`/p/${project.ref}/${to}`}
+              {...((section === to || section === also) && { 'aria-current': 'page' as const })}
+            >
+              <Icon name={icon} size={18} />
+              {label}
+            </Link>
+          ))}
+        </nav>
+        <div class="foot">
+          <AccountMenu />
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {props.children}
+      </main>
+    </div>
+  )
+}
+
+function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }): JSX.Element {
+  const projects = useResource('projects', (signal) =>
+    request<{ data: Project[] }>('GET', '/api/projects', undefined, signal),
+  )
+  return (
+    <Menu
+      class="project-switch"
+      label="Switch the project"
+      button={
+        <>
+          <span class="truncate">{project.name}</span>
+          <Icon name="chevrons" size={14} />
+          <span class="truncate small faint mono ref">{project.ref}</span>
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {projects.value?.data.map(({ ref, name, organization }) => (
+            <button
+              key={ref}
+              type="button"
+              class="item"
+              onClick={() => {
+                close()
+                navigate(`/p/${ref}/jobs`)
+              }}
+            >
+              <span class="truncate">
+                {name} <span class="faint small">{organization.name}</span>
+              </span>
+            </button>
+          ))}
+          <hr />
+          <Link class="item" href="/">
+            All projects
+          </Link>
+        </>
+      )}
+    </Menu>
+  )
+}

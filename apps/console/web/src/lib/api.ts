@@ -1,0 +1,116 @@
+import { createStore } from './store.ts'
+
+/** What the console, and every service behind it, says when something is wrong. */
+export interface Problem {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+  readonly details: string | null
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+}
+
+/** A request that was answered with a problem. */
+class ApiError extends Error {
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.name = 'ApiError'
+    this.problem = problem
+  }
+}
+
+/** Who is signed in. */
+export interface SignedIn {
+  readonly user: { readonly id: string; readonly email: string; readonly name: string }
+  readonly csrf_token: string
+  readonly expires_at: string
+}
+
+/** `undefined` until the console was asked, null when nobody is signed in. */
+export const session = createStore<SignedIn | null | undefined>(undefined)
+
+export async function loadSession(): Promise<void> {
+  const found = await request<SignedIn | { user: null }>('GET', '/api/session')
+  session.set(found.user ? found : null)
+}
+
+export async function signIn(email: string, password: string): Promise<void> {
+  session.set(await request<SignedIn>('POST', '/api/session', { email, password }))
+}
+
+export async function signOut(): Promise<void> {
+  await request('DELETE', '/api/session')
+  session.set(null)
+}
+
+/**
+ * Asks the console's API. A session that has ended brings the sign-in page up.
+ *
+ * @throws ApiError with what the console said, or code OFFLINE when it does not answer
+ */
+export async function request<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await send(method, path, body, signal)
+  if (response.status === 204) return undefined as T
+  return (await response.json()) as T
+}
+
+/** Like {@link request}, for answers that are not JSON. */
+export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = {}
+  const token = session.get()?.csrf_token
+  if (method !== 'GET' && token) headers['x-csrf-token'] = token
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError({
+      status: 0,
+      code: 'OFFLINE',
+      message: 'The console does not answer',
+      hint: 'Check your connection, then try again.',
+      details: null,
+      errors: [],
+    })
+  }
+  if (response.ok) return response
+  const problem = await readProblem(response)
+  if (problem.code === 'NOT_SIGNED_IN') session.set(null)
+  throw new ApiError(problem)
+}
+
+/** Problem details, PostgREST's errors and the routing engine's, in one shape. */
+async function readProblem(response: Response): Promise<Problem> {
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  const text = (name: string) => (typeof body[name] === 'string' ? body[name] : null)
+  return {
+    status: response.status,
+    code:
+      text('code') ??
+      (body['error_code'] === undefined ? `HTTP_${response.status}` : JSON.stringify(body['error_code'])),
+    message: text('message') ?? text('error') ?? `The console answered with status ${response.status}`,
+    hint: text('hint'),
+    details: text('details'),
+    errors: Array.isArray(body['errors']) ? (body['errors'] as Problem['errors']) : [],
+  }
+}
+
+/** Anything thrown as a problem that can be shown. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof ApiError) return error.problem
+  const message = error instanceof Error ? error.message : String(error)
+  return { status: 0, code: 'PAGE', message, hint: null, details: null, errors: [] }
+}
+
+/** The API path of a project. */
+export function projectPath(ref: string, rest = ''): string {
+  return `/api/projects/${encodeURIComponent(ref)}${rest}`
+}

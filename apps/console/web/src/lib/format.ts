@@ -1,0 +1,77 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const number = new Intl.NumberFormat('en')
+
+/** `3 minutes ago`. */
+export function formatAgo(iso: string, now = Date.now()): string {
+  const seconds = Math.round((new Date(iso).getTime() - now) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 45) return 'just now'
+  if (size < 2700) return relative.format(Math.round(seconds / 60), 'minute')
+  if (size < 79_200) return relative.format(Math.round(seconds / 3600), 'hour')
+  return relative.format(Math.round(seconds / 86_400), 'day')
+}
+
+export function formatDateTime(iso: string): string {
+  return dateTime.format(new Date(iso))
+}
+
+export function formatClock(iso: string | number): string {
+  return clock.format(new Date(iso))
+}
+
+export function formatNumber(value: number): string {
+  return number.format(value)
+}
+
+/** `1 h 02 min`, `3 min 20 s`, `4.2 s`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
+  return `${Math.floor(seconds / 60)} min ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`
+}
+
+/** Powers of 1024: `1.4 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ''}`
+}
+
+/** Words that are written in a way of their own. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  aoi: 'AOI',
+  crs: 'CRS',
+  csv: 'CSV',
+  dgg: 'DGG',
+  geojson: 'GeoJSON',
+  geotiff: 'GeoTIFF',
+  id: 'ID',
+  osm: 'OSM',
+  pmtiles: 'PMTiles',
+  srid: 'SRID',
+  srs: 'SRS',
+  url: 'URL',
+}
+
+/** A name of the interface for people: `geotiffPath` is `GeoTIFF path`. */
+export function humanise(name: string): string {
+  const words = name
+    .replaceAll('_', ' ')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace('geo json', 'geojson')
+    .trim()
+    .split(' ')
+    .map((word) => WRITTEN[word] ?? word)
+    .join(' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,52 @@
+import type { Job } from '@terrane/contracts'
+import { projectPath, request } from './api.ts'
+
+export type { Job } from '@terrane/contracts'
+
+/** A page of one task's jobs, newest first. */
+export interface JobPage {
+  readonly data: readonly Job[]
+  readonly next_cursor: string | null
+}
+
+export function readJobs(
+  ref: string,
+  task: string,
+  options: { status?: string; cursor?: string | null; limit?: number },
+  signal?: AbortSignal,
+): Promise<JobPage> {
+  const query = new URLSearchParams({ limit: String(options.limit ?? 20) })
+  if (options.status) query.set('status', options.status)
+  if (options.cursor) query.set('cursor', options.cursor)
+  return request('GET', projectPath(ref, `/jobs/${encodeURIComponent(task)}?${query}`), undefined, signal)
+}
+
+export function submitJob(ref: string, task: string, body: unknown): Promise<Job> {
+  return request('POST', projectPath(ref, `/jobs/${encodeURIComponent(task)}`), body)
+}
+
+export function cancelJob(ref: string, job: Job): Promise<Job> {
+  return request('DELETE', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}`))
+}
+
+/** How a job stands, for people: a cancelled job is `failed` in the record. */
+export function jobState(job: Job): 'pending' | 'running' | 'success' | 'failed' | 'cancelled' {
+  return job.status === 'failed' && job.error?.code === 'cancelled' ? 'cancelled' : job.status
+}
+
+/** What a job is about, in a few words. */
+export function jobSubject(job: Job): string {
+  const { input } = job
+  for (const name of ['tableName', 'table', 'areaName', 'tablePrefix']) {
+    const value = input[name]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return job.job_id.slice(0, 8)
+}
+
+/** Seconds a job has been running, or ran. */
+export function jobSeconds(job: Job, now = Date.now()): number | null {
+  if (job.started_at === null) return null
+  const end = job.finished_at === null ? now : new Date(job.finished_at).getTime()
+  return Math.max(0, (end - new Date(job.started_at).getTime()) / 1000)
+}

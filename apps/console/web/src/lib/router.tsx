@@ -1,0 +1,48 @@
+import type { JSX } from 'preact'
+import { createStore, useStore } from './store.ts'
+
+const place = createStore(location.pathname + location.search)
+addEventListener('popstate', () => place.set(location.pathname + location.search))
+
+/** Goes to an address of the page. */
+export function navigate(to: string, options: { replace?: boolean } = {}): void {
+  if (options.replace) history.replaceState(null, '', to)
+  else history.pushState(null, '', to)
+  place.set(to)
+  scrollTo(0, 0)
+}
+
+/** Where the page is: the path without its query, and the query. */
+export function usePlace(): { readonly path: string; readonly query: URLSearchParams } {
+  const [path = '/', query = ''] = useStore(place).split('?')
+  return { path, query: new URLSearchParams(query) }
+}
+
+/** The parts of a path that a pattern like `/p/:ref/jobs` names, decoded; null when it does not fit. */
+export function match(pattern: string, path: string): Readonly<Record<string, string>> | null {
+  const wanted = pattern.split('/')
+  const given = path.replace(/\/$/, '').split('/')
+  if (wanted.length !== given.length) return null
+  const found: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const segment = given[i] ?? ''
+    if (part.startsWith(':')) found[part.slice(1)] = decodeURIComponent(segment)
+    else if (part !== segment) return null
+  }
+  return found
+}
+
+/** A link within the page; modified clicks stay the browser's. */
+export function Link({ href, ...rest }: JSX.IntrinsicElements['a'] & { href: string }): JSX.Element {
+  return (
+    <a
+      {...rest}
+      href={href}
+      onClick={(event) => {
+        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+        event.preventDefault()
+        navigate(href)
+      }}
+    />
+  )
+}

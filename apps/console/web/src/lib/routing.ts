@@ -1,0 +1,83 @@
+import { projectPath, request } from './api.ts'
+
+/** How one travels, with a name for people. */
+export const COSTINGS = {
+  auto: 'Car',
+  bicycle: 'Bicycle',
+  pedestrian: 'On foot',
+  truck: 'Truck',
+  bus: 'Bus',
+  motor_scooter: 'Motor scooter',
+  motorcycle: 'Motorcycle',
+  taxi: 'Taxi',
+} as const
+export type Costing = keyof typeof COSTINGS
+
+export interface RouteRequest {
+  readonly locations: readonly { readonly lat: number; readonly lon: number }[]
+  readonly costing: Costing
+  readonly units: 'kilometers' | 'miles'
+  readonly language: string
+}
+
+interface Summary {
+  /** Seconds. */
+  readonly time: number
+  /** In the units that were asked for. */
+  readonly length: number
+}
+
+export interface Maneuver {
+  /** What kind of turn it is, as a number of the routing engine's contract. */
+  readonly type: number
+  readonly instruction: string
+  readonly time: number
+  readonly length: number
+  readonly begin_shape_index: number
+  readonly end_shape_index: number
+}
+
+export interface Leg {
+  readonly maneuvers?: readonly Maneuver[]
+  /** Polyline of six digits. */
+  readonly shape: string
+  readonly summary: Summary
+}
+
+export interface Trip {
+  readonly legs: readonly Leg[]
+  readonly summary: Summary
+}
+
+export async function findRoute(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<Trip> {
+  const { trip } = await request<{ trip: Trip }>('POST', projectPath(ref, '/route'), wanted, signal)
+  return trip
+}
+
+/**
+ * Positions of an encoded polyline of six digits as [lng, lat] in degrees: signed differences in groups of five bits,
+ * the lowest first, from 63 on.
+ */
+export function decodeShape(shape: string): [number, number][] {
+  const positions: [number, number][] = []
+  let lat = 0
+  let lng = 0
+  let at = 0
+  const next = (): number => {
+    let value = 0
+    let shift = 0
+    for (;;) {
+      const group = shape.charCodeAt(at++) - 63
+      value |= (group & 31) << shift
+      if (group < 32 || at >= shape.length) break
+      shift += 5
+    }
+    return value & 1 ? ~(value >> 1) : value >> 1
+  }
+  while (at < shape.length) {
+    lat += next()
+    lng += next()
+    positions.push([lng / 1e6, lat / 1e6])
+  }
+  return positions
+}

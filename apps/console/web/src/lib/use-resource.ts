@@ -1,0 +1,64 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { toProblem, type Problem } from './api.ts'
+
+/** Something that is read from the console: its value once it is there, what went wrong otherwise. */
+export interface Resource<T> {
+  readonly value: T | undefined
+  readonly problem: Problem | null
+  readonly loading: boolean
+  readonly reload: () => void
+}
+
+/**
+ * Reads something and reads it anew when `key` changes or {@link Resource.reload} is called; the old value of the same
+ * key stays until the new one is there. A null key reads nothing.
+ */
+export function useResource<T>(key: string | null, read: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const [state, setState] = useState<{ key: string | null; value?: T; problem: Problem | null; loading: boolean }>({
+    key: null,
+    problem: null,
+    loading: key !== null,
+  })
+  const [round, setRound] = useState(0)
+  const latest = useRef(read)
+  latest.current = read
+  useEffect(() => {
+    if (key === null) return
+    const abort = new AbortController()
+    setState((old) => (old.key === key ? { ...old, loading: true } : { key, problem: null, loading: true }))
+    latest.current(abort.signal).then(
+      (value) => !abort.signal.aborted && setState({ key, value, problem: null, loading: false }),
+      (error: unknown) => {
+        if (abort.signal.aborted) return
+        setState((old) => ({ ...old, key, problem: toProblem(error), loading: false }))
+      },
+    )
+    return () => abort.abort()
+  }, [key, round])
+  const reload = useCallback(() => setRound((r) => r + 1), [])
+  const current = state.key === key
+  return {
+    value: current ? state.value : undefined,
+    problem: current ? state.problem : null,
+    loading: key !== null && (!current || state.loading),
+    reload,
+  }
+}
+
+/** Calls back every `ms` while the page is in sight, and when it comes into sight again. Null pauses. */
+export function useInterval(ms: number | null, onTick: () => void): void {
+  const latest = useRef(onTick)
+  latest.current = onTick
+  useEffect(() => {
+    if (ms === null) return
+    const tick = () => {
+      if (document.visibilityState === 'visible') latest.current()
+    }
+    const timer = setInterval(tick, ms)
+    document.addEventListener('visibilitychange', tick)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', tick)
+    }
+  }, [ms])
+}

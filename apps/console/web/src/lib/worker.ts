@@ -1,0 +1,23 @@
+import { tasksOf, type Document, type TaskDescription } from '../forms/openapi.ts'
+import { projectPath, request } from './api.ts'
+import { useResource, type Resource } from './use-resource.ts'
+
+/** What one job may be, and how busy the worker is. */
+export interface Capacity {
+  readonly maxAoiKm2: number
+  readonly queued: number
+  readonly running: number
+}
+
+/** The tasks of the project's worker, from its own description. */
+export function useTasks(ref: string): Resource<readonly TaskDescription[]> {
+  return useResource(`doc ${ref}`, async (signal) =>
+    tasksOf(await request<Document>('GET', projectPath(ref, '/doc'), undefined, signal)),
+  )
+}
+
+export function useCapacity(ref: string): Resource<Capacity> {
+  return useResource(`capacity ${ref}`, (signal) =>
+    request<Capacity>('GET', projectPath(ref, '/capacity'), undefined, signal),
+  )
+}

@@ -1,0 +1,61 @@
+/** Colours of the parts of a map that are drawn beneath the data. */
+export interface MapColors {
+  readonly background: string
+  readonly graticule: string
+  readonly label: string
+  readonly halo: string
+  /** Outlines of tiles and areas. */
+  readonly outline: string
+  readonly accent: string
+  /** Under a line, so that it stands out from what is beneath it. */
+  readonly casing: string
+}
+
+export function mapColors(dark: boolean): MapColors {
+  return dark
+    ? {
+        background: '#101619',
+        graticule: '#243036',
+        label: '#84929b',
+        halo: '#101619',
+        outline: '#9fb0ba',
+        accent: '#45c7b4',
+        casing: '#04110f',
+      }
+    : {
+        background: '#e9edef',
+        graticule: '#d3dadf',
+        label: '#64717a',
+        halo: '#e9edef',
+        outline: '#3a4850',
+        accent: '#0b7a6d',
+        casing: '#ffffff',
+      }
+}
+
+/** What the name of a layer suggests, then colours that are easily told apart on light and on dark. */
+const BY_NAME: readonly (readonly [RegExp, string])[] = [
+  [/water|river|lake|sea|bathymetry/, '#3b8fd0'],
+  [/building/, '#b9785a'],
+  [/street|road|segment|transport/, '#d8953a'],
+  [/rail|transit/, '#7d7391'],
+  [/landuse|land_use|natural|land|park|forest/, '#58a06a'],
+  [/boundar|division/, '#a05bb4'],
+  [/place|poi|address/, '#d1556b'],
+]
+const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
+
+/** The colour of a layer: always the same for the same name. */
+export function layerColor(name: string): string {
+  const known = BY_NAME.find(([pattern]) => pattern.test(name.toLowerCase()))
+  if (known) return known[1]
+  let hash = 0
+  for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) >>> 0
+  return PALETTE[hash % PALETTE.length] ?? '#2a9d8f'
+}
+
+/**
+ * Shades of similarity, from least to most alike: the viridis map of van der Walt and Smith at five places. It rises
+ * evenly in lightness, also for people who do not tell red from green.
+ */
+export const SIMILARITY_RAMP = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725'] as const

@@ -1,0 +1,120 @@
+import 'maplibre-gl/dist/maplibre-gl.css'
+import {
+  AttributionControl,
+  Map as MapLibreMap,
+  NavigationControl,
+  ScaleControl,
+  addProtocol,
+  setWorkerUrl,
+  type GeoJSONSource,
+  type StyleSpecification,
+} from 'maplibre-gl'
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
+import { PMTiles, Protocol } from 'pmtiles'
+import { mapColors } from './colors.ts'
+import { graticule, type Box } from './graticule.ts'
+
+setWorkerUrl(workerUrl)
+const archives = new Protocol()
+addProtocol('pmtiles', archives.tile)
+
+/** Labels are drawn with the page's own font: no glyphs are fetched from anywhere. */
+const FONT = ['Inter Variable']
+
+export interface MapOptions {
+  readonly container: HTMLElement
+  readonly dark: boolean
+  readonly view: MapView | null
+}
+
+/** Where a map looks. */
+export interface MapView {
+  readonly center: readonly [number, number]
+  readonly zoom: number
+}
+
+/** A map of nothing but meridians and parallels: what lies on it is the project's own. */
+export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
+  const map = new MapLibreMap({
+    container,
+    style: baseStyle(dark),
+    center: view ? [view.center[0], view.center[1]] : [10, 25],
+    zoom: view?.zoom ?? 1,
+    maxZoom: 20,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    rollEnabled: false,
+    renderWorldCopies: true,
+  })
+  map.touchZoomRotate.disableRotation()
+  map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
+  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-left')
+  map.addControl(new AttributionControl({ compact: true }), 'bottom-right')
+  const drawGraticule = () => {
+    const bounds = map.getBounds()
+    const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]
+    void map.getSource<GeoJSONSource>('graticule')?.setData(graticule(box))
+  }
+  map.on('load', drawGraticule)
+  map.on('moveend', drawGraticule)
+  return map
+}
+
+/** Brings the base of a map into the other theme. */
+export function setMapTheme(map: MapLibreMap, dark: boolean): void {
+  const colors = mapColors(dark)
+  map.setPaintProperty('background', 'background-color', colors.background)
+  map.setPaintProperty('graticule-lines', 'line-color', colors.graticule)
+  map.setPaintProperty('graticule-labels', 'text-color', colors.label)
+  map.setPaintProperty('graticule-labels', 'text-halo-color', colors.halo)
+}
+
+/** The archive at an address of this origin; read once and shared with the tiles that are drawn from it. */
+export function openArchive(path: string): PMTiles {
+  const url = new URL(path, location.href).href
+  const known = archives.get(url)
+  if (known) return known
+  const archive = new PMTiles(url)
+  archives.add(archive)
+  return archive
+}
+
+/** The source of an archive's tiles. */
+export function archiveSource(path: string): { type: 'vector'; url: string } {
+  return { type: 'vector', url: `pmtiles://${new URL(path, location.href).href}` }
+}
+
+function baseStyle(dark: boolean): StyleSpecification {
+  const colors = mapColors(dark)
+  return {
+    version: 8,
+    sources: { graticule: { type: 'geojson', data: { type: 'FeatureCollection', features: [] } } },
+    layers: [
+      { id: 'background', type: 'background', paint: { 'background-color': colors.background } },
+      {
+        id: 'graticule-lines',
+        type: 'line',
+        source: 'graticule',
+        filter: ['==', '$type', 'LineString'],
+        paint: { 'line-color': colors.graticule, 'line-width': 1 },
+      },
+      {
+        id: 'graticule-labels',
+        type: 'symbol',
+        source: 'graticule',
+        filter: ['==', '$type', 'Point'],
+        layout: {
+          'text-field': ['get', 'text'],
+          'text-font': FONT,
+          'text-size': 10.5,
+          'text-anchor': ['get', 'anchor'],
+          'text-padding': 4,
+          // Away from the edge that they stand on.
+          'text-offset': ['match', ['get', 'anchor'], 'left', ['literal', [0.5, 0]], ['literal', [0, -0.4]]],
+        },
+        paint: { 'text-color': colors.label, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
+      },
+    ],
+  }
+}

@@ -1,0 +1,51 @@
+/** West, south, east, north in degrees. */
+export type Box = readonly [number, number, number, number]
+
+const STEPS = [45, 30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001]
+/** Web Mercator ends here. */
+const MAX_LAT = 85.05
+/** Parallels or meridians that a view should show, about. */
+const WANTED = 7
+
+/** Meridians and parallels over a view, with a label each where they meet its lower and left edge. */
+export function graticule([west, south, east, north]: Box): GeoJSON.FeatureCollection {
+  const width = Math.max(east - west, 1e-6)
+  const step = STEPS.find((candidate) => width / candidate >= WANTED) ?? 0.001
+  const features: GeoJSON.Feature[] = []
+  const bottom = Math.max(south, -MAX_LAT)
+  const top = Math.min(north, MAX_LAT)
+  for (const lng of multiples(step, west, east)) {
+    features.push(line([lng, bottom], [lng, top]))
+    features.push(label([lng, bottom], degrees(wrap(lng), step, 'E', 'W'), 'bottom'))
+  }
+  for (const lat of multiples(step, bottom, top)) {
+    features.push(line([west, lat], [east, lat]))
+    features.push(label([west, lat], degrees(lat, step, 'N', 'S'), 'left'))
+  }
+  return { type: 'FeatureCollection', features }
+}
+
+function multiples(step: number, from: number, to: number): number[] {
+  const first = Math.ceil(from / step)
+  const last = Math.floor(to / step)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step)
+}
+
+function wrap(lng: number): number {
+  return ((((lng + 180) % 360) + 360) % 360) - 180
+}
+
+function degrees(value: number, step: number, positive: string, negative: string): string {
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
+  const text = Math.abs(value).toFixed(digits)
+  if (Number(text) === 0) return '0°'
+  return `${text}°${value > 0 ? positive : negative}`
+}
+
+function line(a: [number, number], b: [number, number]): GeoJSON.Feature {
+  return { type: 'Feature', properties: {}, geometry: { type: 'LineString', coordinates: [a, b] } }
+}
+
+function label(at: [number, number], text: string, anchor: 'left' | 'bottom'): GeoJSON.Feature {
+  return { type: 'Feature', properties: { text, anchor }, geometry: { type: 'Point', coordinates: at } }
+}

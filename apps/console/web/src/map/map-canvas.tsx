@@ -1,0 +1,73 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { useStore } from '../lib/store.ts'
+import { isDark } from '../lib/theme.ts'
+import { createMap, setMapTheme, type MapView } from './engine.ts'
+
+export interface MapCanvasProps {
+  /** What the map shows, for people who do not see it. */
+  readonly label: string
+  readonly projectRef: string
+  /** Called when the map is there, and with null when it goes. */
+  readonly onMap: (map: MapLibreMap | null) => void
+  readonly children?: ComponentChildren
+}
+
+/** A map that remembers where one was looking in the project. */
+export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null)
+  const current = useRef<MapLibreMap | null>(null)
+  const [ready, setReady] = useState(false)
+  const dark = useStore(isDark)
+  useEffect(() => {
+    if (!box.current) return
+    const map = createMap({ container: box.current, dark: isDark.get(), view: savedView(projectRef) })
+    map.getCanvas().setAttribute('aria-label', label)
+    map.on('load', () => {
+      current.current = map
+      setMapTheme(map, isDark.get())
+      onMap(map)
+      setReady(true)
+    })
+    map.on('moveend', () => saveView(projectRef, map))
+    return () => {
+      current.current = null
+      setReady(false)
+      onMap(null)
+      map.remove()
+    }
+  }, [projectRef])
+  useEffect(() => {
+    if (current.current) setMapTheme(current.current, dark)
+  }, [dark])
+  return (
+    <div class="map-box" aria-busy={!ready}>
+      <div class="canvas" ref={box} />
+      {children}
+    </div>
+  )
+}
+
+/** True when this browser has looked somewhere in the project before. */
+export function hasSavedView(projectRef: string): boolean {
+  return savedView(projectRef) !== null
+}
+
+function savedView(projectRef: string): MapView | null {
+  try {
+    const view = JSON.parse(localStorage.getItem(viewKey(projectRef)) ?? 'null') as MapView | null
+    return view && view.center.every(Number.isFinite) && Number.isFinite(view.zoom) ? view : null
+  } catch {
+    return null
+  }
+}
+
+function saveView(projectRef: string, map: MapLibreMap): void {
+  const { lng, lat } = map.getCenter()
+  localStorage.setItem(viewKey(projectRef), JSON.stringify({ center: [lng, lat], zoom: map.getZoom() }))
+}
+
+function viewKey(projectRef: string): string {
+  return `terrane.view.${projectRef}`
+}

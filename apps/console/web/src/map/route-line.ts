@@ -1,0 +1,35 @@
+import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import { mapColors } from './colors.ts'
+
+/** The lowest of the map's layers that lie on top of archives. */
+export const FIRST_ROUTE_LAYER = 'route-casing'
+
+/** Prepares a map for a route, or brings it into another theme. */
+export function addRouteLayers(map: MapLibreMap, dark: boolean): void {
+  const { accent, casing } = mapColors(dark)
+  if (!map.getSource('route')) {
+    const data: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
+    map.addSource('route', { type: 'geojson', data })
+    map.addSource('maneuver', { type: 'geojson', data })
+    const layout = { 'line-cap': 'round', 'line-join': 'round' } as const
+    map.addLayer({ id: 'route-casing', type: 'line', source: 'route', layout, paint: { 'line-width': 9 } })
+    map.addLayer({ id: 'route-line', type: 'line', source: 'route', layout, paint: { 'line-width': 5 } })
+    map.addLayer({ id: 'maneuver-line', type: 'line', source: 'maneuver', layout, paint: { 'line-width': 5 } })
+  }
+  map.setPaintProperty('route-casing', 'line-color', casing)
+  map.setPaintProperty('route-line', 'line-color', accent)
+  map.setPaintProperty('maneuver-line', 'line-color', dark ? '#ffd166' : '#d9480f')
+}
+
+/** Draws lines of [lng, lat]: the legs of a route, or the stretch of one maneuver. */
+export function showLines(
+  map: MapLibreMap,
+  source: 'route' | 'maneuver',
+  lines: readonly (readonly [number, number][])[],
+): void {
+  void map.getSource<GeoJSONSource>(source)?.setData({
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'MultiLineString', coordinates: lines.map((line) => [...line]) },
+  })
+}

@@ -1,0 +1,72 @@
+import type { ExpressionSpecification, GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import type { Match, Tile } from '../lib/embeddings.ts'
+import { SIMILARITY_RAMP, mapColors } from './colors.ts'
+
+/** The lowest of the map's layers that lie on top of archives. */
+export const FIRST_TILE_LAYER = 'tiles-fill'
+
+/** Similarities from the least to the most alike that are shown; the tile that was asked for is not among them. */
+export type Range = readonly [number, number]
+
+/** Prepares a map for tiles and matches, or brings them into another theme. */
+export function addTileLayers(map: MapLibreMap, dark: boolean): void {
+  const { outline, accent } = mapColors(dark)
+  if (!map.getSource('tiles')) {
+    const data: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
+    map.addSource('tiles', { type: 'geojson', data })
+    map.addSource('matches', { type: 'geojson', data })
+    map.addLayer({ id: 'tiles-fill', type: 'fill', source: 'tiles', paint: { 'fill-opacity': 0 } })
+    map.addLayer({ id: 'matches-fill', type: 'fill', source: 'matches', paint: { 'fill-opacity': 0.78 } })
+    map.addLayer({
+      id: 'tiles-line',
+      type: 'line',
+      source: 'tiles',
+      paint: { 'line-width': 0.7, 'line-opacity': 0.45 },
+    })
+    map.addLayer({ id: 'query-line', type: 'line', source: 'matches', paint: { 'line-width': 3.5 } })
+    showFocus(map, null, null)
+  }
+  map.setPaintProperty('tiles-line', 'line-color', outline)
+  map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
+}
+
+export function showTiles(map: MapLibreMap, tiles: readonly Tile[]): void {
+  setFeatures(
+    map,
+    'tiles',
+    tiles.map(({ id, geom }) => ({ type: 'Feature', properties: { id }, geometry: geom })),
+  )
+}
+
+/** Shades matches by similarity over a range; `queryId` is the tile they are compared with. */
+export function showMatches(
+  map: MapLibreMap,
+  matches: readonly Match[],
+  queryId: string | null,
+  [low, high]: Range,
+): void {
+  const features = matches.map(({ id, similarity, geom }) => ({
+    type: 'Feature' as const,
+    properties: { id, similarity, query: id === queryId },
+    geometry: geom,
+  }))
+  setFeatures(map, 'matches', features)
+  const step = Math.max(high - low, 1e-9) / (SIMILARITY_RAMP.length - 1)
+  const stops = SIMILARITY_RAMP.flatMap((color, i) => [low + i * step, color])
+  const ramp = ['interpolate', ['linear'], ['get', 'similarity'], ...stops] as ExpressionSpecification
+  map.setPaintProperty('matches-fill', 'fill-color', ramp)
+}
+
+/** Outlines the tile that was asked for and one that is looked at. */
+export function showFocus(map: MapLibreMap, queryId: string | null, focusId: string | null): void {
+  map.setFilter('query-line', ['any', ['==', ['get', 'id'], queryId ?? ''], ['==', ['get', 'id'], focusId ?? '']])
+}
+
+/** Leaves out what is less alike. */
+export function showFrom(map: MapLibreMap, least: number): void {
+  map.setFilter('matches-fill', ['>=', ['get', 'similarity'], least])
+}
+
+function setFeatures(map: MapLibreMap, source: string, features: GeoJSON.Feature[]): void {
+  void map.getSource<GeoJSONSource>(source)?.setData({ type: 'FeatureCollection', features })
+}

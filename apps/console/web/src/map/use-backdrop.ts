@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { useStore } from '../lib/store.ts'
+import { hasSavedLayers, layerBox, readLayers, showLayers, visibleLayers } from './layers.ts'
+import { lookAt } from './look-at.ts'
+import { hasSavedView } from './map-canvas.tsx'
+
+/** Layers that are shown while nobody has chosen any. */
+const SHOWN_AT_FIRST = 8
+
+/**
+ * Draws the project's chosen layers beneath what the page itself draws. Where nobody has chosen or looked around yet it
+ * shows the latest ones and goes where they are; `stay` leaves the view alone.
+ */
+export function useBackdrop(map: MapLibreMap | null, ref: string, beneath: string | null, stay = false): void {
+  const visible = useStore(visibleLayers(ref))
+  const looked = useRef(hasSavedView(ref))
+  useEffect(() => {
+    if (hasSavedLayers(ref)) return
+    const abort = new AbortController()
+    const chooseFirst = async () => {
+      const { data } = await readLayers(ref, abort.signal)
+      if (data.length > 0) visibleLayers(ref).set(data.slice(0, SHOWN_AT_FIRST).map(({ path }) => path))
+    }
+    // Pages that list the layers tell of what is wrong with them.
+    chooseFirst().catch(() => {})
+    return () => abort.abort()
+  }, [ref])
+  useEffect(() => {
+    // So they do of an archive that cannot be read.
+    if (map) showLayers(map, ref, visible, beneath).catch(() => {})
+  }, [map, visible])
+  useEffect(() => {
+    const [path] = visible
+    if (!map || path === undefined || looked.current || stay) return
+    looked.current = true
+    const look = async () => {
+      const box = await layerBox(ref, path)
+      if (map.style) lookAt(map, box)
+    }
+    look().catch(() => {})
+  }, [map, visible, stay])
+}

@@ -1,0 +1,157 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Code, Notice, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatBytes } from '../../lib/format.ts'
+import { callFunction, type Answer, type Call, type FunctionShown } from '../../lib/functions.ts'
+import type { Project } from '../../lib/project.ts'
+
+const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Calls a function by hand and shows what came back. */
+export function CallPanel({ project, shown }: { project: Project; shown: FunctionShown }): JSX.Element {
+  const { methods, auth } = shown.policy
+  const [method, setMethod] = useState(methods.includes('POST') ? 'POST' : (methods[0] ?? 'POST'))
+  const [target, setTarget] = useState('')
+  const [body, setBody] = useState('{}')
+  const [role, setRole] = useState<Call['role']>(auth === 'service' ? 'service' : 'anon')
+  const [answer, setAnswer] = useState<Answer | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [busy, setBusy] = useState(false)
+  const withBody = !WITHOUT_BODY.has(method)
+  const wrong = withBody && body.trim() !== '' ? jsonProblem(body) : null
+
+  const call = async () => {
+    const [path = '', query = ''] = target.replace(/^\//, '').split('?')
+    setBusy(true)
+    setProblem(null)
+    try {
+      setAnswer(
+        await callFunction(project.ref, shown.name, {
+          method,
+          path,
+          query,
+          role,
+          ...(withBody && body.trim() !== '' && { body }),
+        }),
+      )
+    } catch (error) {
+      setAnswer(null)
+      setProblem(toProblem(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <section class="card" aria-labelledby="call-title">
+      <header>
+        <h2 id="call-title">Call</h2>
+        <Segmented
+          label="Whose key is sent"
+          value={role}
+          onChange={setRole}
+          options={[
+            { value: 'anon', label: 'anon' },
+            { value: 'service', label: 'service role' },
+          ]}
+        />
+      </header>
+      <form
+        class="body stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void call()
+        }}
+      >
+        <div class="request-line">
+          <select
+            class="select"
+            aria-label="Method"
+            value={method}
+            onChange={(event) => setMethod(event.currentTarget.value)}
+          >
+            {methods.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <input
+            class="input mono"
+            aria-label="Path and query after the name"
+            placeholder={`/functions/v1/${shown.name} /path ?query`}
+            value={target}
+            onInput={(event) => setTarget(event.currentTarget.value)}
+          />
+          <button type="submit" class="button primary" disabled={busy || wrong !== null}>
+            <Icon name="play" size={14} />
+            {busy ? 'Calling …' : 'Call'}
+          </button>
+        </div>
+        {withBody && (
+          <div class="field">
+            <label for="call-body">JSON body</label>
+            <textarea
+              id="call-body"
+              class="textarea"
+              spellcheck={false}
+              value={body}
+              aria-invalid={wrong !== null}
+              aria-describedby="call-body-help"
+              onInput={(event) => setBody(event.currentTarget.value)}
+            />
+            <p id="call-body-help" class={wrong ? 'problem' : 'help'}>
+              {wrong ?? (role === 'service' ? 'The service role is not held back by row security.' : '')}
+            </p>
+          </div>
+        )}
+        {problem && <ProblemNotice problem={problem} />}
+        {answer && <AnswerView answer={answer} />}
+      </form>
+    </section>
+  )
+}
+
+function AnswerView({ answer }: { answer: Answer }): JSX.Element {
+  const { status, ms, bytes, headers, body, truncated } = answer
+  return (
+    <div class="stack answer" role="status">
+      <div class="chips nums">
+        <span class={`badge ${status < 400 ? 'success' : 'failed'}`}>{status}</span>
+        <span class="dim">{ms} ms</span>
+        <span class="dim">{formatBytes(bytes)}</span>
+        <span class="dim">{headers['content-type'] ?? ''}</span>
+      </div>
+      {truncated && <Notice kind="warn">Only the beginning of the body is shown.</Notice>}
+      {body !== '' && <Code label="Body of the answer" text={pretty(body, headers['content-type'] ?? '')} />}
+      <details>
+        <summary>Headers</summary>
+        <Code
+          label="Headers of the answer"
+          text={Object.entries(headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        />
+      </details>
+    </div>
+  )
+}
+
+function pretty(body: string, type: string): string {
+  if (!type.includes('json')) return body
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}
+
+function jsonProblem(text: string): string | null {
+  try {
+    JSON.parse(text)
+    return null
+  } catch (error) {
+    return `The body is not valid JSON: ${(error as Error).message}`
+  }
+}

@@ -1,0 +1,22 @@
+import type { JSX } from 'preact'
+import { jobState, type Job } from '../../lib/jobs.ts'
+
+const LABELS = {
+  pending: 'Queued',
+  running: 'Running',
+  success: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+} as const
+
+/** How a job stands. */
+export function JobBadge({ job }: { job: Job }): JSX.Element {
+  const state = jobState(job)
+  const stopping = job.cancel_requested && !job.terminal
+  return (
+    <span class={`badge ${state}`}>
+      <span class="dot" aria-hidden="true" />
+      {stopping ? 'Stopping' : LABELS[state]}
+    </span>
+  )
+}

@@ -1,0 +1,190 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatClock, formatDateTime, formatDuration, formatNumber } from '../../lib/format.ts'
+import { cancelJob, jobSeconds, jobState, jobSubject, type Job } from '../../lib/jobs.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { taskLabel } from '../../lib/tasks.ts'
+import { useInterval } from '../../lib/use-resource.ts'
+import { Crumbs } from './crumbs.tsx'
+import { JobBadge } from './job-badge.tsx'
+import { JobResult } from './job-result.tsx'
+import { useJob, type Activity } from './use-job.ts'
+
+/** One job: how far it is, what came of it, and what can be done about it. */
+export function JobPage({ project, task, id }: { project: Project; task: string; id: string }): JSX.Element {
+  const { job, activity, problem, show } = useJob(project.ref, task, id)
+  const [refused, setRefused] = useState<Problem | null>(null)
+  const cancel = async () => {
+    if (!job) return
+    try {
+      show(await cancelJob(project.ref, job))
+    } catch (error) {
+      setRefused(toProblem(error))
+    }
+  }
+  if (problem) {
+    return (
+      <div class="page">
+        <Crumbs projectRef={project.ref} />
+        <ProblemNotice problem={problem} />
+      </div>
+    )
+  }
+  if (!job) return <Loading what="Loading the job" />
+  return (
+    <div class="page">
+      <div class="job-head">
+        <Crumbs projectRef={project.ref} />
+        <div class="page-head">
+          <h1>{jobSubject(job)}</h1>
+          <JobBadge job={job} />
+          <div class="actions">
+            {!job.terminal && (
+              <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => void cancel()}>
+                <Icon name="close" size={14} />
+                {job.cancel_requested ? 'Stopping …' : 'Cancel'}
+              </button>
+            )}
+            <Link class="button" href={`/p/${project.ref}/new/${job.taskName}?again=${job.job_id}`}>
+              <Icon name="play" size={14} />
+              Run again
+            </Link>
+          </div>
+        </div>
+        <p class="dim">{taskLabel(job.taskName)}</p>
+      </div>
+      {refused && <ProblemNotice problem={refused} />}
+      {!job.terminal && <JobProgress job={job} />}
+      {job.error && <JobFailure job={job} />}
+      <div class="columns">
+        <div class="stack">
+          {job.result && (
+            <section class="card">
+              <header>
+                <h2>Result</h2>
+              </header>
+              <div class="body">
+                <JobResult project={project} job={job} />
+              </div>
+            </section>
+          )}
+          <section class="card">
+            <header>
+              <h2>Input</h2>
+            </header>
+            <div class="body">
+              <Code label="Input" text={JSON.stringify(job.input, null, 2)} />
+            </div>
+          </section>
+        </div>
+        <div class="stack">
+          <JobTimes job={job} />
+          <JobActivity job={job} activity={activity} />
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function JobProgress({ job }: { job: Job }): JSX.Element {
+  const { progress } = job
+  const percent = job.status === 'running' ? (progress?.percent ?? null) : null
+  const count =
+    progress && progress.total !== null && progress.unit
+      ? `${formatNumber(progress.done)} of ${formatNumber(progress.total)} ${progress.unit}`
+      : progress && progress.done > 0
+        ? `${formatNumber(progress.done)} ${progress.unit}`
+        : ''
+  const eta = progress?.eta_seconds == null ? '' : `about ${formatDuration(progress.eta_seconds)} left`
+  return (
+    <section class="card job-progress" aria-label="Progress">
+      <div class="row">
+        <span>
+          {job.status === 'pending' ? 'Waiting for a worker' : (progress?.message ?? 'Starting')}
+          {progress?.phase && <code class="faint"> {progress.phase}</code>}
+        </span>
+        <strong class="nums">{percent === null ? '' : `${percent.toFixed(0)} %`}</strong>
+      </div>
+      <ProgressBar percent={percent} label="Progress of the job" />
+      <div class="row small dim nums">
+        <span>{count}</span>
+        <span>{eta}</span>
+      </div>
+    </section>
+  )
+}
+
+function JobFailure({ job }: { job: Job }): JSX.Element {
+  const { error } = job
+  const cancelled = jobState(job) === 'cancelled'
+  return (
+    <div class={`notice ${cancelled ? 'warn' : 'error'}`} role={cancelled ? 'status' : 'alert'}>
+      <Icon name="alert" />
+      <div>
+        <strong>{error?.message}</strong> <code class="faint">{error?.code}</code>
+        {error?.hint && <p class="hint">{error.hint}</p>}
+        {error?.details && <p class="hint small">{error.details}</p>}
+        {error?.retryable && !cancelled && <p class="hint">The same request may succeed later without a change.</p>}
+      </div>
+    </div>
+  )
+}
+
+function JobTimes({ job }: { job: Job }): JSX.Element {
+  const [now, setNow] = useState(Date.now())
+  useInterval(job.terminal ? null : 1000, () => setNow(Date.now()))
+  const seconds = jobSeconds(job, now)
+  const rows: [string, string | JSX.Element][] = [
+    ['Submitted', formatDateTime(job.created_at)],
+    ['Started', job.started_at ? formatDateTime(job.started_at) : '–'],
+    ['Ended', job.finished_at ? formatDateTime(job.finished_at) : '–'],
+    ['Duration', seconds === null ? '–' : formatDuration(seconds)],
+    ['Attempt', `${Math.max(1, job.attempt)} of ${job.max_attempts}`],
+    ['Id', <code key="id">{job.job_id}</code>],
+  ]
+  return (
+    <section class="card">
+      <header>
+        <h2>Job</h2>
+      </header>
+      <dl class="facts body nums">
+        {rows.map(([name, value]) => (
+          <>
+            <dt key={`t${name}`}>{name}</dt>
+            <dd key={`d${name}`}>{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+function JobActivity({ job, activity }: { job: Job; activity: readonly Activity[] }): JSX.Element | null {
+  const end = job.finished_at
+    ? [{ at: job.finished_at, text: job.status === 'success' ? 'Done' : (job.error?.message ?? 'Failed') }]
+    : []
+  const start = job.started_at ? [{ at: job.started_at, text: 'Started' }] : []
+  const lines = [{ at: job.created_at, text: 'Submitted' }, ...start, ...activity, ...end]
+  return (
+    <section class="card">
+      <header>
+        <h2>Activity</h2>
+      </header>
+      <ol class="timeline body" aria-live="polite">
+        {lines.map(({ at, text }, i) => {
+          const last = end.length > 0 && i === lines.length - 1
+          return (
+            <li key={`${at} ${text}`} class={last ? (job.status === 'success' ? 'good' : 'bad') : ''}>
+              <time dateTime={at}>{formatClock(at)}</time>
+              <span>{text}</span>
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}

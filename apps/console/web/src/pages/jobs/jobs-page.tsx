@@ -1,0 +1,185 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Empty, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatAgo, formatDateTime, formatDuration } from '../../lib/format.ts'
+import { JobFeed } from '../../lib/job-feed.ts'
+import { jobSeconds, jobSubject, readJobs, type Job } from '../../lib/jobs.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { TASKS, taskLabel } from '../../lib/tasks.ts'
+import { useInterval } from '../../lib/use-resource.ts'
+import { JobBadge } from './job-badge.tsx'
+
+const PAGE = 25
+/** While something is going on one looks often. */
+const BUSY_MS = 3000
+const CALM_MS = 15_000
+
+const STATES = [
+  { value: '', label: 'Any state' },
+  { value: 'pending', label: 'Queued' },
+  { value: 'running', label: 'Running' },
+  { value: 'success', label: 'Done' },
+  { value: 'failed', label: 'Failed or cancelled' },
+] as const
+
+/** All jobs of the project, newest first. */
+export function JobsPage({ project }: { project: Project }): JSX.Element {
+  const [task, setTask] = useState('')
+  const [status, setStatus] = useState('')
+  const { jobs, problem, more, loadMore, refresh } = useJobs(project.ref, task, status)
+  const busy = jobs?.some((job) => !job.terminal) ?? false
+  useInterval(busy ? BUSY_MS : CALM_MS, refresh)
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Jobs</h1>
+        <div class="actions">
+          <Link class="button primary" href={`/p/${project.ref}/new`}>
+            <Icon name="plus" />
+            New job
+          </Link>
+        </div>
+      </div>
+      <div class="filters">
+        <select class="select" aria-label="Task" value={task} onChange={(event) => setTask(event.currentTarget.value)}>
+          <option value="">Every task</option>
+          {Object.keys(TASKS).map((name) => (
+            <option key={name} value={name}>
+              {taskLabel(name)}
+            </option>
+          ))}
+        </select>
+        <select
+          class="select"
+          aria-label="State"
+          value={status}
+          onChange={(event) => setStatus(event.currentTarget.value)}
+        >
+          {STATES.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      {problem && <ProblemNotice problem={problem} onRetry={refresh} />}
+      {!jobs && !problem && <Loading what="Loading jobs" />}
+      {jobs?.length === 0 && (
+        <div class="card">
+          <Empty icon="jobs" title={task || status ? 'No job fits these filters' : 'No job yet'}>
+            <Link href={`/p/${project.ref}/new`}>Start one</Link>
+          </Empty>
+        </div>
+      )}
+      {jobs && jobs.length > 0 && (
+        <div class="card scroll-x">
+          <JobTable jobs={jobs} projectRef={project.ref} />
+        </div>
+      )}
+      {more && (
+        <button type="button" class="button" onClick={loadMore}>
+          Show older jobs
+        </button>
+      )}
+    </div>
+  )
+}
+
+function JobTable({ jobs, projectRef }: { jobs: readonly Job[]; projectRef: string }): JSX.Element {
+  return (
+    <table class="table cards jobs">
+      <thead>
+        <tr>
+          <th>Job</th>
+          <th>Task</th>
+          <th>State</th>
+          <th>Submitted</th>
+          <th class="num">Duration</th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <JobRow key={job.job_id} job={job} projectRef={projectRef} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function JobRow({ job, projectRef }: { job: Job; projectRef: string }): JSX.Element {
+  const seconds = jobSeconds(job)
+  const { progress } = job
+  return (
+    <tr>
+      <td class="what">
+        <Link href={`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`}>{jobSubject(job)}</Link>
+      </td>
+      <td class="dim">{taskLabel(job.taskName)}</td>
+      <td class="state">
+        <JobBadge job={job} />
+        {job.status === 'running' && (
+          <>
+            <span class="small dim"> {progress?.message}</span>
+            <ProgressBar percent={progress?.percent ?? null} label={`Progress of ${jobSubject(job)}`} />
+          </>
+        )}
+        {job.status === 'failed' && job.error && job.error.code !== 'cancelled' && (
+          <div class="small dim truncate" title={job.error.message}>
+            {job.error.message}
+          </div>
+        )}
+      </td>
+      <td class="dim">
+        <time dateTime={job.created_at} title={formatDateTime(job.created_at)}>
+          {formatAgo(job.created_at)}
+        </time>
+      </td>
+      <td class="num dim">{seconds === null ? '–' : formatDuration(seconds)}</td>
+    </tr>
+  )
+}
+
+/** The jobs that fit the filters; a refresh reads as many as are shown. */
+function useJobs(ref: string, task: string, status: string) {
+  const [jobs, setJobs] = useState<readonly Job[] | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [more, setMore] = useState(false)
+  const feed = useRef<JobFeed | null>(null)
+  const shown = useRef(PAGE)
+
+  const read = async (from: JobFeed, count: number, keep: boolean) => {
+    feed.current = from
+    try {
+      const found = await from.next(count)
+      if (feed.current !== from) return
+      setJobs((old) => (keep ? [...(old ?? []), ...found] : found))
+      setMore(from.hasMore)
+      setProblem(null)
+    } catch (error) {
+      if (feed.current === from) setProblem(toProblem(error))
+    }
+  }
+  const refresh = () => {
+    const fresh = new JobFeed(task ? [task] : Object.keys(TASKS), (name, cursor) =>
+      readJobs(ref, name, { status, cursor, limit: PAGE }),
+    )
+    void read(fresh, shown.current, false)
+  }
+  const loadMore = () => {
+    if (!feed.current) return
+    shown.current += PAGE
+    void read(feed.current, PAGE, true)
+  }
+  useEffect(() => {
+    shown.current = PAGE
+    setJobs(null)
+    refresh()
+    return () => {
+      feed.current = null
+    }
+  }, [ref, task, status])
+  return { jobs, problem, more, loadMore, refresh }
+}

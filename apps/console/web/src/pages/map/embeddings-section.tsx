@@ -1,0 +1,201 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { MAX_TILES, readTiles, search, type EmbeddingTable, type Match, type SearchFrom } from '../../lib/embeddings.ts'
+import { formatNumber } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { useResource, type Resource } from '../../lib/use-resource.ts'
+import { boxOf, lookAt } from '../../map/look-at.ts'
+import { showFocus, showFrom, showMatches, showTiles } from '../../map/tiles.ts'
+import { MatchList, SimilarityLegend } from './matches.tsx'
+
+const COUNTS = [20, 100, 500, 2000, 20_000] as const
+
+interface EmbeddingsProps {
+  readonly project: Project
+  readonly map: MapLibreMap | null
+  readonly catalogue: Resource<readonly EmbeddingTable[]>
+  /** The table that is explored. */
+  readonly table: string | null
+  readonly from: SearchFrom | null
+  readonly onTable: (table: string | null) => void
+  readonly onFrom: (from: SearchFrom) => void
+}
+
+/** Embedding tables: choose one, then a tile of it, and see the tiles that are like it. */
+export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
+  const { project, catalogue, table, onTable } = props
+  const entry = catalogue.value?.find(({ table_name: name }) => name === table)
+  return (
+    <section aria-labelledby="embeddings-title">
+      <h2 id="embeddings-title">
+        <Icon name="grid" />
+        Similarity
+      </h2>
+      {catalogue.problem && <ProblemNotice problem={catalogue.problem} onRetry={catalogue.reload} />}
+      {!catalogue.value && !catalogue.problem && <Loading what="Loading embeddings" />}
+      {catalogue.value?.length === 0 && (
+        <p class="dim">
+          No embeddings yet. <Link href={`/p/${project.ref}/new/createGeoEmbeddings`}>Create some</Link> from imagery.
+        </p>
+      )}
+      {catalogue.value && catalogue.value.length > 0 && (
+        <select
+          class="select"
+          aria-label="Embedding table"
+          value={table ?? ''}
+          onChange={(event) => onTable(event.currentTarget.value || null)}
+        >
+          <option value="">Choose a table …</option>
+          {catalogue.value.map(({ table_name: name, rows }) => (
+            <option key={name} value={name}>
+              {name} ({formatNumber(rows)})
+            </option>
+          ))}
+        </select>
+      )}
+      {catalogue.value && table !== null && !entry && <p class="problem">There is no embedding table {table}.</p>}
+      {entry && <Explorer key={entry.table_name} {...props} entry={entry} />}
+    </section>
+  )
+}
+
+function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Element {
+  const { table_name: table, rows, bbox } = entry
+  const [count, setCount] = useState<number>(500)
+  const [least, setLeast] = useState(-1)
+  const [focus, setFocus] = useState<string | null>(null)
+  const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
+  const found = useResource(from && `search ${table} ${JSON.stringify(from)} ${count}`, (signal) =>
+    search(project.ref, table, from ?? { id: '' }, count, signal),
+  )
+  const queryId = from && 'id' in from ? from.id : null
+  const others = (found.value ?? []).filter(({ id }) => id !== queryId)
+  const low = others.at(-1)?.similarity ?? 0
+  const high = others[0]?.similarity ?? 1
+
+  useEffect(() => {
+    if (map && bbox) lookAt(map, bbox)
+  }, [map, table])
+  useEffect(() => {
+    if (!map) return
+    showTiles(map, tiles.value ?? [])
+    return () => {
+      if (map.style) showTiles(map, [])
+    }
+  }, [map, tiles.value])
+  useEffect(() => {
+    if (!map) return
+    showMatches(map, found.value ?? [], queryId, [low, high])
+    return () => {
+      if (map.style) showMatches(map, [], null, [0, 1])
+    }
+  }, [map, found.value])
+  useEffect(() => {
+    if (map) showFocus(map, queryId, focus)
+  }, [map, queryId, focus])
+  useEffect(() => {
+    if (map) showFrom(map, least)
+  }, [map, least])
+  useEffect(() => {
+    setFocus(null)
+    setLeast(-1)
+  }, [found.value])
+
+  const look = (match: Match) => {
+    setFocus(match.id)
+    const box = boxOf(match.geom.coordinates.flat())
+    const sight = map?.getBounds()
+    if (map && box && sight && !sight.contains([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2])) lookAt(map, box, 15)
+  }
+  return (
+    <>
+      <p class="small dim nums">
+        {formatNumber(rows)} {entry.kind === 'srai' ? 'cells' : 'tiles'}, {entry.dims} dimensions, {entry.model_name}
+      </p>
+      {entry.attribution && <p class="small faint">{entry.attribution}</p>}
+      {rows > MAX_TILES && (
+        <Notice>
+          The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined; a click elsewhere asks by position.
+        </Notice>
+      )}
+      {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
+      {tiles.loading && <Loading what="Loading tiles" />}
+      <QueryForm from={from} count={count} onFrom={onFrom} onCount={setCount} />
+      {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
+      {found.loading && <Loading what="Comparing" />}
+      {others.length > 0 && (
+        <>
+          <SimilarityLegend low={low} high={high} least={Math.max(least, low)} onLeast={setLeast} />
+          <MatchList
+            matches={others}
+            low={low}
+            high={high}
+            focus={focus}
+            onLook={look}
+            onFrom={(id) => onFrom({ id })}
+          />
+        </>
+      )}
+      {found.value && others.length === 0 && <p class="dim">Nothing else is there to compare with.</p>}
+    </>
+  )
+}
+
+/** The same as a click on the map, by the tile's id. */
+function QueryForm(props: {
+  from: SearchFrom | null
+  count: number
+  onFrom: (from: SearchFrom) => void
+  onCount: (count: number) => void
+}): JSX.Element {
+  const { from, count, onFrom, onCount } = props
+  const [id, setId] = useState('')
+  const given = from === null ? '' : 'id' in from ? from.id : ''
+  useEffect(() => setId(given), [given])
+  return (
+    <form
+      class="query-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (/^\d+$/.test(id)) onFrom({ id })
+      }}
+    >
+      <div class="field">
+        <label for="query-id">Like tile</label>
+        <input
+          id="query-id"
+          class="input nums"
+          inputMode="numeric"
+          pattern="\d+"
+          placeholder={
+            from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click one, or its id'
+          }
+          value={id}
+          onInput={(event) => setId(event.currentTarget.value.trim())}
+        />
+      </div>
+      <div class="field">
+        <label for="query-count">How many</label>
+        <select
+          id="query-count"
+          class="select"
+          value={String(count)}
+          onChange={(event) => onCount(Number(event.currentTarget.value))}
+        >
+          {COUNTS.map((option) => (
+            <option key={option} value={String(option)}>
+              {formatNumber(option)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button type="submit" class="button icon" aria-label="Find similar tiles">
+        <Icon name="search" />
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,120 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
+import { formatAgo, formatBytes } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { useStore } from '../../lib/store.ts'
+import type { Resource } from '../../lib/use-resource.ts'
+import { layerColor } from '../../map/colors.ts'
+import { layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
+import { lookAt } from '../../map/look-at.ts'
+
+/** The archives of the project: which are shown, and where they lie. */
+export function LayersSection(props: {
+  project: Project
+  map: MapLibreMap | null
+  layers: Resource<LayerList>
+}): JSX.Element {
+  const { project, map, layers } = props
+  const shown = visibleLayers(project.ref)
+  const visible = useStore(shown)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const list = layers.value
+  const act = (work: Promise<unknown>) => {
+    setProblem(null)
+    work.catch((error: unknown) => setProblem(toProblem(error)))
+  }
+  const archive = `/p/${project.ref}/new/archiveToPmtiles`
+  return (
+    <section aria-labelledby="layers-title">
+      <h2 id="layers-title">
+        <Icon name="layers" />
+        Layers
+      </h2>
+      {layers.problem && <ProblemNotice problem={layers.problem} onRetry={layers.reload} />}
+      {problem && <ProblemNotice problem={problem} />}
+      {!list && !layers.problem && <Loading what="Loading layers" />}
+      {list && !list.exists && (
+        <>
+          <p class="dim">Archives go into the bucket pmtiles of the project's storage, which is not there yet.</p>
+          <button
+            type="button"
+            class="button"
+            onClick={() =>
+              act(
+                request('POST', projectPath(project.ref, '/storage/v1/bucket'), { name: 'pmtiles' }).then(
+                  layers.reload,
+                ),
+              )
+            }
+          >
+            Make the bucket
+          </button>
+        </>
+      )}
+      {list?.exists && list.data.length === 0 && (
+        <p class="dim">
+          No layer yet. <Link href={`/p/${project.ref}/new/osmImportArea`}>Import an area</Link>, then{' '}
+          <Link href={archive}>archive a table</Link>.
+        </p>
+      )}
+      <ul>
+        {list?.data.map((layer) => (
+          <LayerRow
+            key={layer.path}
+            layer={layer}
+            checked={visible.includes(layer.path)}
+            onCheck={(checked) =>
+              shown.set(checked ? [...visible, layer.path] : visible.filter((path) => path !== layer.path))
+            }
+            onLook={() => {
+              if (!visible.includes(layer.path)) shown.set([...visible, layer.path])
+              if (map) act(layerBox(project.ref, layer.path).then((box) => lookAt(map, box)))
+            }}
+          />
+        ))}
+      </ul>
+      {list?.exists && list.data.length > 0 && (
+        <Link class="small" href={archive}>
+          Archive another table
+        </Link>
+      )}
+    </section>
+  )
+}
+
+function LayerRow(props: {
+  layer: Layer
+  checked: boolean
+  onCheck: (checked: boolean) => void
+  onLook: () => void
+}): JSX.Element {
+  const { layer, checked, onCheck, onLook } = props
+  const id = `layer-${layer.path}`
+  return (
+    <li class="layer-row">
+      <input id={id} type="checkbox" checked={checked} onChange={(event) => onCheck(event.currentTarget.checked)} />
+      <span class="swatch" style={{ background: layerColor(layer.path) }} aria-hidden="true" />
+      <label for={id}>
+        <span class="truncate">{layer.name}</span>
+        <span class="small faint nums">
+          {formatBytes(layer.bytes)}
+          {layer.updated_at && `, ${formatAgo(layer.updated_at)}`}
+        </span>
+      </label>
+      <button
+        type="button"
+        class="button small icon quiet"
+        aria-label={`Look at ${layer.name}`}
+        title="Look at it"
+        onClick={onLook}
+      >
+        <Icon name="locate" />
+      </button>
+    </li>
+  )
+}

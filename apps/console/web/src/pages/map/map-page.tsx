@@ -1,0 +1,137 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
+import type { SearchFrom } from '../../lib/embeddings.ts'
+import { readCatalogue } from '../../lib/embeddings.ts'
+import type { Project } from '../../lib/project.ts'
+import { navigate, usePlace } from '../../lib/router.tsx'
+import { useStore } from '../../lib/store.ts'
+import { isDark } from '../../lib/theme.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { layerBox, readLayers, shownLayerIds, visibleLayers } from '../../map/layers.ts'
+import { lookAt } from '../../map/look-at.ts'
+import { MapCanvas } from '../../map/map-canvas.tsx'
+import { FIRST_TILE_LAYER, addTileLayers } from '../../map/tiles.ts'
+import { useBackdrop } from '../../map/use-backdrop.ts'
+import { EmbeddingsSection } from './embeddings-section.tsx'
+import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
+import { LayersSection } from './layers-section.tsx'
+
+/** Features of one place that are worth reading. */
+const MAX_CLICKED = 8
+
+/**
+ * The project's data on a map: archives, what their features say, and embedding tiles shaded by how much they are like
+ * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table.
+ */
+export function MapPage({ project }: { project: Project }): JSX.Element {
+  const { path, query } = usePlace()
+  const table = query.get('embeddings')
+  const layer = query.get('layer')
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const [from, setFrom] = useState<SearchFrom | null>(null)
+  const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
+  const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
+  const catalogue = useResource(`catalogue ${project.ref}`, (signal) => readCatalogue(project.ref, signal))
+  const dark = useStore(isDark)
+
+  useEffect(() => {
+    if (map) addTileLayers(map, dark)
+  }, [map, dark])
+  useBackdrop(map, project.ref, FIRST_TILE_LAYER, table !== null || layer !== null)
+  useEffect(() => {
+    if (!map || layer === null) return
+    const shown = visibleLayers(project.ref)
+    if (!shown.get().includes(layer)) shown.set([...shown.get(), layer])
+    layerBox(project.ref, layer)
+      .then((box) => map.style && lookAt(map, box))
+      .catch(() => {})
+  }, [map, layer])
+  useClicks(map, table !== null, setFrom, setClicked)
+
+  // Sections draw into these layers as soon as they get the map.
+  const takeMap = (next: MapLibreMap | null) => {
+    if (next) addTileLayers(next, isDark.get())
+    setMap(next)
+  }
+  const choose = (next: string | null) => {
+    setFrom(null)
+    const asked = next === null ? '' : `?embeddings=${encodeURIComponent(next)}`
+    navigate(`${path}${asked}`, { replace: true })
+  }
+  return (
+    <div class="map-page">
+      <div class="side">
+        <header>
+          <h1>Map</h1>
+        </header>
+        <div class="scroll">
+          <EmbeddingsSection
+            project={project}
+            map={map}
+            catalogue={catalogue}
+            table={table}
+            from={from}
+            onTable={choose}
+            onFrom={setFrom}
+          />
+          <LayersSection project={project} map={map} layers={layers} />
+        </div>
+      </div>
+      <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
+        {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
+        {table !== null && from === null && <div class="hint-bar">Click a tile to see which others are like it</div>}
+      </MapCanvas>
+    </div>
+  )
+}
+
+/** A click asks for tiles like the one under it; without a table it tells of the features there. */
+function useClicks(
+  map: MapLibreMap | null,
+  searching: boolean,
+  onFrom: (from: SearchFrom) => void,
+  onFeatures: (features: readonly ClickedFeature[]) => void,
+): void {
+  useEffect(() => {
+    if (!map) return
+    const click = ({ point, lngLat }: MapMouseEvent) => {
+      if (searching) {
+        const [tile] = map.queryRenderedFeatures(point, { layers: ['tiles-fill'] })
+        onFeatures([])
+        onFrom(tile ? { id: String(tile.properties['id']) } : { lng: lngLat.lng, lat: lngLat.lat })
+        return
+      }
+      onFeatures(featuresAt(map, point))
+    }
+    const move = ({ point }: MapMouseEvent) => {
+      const layers = searching ? ['tiles-fill'] : shownLayerIds(map)
+      const found = layers.length > 0 && map.queryRenderedFeatures(point, { layers }).length > 0
+      map.getCanvas().style.cursor = found ? 'pointer' : ''
+    }
+    map.on('click', click)
+    map.on('mousemove', move)
+    return () => {
+      map.off('click', click)
+      map.off('mousemove', move)
+    }
+  }, [map, searching])
+}
+
+function featuresAt(map: MapLibreMap, { x, y }: { x: number; y: number }): ClickedFeature[] {
+  const reach = 4
+  const found = map.queryRenderedFeatures(
+    [
+      [x - reach, y - reach],
+      [x + reach, y + reach],
+    ],
+    { layers: shownLayerIds(map) },
+  )
+  const distinct = new Map(
+    found.map(({ sourceLayer = '', id, properties }) => {
+      const feature = { layer: sourceLayer, properties: { ...(id !== undefined && { id }), ...properties } }
+      return [JSON.stringify(feature), feature]
+    }),
+  )
+  return [...distinct.values()].slice(0, MAX_CLICKED)
+}

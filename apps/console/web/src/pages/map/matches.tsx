@@ -1,0 +1,87 @@
+import type { JSX } from 'preact'
+import { Icon } from '../../components/icon.tsx'
+import { formatNumber } from '../../lib/format.ts'
+import type { Match } from '../../lib/embeddings.ts'
+import { SIMILARITY_RAMP } from '../../map/colors.ts'
+
+/** Rows of the list; the map shows them all. */
+const LISTED = 100
+
+/** What the shades mean, and from where on they are shown. */
+export function SimilarityLegend(props: {
+  low: number
+  high: number
+  least: number
+  onLeast: (least: number) => void
+}): JSX.Element {
+  const { low, high, least, onLeast } = props
+  return (
+    <div class="ramp">
+      <div class="bar" style={{ background: `linear-gradient(to right, ${SIMILARITY_RAMP.join(', ')})` }} />
+      <input
+        class="range"
+        type="range"
+        aria-label="Least similarity that is shaded"
+        min={low}
+        max={high}
+        step={(high - low) / 200 || 0.001}
+        value={least}
+        aria-valuetext={least.toFixed(3)}
+        onInput={(event) => onLeast(Number(event.currentTarget.value))}
+      />
+      <div class="ends">
+        <span>{low.toFixed(3)}</span>
+        <span>{least > low ? `from ${least.toFixed(3)}` : 'cosine similarity'}</span>
+        <span>{high.toFixed(3)}</span>
+      </div>
+    </div>
+  )
+}
+
+/** The nearest neighbours, the most alike first. */
+export function MatchList(props: {
+  matches: readonly Match[]
+  low: number
+  high: number
+  focus: string | null
+  onLook: (match: Match) => void
+  onFrom: (id: string) => void
+}): JSX.Element {
+  const { matches, low, high, focus, onLook, onFrom } = props
+  return (
+    <>
+      <ol class="matches" aria-label="Nearest neighbours">
+        {matches.slice(0, LISTED).map((match, i) => (
+          <li key={match.id}>
+            <button type="button" class="match" aria-current={match.id === focus} onClick={() => onLook(match)}>
+              <span class="faint">{i + 1}</span>
+              <span class="truncate">{match.id}</span>
+              <span class="meter" aria-hidden="true">
+                <i style={{ width: `${share(match.similarity, low, high) * 100}%` }} />
+              </span>
+              <span>{match.similarity.toFixed(4)}</span>
+            </button>
+            <button
+              type="button"
+              class="button small icon quiet"
+              aria-label={`Tiles like ${match.id}`}
+              title="Tiles like this one"
+              onClick={() => onFrom(match.id)}
+            >
+              <Icon name="search" size={13} />
+            </button>
+          </li>
+        ))}
+      </ol>
+      {matches.length > LISTED && (
+        <p class="small dim">
+          The first {LISTED} of {formatNumber(matches.length)} that are shaded.
+        </p>
+      )}
+    </>
+  )
+}
+
+function share(value: number, low: number, high: number): number {
+  return high > low ? Math.max(0.03, (value - low) / (high - low)) : 1
+}

@@ -1,0 +1,166 @@
+import type { JSX } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
+import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import type { Project } from '../../lib/project.ts'
+import { COSTINGS, decodeShape, findRoute, type Costing, type RouteRequest } from '../../lib/routing.ts'
+import { useStore } from '../../lib/store.ts'
+import { isDark } from '../../lib/theme.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { boxOf, lookAt } from '../../map/look-at.ts'
+import { MapCanvas } from '../../map/map-canvas.tsx'
+import { FIRST_ROUTE_LAYER, addRouteLayers, showLines } from '../../map/route-line.ts'
+import { useBackdrop } from '../../map/use-backdrop.ts'
+import { Itinerary } from './itinerary.tsx'
+import { StopList } from './stop-list.tsx'
+import { emptyStop, placed, readStop, type Stop } from './stops.ts'
+import { useMarkers } from './use-markers.ts'
+
+const LANGUAGES = ['en-US', 'en-GB', 'cs-CZ', 'de-DE', 'es-ES', 'fr-FR', 'it-IT', 'nl-NL', 'pl-PL', 'pt-BR'] as const
+
+/** A route between clicked or entered places: the line, how far, how long, and each turn in words. */
+export function RoutePage({ project }: { project: Project }): JSX.Element {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const [stops, setStops] = useState<readonly Stop[]>(() => [emptyStop(), emptyStop()])
+  const [costing, setCosting] = useState<Costing>('auto')
+  const [units, setUnits] = useState<RouteRequest['units']>('kilometers')
+  const [language, setLanguage] = useState<string>(() => preferredLanguage())
+  const [stretch, setStretch] = useState<readonly [number, number][]>([])
+  const dark = useStore(isDark)
+
+  const places = stops.map(readStop).filter((place) => place !== null)
+  const wanted: RouteRequest | null =
+    places.length < 2 ? null : { locations: places.map(([lon, lat]) => ({ lat, lon })), costing, units, language }
+  const route = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
+    findRoute(project.ref, wanted as RouteRequest, signal),
+  )
+  const lines = useMemo(() => route.value?.legs.map(({ shape }) => decodeShape(shape)) ?? [], [route.value])
+
+  useEffect(() => {
+    if (map) addRouteLayers(map, dark)
+  }, [map, dark])
+  useBackdrop(map, project.ref, FIRST_ROUTE_LAYER)
+  useEffect(() => {
+    if (!map) return
+    showLines(map, 'route', lines)
+    const box = boxOf(lines.flat())
+    if (box && !contains(map, box)) lookAt(map, box)
+    setStretch([])
+  }, [map, lines])
+  useEffect(() => {
+    if (map) showLines(map, 'maneuver', [stretch])
+  }, [map, stretch])
+  useEffect(() => {
+    if (!map) return
+    const click = ({ lngLat }: MapMouseEvent) => setStops((old) => placed(old, lngLat))
+    map.getCanvas().style.cursor = 'crosshair'
+    map.on('click', click)
+    return () => void map.off('click', click)
+  }, [map])
+  useMarkers(map, stops, setStops)
+
+  const look = (line: readonly [number, number][]) => {
+    setStretch(line)
+    const box = boxOf(line)
+    if (map && box) lookAt(map, box, 17)
+  }
+  return (
+    <div class="map-page">
+      <div class="side">
+        <header>
+          <h1>Route</h1>
+        </header>
+        <div class="scroll">
+          <StopList stops={stops} onChange={setStops} />
+          <Options
+            costing={costing}
+            units={units}
+            language={language}
+            onCosting={setCosting}
+            onUnits={setUnits}
+            onLanguage={setLanguage}
+          />
+          {route.problem && <ProblemNotice problem={route.problem} onRetry={route.reload} />}
+          {route.loading && <Loading what="Finding the way" />}
+          {route.value && !route.problem && <Itinerary trip={route.value} lines={lines} units={units} onLook={look} />}
+        </div>
+      </div>
+      <MapCanvas label="Map of the route" projectRef={project.ref} onMap={setMap}>
+        {places.length < 2 && (
+          <div class="hint-bar">{places.length === 0 ? 'Click where the route starts' : 'Click where it goes'}</div>
+        )}
+      </MapCanvas>
+    </div>
+  )
+}
+
+function Options(props: {
+  costing: Costing
+  units: RouteRequest['units']
+  language: string
+  onCosting: (costing: Costing) => void
+  onUnits: (units: RouteRequest['units']) => void
+  onLanguage: (language: string) => void
+}): JSX.Element {
+  return (
+    <div class="route-options">
+      <div class="two">
+        <div class="field">
+          <label for="costing">Travel by</label>
+          <select
+            id="costing"
+            class="select"
+            value={props.costing}
+            onChange={(event) => props.onCosting(event.currentTarget.value as Costing)}
+          >
+            {Object.entries(COSTINGS).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="language">Language</label>
+          <select
+            id="language"
+            class="select"
+            value={props.language}
+            onChange={(event) => props.onLanguage(event.currentTarget.value)}
+          >
+            {LANGUAGES.map((tag) => (
+              <option key={tag} value={tag} lang={tag}>
+                {nameOf(tag)}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Segmented
+        label="Units"
+        value={props.units}
+        onChange={props.onUnits}
+        options={[
+          { value: 'kilometers', label: 'Kilometres' },
+          { value: 'miles', label: 'Miles' },
+        ]}
+      />
+    </div>
+  )
+}
+
+/** A language by its own name. */
+function nameOf(tag: string): string {
+  return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
+}
+
+function preferredLanguage(): string {
+  const exact = LANGUAGES.find((tag) => navigator.languages.includes(tag))
+  const wanted = new Set(navigator.languages.map((tag) => tag.slice(0, 2)))
+  return exact ?? LANGUAGES.find((tag) => wanted.has(tag.slice(0, 2))) ?? 'en-US'
+}
+
+function contains(map: MapLibreMap, [west, south, east, north]: readonly [number, number, number, number]): boolean {
+  const sight = map.getBounds()
+  return sight.contains([west, south]) && sight.contains([east, north])
+}

@@ -1,0 +1,38 @@
+/** A place of a route as it is entered: latitude and longitude in degrees, or nothing yet. */
+export interface Stop {
+  readonly key: number
+  readonly text: string
+}
+
+let made = 0
+
+export function emptyStop(): Stop {
+  return { key: made++, text: '' }
+}
+
+/** [lng, lat] of a stop; null while it is none. */
+export function readStop({ text }: Stop): [number, number] | null {
+  const found = /^\s*([+-]?\d+(?:\.\d+)?)\s*[,;\s]\s*([+-]?\d+(?:\.\d+)?)\s*$/.exec(text)
+  if (!found) return null
+  const [lat, lng] = [Number(found[1]), Number(found[2])]
+  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? [lng, lat] : null
+}
+
+/** Six digits are a decimetre. */
+export function stopText({ lng, lat }: { lng: number; lat: number }): string {
+  const wrapped = ((((lng + 180) % 360) + 360) % 360) - 180
+  return `${lat.toFixed(6)}, ${wrapped.toFixed(6)}`
+}
+
+/** The stops with a clicked place in the first empty one, or at the end. */
+export function placed(stops: readonly Stop[], at: { lng: number; lat: number }): readonly Stop[] {
+  const text = stopText(at)
+  const empty = stops.findIndex((stop) => stop.text.trim() === '')
+  if (empty < 0) return [...stops, { ...emptyStop(), text }]
+  return stops.map((stop, i) => (i === empty ? { ...stop, text } : stop))
+}
+
+/** A, B, … Z, then numbers. */
+export function stopName(index: number): string {
+  return index < 26 ? String.fromCharCode(65 + index) : String(index + 1)
+}

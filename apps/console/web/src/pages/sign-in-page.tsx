@@ -1,0 +1,63 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ProblemNotice } from '../components/basics.tsx'
+import { Mark } from '../components/icon.tsx'
+import { signIn, toProblem, type Problem } from '../lib/api.ts'
+
+/** The door. After it the page that was asked for is shown: the address stays as it is. */
+export function SignInPage(): JSX.Element {
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [busy, setBusy] = useState(false)
+  useEffect(() => {
+    document.title = 'Sign in · Terrane'
+  }, [])
+  const submit = async (form: HTMLFormElement) => {
+    const data = new FormData(form)
+    setBusy(true)
+    setProblem(null)
+    try {
+      await signIn(data.get('email') as string, data.get('password') as string)
+    } catch (error) {
+      setProblem(toProblem(error))
+      setBusy(false)
+    }
+  }
+  return (
+    <main class="center">
+      <div class="sign-in">
+        <h1 class="brand">
+          <Mark />
+          Terrane
+        </h1>
+        <form
+          class="card"
+          aria-label="Sign in"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void submit(event.currentTarget)
+          }}
+        >
+          {problem && <ProblemNotice problem={problem} />}
+          <div class="field">
+            <label for="email">E-mail</label>
+            <input id="email" name="email" type="email" class="input" autocomplete="username" required autofocus />
+          </div>
+          <div class="field">
+            <label for="password">Password</label>
+            <input
+              id="password"
+              name="password"
+              type="password"
+              class="input"
+              autocomplete="current-password"
+              required
+            />
+          </div>
+          <button type="submit" class="button primary" disabled={busy}>
+            {busy ? 'Signing in …' : 'Sign in'}
+          </button>
+        </form>
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,36 @@
+// The peer of the warm bench: the least that Fastify and undici can do to hand a request to a unix socket and its answer
+// back, buffered, with no policy, no limits, no log. Its socket is the first argument.
+import fastify from 'fastify'
+import { Pool } from 'undici'
+
+const pool = new Pool('http://function', { socketPath: process.argv[2]!, connections: 64, pipelining: 1 })
+const app = fastify({ logger: false })
+app.removeAllContentTypeParsers()
+app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+app.all('/*', (request, reply) => {
+  const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers
+  const chunks: Buffer[] = []
+  pool.dispatch(
+    { path: request.url, method: request.method, headers, body: request.body as Buffer | null },
+    {
+      onRequestStart() {},
+      onResponseStart(_controller, status, received) {
+        reply.code(status)
+        for (const [name, value] of Object.entries(received))
+          if (name !== 'connection' && name !== 'transfer-encoding') reply.header(name, value)
+      },
+      onResponseData(_controller, chunk) {
+        chunks.push(chunk)
+      },
+      onResponseEnd() {
+        reply.send(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+      },
+      onResponseError(_controller, error) {
+        reply.send(error)
+      },
+    },
+  )
+})
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+process.send!({ url })
+process.once('disconnect', () => process.exit(0))

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Verify } from '@terrane/auth'
+import {
+  addHealth,
+  addMetrics,
+  addOpenApi,
+  createHttp,
+  type Http,
+  type Logger,
+  type ReadinessCheck,
+  type Registry,
+} from '@terrane/service'
+import { controlRoutes } from './control/control.ts'
+import type { ControlDeps } from './control/control-deps.ts'
+import { projectRoute } from './control/routes/projects.ts'
+import type { Gateway } from './gateway/gateway.ts'
+import { PREFIX } from './gateway/target.ts'
+import type { SharedProjects } from './projects/shared.ts'
+
+/** Everything the app needs; `openDeps` opens it, tests make their own. */
+export interface AppDeps {
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly gateway: Gateway
+  readonly control: ControlDeps
+  /** Shared mode only. */
+  readonly operator: { readonly projects: SharedProjects; readonly verify: Verify } | null
+  readonly readiness: Readonly<Record<string, ReadinessCheck>>
+}
+
+/**
+ * The HTTP app of the functions host: `/functions/v1/…` goes straight to the gateway, everything else (deploy API,
+ * health, metrics) through Fastify.
+ */
+export async function buildApp(deps: AppDeps): Promise<Http> {
+  const app = createHttp({ logger: deps.logger })
+  divert(app, deps.gateway)
+  await addOpenApi(app, {
+    title: 'Terrane functions host',
+    version: '1.0.0',
+    description: 'The deploy API of project functions. Functions themselves answer under /functions/v1/{name}.',
+  })
+  addHealth(app, deps.readiness)
+  addMetrics(app, deps.registry)
+  await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps.control))
+  if (deps.operator) projectRoute(app, deps.operator.projects, deps.operator.verify)
+  return app
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Puts the gateway before Fastify's listener: what a framework does for a route costs more than a whole call may. */
+function divert(app: Http, gateway: Gateway): void {
+  const { server } = app
+  const listeners = server.listeners('request') as Listener[]
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url!.startsWith(PREFIX)) gateway.handle(request, response)
+    else for (const listener of listeners) listener(request, response)
+  })
+}

@@ -1,0 +1,46 @@
+import { posix } from 'node:path'
+import type { Loader, Plugin } from 'esbuild'
+import { readSpecifier } from './specifiers.ts'
+
+const EXTENSIONS = ['', '.ts', '.tsx', '.mts', '.js', '.mjs', '.jsx', '.json', '/index.ts', '/index.js'] as const
+const LOADERS: Readonly<Record<string, Loader>> = {
+  '.ts': 'ts',
+  '.mts': 'ts',
+  '.tsx': 'tsx',
+  '.jsx': 'jsx',
+  '.json': 'json',
+  '.txt': 'text',
+  '.wasm': 'binary',
+}
+
+/**
+ * The esbuild plugin for uploaded files: every import is looked up among them and nowhere else, so that an upload
+ * cannot read the host's disk.
+ */
+export function uploaded(files: ReadonlyMap<string, Uint8Array>): Plugin {
+  return {
+    name: 'uploaded',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, (args) => {
+        if (args.kind === 'entry-point') return { path: args.path, namespace: 'uploaded' }
+        const specifier = readSpecifier(args.path)
+        if (specifier.kind === 'types') return { path: args.path, namespace: 'types', sideEffects: false }
+        if (specifier.kind === 'builtin') return { path: specifier.name, external: true, sideEffects: false }
+        if (specifier.kind === 'refused') return { errors: [{ text: `'${args.path}': ${specifier.why}` }] }
+        if (specifier.kind === 'package' || !/^\.{0,2}\//.test(args.path)) {
+          const text = `'${args.path}' is not part of the upload; \`terrane functions deploy\` bundles packages first`
+          return { errors: [{ text }] }
+        }
+        const wanted = posix.join(posix.dirname(args.importer), args.path)
+        const found = EXTENSIONS.map((extension) => wanted + extension).find((path) => files.has(path))
+        if (found === undefined) return { errors: [{ text: `'${args.path}' is not part of the upload` }] }
+        return { path: found, namespace: 'uploaded' }
+      })
+      build.onLoad({ filter: /.*/, namespace: 'types' }, () => ({ contents: '' }))
+      build.onLoad({ filter: /.*/, namespace: 'uploaded' }, ({ path }) => ({
+        contents: files.get(path) ?? '',
+        loader: LOADERS[posix.extname(path)] ?? 'js',
+      }))
+    },
+  }
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env node
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { TerraneError } from '@terrane/core'
+import { deploy, newFunction, rollback, secrets, serveEnvironment, showLogs } from './cli/commands.ts'
+import type { Target } from './cli/client.ts'
+import { cliFailed } from './errors.ts'
+
+const HELP = `Usage: terrane functions <command> [options]
+
+  new <name>            make functions/<name>/ with an index.ts and a function.json
+                          --auth none|anon|user|service   who may call it (anon)
+  serve                 serve the folder and follow its files
+                          --port <port>                   (8001)
+  deploy [name ...]     bundle functions and send them to a host; all of the folder without a name
+                          --prune                         remove from the host what the folder no longer has
+                          --dry-run                       check everything, change nothing
+  rollback <name>       let the version before answer again
+                          --to <version>                  or this one
+  logs <name>           show the log of a function
+                          --follow                        and go on
+                          --limit <lines>                 (100)
+  secrets               list secrets; values never come back
+                          --env-file <file>               set those of a file
+                          --unset <NAME>                  take one away
+                          --function <name>               of one function instead of the project
+
+Everywhere:
+  --dir <folder>        the functions folder (functions)
+  --url <address>       the host (TERRANE_FUNCTIONS_URL, or http://127.0.0.1:8001)
+  --project <ref>       the project (TERRANE_PROJECT_REF, or local)
+  --help
+
+The key for deploy, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+`
+
+const OPTIONS = {
+  auth: { type: 'string', default: 'anon' },
+  dir: { type: 'string', default: 'functions' },
+  'dry-run': { type: 'boolean', default: false },
+  'env-file': { type: 'string' },
+  follow: { type: 'boolean', default: false },
+  function: { type: 'string' },
+  help: { type: 'boolean', default: false },
+  limit: { type: 'string', default: '100' },
+  port: { type: 'string', default: '8001' },
+  project: { type: 'string', default: process.env['TERRANE_PROJECT_REF'] ?? 'local' },
+  prune: { type: 'boolean', default: false },
+  to: { type: 'string' },
+  unset: { type: 'string', multiple: true, default: [] },
+  url: { type: 'string', default: process.env['TERRANE_FUNCTIONS_URL'] ?? 'http://127.0.0.1:8001' },
+} as const satisfies ParseArgsConfig['options']
+
+try {
+  await run(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof TerraneError) && !isUsage(error)) throw error
+  console.error(`terrane: ${error.message}`)
+  if (error instanceof TerraneError && error.details) console.error(error.details)
+  if (error instanceof TerraneError && error.hint) console.error(error.hint)
+  process.exitCode = 1
+}
+
+async function run(argv: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true })
+  const [area, command, ...names] = positionals
+  if (values.help || area === undefined || (area === 'functions' && command === undefined)) return print(HELP)
+  if (area !== 'functions') throw cliFailed({ reason: `unknown command '${area}'; see terrane --help` })
+  const one = () => {
+    if (names.length === 1) return names[0]!
+    throw cliFailed({ reason: `${command} takes the name of one function` })
+  }
+  switch (command) {
+    case 'new':
+      return newFunction(values.dir, one(), values.auth, print)
+    case 'serve': {
+      const env = await serveEnvironment(process.env, values.dir, values.port, print)
+      for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value
+      await import('./main.ts')
+      return
+    }
+    case 'deploy':
+      return deploy(target(values), values.dir, names, { prune: values.prune, dryRun: values['dry-run'] }, print)
+    case 'rollback':
+      return rollback(target(values), one(), values.to === undefined ? null : Number(values.to), print)
+    case 'logs': {
+      const leaving = new AbortController()
+      process.once('SIGINT', () => leaving.abort())
+      return showLogs(target(values), one(), values, print, leaving.signal)
+    }
+    case 'secrets':
+      return secrets(target(values), { of: values.function, file: values['env-file'], unset: values.unset }, print)
+    default:
+      throw cliFailed({ reason: `unknown command '${command}'; see terrane --help` })
+  }
+}
+
+function target({ url, project }: { readonly url: string; readonly project: string }): Target {
+  const key = process.env['TERRANE_SERVICE_ROLE_KEY']
+  if (!key) throw cliFailed({ reason: 'TERRANE_SERVICE_ROLE_KEY is not set' })
+  return { url, project, key }
+}
+
+function print(line: string): void {
+  console.log(line)
+}
+
+/** An option that does not exist, or lacks its value. */
+function isUsage(error: unknown): error is Error {
+  return error instanceof Error && String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { signToken } from '@terrane/auth'
+import { bundleFolder, readStatic } from '../bundle/bundle.ts'
+import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
+import type { LogEntry } from '../observe/log-book.ts'
+import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
+import { readEnvFile } from '../sources/function-folder.ts'
+import { callHost, readLines, type Target } from './client.ts'
+
+export type Print = (line: string) => void
+
+/** Makes the folder of a new function. */
+export async function newFunction(root: string, name: string, auth: string, print: Print): Promise<void> {
+  if (!FUNCTION_NAME.test(name))
+    throw cliFailed({ reason: `'${name}' is no function name: a-z, 0-9, - and _, at most 63` })
+  parsePolicy({ auth })
+  const folder = join(root, name)
+  if (await stat(folder).catch(() => null)) throw cliFailed({ reason: `${folder} is there already` })
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'index.ts'), TEMPLATE.replaceAll('NAME', name))
+  await writeFile(join(folder, 'function.json'), `${JSON.stringify({ auth, methods: ['POST'] }, null, 2)}\n`)
+  print(`made ${folder}/index.ts and ${folder}/function.json`)
+  print(`serve it:  terrane functions serve --dir ${root}`)
+}
+
+const TEMPLATE = `// POST {origin}/functions/v1/NAME
+export default {
+  async fetch(request: Request, ctx: { requestId: string }): Promise<Response> {
+    const { name = 'world' } = (await request.json()) as { name?: string }
+    console.log('greeting', name)
+    return Response.json({ message: \`Hello \${name}, this is NAME\`, request_id: ctx.requestId })
+  },
+}
+`
+
+/** The environment of a host that serves a folder; keys that are not given are made for this run. */
+export async function serveEnvironment(
+  given: Readonly<Record<string, string | undefined>>,
+  root: string,
+  port: string,
+  print: Print,
+): Promise<Record<string, string | undefined>> {
+  const env: Record<string, string | undefined> = { ...given, TERRANE_FUNCTIONS_DIR: resolve(root), PORT: port }
+  env['TERRANE_JWT_SECRET'] ??= randomBytes(32).toString('hex')
+  const ref = (env['TERRANE_PROJECT_REF'] ??= 'local')
+  const year = 365 * 24 * 3600
+  for (const [name, role] of [
+    ['TERRANE_ANON_KEY', 'anon'],
+    ['TERRANE_SERVICE_ROLE_KEY', 'service_role'],
+  ] as const) {
+    if (env[name]) continue
+    env[name] = await signToken({ iss: 'terrane', ref, role }, env['TERRANE_JWT_SECRET'], year)
+    print(`${name}=${env[name]}`)
+  }
+  return env
+}
+
+/** Bundles functions where their packages are and sends them to a host. */
+export async function deploy(
+  target: Target,
+  root: string,
+  names: readonly string[],
+  options: { readonly prune: boolean; readonly dryRun: boolean },
+  print: Print,
+): Promise<void> {
+  const present = await functionNames(root)
+  for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
+  for (const name of names.length > 0 ? names : present) {
+    const upload = await readFunction(join(root, name))
+    const query = options.dryRun ? '?dry_run=true' : ''
+    const result = (await callHost(target, 'PUT', `/functions/${name}${query}`, upload)) as {
+      version: number | null
+      unchanged: boolean
+      digest: string
+    }
+    const what = result.unchanged ? 'unchanged' : result.version === null ? 'would be deployed' : 'deployed'
+    print(
+      `${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`,
+    )
+  }
+  if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
+}
+
+/** Removes from the host what the folder no longer has. */
+async function prune(target: Target, present: readonly string[], dryRun: boolean, print: Print): Promise<void> {
+  const { data } = (await callHost(target, 'GET', '/functions')) as { data: { name: string; version: number }[] }
+  for (const { name, version } of data) {
+    if (version === 0 || present.includes(name)) continue
+    if (!dryRun) await callHost(target, 'DELETE', `/functions/${name}`)
+    print(`${name}: ${dryRun ? 'would be removed' : 'removed'}`)
+  }
+}
+
+export async function rollback(target: Target, name: string, version: number | null, print: Print): Promise<void> {
+  const body = version === null ? {} : { version }
+  const result = (await callHost(target, 'POST', `/functions/${name}/rollback`, body)) as { version: number }
+  print(`${name}: version ${result.version} answers`)
+}
+
+export async function showLogs(
+  target: Target,
+  name: string,
+  options: { readonly follow: boolean; readonly limit: string },
+  print: Print,
+  signal: AbortSignal,
+): Promise<void> {
+  const query = `limit=${encodeURIComponent(options.limit)}&follow=${options.follow}`
+  try {
+    for await (const line of readLines(target, `/functions/${name}/logs?${query}`, signal))
+      print(shown(JSON.parse(line) as LogEntry))
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** Lists, sets from a file, or takes away secrets of the project or of one function. */
+export async function secrets(
+  target: Target,
+  options: { readonly of: string | undefined; readonly file: string | undefined; readonly unset: readonly string[] },
+  print: Print,
+): Promise<void> {
+  const path = options.of === undefined ? '/secrets' : `/functions/${options.of}/secrets`
+  const changes: Record<string, string | null> = options.file === undefined ? {} : await readEnvFile(options.file)
+  for (const name of options.unset) changes[name] = null
+  if (Object.keys(changes).length > 0) await callHost(target, 'PUT', path, changes)
+  const { data } = (await callHost(target, 'GET', path)) as { data: { name: string; updated_at: string }[] }
+  for (const { name, updated_at: at } of data) print(`${name}  (set ${at})`)
+}
+
+async function functionNames(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => {
+    throw cliFailed({ reason: `there is no folder ${root}` })
+  })
+  const folders = entries.filter((entry) => !entry.isFile() && FUNCTION_NAME.test(entry.name))
+  return folders
+    .map((entry) => entry.name)
+    .filter((name) => name !== 'node_modules')
+    .toSorted()
+}
+
+async function readFunction(folder: string): Promise<{ files: Record<string, unknown>; policy: Policy }> {
+  const text = await readFile(join(folder, 'function.json'), 'utf8').catch(() => '{}')
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch (error) {
+    throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
+  }
+  const policy = parsePolicy(given)
+  const { code } = await bundleFolder(folder)
+  const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
+  for (const [path, bytes] of await readStatic(folder, policy.static)) {
+    if (path in files) throw bundleFailed({ problems: [`static: '${path}' is the name of the bundle`] })
+    files[path] = { base64: Buffer.from(bytes).toString('base64') }
+  }
+  return { files, policy }
+}
+
+function shown({ time, level, source, message, version, request_id: id, fields }: LogEntry): string {
+  const facts = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const who = source === 'function' ? '|' : '-'
+  return [time, level.padEnd(5), `v${version}`, id ?? '-', who, message, ...facts].join(' ')
+}

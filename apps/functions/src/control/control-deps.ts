@@ -1,0 +1,28 @@
+import { registryMissing } from '../errors.ts'
+import type { Functions } from '../functions.ts'
+import type { LogBook } from '../observe/log-book.ts'
+import type { Projects } from '../projects/project.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RegistrySource } from '../sources/registry-source.ts'
+import type { Deployer } from './deployer.ts'
+
+/** What a host with a registry can do beyond serving. */
+export interface Deployed {
+  readonly registry: Registry
+  readonly deployer: Deployer
+  readonly source: RegistrySource
+}
+
+export interface ControlDeps {
+  readonly projects: Projects
+  readonly functions: Functions
+  readonly logBook: LogBook
+  /** Null on a host without a database. */
+  readonly deployed: Deployed | null
+}
+
+/** @throws FUNCTION_REGISTRY_MISSING */
+export function needRegistry(deps: ControlDeps): Deployed {
+  if (!deps.deployed) throw registryMissing()
+  return deps.deployed
+}

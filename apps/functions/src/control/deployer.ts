@@ -1,0 +1,148 @@
+import { bundleFiles, pickStatic } from '../bundle/bundle.ts'
+import { environmentOf } from '../environment.ts'
+import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
+import type { Archive } from '../bundle/archive.ts'
+import { BootFailure } from '../pool/instance.ts'
+import { clampPolicy, parsePolicy, type Ceilings, type Policy } from '../policy.ts'
+import type { Projects } from '../projects/project.ts'
+import type { Archives } from '../registry/archives.ts'
+import type { LiveRecord, Registry } from '../registry/registry.ts'
+import type { RegistrySource } from '../sources/registry-source.ts'
+import type { VersionStore } from '../version-store.ts'
+
+export interface Upload {
+  /** Paths relative to the function's folder. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** The contents of `function.json`. */
+  readonly policy: unknown
+}
+
+export interface DeployOptions {
+  /** The etag that has to be live; absent means whatever is live when the deploy begins. */
+  readonly ifMatch?: string
+  /** Check everything and change nothing. */
+  readonly dryRun?: boolean
+  readonly by: string
+}
+
+export interface Deployed {
+  /** Null for a dry run. */
+  readonly version: number | null
+  readonly digest: string
+  readonly etag: string | null
+  /** True when this content and policy were live already. */
+  readonly unchanged: boolean
+}
+
+/** Turns uploads into versions, and versions into what is live. */
+export class Deployer {
+  private readonly registry: Registry
+  private readonly archives: Archives
+  private readonly projects: Projects
+  private readonly store: VersionStore
+  private readonly source: RegistrySource
+  private readonly ceilings: Ceilings
+  private readonly keepVersions: number
+
+  constructor(parts: {
+    readonly registry: Registry
+    readonly archives: Archives
+    readonly projects: Projects
+    readonly store: VersionStore
+    readonly source: RegistrySource
+    readonly ceilings: Ceilings
+    readonly keepVersions: number
+  }) {
+    this.registry = parts.registry
+    this.archives = parts.archives
+    this.projects = parts.projects
+    this.store = parts.store
+    this.source = parts.source
+    this.ceilings = parts.ceilings
+    this.keepVersions = parts.keepVersions
+  }
+
+  /**
+   * Bundles, starts once, records and promotes a version. Until the last step nothing of what is live is touched, and
+   * that step fails if somebody else was faster.
+   *
+   * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
+   * FUNCTION_DEPLOY_CONFLICT
+   */
+  async deploy(project: string, name: string, upload: Upload, options: DeployOptions): Promise<Deployed> {
+    const live = await this.registry.live(project, name)
+    if (options.ifMatch !== undefined && options.ifMatch !== live?.etag) throw deployConflict({ name })
+    const policy = parsePolicy(upload.policy)
+    const { code } = await bundleFiles(upload.files)
+    const archive = { code, files: pickStatic(upload.files, policy.static) }
+    const digest = await this.check(project, name, archive, policy)
+    if (live?.digest === digest && JSON.stringify(live.policy) === JSON.stringify(sorted(policy, live.policy)))
+      return { version: live.version, digest, etag: live.etag, unchanged: true }
+    if (options.dryRun) return { version: null, digest, etag: live?.etag ?? null, unchanged: false }
+    const { bytes } = await this.archives.put(project, archive)
+    const version = await this.registry.addVersion(project, name, { digest, bytes, policy, createdBy: options.by })
+    const etag = await this.promote(project, name, version, live)
+    await this.prune(project, name, this.keepVersions)
+    return { version, digest, etag, unchanged: false }
+  }
+
+  /**
+   * Lets an earlier version answer again: the given one, or the one before the live one.
+   *
+   * @throws FUNCTION_VERSION_NOT_FOUND, FUNCTION_DEPLOY_CONFLICT
+   */
+  async rollback(project: string, name: string, wanted: number | null): Promise<{ version: number; etag: string }> {
+    const live = await this.registry.live(project, name)
+    if (!live) throw versionNotFound({ name, version: wanted })
+    const versions = await this.registry.versions(project, name)
+    const target = versions.find(({ version }) => (wanted === null ? version < live.version : version === wanted))
+    if (!target) throw versionNotFound({ name, version: wanted })
+    return { version: target.version, etag: await this.promote(project, name, target.version, live) }
+  }
+
+  /** Removes a function with its versions, secrets and archives; false when there is none. */
+  async remove(project: string, name: string): Promise<boolean> {
+    const removed = await this.registry.remove(project, name)
+    await this.archives.remove(project, removed?.unused ?? [])
+    await this.source.look()
+    return removed !== null
+  }
+
+  /** Forgets old versions. Returns how many. */
+  async prune(project: string, name: string, keep: number): Promise<number> {
+    const { removed, unused } = await this.registry.prune(project, name, keep)
+    await this.archives.remove(project, unused)
+    return removed
+  }
+
+  private async promote(project: string, name: string, version: number, live: LiveRecord | null): Promise<string> {
+    const etag = await this.registry.promote(project, name, version, live?.etag ?? null)
+    if (etag === null) throw deployConflict({ name })
+    await this.source.follow(project, name)
+    return etag
+  }
+
+  /** Starts the version once, in the very confinement that it will run in. Returns its digest. */
+  private async check(project: string, name: string, archive: Archive, given: Policy): Promise<string> {
+    const policy = clampPolicy(given, this.ceilings)
+    const secrets = {
+      project: await this.registry.secrets(project, ''),
+      own: await this.registry.secrets(project, name),
+    }
+    const env = environmentOf({ anonKey: this.projects.get(project)?.anonKey ?? null }, policy, secrets)
+    const version = await this.store.add(archive, { project, name, version: 0, policy, env })
+    try {
+      await this.store.prove(version)
+    } catch (error) {
+      if (!version.sealed) await this.store.remove(version)
+      if (error instanceof BootFailure) throw bootFailed({ reason: error.message, detail: error.detail })
+      throw error
+    }
+    return version.digest
+  }
+}
+
+/** The policy with its keys in the order of another one: the database keeps its own order. */
+function sorted(policy: Policy, like: Policy): Partial<Policy> {
+  return Object.fromEntries((Object.keys(like) as (keyof Policy)[]).map((key) => [key, policy[key]]))
+}

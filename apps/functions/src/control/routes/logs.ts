@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream'
+import type { Http } from '@terrane/service'
+import { Type } from 'typebox'
+import type { LogEntry } from '../../observe/log-book.ts'
+import type { ControlDeps } from '../control-deps.ts'
+import { FunctionParams, LogsQuery, answers, describe } from '../schemas.ts'
+
+/** A reader who falls this many bytes behind is let go. */
+const MAX_BEHIND = 4 * 1024 * 1024
+
+/** `GET …/functions/{name}/logs`: one JSON object per line, oldest first. */
+export function logRoute(app: Http, deps: ControlDeps): void {
+  const schema = describe('Read what this host has logged about a function.', {
+    params: FunctionParams,
+    querystring: LogsQuery,
+    response: answers(Type.Unsafe<Readable>({ type: 'string', description: 'application/x-ndjson' })),
+  })
+  app.get('/v1/projects/:ref/functions/:name/logs', { schema }, async (request, reply) => {
+    const { ref, name } = request.params
+    const { limit, follow } = request.query
+    const stream = new Readable({ read() {} })
+    const write = (entry: LogEntry) => stream.push(`${JSON.stringify(entry)}\n`)
+    for (const entry of deps.logBook.latest(ref, name, limit)) write(entry)
+    if (follow) followInto(stream, (onEntry) => deps.logBook.follow(ref, name, onEntry), write)
+    else stream.push(null)
+    return reply.type('application/x-ndjson').send(stream)
+  })
+}
+
+function followInto(
+  stream: Readable,
+  follow: (onEntry: (entry: LogEntry | null) => void) => () => void,
+  write: (entry: LogEntry) => void,
+): void {
+  const stop = follow((entry) => {
+    if (entry === null) stream.push(null)
+    else if (stream.readableLength > MAX_BEHIND) stream.destroy()
+    else write(entry)
+  })
+  stream.once('close', stop)
+}

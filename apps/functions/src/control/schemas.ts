@@ -1,0 +1,103 @@
+import { Problem, ref } from '@terrane/contracts'
+import { Type, type Static, type TSchema } from 'typebox'
+import type { Policy } from '../policy.ts'
+
+const closed = { additionalProperties: false } as const
+
+export const ProjectParams = Type.Object({ ref: Type.String() })
+export const FunctionParams = Type.Object({
+  ref: Type.String(),
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'Name of the function.' }),
+})
+
+const FileContent = Type.Union([
+  Type.String({ description: 'Text.' }),
+  Type.Object({ base64: Type.String() }, { ...closed, description: 'Bytes.' }),
+])
+
+export const DeployBody = Type.Object(
+  {
+    files: Type.Record(Type.String({ minLength: 1, maxLength: 300 }), FileContent, {
+      minProperties: 1,
+      maxProperties: 2000,
+      description: 'Files by their path in the function’s folder; one of them is index.ts, index.js or the like.',
+    }),
+    policy: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'What function.json says; else that file is read.' }),
+    ),
+  },
+  closed,
+)
+
+export const RollbackBody = Type.Object(
+  { version: Type.Optional(Type.Integer({ minimum: 1, description: 'Else the one before the live one.' })) },
+  closed,
+)
+
+export const PruneBody = Type.Object(
+  { keep: Type.Integer({ minimum: 1, maximum: 1000, description: 'Newest versions that stay, beside the live one.' }) },
+  closed,
+)
+
+export const SecretsBody = Type.Record(
+  Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,255}$' }),
+  Type.Union([Type.String({ maxLength: 48 * 1024 }), Type.Null()]),
+  { maxProperties: 100, description: 'Values by name; null takes a secret away.' },
+)
+
+export const LogsQuery = Type.Object(
+  {
+    limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }),
+    follow: Type.Boolean({ default: false, description: 'Keep the answer open and add what comes.' }),
+  },
+  closed,
+)
+
+export const DeployQuery = Type.Object(
+  { dry_run: Type.Boolean({ default: false, description: 'Check everything, change nothing.' }) },
+  closed,
+)
+
+/** A version as the deploy API shows it. */
+export const VersionShown = Type.Object({
+  version: Type.Integer({ description: '0 for a function of a watched folder.' }),
+  digest: Type.String({ description: 'SHA-256 of the code and its static files.' }),
+  bytes: Type.Integer(),
+  policy: Type.Unsafe<Policy>({ type: 'object', additionalProperties: true }),
+  created_by: Type.String(),
+  created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+})
+export type VersionShown = Static<typeof VersionShown>
+
+export const FunctionList = Type.Object({
+  data: Type.Array(
+    Type.Object({ name: Type.String(), etag: Type.Union([Type.String(), Type.Null()]), ...VersionShown.properties }),
+  ),
+})
+export const VersionList = Type.Object({
+  data: Type.Array(Type.Object({ ...VersionShown.properties, live: Type.Boolean() })),
+})
+export const DeployResult = Type.Object({
+  name: Type.String(),
+  version: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for a dry run.' }),
+  digest: Type.String(),
+  etag: Type.Union([Type.String(), Type.Null()]),
+  unchanged: Type.Boolean({ description: 'True when this very content and policy were live already.' }),
+})
+export const RollbackResult = Type.Object({ name: Type.String(), version: Type.Integer(), etag: Type.String() })
+export const PruneResult = Type.Object({ name: Type.String(), removed: Type.Integer() })
+export const SecretList = Type.Object({
+  data: Type.Array(Type.Object({ name: Type.String(), updated_at: Type.String({ format: 'date-time' }) })),
+})
+
+/** The schema of a route: what it takes, what it answers with, and that errors are problems. */
+export function describe<S extends object>(summary: string, parts: S) {
+  return { summary, tags: ['functions'], security: [{ apikey: [] }, { bearer: [] }], ...parts }
+}
+
+/** The answers of a route that succeeds with 200. */
+export function answers<S extends TSchema>(ok: S) {
+  return { 200: ok, ...PROBLEMS }
+}
+
+export const PROBLEMS = { '4xx': ref(Problem), '5xx': ref(Problem) } as const

@@ -1,0 +1,274 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createVerifier, hashKey, keyPrincipal } from '@terrane/auth'
+import { migrate, openDatabase, type Database } from '@terrane/database'
+import {
+  createLogger,
+  createRegistry,
+  createSealer,
+  deriveSecretsKey,
+  parseSecretsKey,
+  splitList,
+  type Logger,
+  type Sealer,
+} from '@terrane/service'
+import { openStore } from '@terrane/storage'
+import type { AppDeps } from './app.ts'
+import { ceilingsOf, type FunctionsConfig } from './config.ts'
+import type { Deployed } from './control/control-deps.ts'
+import { Deployer } from './control/deployer.ts'
+import { createEgress } from './egress/egress.ts'
+import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
+import { Functions } from './functions.ts'
+import { createAuthenticator } from './gateway/authenticator.ts'
+import { Depths } from './gateway/depth.ts'
+import { Gateway } from './gateway/gateway.ts'
+import { LogBook } from './observe/log-book.ts'
+import { FunctionMetrics } from './observe/metrics.ts'
+import { createObserver } from './observe/observer.ts'
+import { Capacity } from './pool/capacity.ts'
+import { InstanceFactory } from './pool/factory.ts'
+import { localProjects, type Projects } from './projects/project.ts'
+import { SharedProjects } from './projects/shared.ts'
+import { Archives } from './registry/archives.ts'
+import { Registry } from './registry/registry.ts'
+import { probeRuntime } from './runtime/probe.ts'
+import { FolderSource } from './sources/folder-source.ts'
+import { RegistrySource } from './sources/registry-source.ts'
+import { VersionStore } from './version-store.ts'
+
+/** The open host; disposing of it ends every instance and closes everything in reverse order. */
+export interface Deps extends AppDeps, AsyncDisposable {
+  /** Ends what would keep connections open, and waits for the calls that are under way. */
+  drain(): Promise<void>
+}
+
+/** Two looks at the registry: with notifications they only cover lost ones. */
+const POLL_MS = { notified: 5000, blind: 1000 }
+
+/**
+ * Opens the runtime, the instances' host, and the functions: a folder, a registry, or both.
+ *
+ * @param path PATH, where setpriv and bubblewrap are looked for
+ * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that say what is missing
+ */
+export async function openDeps(config: FunctionsConfig, path: string): Promise<Deps> {
+  if (config.TERRANE_MODE === 'shared') checkShared(config)
+  await using opening = new AsyncDisposableStack()
+  const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
+  const registry = createRegistry('functions')
+  const logBook = new LogBook(logger)
+  const metrics = new FunctionMetrics(registry)
+  const observer = createObserver(logBook, metrics)
+
+  const stateDir = resolve(config.TERRANE_HOME, 'functions')
+  await mkdir(stateDir, { recursive: true })
+  const probed = await openRuntime(config, stateDir, path, logger)
+  const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
+  const sealer = createSealer(secretsKey(config))
+  const projects = await openProjects(config, database, sealer, logger, opening)
+
+  const depths = new Depths(secretsKey(config).toString('hex'))
+  const egress = opening.use(
+    createEgress({
+      addressOf: (ref) => projects.get(ref),
+      depths,
+      fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+    }),
+  )
+  const factory = opening.use(
+    await InstanceFactory.open({
+      ...probed,
+      door: egress,
+      bootMs: config.TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS,
+      onLine: (version, line, requestId) => observer.line(version, line, requestId),
+    }),
+  )
+  const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
+  const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
+  const functions = opening.use(new Functions(factory, capacity, observer))
+  metrics.watch(functions, capacity)
+
+  const folder = await openFolder(config, projects, functions, factory, logger)
+  if (folder) opening.use(folder)
+  const deployed = database
+    ? await openDeployed(config, { database, sealer, projects, functions, store, folder, logger })
+    : null
+  if (deployed) opening.use(deployed.source)
+
+  const gateway = opening.use(
+    new Gateway({
+      functions,
+      projectOf: (request) => projects.refOf(request.headers.host),
+      find: (project, name) => deployed?.source.find(project, name),
+      authenticate: createAuthenticator((ref) => projects.get(ref)!.verify),
+      depths,
+      log: logger,
+      onFinished: (invocation) => observer.called(invocation),
+      resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
+      bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
+      bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,
+    }),
+  )
+  const all = opening.move()
+  return {
+    logger,
+    registry,
+    gateway,
+    control: { projects, functions, logBook, deployed },
+    operator: projects instanceof SharedProjects ? { projects, verify: operatorVerifier(config) } : null,
+    readiness: database ? { database: () => database.query('select 1') } : {},
+    async drain() {
+      logBook.close()
+      await functions.drain(config.DRAIN_TIMEOUT_MS)
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+function checkShared(config: FunctionsConfig): void {
+  if (config.TERRANE_FUNCTIONS_PROFILE !== 'hardened' || config.TERRANE_FUNCTIONS_RUNTIME === 'node')
+    throw hardenedRequired()
+  const needed = ['DATABASE_URL', 'TERRANE_FUNCTIONS_DOMAIN', 'TERRANE_SECRETS_KEY', 'TERRANE_SERVICES_KEY'] as const
+  const missing = needed.filter((name) => config[name] === undefined)
+  if (missing.length > 0) throw sharedNeeds({ names: missing })
+}
+
+async function openRuntime(config: FunctionsConfig, stateDir: string, path: string, logger: Logger) {
+  const isRoot = process.getuid?.() === 0
+  const users = { first: config.TERRANE_FUNCTIONS_FIRST_USER, count: config.TERRANE_FUNCTIONS_INSTANCES + 16 }
+  const probed = await probeRuntime({
+    runtime: config.TERRANE_FUNCTIONS_RUNTIME,
+    profile: config.TERRANE_FUNCTIONS_PROFILE,
+    stateDir,
+    users: isRoot ? users : null,
+    insistOnUsers: config.TERRANE_MODE === 'shared',
+    path,
+  })
+  const { name, profile, caveat } = probed.runtime
+  logger.info({ runtime: name, profile, users: probed.users?.first ?? null }, 'runtime ready')
+  logger.info({ profile, caveat }, 'this profile does not protect against')
+  if (isRoot && !probed.users) logger.warn('the host is root and so are its functions; run it as an ordinary user')
+  // The instances' users have to pass through to the code of their versions.
+  if (probed.users) await chmod(stateDir, 0o755)
+  return probed
+}
+
+async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Promise<Database> {
+  const database = await openDatabase({
+    url: config.DATABASE_URL!,
+    applicationName: 'terrane functions',
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  })
+  const applied = await migrate(database, ['control'])
+  if (applied.length > 0) logger.info({ applied }, 'migrated')
+  return database
+}
+
+async function openProjects(
+  config: FunctionsConfig,
+  database: Database | null,
+  sealer: Sealer,
+  logger: Logger,
+  opening: AsyncDisposableStack,
+): Promise<Projects> {
+  if (config.TERRANE_MODE === 'shared') {
+    const projects = opening.use(
+      new SharedProjects({
+        database: database!,
+        sealer,
+        domain: config.TERRANE_FUNCTIONS_DOMAIN!,
+        pollMs: POLL_MS.notified,
+        onLost: (error) => logger.warn({ err: error }, 'projects cannot be read'),
+      }),
+    )
+    await projects.look()
+    return projects
+  }
+  return localProjects(config.TERRANE_PROJECT_REF, {
+    apiUrl: config.TERRANE_PROJECT_URL,
+    ...(config.TERRANE_ANON_KEY !== undefined && { anonKey: config.TERRANE_ANON_KEY }),
+    ...(config.TERRANE_SERVICE_ROLE_KEY !== undefined && { serviceKey: config.TERRANE_SERVICE_ROLE_KEY }),
+    ...(config.TERRANE_SERVICES_KEY !== undefined && { servicesKey: config.TERRANE_SERVICES_KEY }),
+    ...(config.TERRANE_JWT_SECRET !== undefined && { jwtSecret: config.TERRANE_JWT_SECRET }),
+    ...(config.TERRANE_JWKS_URL !== undefined && { jwksUrl: config.TERRANE_JWKS_URL }),
+  })
+}
+
+async function openFolder(
+  config: FunctionsConfig,
+  projects: Projects,
+  functions: Functions,
+  factory: InstanceFactory,
+  logger: Logger,
+): Promise<FolderSource | null> {
+  const project = projects.get(config.TERRANE_PROJECT_REF)
+  if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
+  const folder = new FolderSource({
+    root: resolve(config.TERRANE_FUNCTIONS_DIR),
+    project,
+    ceilings: ceilingsOf(config),
+    functions,
+    // What is built here lives as long as the process.
+    store: new VersionStore(join(factory.base, 'versions'), factory),
+    onBuilt: ({ name }, ms) => logger.info({ function: name, ms: Math.round(ms) }, 'function built'),
+    onFailed: (name, error) => {
+      const { message, details, detail } = error as { message: string; details?: string; detail?: string }
+      logger.error({ function: name, reason: message, details: details ?? detail }, 'function not built')
+    },
+  })
+  await folder.open()
+  return folder
+}
+
+async function openDeployed(
+  config: FunctionsConfig,
+  parts: {
+    readonly database: Database
+    readonly sealer: Sealer
+    readonly projects: Projects
+    readonly functions: Functions
+    readonly store: VersionStore
+    readonly folder: FolderSource | null
+    readonly logger: Logger
+  },
+): Promise<Deployed> {
+  const { database, projects, functions, store, folder, logger } = parts
+  const registry = new Registry(database, parts.sealer)
+  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config))
+  const ceilings = ceilingsOf(config)
+  const source = new RegistrySource({
+    registry,
+    archives,
+    projects,
+    functions,
+    store,
+    ceilings,
+    isTaken: (_project, name) => folder?.has(name) ?? false,
+    onFailed: ({ project, name, version }, error) =>
+      logger.error({ project, function: name, version, err: error }, 'version cannot be served'),
+    onLost: (error) => logger.warn({ err: error }, 'registry cannot be read'),
+    pollMs: database.capabilities.notify ? POLL_MS.notified : POLL_MS.blind,
+  })
+  await source.open()
+  const keepVersions = config.TERRANE_FUNCTIONS_KEEP_VERSIONS
+  const deployer = new Deployer({ registry, archives, projects, store, source, ceilings, keepVersions })
+  return { registry, deployer, source }
+}
+
+function operatorVerifier(config: FunctionsConfig) {
+  const sha256 = hashKey(config.TERRANE_SERVICES_KEY!)
+  return createVerifier({ keys: [{ sha256, principal: keyPrincipal('services') }] })
+}
+
+/** The key that seals secrets; a local host that was given none makes it of another secret it has. */
+function secretsKey(config: FunctionsConfig): Buffer {
+  if (config.TERRANE_SECRETS_KEY !== undefined) {
+    const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)
+    if (key) return key
+  } else {
+    const secret = config.TERRANE_JWT_SECRET ?? config.TERRANE_SERVICE_ROLE_KEY
+    if (secret !== undefined) return deriveSecretsKey(secret)
+  }
+  throw secretsKeyMissing()
+}

@@ -1,0 +1,98 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type Socket } from 'node:net'
+import type { FunctionVersion } from '../function-version.ts'
+import type { GatewayDoor } from '../pool/factory.ts'
+import type { Call, Instance } from '../pool/instance.ts'
+
+/** A request that a function makes, with what the host knows about where it comes from. */
+export interface Outgoing {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly version: FunctionVersion
+  readonly target: URL
+  /** The call it belongs to; null when it names none that is in this instance. */
+  readonly call: Call | null
+}
+
+interface Origin {
+  readonly version: FunctionVersion
+  readonly instance: () => Instance | null
+  readonly turns: Turns
+}
+
+/** Connections one instance may hold to the host at once. */
+const MAX_CONNECTIONS = 64
+/** Requests one instance may make: the host's own time is what they would take from the neighbours. */
+const BURST = 1000
+const PER_SECOND = 500
+
+/**
+ * Opens the sockets by which instances reach the host: one each, so that the socket itself says who speaks and nothing
+ * has to be believed. One HTTP server reads them all.
+ */
+export function createDoor(carry: (outgoing: Outgoing) => void): GatewayDoor & Disposable {
+  const origins = new WeakMap<Socket, Origin>()
+  const http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: 30_000 }, (request, response) => {
+    const origin = origins.get(request.socket)!
+    const waitMs = origin.turns.take(performance.now())
+    if (waitMs === 0) answer(origin, request, response)
+    else setTimeout(() => answer(origin, request, response), waitMs)
+  })
+  const answer = (origin: Origin, request: IncomingMessage, response: ServerResponse) => {
+    const target = targetOf(request)
+    if (!target) return deny(response, 'the target of the fetch is not a URL')
+    const named = request.headers['x-terrane-call']
+    const call = (typeof named === 'string' && origin.instance()?.call(named)) || null
+    carry({ request, response, version: origin.version, target, call })
+  }
+  return {
+    async open(path, version, instance) {
+      const sockets = new Set<Socket>()
+      const origin = { version, instance, turns: new Turns() }
+      const server = createServer((socket) => {
+        origins.set(socket, origin)
+        sockets.add(socket)
+        socket.once('close', () => sockets.delete(socket))
+        http.emit('connection', socket)
+      })
+      server.maxConnections = MAX_CONNECTIONS
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(path, resolve)
+      })
+      return {
+        async [Symbol.asyncDispose]() {
+          for (const socket of sockets) socket.destroy()
+          await new Promise((resolve) => server.close(resolve))
+        },
+      }
+    },
+    [Symbol.dispose]() {
+      http.close()
+    },
+  }
+}
+
+/** A bucket of tokens that may be overdrawn: who takes one too many waits until it is there. */
+class Turns {
+  private tokens = BURST
+  private refilled = performance.now()
+
+  /** How long to wait for this turn, in milliseconds. */
+  take(now: number): number {
+    this.tokens = Math.min(BURST, this.tokens + ((now - this.refilled) * PER_SECOND) / 1000) - 1
+    this.refilled = now
+    return this.tokens >= 0 ? 0 : (-this.tokens * 1000) / PER_SECOND
+  }
+}
+
+/** Answers a fetch that may not leave: the shim turns it into an exception with this text. */
+export function deny(response: ServerResponse, text: string): void {
+  response.writeHead(403, { 'x-terrane-denied': encodeURIComponent(text) })
+  response.end()
+}
+
+function targetOf(request: IncomingMessage): URL | null {
+  const header = request.headers['x-terrane-target']
+  return typeof header === 'string' ? URL.parse(header) : null
+}

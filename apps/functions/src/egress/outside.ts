@@ -1,0 +1,52 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
+import { deny, type Outgoing } from './door.ts'
+import { forward, passable } from './forward.ts'
+
+/** Longest silence of a host outside, in milliseconds. */
+const IDLE_TIMEOUT_MS = 60_000
+
+/**
+ * Carries a fetch to a host that the function's policy names. The name is resolved here, once, every address must be
+ * public, and the address that was checked is the one that is dialled; a redirect is a fetch of its own, checked anew.
+ *
+ * @param policy hosts that the operator lets functions reach although they are private
+ */
+export async function carryOutside(outgoing: Outgoing, policy: FetchPolicy): Promise<void> {
+  const { request, response, target, version } = outgoing
+  const { hostname, protocol } = target
+  const secure = protocol === 'https:'
+  const port = target.port === '' ? (secure ? 443 : 80) : Number(target.port)
+  if (!isListed(version.policy.net, hostname, port, secure)) {
+    return deny(response, `fetch to ${target.host} is not allowed: add it to "net" in function.json`)
+  }
+  let address
+  try {
+    address = await resolvePublicHost(hostname, policy)
+  } catch (error) {
+    return deny(response, `fetch to ${target.host} is refused: ${(error as Error).message}`)
+  }
+  const options = {
+    host: address,
+    port,
+    method: request.method ?? 'GET',
+    path: target.pathname + target.search,
+    headers: { ...passable(request.headers), host: target.host },
+    timeout: IDLE_TIMEOUT_MS,
+  }
+  const upstream = secure
+    ? httpsRequest({ ...options, ...(isIP(hostname) === 0 && { servername: hostname }) })
+    : httpRequest(options)
+  upstream.once('timeout', () => upstream.destroy(new Error('it does not answer')))
+  forward(request, response, upstream, (error) => deny(response, `fetch to ${target.host} failed: ${error.message}`))
+}
+
+/** `name` means https on port 443; `name:port` that port, encrypted or not. */
+function isListed(net: readonly string[], hostname: string, port: number, secure: boolean): boolean {
+  return net.some((entry) => {
+    const listed = entry.toLowerCase()
+    return listed === `${hostname}:${port}` || (secure && port === 443 && listed === hostname)
+  })
+}

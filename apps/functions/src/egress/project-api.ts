@@ -1,0 +1,85 @@
+import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
+import { Invocation } from '../gateway/invocation.ts'
+import type { Caller } from '../gateway/caller.ts'
+import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
+import { deny, type Outgoing } from './door.ts'
+import { forward, passable } from './forward.ts'
+
+export const PROJECT_HOST = 'project.internal'
+
+/**
+ * What a privileged function may send as its key: the host puts the key itself in its place. The words are no secrets,
+ * for they mean something on the function's own socket only.
+ */
+export const KEY_PLACEHOLDERS = {
+  serviceKey: 'service-role-key-added-by-the-host',
+  servicesKey: 'services-key-added-by-the-host',
+} as const
+
+/** Where a project's API is, and the keys that privileged functions may use. */
+export interface ProjectAddress {
+  readonly apiUrl: string
+  readonly serviceKey: string | null
+  /** For the routing engine and other shared services. */
+  readonly servicesKey: string | null
+}
+
+/**
+ * Carries `fetch('http://project.internal/…')` to the project's API. The credentials are the function's own choice if
+ * it sends any, else those of the caller it works for; for privileged functions the service role.
+ */
+export class ProjectApi implements Disposable {
+  private readonly addressOf: (project: string) => ProjectAddress | null
+  private readonly depths: Depths
+  private readonly agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) }
+
+  constructor(addressOf: (project: string) => ProjectAddress | null, depths: Depths) {
+    this.addressOf = addressOf
+    this.depths = depths
+  }
+
+  carry(outgoing: Outgoing): void {
+    const { request, response, target, call, version } = outgoing
+    const address = this.addressOf(version.project)
+    if (!address) return deny(response, 'the project API has no address here')
+    const invocation = call instanceof Invocation ? call : null
+    const headers = passable(request.headers)
+    addCredentials(headers, invocation?.caller ?? null, version.policy.privileged ? address : null)
+    headers[DEPTH_HEADER] = this.depths.next(invocation?.depth ?? 0)
+    if (call) headers['x-request-id'] = call.requestId
+    const base = new URL(address.apiUrl)
+    headers['host'] = base.host
+    const path = base.pathname.replace(/\/$/, '') + target.pathname + target.search
+    const { method } = request
+    const upstream =
+      base.protocol === 'https:'
+        ? httpsRequest(base.origin, { agent: this.agents.https, method, path, headers })
+        : httpRequest(base.origin, { agent: this.agents.http, method, path, headers })
+    forward(request, response, upstream, () => deny(response, 'the project API cannot be reached'))
+  }
+
+  [Symbol.dispose](): void {
+    this.agents.http.destroy()
+    this.agents.https.destroy()
+  }
+}
+
+/** @param keys null for functions that are not privileged */
+function addCredentials(headers: OutgoingHttpHeaders, caller: Caller | null, keys: ProjectAddress | null): void {
+  if (headers['apikey'] === undefined && headers['authorization'] === undefined) {
+    const own = keys?.serviceKey ?? null
+    const apikey = own ?? caller?.apikey
+    const authorization = own === null ? caller?.authorization : `Bearer ${own}`
+    if (apikey != null) headers['apikey'] = apikey
+    if (authorization != null) headers['authorization'] = authorization
+    return
+  }
+  if (!keys) return
+  for (const name of ['serviceKey', 'servicesKey'] as const) {
+    const [placeholder, key] = [KEY_PLACEHOLDERS[name], keys[name]]
+    if (key === null) continue
+    if (headers['apikey'] === placeholder) headers['apikey'] = key
+    if (headers['authorization'] === `Bearer ${placeholder}`) headers['authorization'] = `Bearer ${key}`
+  }
+}

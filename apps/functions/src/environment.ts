@@ -1,0 +1,43 @@
+import { KEY_PLACEHOLDERS } from './egress/project-api.ts'
+import { missingSecrets } from './errors.ts'
+import type { Policy } from './policy.ts'
+import type { Project } from './projects/project.ts'
+
+const URL_INSIDE = 'http://project.internal'
+
+/** Names that only the host sets. */
+const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
+
+/** A name that a secret may have. */
+export function isSecretName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) && !RESERVED.test(name)
+}
+
+/**
+ * What a function finds in its environment: the way to the project's API under two names each, so that programs written
+ * for Supabase find theirs, and its secrets. Its own secrets come before the project's of the same name.
+ *
+ * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist
+ */
+export function environmentOf(
+  project: Pick<Project, 'anonKey'>,
+  policy: Policy,
+  secrets: { readonly project: Readonly<Record<string, string>>; readonly own: Readonly<Record<string, string>> },
+): Record<string, string> {
+  const all = policy.secrets.includes('*')
+  const known = { ...secrets.project, ...secrets.own }
+  const missing = policy.secrets.filter((name) => name !== '*' && known[name] === undefined)
+  if (missing.length > 0) throw missingSecrets({ names: missing })
+  const granted = Object.entries(secrets.project).filter(([name]) => all || policy.secrets.includes(name))
+  const env: Record<string, string> = Object.fromEntries([...granted, ...Object.entries(secrets.own)])
+  for (const name of Object.keys(env)) if (!isSecretName(name)) delete env[name]
+  const host = { PROJECT_URL: URL_INSIDE, ANON_KEY: project.anonKey, SUPABASE_URL: URL_INSIDE } as const
+  for (const [name, value] of Object.entries(host)) if (value !== null) env[name] = value
+  if (project.anonKey !== null) env['SUPABASE_ANON_KEY'] = project.anonKey
+  if (policy.privileged) {
+    env['SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
+    env['SUPABASE_SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
+    env['SERVICES_KEY'] = KEY_PLACEHOLDERS.servicesKey
+  }
+  return env
+}

@@ -1,0 +1,107 @@
+import { defineError, type FieldError } from '@terrane/core'
+
+export const invalidPolicy = defineError(
+  'FUNCTION_POLICY_INVALID',
+  'invalid',
+  (f: { errors: readonly FieldError[] }) =>
+    `function.json is not acceptable: ${f.errors.map((e) => `${e.path.slice(1) || 'the whole'} ${e.message}`).join('; ')}`,
+  (f) => ({ errors: f.errors, hint: 'Unknown fields are refused; the README lists the known ones.' }),
+)
+
+export const bundleFailed = defineError(
+  'FUNCTION_BUNDLE_FAILED',
+  'invalid',
+  (f: { problems: readonly string[] }) => `The function cannot be bundled: ${f.problems[0] ?? 'unknown'}`,
+  (f) => ({ details: f.problems.slice(0, 20).join('\n') }),
+)
+
+export const archiveInvalid = defineError(
+  'FUNCTION_ARCHIVE_INVALID',
+  'internal',
+  (f: { reason: string }) => `A stored function version is damaged: ${f.reason}`,
+)
+
+export const runtimeUnavailable = defineError(
+  'FUNCTION_RUNTIME_UNAVAILABLE',
+  'unavailable',
+  (f: { problem: string; remedy: string }) => `Functions cannot run here: ${f.problem}`,
+  (f) => ({ hint: f.remedy }),
+)
+
+export const missingSecrets = defineError(
+  'FUNCTION_SECRETS_MISSING',
+  'invalid',
+  (f: { names: readonly string[] }) => `function.json names secrets that do not exist: ${f.names.join(', ')}`,
+  () => ({ hint: 'Set them, or take them out of "secrets".' }),
+)
+
+export const bootFailed = defineError(
+  'FUNCTION_BOOT_FAILED',
+  'invalid',
+  (f: { reason: string; detail: string }) => `The function does not start: ${f.reason}`,
+  (f) => ({ ...(f.detail !== '' && { details: f.detail }), hint: 'The version that was live before still is.' }),
+)
+
+export const deployConflict = defineError(
+  'FUNCTION_DEPLOY_CONFLICT',
+  'conflict',
+  (f: { name: string }) => `Somebody else has changed '${f.name}' since this deploy began`,
+  () => ({ hint: 'Look at what is live now, then deploy again.' }),
+)
+
+export const functionNotFound = defineError(
+  'FUNCTION_NOT_FOUND',
+  'not_found',
+  (f: { name: string }) => `There is no function '${f.name}'`,
+)
+
+export const versionNotFound = defineError(
+  'FUNCTION_VERSION_NOT_FOUND',
+  'not_found',
+  (f: { name: string; version: number | null }) =>
+    f.version === null ? `'${f.name}' has no earlier version` : `'${f.name}' has no version ${f.version}`,
+)
+
+export const projectNotFound = defineError(
+  'PROJECT_NOT_FOUND',
+  'not_found',
+  (f: { ref: string }) => `There is no project '${f.ref}'`,
+)
+
+export const secretInvalid = defineError(
+  'FUNCTION_SECRET_INVALID',
+  'invalid',
+  (f: { errors: readonly FieldError[] }) => `${f.errors[0]!.path.slice(1)} ${f.errors[0]!.message}`,
+  (f) => ({ errors: f.errors }),
+)
+
+export const hardenedRequired = defineError(
+  'FUNCTION_HARDENED_REQUIRED',
+  'invalid',
+  () => 'TERRANE_MODE=shared runs code of strangers and needs TERRANE_FUNCTIONS_PROFILE=hardened',
+  () => ({ hint: 'Install bubblewrap and set the profile, or serve one project with TERRANE_MODE=local.' }),
+)
+
+export const registryMissing = defineError(
+  'FUNCTION_REGISTRY_MISSING',
+  'not_implemented',
+  () => 'This host serves a folder and has no registry',
+  () => ({ hint: 'Set DATABASE_URL to deploy to it.' }),
+)
+
+export const sharedNeeds = defineError(
+  'FUNCTION_CONFIG_INCOMPLETE',
+  'invalid',
+  (f: { names: readonly string[] }) => `TERRANE_MODE=shared also needs ${f.names.join(', ')}`,
+)
+
+export const secretsKeyMissing = defineError(
+  'SECRETS_KEY_MISSING',
+  'invalid',
+  () => 'No key to seal secrets with',
+  () => ({
+    hint: 'Set TERRANE_SECRETS_KEY (32 bytes, hex or base64), or in local mode TERRANE_JWT_SECRET or TERRANE_SERVICE_ROLE_KEY.',
+  }),
+)
+
+export const cliFailed = defineError('CLI_FAILED', 'invalid', (f: { reason: string }) => f.reason)

@@ -1,0 +1,140 @@
+import type { FunctionVersion } from './function-version.ts'
+import type { Capacity } from './pool/capacity.ts'
+import type { InstanceFactory } from './pool/factory.ts'
+import { Pool, type PoolEvents } from './pool/pool.ts'
+
+/** A version that answers requests, or did until its successor was ready. */
+export interface LiveFunction {
+  readonly version: FunctionVersion
+  readonly pool: Pool
+}
+
+/** What happens to versions, for logs and metrics. */
+export interface FunctionEvents {
+  pool(version: FunctionVersion): PoolEvents
+  live(version: FunctionVersion): void
+  removed(version: FunctionVersion): void
+}
+
+const TICK_MS = 100
+
+/** The functions of this host: which version answers for which name, and the processes behind each. */
+export class Functions implements AsyncDisposable {
+  private readonly factory: InstanceFactory
+  private readonly capacity: Capacity
+  private readonly events: FunctionEvents
+  private readonly live = new Map<string, LiveFunction>()
+  private readonly broken = new Set<string>()
+  private readonly pools = new Map<Pool, FunctionVersion>()
+  private readonly timer: NodeJS.Timeout
+  private ticked = performance.now()
+
+  constructor(factory: InstanceFactory, capacity: Capacity, events: FunctionEvents) {
+    this.factory = factory
+    this.capacity = capacity
+    this.events = events
+    this.timer = setInterval(() => this.tick(), TICK_MS)
+    this.timer.unref()
+  }
+
+  get(project: string, name: string): LiveFunction | undefined {
+    return this.live.get(`${project}/${name}`)
+  }
+
+  /** What answers now for the function that was found earlier; undefined when it was removed since. */
+  currentOf(found: LiveFunction): LiveFunction | undefined {
+    return this.get(found.version.project, found.version.name)
+  }
+
+  [Symbol.iterator](): Iterator<LiveFunction> {
+    return this.live.values()
+  }
+
+  /** True for a function that exists but has never had a version that could be served. */
+  isBroken(project: string, name: string): boolean {
+    return this.broken.has(`${project}/${name}`)
+  }
+
+  markBroken(project: string, name: string): void {
+    this.broken.add(`${project}/${name}`)
+  }
+
+  /** Resolves when no process of the version is left. */
+  async whenUnused(version: FunctionVersion): Promise<void> {
+    const pools = [...this.pools].filter(([, used]) => used.codeDir === version.codeDir)
+    await Promise.all(pools.map(([pool]) => pool.empty))
+  }
+
+  /**
+   * Lets a version answer from now on. When its predecessor is in use, or `warm` asks for it, its first instance starts
+   * before the switch; the predecessor then finishes what it has and ends. No request is lost.
+   *
+   * @throws BootFailure when that instance does not start; the predecessor stays
+   */
+  async install(version: FunctionVersion, warm = false): Promise<void> {
+    const key = `${version.project}/${version.name}`
+    const { policy } = version
+    const pool = new Pool({
+      concurrency: policy.concurrency,
+      min: policy.min,
+      max: policy.max,
+      idleMs: policy.idle_ms,
+      start: () => this.factory.start(version, false),
+      capacity: this.capacity,
+      events: this.events.pool(version),
+    })
+    this.pools.set(pool, version)
+    void pool.empty.then(() => this.pools.delete(pool))
+    if (warm || policy.min > 0 || (this.live.get(key)?.pool.size ?? 0) > 0) {
+      try {
+        await pool.warm()
+      } catch (error) {
+        pool.stop()
+        throw error
+      }
+    }
+    // Read after the wait: another version may have become the current one meanwhile.
+    const before = this.live.get(key)
+    this.live.set(key, { version, pool })
+    this.broken.delete(key)
+    before?.pool.retire()
+    this.events.live(version)
+  }
+
+  remove(project: string, name: string): void {
+    const key = `${project}/${name}`
+    this.broken.delete(key)
+    const found = this.live.get(key)
+    if (!found) return
+    this.live.delete(key)
+    found.pool.retire()
+    this.events.removed(found.version)
+  }
+
+  /** Waits until no request is in any function, at most so long. */
+  async drain(ms: number): Promise<void> {
+    const end = performance.now() + ms
+    while (performance.now() < end && this.working()) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.timer)
+    for (const pool of this.pools.keys()) pool.stop()
+    await Promise.all([...this.pools.keys()].map((pool) => pool.empty))
+  }
+
+  private working(): boolean {
+    for (const pool of this.pools.keys()) {
+      if (pool.queued > 0) return true
+      for (const instance of pool) if (instance.working) return true
+    }
+    return false
+  }
+
+  private tick(): void {
+    const now = performance.now()
+    const lateMs = Math.max(0, now - this.ticked - TICK_MS)
+    this.ticked = now
+    for (const pool of this.pools.keys()) pool.check(now, lateMs)
+  }
+}

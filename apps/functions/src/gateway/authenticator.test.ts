@@ -1,0 +1,61 @@
+import { unauthorized, type Principal } from '@terrane/auth'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createAuthenticator } from './authenticator.ts'
+
+const now = Date.parse('2026-01-01T00:00:00Z')
+beforeEach(() => vi.useFakeTimers({ now }))
+afterEach(() => vi.useRealTimers())
+
+/** A verifier that counts; the credential is the role, `exp` the seconds it lives. */
+function counting(exp?: number) {
+  const asked: string[] = []
+  const authenticate = createAuthenticator((project) => async (credential) => {
+    asked.push(`${project} ${credential}`)
+    if (credential === 'bad') throw unauthorized({ reason: 'unknown' })
+    const claims = { role: credential, ...(exp !== undefined && { exp: now / 1000 + exp }) }
+    return { role: credential as Principal['role'], projectRef: project, organizationId: null, subject: null, claims }
+  })
+  return { asked, authenticate }
+}
+
+test('a good credential is verified once and then known, for its project alone', async () => {
+  const { asked, authenticate } = counting()
+  expect(await authenticate('p', { apikey: 'anon' })).toMatchObject({
+    rank: 'anon',
+    apikey: 'anon',
+    authorization: null,
+  })
+  expect(authenticate('p', { apikey: 'anon' })).not.toBeInstanceOf(Promise)
+  expect(authenticate('q', { apikey: 'anon' })).toBeInstanceOf(Promise)
+  expect(asked).toEqual(['p anon', 'q anon'])
+})
+
+test('it is forgotten after a minute, or when it expires', async () => {
+  const forever = counting()
+  await forever.authenticate('p', { apikey: 'anon' })
+  vi.advanceTimersByTime(59_000)
+  expect(forever.authenticate('p', { apikey: 'anon' })).not.toBeInstanceOf(Promise)
+  vi.advanceTimersByTime(2000)
+  expect(forever.authenticate('p', { apikey: 'anon' })).toBeInstanceOf(Promise)
+  const short = counting(10)
+  await short.authenticate('p', { authorization: 'Bearer authenticated' })
+  vi.advanceTimersByTime(10_001)
+  expect(short.authenticate('p', { authorization: 'Bearer authenticated' })).toBeInstanceOf(Promise)
+})
+
+test('a bad one is not remembered, and is refused beside a good one', async () => {
+  const { asked, authenticate } = counting()
+  for (let i = 0; i < 2; i++) {
+    await expect(authenticate('p', { apikey: 'anon', authorization: 'Bearer bad' })).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+    })
+  }
+  expect(asked).toEqual(['p anon', 'p bad', 'p anon', 'p bad'])
+})
+
+test('nothing sent is nobody; a key of the shared services has no rank here', async () => {
+  const { authenticate } = counting()
+  expect(authenticate('p', {})).toEqual({ rank: 'none', claims: null, apikey: null, authorization: null })
+  expect(await authenticate('p', { apikey: 'services' })).toMatchObject({ rank: 'none' })
+  expect(await authenticate('p', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
+})

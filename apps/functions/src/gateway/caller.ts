@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Policy } from '../policy.ts'
+
+/** Who calls, after the credentials were verified. */
+export interface Caller {
+  readonly rank: Policy['auth']
+  /** Claims as JSON, percent-encoded for the header that carries them; null without credentials. */
+  readonly claims: string | null
+  readonly apikey: string | null
+  readonly authorization: string | null
+}
+
+/**
+ * Verifies the credentials of a request to a project; at once where the answer is known from before.
+ *
+ * @throws an error with `code` UNAUTHORIZED and a message for the caller
+ */
+export type Authenticate = (project: string, headers: IncomingHttpHeaders) => Caller | Promise<Caller>
+
+const RANKS = { none: 0, anon: 1, user: 2, service: 3 } as const
+
+export function isAllowed(caller: Caller, needed: Policy['auth']): boolean {
+  return RANKS[caller.rank] >= RANKS[needed]
+}

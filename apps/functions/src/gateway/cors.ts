@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Policy } from '../policy.ts'
+
+const EXPOSED = 'x-request-id, x-error-code, x-function-version, x-relay-error, retry-after, content-range, etag'
+const PREFLIGHT_SECONDS = '600'
+const HEADER_LIST = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+){0,63}$/
+
+/**
+ * CORS headers of an answer, alternating names and values: also on the host's own errors, which browsers would
+ * otherwise hide from the page. Empty when the policy leaves CORS to the function, or the origin is not on its list.
+ */
+export function corsHeaders(policy: Policy, origin: string | undefined): readonly string[] {
+  if (policy.cors.length === 0) return NONE
+  if (policy.cors.includes('*')) return ANY
+  if (origin === undefined || !policy.cors.includes(origin)) return VARY
+  return ['access-control-allow-origin', origin, 'access-control-expose-headers', EXPOSED, 'vary', 'Origin']
+}
+
+/** True for a preflight that the host answers itself, without credentials and without an instance. */
+export function isPreflight(method: string, headers: IncomingHttpHeaders, policy: Policy): boolean {
+  return method === 'OPTIONS' && policy.cors.length > 0 && headers['access-control-request-method'] !== undefined
+}
+
+/** Further headers of the answer to a preflight; the requested headers are granted, for no cookie is ever involved. */
+export function preflightHeaders(policy: Policy, requested: string | undefined): string[] {
+  const headers = ['access-control-allow-methods', policy.methods.join(', ')]
+  if (requested !== undefined && HEADER_LIST.test(requested)) headers.push('access-control-allow-headers', requested)
+  headers.push('access-control-max-age', PREFLIGHT_SECONDS)
+  return headers
+}
+
+const NONE: readonly string[] = []
+const ANY: readonly string[] = ['access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED]
+const VARY: readonly string[] = ['vary', 'Origin']

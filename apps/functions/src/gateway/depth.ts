@@ -1,0 +1,34 @@
+import { createHmac } from 'node:crypto'
+
+/** Most functions in a chain of calls, each made by the one before. */
+export const MAX_DEPTH = 8
+
+export const DEPTH_HEADER = 'x-terrane-depth'
+
+/**
+ * How deep a call is in a chain of functions, as a header that only hosts with the same secret can write: the gateway
+ * adds it to what a function sends to the project API, and it never reaches a function. A value that no host wrote
+ * counts as a call from outside.
+ */
+export class Depths {
+  private readonly tokens: readonly string[]
+  private readonly depths: ReadonlyMap<string, number>
+
+  constructor(secret: string) {
+    this.tokens = Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => {
+      const signature = createHmac('sha256', secret).update(`functions depth ${depth}`).digest('base64url')
+      return `${depth}.${signature}`
+    })
+    this.depths = new Map(this.tokens.map((token, depth) => [token, depth]))
+  }
+
+  /** 0 for a call from outside. */
+  read(header: string | string[] | undefined): number {
+    return typeof header === 'string' ? (this.depths.get(header) ?? 0) : 0
+  }
+
+  /** The header of a call made by a function that itself runs at this depth. */
+  next(depth: number): string {
+    return this.tokens[Math.min(depth, MAX_DEPTH) + 1]!
+  }
+}

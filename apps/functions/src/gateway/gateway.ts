@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Functions, LiveFunction } from '../functions.ts'
+import type { Authenticate } from './caller.ts'
+import type { Depths } from './depth.ts'
+import { Invocation, notFound } from './invocation.ts'
+import { bodyOf, retryAfter, statusOf, type Problem } from './problems.ts'
+import { readTarget, type Target } from './target.ts'
+
+/** The part of a logger that the gateway uses. */
+export interface GatewayLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface GatewayOptions {
+  /** The project whose functions a request is for; null for an unknown host. */
+  readonly projectOf: (request: IncomingMessage) => string | null
+  readonly functions: Functions
+  /** Loads a function that is known but not served yet; undefined when there is none. */
+  readonly find: (project: string, name: string) => Promise<LiveFunction | undefined> | undefined
+  readonly authenticate: Authenticate
+  readonly depths: Depths
+  readonly log: GatewayLog
+  /** Told about every request when it is over. */
+  readonly onFinished: (invocation: Invocation) => void
+  /** 546, or another status for proxies that refuse it. */
+  readonly resourceLimitStatus: number
+  /** Most bytes of request bodies held at once, over all functions. */
+  readonly bufferBytes: number
+  /** Longest time a caller may take to send a body. */
+  readonly bodyTimeoutMs: number
+}
+
+const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
+const SWEEP_MS = 500
+
+/**
+ * The data path, a plain listener of Node's HTTP server: it looks the function up, applies its policy, and carries the
+ * request into an instance and the answer out. Nothing here waits for anything that is not needed for that.
+ */
+export class Gateway implements Disposable {
+  readonly functions: Functions
+  readonly authenticate: Authenticate
+  readonly depths: Depths
+  readonly log: GatewayLog
+  readonly resourceLimitStatus: number
+  /** Bytes of request bodies that are held right now. */
+  buffered = 0
+  private readonly options: GatewayOptions
+  private readonly receiving = new Map<Invocation, number>()
+  private readonly sweeper: NodeJS.Timeout
+  private calls = 0
+
+  constructor(options: GatewayOptions) {
+    this.options = options
+    this.functions = options.functions
+    this.authenticate = options.authenticate
+    this.depths = options.depths
+    this.log = options.log
+    this.resourceLimitStatus = options.resourceLimitStatus
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS)
+    this.sweeper.unref()
+  }
+
+  /** Answers a request whose path begins with `/functions/v1/`. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const given = request.headers['x-request-id']
+    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    const target = readTarget(request.url!)
+    const project = target && this.options.projectOf(request)
+    if (!target || project === null) return answer(response, requestId, notFound(target?.name ?? ''))
+    const live = this.functions.get(project, target.name)
+    if (live) return this.begin(live, target, request, response, requestId)
+    const finding = this.options.find(project, target.name)
+    if (!finding) return answer(response, requestId, this.absent(project, target.name))
+    void finding.then((found) =>
+      found
+        ? this.begin(found, target, request, response, requestId)
+        : answer(response, requestId, this.absent(project, target.name)),
+    )
+  }
+
+  private begin(
+    live: LiveFunction,
+    target: Target,
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): void {
+    const id = String(++this.calls)
+    new Invocation(this, live, target, request, response, { id, requestId }).begin()
+  }
+
+  private absent(project: string, name: string): Problem {
+    if (!this.functions.isBroken(project, name)) return notFound(name)
+    const headers = retryAfter(1000)
+    return { code: 'FUNCTION_BOOT_ERROR', message: 'The function does not start; its log says why', headers }
+  }
+
+  /** Registers a body that is about to be read; false when the host holds as much as it may. */
+  beginBody(invocation: Invocation): boolean {
+    if (this.buffered > this.options.bufferBytes) return false
+    this.receiving.set(invocation, performance.now() + this.options.bodyTimeoutMs)
+    return true
+  }
+
+  endBody(invocation: Invocation): void {
+    this.receiving.delete(invocation)
+  }
+
+  finished(invocation: Invocation): void {
+    this.options.onFinished(invocation)
+  }
+
+  /** Fields that tell which request a log line is about. */
+  labels(invocation: Invocation): object {
+    const { project, name, version } = invocation.functionVersion
+    return { project, function: name, version, requestId: invocation.requestId }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.sweeper)
+  }
+
+  private sweep(): void {
+    const now = performance.now()
+    for (const [invocation, deadline] of this.receiving) if (now > deadline) invocation.bodyTimedOut()
+  }
+}
+
+function answer(response: ServerResponse, requestId: string, problem: Problem): void {
+  const status = statusOf(problem.code, 546)
+  const body = bodyOf(problem, status, requestId)
+  const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))]
+  headers.push('access-control-allow-origin', '*', 'x-error-code', problem.code, 'x-request-id', requestId)
+  response.writeHead(status, [...headers, ...(problem.headers ?? [])])
+  response.end(body)
+}

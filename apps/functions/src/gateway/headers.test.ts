@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { forwardedHeaders, returnedHeaders, safeHost } from './headers.ts'
+
+const sent = (headers: Record<string, string>, connection?: string) =>
+  forwardedHeaders(Object.entries(headers).flat(), connection, '203.0.113.7')
+
+test('a function gets the headers of its caller, but none of the connection or of the host', () => {
+  const text = sent({
+    Accept: '*/*',
+    Host: 'x',
+    Connection: 'keep-alive',
+    'Transfer-Encoding': 'chunked',
+    'Content-Length': '3',
+    'X-Request-Id': 'forged',
+    'X-Terrane-Claims': 'forged',
+    'x-terrane-anything': 'forged',
+    Authorization: 'Bearer t',
+  })
+  expect(text).toBe('accept: */*\r\nauthorization: Bearer t\r\nx-forwarded-for: 203.0.113.7\r\n')
+})
+
+test('headers that Connection names are of the connection too, wherever they stand', () => {
+  const text = sent({ 'X-Hop': '1', 'X-Stay': '2', Connection: 'close, X-Hop' }, 'close, X-Hop')
+  expect(text).toBe('x-stay: 2\r\nx-forwarded-for: 203.0.113.7\r\n')
+})
+
+test('the address of the peer is added behind what it says of others', () => {
+  expect(sent({ 'X-Forwarded-For': '198.51.100.1' })).toBe('x-forwarded-for: 198.51.100.1, 203.0.113.7\r\n')
+})
+
+test('an answer passes without the headers of the connection, of the host, and of CORS where the policy speaks', () => {
+  const own = 'content-type: text/plain, set-cookie: a=1, set-cookie: b=2'
+  const others =
+    'keep-alive: timeout=9, x-error-code: FAKE, access-control-allow-origin: *, x-terrane-failure: thrown, x-terrane-held: 1'
+  const received = `${own}, ${others}`.split(/: |, /)
+  const kept = ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2']
+  expect(returnedHeaders(received, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
+  expect(returnedHeaders(received, false).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+})
+
+test.each([
+  ['app.example:8000', 'app.example:8000'],
+  ['[::1]:80', '[::1]:80'],
+  ['evil/path', 'localhost'],
+  ['a b', 'localhost'],
+  ['user@host', 'localhost'],
+  [undefined, 'localhost'],
+])('the host %s counts as %s', (given, host) => {
+  expect(safeHost(given)).toBe(host)
+})

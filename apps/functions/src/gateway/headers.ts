@@ -1,0 +1,96 @@
+/** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'host',
+  'content-length',
+  'expect',
+  'x-request-id',
+  'x-forwarded-for',
+])
+const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
+
+/** Headers with this prefix are spoken between host and shim; nobody else's pass either way. */
+const INTERNAL = 'x-terrane-'
+
+const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/**
+ * The headers of a request as the function gets them: one string, each line ended.
+ *
+ * @param raw names and values, alternating, as received
+ * @param connection value of the Connection header, which may name further headers to leave out
+ * @param client address of the peer
+ */
+export function forwardedHeaders(raw: readonly string[], connection: string | undefined, client: string): string {
+  const listed = connection === undefined ? null : connectionOptions(connection)
+  let text = ''
+  let forwarded = client
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    if (name === 'x-forwarded-for') forwarded = `${raw[i + 1]!}, ${client}`
+    if (NOT_FORWARDED.has(name) || name.startsWith(INTERNAL) || listed?.has(name)) continue
+    text += `${name}: ${raw[i + 1]!}\r\n`
+  }
+  return `${text}x-forwarded-for: ${forwarded}\r\n`
+}
+
+/** What there is in the head of a function's answer. */
+export interface Returned {
+  readonly headers: string[]
+  /** Not empty when the host is to answer in the function's place. */
+  readonly failure: string
+  /** True when background work goes on after the answer. */
+  readonly held: boolean
+}
+
+/**
+ * The headers of a function's answer that reach the caller, and what the shim says through them.
+ *
+ * @param received names in lower case and values, alternating
+ * @param cors true when the host writes the CORS headers
+ */
+export function returnedHeaders(received: readonly string[], cors: boolean): Returned {
+  const headers: string[] = []
+  let failure = ''
+  let held = false
+  for (let i = 0; i < received.length; i += 2) {
+    const name = received[i]!
+    if (name.startsWith(INTERNAL)) {
+      if (name === 'x-terrane-failure') failure = received[i + 1]!
+      else if (name === 'x-terrane-held') held = true
+      continue
+    }
+    if (NOT_RETURNED.has(name)) continue
+    if (cors && name.startsWith('access-control-')) continue
+    headers.push(name, received[i + 1]!)
+  }
+  return { headers, failure, held }
+}
+
+/** The host a caller named, or a harmless one when it is no host name. */
+export function safeHost(host: string | undefined): string {
+  return host !== undefined && SAFE_HOST.test(host) ? host : 'localhost'
+}
+
+/** Header names listed in a Connection header beside its usual values; null when there are none. */
+function connectionOptions(value: string): ReadonlySet<string> | null {
+  if (value === 'keep-alive' || value === 'close') return null
+  const options = value
+    .toLowerCase()
+    .split(',')
+    .map((option) => option.trim())
+  const named = options.filter((option) => option !== 'keep-alive' && option !== 'close' && option !== '')
+  return named.length > 0 ? new Set(named) : null
+}

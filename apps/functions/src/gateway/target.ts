@@ -1,0 +1,23 @@
+import { FUNCTION_NAME } from '../policy.ts'
+
+export const PREFIX = '/functions/v1/'
+
+/** What a request's path asks for. */
+export interface Target {
+  readonly name: string
+  /** Sub-path and query as received, from the character after the name: '', '/sub?x=1', '?x=1'. */
+  readonly rest: string
+}
+
+/** Splits `/functions/v1/{name}[/sub/path][?query]`; null when there is no function name in the right form. */
+export function readTarget(url: string): Target | null {
+  if (!url.startsWith(PREFIX)) return null
+  let end = PREFIX.length
+  while (end < url.length) {
+    const char = url.charCodeAt(end)
+    if (char === 47 || char === 63) break
+    end++
+  }
+  const name = url.slice(PREFIX.length, end)
+  return FUNCTION_NAME.test(name) ? { name, rest: url.slice(end) } : null
+}

@@ -1,0 +1,142 @@
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
+import type { FieldError } from '@terrane/core'
+import { invalidPolicy } from './errors.ts'
+
+/** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are no functions. */
+export const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const closed = { additionalProperties: false } as const
+const MIB = 1024 * 1024
+
+const PolicySchema = Type.Object(
+  {
+    auth: Type.Enum(['none', 'anon', 'user', 'service'], {
+      default: 'anon',
+      description: 'Who may call: anyone, holders of the anon key, signed-in users, or the service role.',
+    }),
+    methods: Type.Array(Type.Enum(METHODS), {
+      default: ['POST'],
+      minItems: 1,
+      description: 'HTTP methods that reach the function.',
+    }),
+    cors: Type.Array(Type.String({ maxLength: 300, pattern: '^(\\*|https?://[^/\\s]+)$' }), {
+      default: ['*'],
+      description: 'Origins that browsers may call from; [] leaves CORS to the function.',
+    }),
+    description: Type.String({ default: '', maxLength: 2000, description: 'For people; shown in listings.' }),
+    memory_mb: Type.Integer({ default: 256, minimum: 64, description: 'Memory of one instance beside its runtime.' }),
+    block_ms: Type.Integer({
+      default: 2000,
+      minimum: 100,
+      description: 'Longest time the event loop may stand still.',
+    }),
+    timeout_ms: Type.Integer({
+      default: 30_000,
+      minimum: 100,
+      description: 'From arrival to the last byte of the answer.',
+    }),
+    idle_ms: Type.Integer({
+      default: 60_000,
+      minimum: 1000,
+      description: 'An instance without work is stopped after it.',
+    }),
+    concurrency: Type.Integer({ default: 64, minimum: 1, description: 'Requests one instance answers at once.' }),
+    min: Type.Integer({ default: 0, minimum: 0, description: 'Instances that are kept warm.' }),
+    max: Type.Integer({ default: 2, minimum: 1, description: 'Most instances on one host.' }),
+    body_bytes: Type.Integer({ default: 6 * MIB, minimum: 0, description: 'Largest request body.' }),
+    response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
+    net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
+      default: [],
+      description: 'Hosts (name or name:port) that fetch may reach beside the project API.',
+    }),
+    secrets: Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z_][A-Za-z0-9_]*)$' }), {
+      default: ['*'],
+      description: 'Project secrets that the function sees; a name that does not exist fails the deploy.',
+    }),
+    privileged: Type.Boolean({ default: false, description: 'Project API calls may use the service role.' }),
+    static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      default: [],
+      description: 'Files of the folder, by name or folder/**, that the function may read beside its code.',
+    }),
+  },
+  closed,
+)
+
+/** What `function.json` says, complete: every absent field has its default. */
+export type Policy = Static<typeof PolicySchema>
+
+const compiled = Compile(PolicySchema)
+
+/** Upper bounds that an operator sets; a policy's values are clamped to them. */
+export type Ceilings = Readonly<
+  Pick<Policy, 'memory_mb' | 'block_ms' | 'timeout_ms' | 'idle_ms' | 'concurrency' | 'min' | 'max' | 'body_bytes'> &
+    Pick<Policy, 'response_bytes'>
+>
+
+/**
+ * Bounds that hold unless the operator changes them. `memory_mb` stays below the 512 MB of address space that V8
+ * reserves per isolate, so that no second isolate (a worker thread, which the watchdog would not see) fits a process.
+ */
+export const DEFAULT_CEILINGS: Ceilings = {
+  memory_mb: 480,
+  block_ms: 10_000,
+  timeout_ms: 400_000,
+  idle_ms: 3_600_000,
+  concurrency: 256,
+  min: 2,
+  max: 8,
+  body_bytes: 50 * MIB,
+  response_bytes: 1024 * MIB,
+}
+
+/**
+ * Reads the contents of a `function.json` and fills in defaults.
+ *
+ * @throws FUNCTION_POLICY_INVALID with one entry per wrong or unknown field
+ */
+export function parsePolicy(given: unknown): Policy {
+  const value: unknown = Value.Default(PolicySchema, structuredClone(given ?? {}))
+  if (!compiled.Check(value)) {
+    const errors = new Map<string, FieldError>()
+    for (const error of compiled.Errors(value)) {
+      for (const field of fieldErrors(error)) if (!errors.has(field.path)) errors.set(field.path, field)
+    }
+    throw invalidPolicy({ errors: [...errors.values()] })
+  }
+  return value
+}
+
+/** {@link parsePolicy}, then {@link clampPolicy}. */
+export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
+  return clampPolicy(parsePolicy(given), ceilings)
+}
+
+/** Lowers a policy's values to the operator's ceilings. */
+export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
+  const policy = { ...given }
+  for (const key of Object.keys(ceilings) as (keyof Ceilings)[]) policy[key] = Math.min(policy[key], ceilings[key])
+  policy.min = Math.min(policy.min, policy.max)
+  return Object.freeze(policy)
+}
+
+interface SchemaError {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly message: string
+  readonly params: object
+}
+
+function fieldErrors(error: SchemaError): FieldError[] {
+  // The twin of an unknown field's error, without its name.
+  if (error.keyword === 'boolean') return []
+  const params = error.params as { additionalProperties?: readonly string[] }
+  if (error.keyword === 'additionalProperties')
+    return (params.additionalProperties ?? []).map((name) => ({ path: `/${name}`, message: 'is not a known field' }))
+  const field = error.instancePath.split('/')[1] ?? ''
+  const schema = (PolicySchema.properties as Record<string, { description?: string }>)[field]
+  const message = schema?.description ? `${error.message} (${schema.description})` : error.message
+  return [{ path: error.instancePath || '/', message }]
+}

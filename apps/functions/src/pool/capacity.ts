@@ -1,0 +1,49 @@
+import type { Instance } from './instance.ts'
+
+/** What the host-wide bound asks of a pool. */
+export interface Tenant {
+  /** Its longest unused instance without work that it can spare, if any. */
+  spare(): Instance | null
+}
+
+/** Bounds the number of instances on this host; makes room by ending the one that has been idle longest. */
+export class Capacity {
+  private readonly limit: number
+  private readonly tenants = new Set<Tenant>()
+  private count = 0
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  get used(): number {
+    return this.count
+  }
+
+  join(tenant: Tenant): void {
+    this.tenants.add(tenant)
+  }
+
+  leave(tenant: Tenant): void {
+    this.tenants.delete(tenant)
+  }
+
+  /** Takes one place; false when every instance on the host has work. */
+  take(): boolean {
+    if (this.count >= this.limit) {
+      let oldest: Instance | null = null
+      for (const tenant of this.tenants) {
+        const spare = tenant.spare()
+        if (spare && (!oldest || spare.usedAt < oldest.usedAt)) oldest = spare
+      }
+      if (!oldest) return false
+      oldest.kill('idle')
+    }
+    this.count++
+    return true
+  }
+
+  give(): void {
+    this.count--
+  }
+}

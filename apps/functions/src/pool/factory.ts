@@ -1,0 +1,150 @@
+import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FunctionVersion } from '../function-version.ts'
+import { claimFolder } from '../ownership.ts'
+import { GATEWAY, INGRESS, type Runtime } from '../runtime/runtime.ts'
+import { Instance } from './instance.ts'
+import { createMeter } from './meter.ts'
+import type { FunctionLine } from './output.ts'
+
+/** Opens the socket by which one instance reaches the host. */
+export interface GatewayDoor {
+  /** @param instance the instance behind the socket; null while it is being made */
+  open(path: string, version: FunctionVersion, instance: () => Instance | null): Promise<AsyncDisposable>
+}
+
+/** Users that instances run as, one each, when the host is root; null otherwise. */
+export interface UserRange {
+  readonly first: number
+  readonly count: number
+}
+
+export interface FactoryOptions {
+  readonly runtime: Runtime
+  readonly door: GatewayDoor
+  readonly users: UserRange | null
+  readonly bootMs: number
+  readonly onLine: (version: FunctionVersion, line: FunctionLine, requestId: string | null) => void
+}
+
+const PREFIX = 'terrane-fn-'
+
+/** Makes instances: a folder for the sockets, the door to the host, the process, and the removal of all three. */
+export class InstanceFactory implements AsyncDisposable {
+  readonly runtime: Runtime
+  private readonly options: FactoryOptions
+  /** Folder of this host's sockets and of what else ends with it. */
+  readonly base: string
+  private readonly meter = createMeter()
+  private readonly users: number[] = []
+  private readonly running = new Set<Instance>()
+  private count = 0
+
+  /** Makes the folder of this host's sockets: short, because a socket's path has 107 bytes at most, and private. */
+  static async open(options: FactoryOptions): Promise<InstanceFactory> {
+    await sweepLeftovers()
+    const base = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
+    // The instances' users have to pass through; each folder inside belongs to one of them.
+    if (options.users) await chmod(base, 0o711)
+    return new InstanceFactory(options, base)
+  }
+
+  private constructor(options: FactoryOptions, base: string) {
+    this.options = options
+    this.runtime = options.runtime
+    this.base = base
+    if (options.users) {
+      for (let i = options.users.count - 1; i >= 0; i--) this.users.push(options.users.first + i)
+    }
+    process.once('exit', this.killAll)
+  }
+
+  /**
+   * Starts a process for a version; await its `ready`.
+   *
+   * @param isCheck true for a run that answers no requests
+   */
+  async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
+    const runDir = join(this.base, String(++this.count))
+    const uid = this.users.length > 0 ? this.users.pop()! : null
+    if (this.options.users && uid === null) throw new Error('every user of the range is taken')
+    await mkdir(runDir, { mode: 0o700 })
+    let instance: Instance | null = null
+    const gateway = join(runDir, GATEWAY)
+    const door = await this.options.door.open(gateway, version, () => instance)
+    if (uid !== null) {
+      await Promise.all([chown(runDir, uid, uid), chown(gateway, uid, uid)])
+      // Whoever filled it before was another user.
+      if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
+    }
+    const { policy } = version
+    const id = `${version.name}.${version.version}.${this.count}`
+    const started = new Instance({
+      id,
+      name: version.name,
+      command: this.runtime.command({
+        codeDir: version.codeDir,
+        files: version.files,
+        cacheDir: version.cacheDir,
+        cache: isCheck ? 'filling' : version.sealed ? 'sealed' : 'open',
+        runDir,
+        memoryMb: policy.memory_mb,
+        uid,
+      }),
+      ingress: join(runDir, INGRESS),
+      env: version.env,
+      memoryMb: policy.memory_mb,
+      blockMs: policy.block_ms,
+      timeoutMs: policy.timeout_ms,
+      bootMs: this.options.bootMs,
+      meter: this.meter,
+      onLine: (line, requestId) => this.options.onLine(version, line, requestId),
+    })
+    instance = started
+    this.running.add(started)
+    void this.cleanUp(started, door, runDir, uid)
+    return started
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.killAll)
+    const ends = [...this.running].map((instance) => instance.exited)
+    this.killAll()
+    await Promise.all(ends)
+    await rm(this.base, { recursive: true, force: true })
+  }
+
+  /** Takes everything of an instance away once it has ended. */
+  private async cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
+    await instance.exited
+    this.running.delete(instance)
+    await door[Symbol.asyncDispose]()
+    await rm(runDir, { recursive: true, force: true })
+    if (uid !== null) this.users.push(uid)
+  }
+
+  private readonly killAll = (): void => {
+    for (const instance of this.running) instance.kill('stopped')
+  }
+}
+
+/** Removes the socket folders of hosts that were killed; their processes died with them. */
+async function sweepLeftovers(): Promise<void> {
+  const base = tmpdir()
+  for (const name of await readdir(base)) {
+    if (!name.startsWith(PREFIX)) continue
+    const pid = Number.parseInt(name.slice(PREFIX.length), 10)
+    if (pid > 0 && isRunning(pid)) continue
+    await rm(join(base, name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,117 @@
+/** One line that an instance wrote. Everything in it is the function's word. */
+export interface FunctionLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly text: string
+  /** The call it says it belongs to; empty when none. */
+  readonly call: string
+  /** Lines lost before this one. */
+  readonly dropped: number
+}
+
+/** What the shim tells the host over stdout. A function can forge any of it; no message does more than its own harm. */
+export type ShimMessage =
+  | { readonly t: 'ready' }
+  | { readonly t: 'failed'; readonly message: string; readonly stack: string }
+  | { readonly t: 'pong'; readonly n: number }
+  | { readonly t: 'hold' | 'release'; readonly call: string }
+
+export interface OutputEvents {
+  message(message: ShimMessage): void
+  line(line: FunctionLine): void
+  /** Stop reading for so many milliseconds; the writer blocks meanwhile. */
+  throttle(ms: number): void
+}
+
+const MAX_LINE = 64 * 1024
+const MAX_TEXT = 10_000
+const LINES_BURST = 200
+const LINES_PER_SECOND = 100
+const BYTES_BURST = 4 * 1024 * 1024
+const BYTES_PER_SECOND = 1024 * 1024
+const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
+
+/**
+ * Reads the output of one instance: shim messages, and lines for people. Lines over the rate are counted and dropped;
+ * bytes over the rate are not even read, so a flood costs its author and not the host.
+ */
+export class Output {
+  private readonly events: OutputEvents
+  private held = ''
+  private lines = LINES_BURST
+  private bytes = BYTES_BURST
+  private refilled: number
+  private dropped = 0
+
+  constructor(events: OutputEvents, now: number) {
+    this.events = events
+    this.refilled = now
+  }
+
+  push(chunk: Buffer, now: number): void {
+    this.refill(now)
+    this.bytes -= chunk.length
+    const parts = (this.held + chunk.toString('utf8')).split('\n')
+    this.held = parts.pop()!
+    for (const part of parts) this.take(part)
+    if (this.held.length > MAX_LINE) {
+      this.take(this.held)
+      this.held = ''
+    }
+    if (this.bytes < 0) this.events.throttle(Math.ceil((-this.bytes / BYTES_PER_SECOND) * 1000))
+  }
+
+  private refill(now: number): void {
+    const seconds = (now - this.refilled) / 1000
+    this.lines = Math.min(LINES_BURST, this.lines + seconds * LINES_PER_SECOND)
+    this.bytes = Math.min(BYTES_BURST, this.bytes + seconds * BYTES_PER_SECOND)
+    this.refilled = now
+  }
+
+  private take(text: string): void {
+    if (text === '') return
+    const message = text.startsWith('{"t":"') ? parse(text) : null
+    if (message === null) this.log('info', text, '', 0)
+    else if (message['t'] === 'log') {
+      const { level, text: said, call, dropped } = message
+      const known = LEVELS.has(level) ? (level as FunctionLine['level']) : 'info'
+      const lost = typeof dropped === 'number' && dropped > 0 ? Math.floor(dropped) : 0
+      this.log(known, String(said), typeof call === 'string' ? call : '', lost)
+    } else if (isShimMessage(message)) this.events.message(message)
+  }
+
+  private log(level: FunctionLine['level'], text: string, call: string, lost: number): void {
+    this.dropped += lost
+    if (this.lines < 1) {
+      this.dropped++
+      return
+    }
+    this.lines--
+    this.events.line({ level, text: text.slice(0, MAX_TEXT), call, dropped: this.dropped })
+    this.dropped = 0
+  }
+}
+
+function parse(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function isShimMessage(value: Record<string, unknown>): value is ShimMessage & Record<string, unknown> {
+  switch (value['t']) {
+    case 'ready':
+      return true
+    case 'failed':
+      return typeof value['message'] === 'string' && typeof value['stack'] === 'string'
+    case 'pong':
+      return typeof value['n'] === 'number'
+    case 'hold':
+    case 'release':
+      return typeof value['call'] === 'string'
+    default:
+      return false
+  }
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Capacity } from './capacity.ts'
+import { BootFailure, type Exit, type ExitReason, type Instance } from './instance.ts'
+import { Pool, type Refusal, type Waiter } from './pool.ts'
+
+/** A stand-in for a process: ready when told, dead when killed. */
+class FakeInstance {
+  inflight = 0
+  usedAt = performance.now()
+  retiring = false
+  accepting = true
+  private readonly ended = Promise.withResolvers<Exit>()
+  readonly exited = this.ended.promise
+  readonly ready: Promise<void>
+
+  constructor(ready: Promise<void>) {
+    this.ready = ready
+  }
+  get working() {
+    return this.inflight > 0
+  }
+  check() {}
+  kill(reason: ExitReason) {
+    this.accepting = false
+    this.ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
+  }
+}
+
+function makePool(options: {
+  max?: number
+  min?: number
+  idleMs?: number
+  capacity?: Capacity
+  boots?: (n: number) => Promise<void>
+}) {
+  const made: FakeInstance[] = []
+  const pool = new Pool({
+    concurrency: 2,
+    min: options.min ?? 0,
+    max: options.max ?? 2,
+    idleMs: options.idleMs ?? 60_000,
+    capacity: options.capacity ?? new Capacity(10),
+    start: async () => {
+      const instance = new FakeInstance(options.boots?.(made.length) ?? Promise.resolve())
+      made.push(instance)
+      return instance as unknown as Instance
+    },
+    events: { started() {}, bootFailed() {}, exited() {} },
+  })
+  const ask = () => {
+    const outcome = { instance: null as FakeInstance | null, refusal: null as Refusal | null }
+    const waiter: Waiter = {
+      granted(instance) {
+        outcome.instance = instance as unknown as FakeInstance
+        outcome.instance.inflight++
+      },
+      refused: (refusal) => (outcome.refusal = refusal),
+    }
+    return { outcome, leave: pool.acquire(waiter) }
+  }
+  const release = (instance: FakeInstance, served = true) => {
+    instance.inflight--
+    instance.usedAt = performance.now()
+    pool.released(served)
+  }
+  return { pool, made, ask, release }
+}
+const settle = () => sleep(1)
+
+test('requests share an instance up to its concurrency, then a second one starts, then they wait', async () => {
+  const { made, ask, release } = makePool({})
+  const asked = Array.from({ length: 6 }, () => ask().outcome)
+  await settle()
+  expect(made.length).toBe(2)
+  expect(asked.map((each) => each.instance !== null)).toEqual([true, true, true, true, false, false])
+  release(made[1]!)
+  expect(asked[4]!.instance).toBe(made[1])
+  release(made[0]!)
+  expect(asked[5]!.instance).toBe(made[0])
+})
+
+test('the least loaded instance is chosen, at once', async () => {
+  const { made, ask, release } = makePool({})
+  for (let i = 0; i < 3; i++) ask()
+  await settle()
+  release(made[0]!)
+  release(made[0]!)
+  expect(ask().outcome.instance).toBe(made[0])
+})
+
+test('one that leaves the queue is not served', async () => {
+  const { made, ask } = makePool({ max: 1, boots: () => sleep(20) })
+  const first = ask()
+  first.leave()
+  await sleep(40)
+  expect([made.length, first.outcome.instance, first.outcome.refusal]).toEqual([1, null, null])
+})
+
+test('a queue has an end', async () => {
+  const { ask } = makePool({ max: 1, boots: () => new Promise(() => {}) })
+  const asked = Array.from({ length: 257 }, () => ask().outcome)
+  expect(asked[256]!.refusal).toEqual({ why: 'busy', retryMs: 1000 })
+  expect(asked[255]!.refusal).toBeNull()
+})
+
+test('a request that has waited ten seconds is told to come again', async () => {
+  const { pool, ask } = makePool({ max: 1, boots: () => new Promise(() => {}) })
+  const { outcome } = ask()
+  pool.check(performance.now() + 9000, 0)
+  expect(outcome.refusal).toBeNull()
+  pool.check(performance.now() + 10_001, 0)
+  expect(outcome.refusal).toMatchObject({ why: 'busy' })
+})
+
+test('a start that fails refuses those who wait; the next may try at once, the one after has to wait', async () => {
+  const { made, ask } = makePool({ boots: () => Promise.reject(new BootFailure('no', '')) })
+  const first = ask().outcome
+  await settle()
+  expect(first.refusal).toMatchObject({ why: 'boot' })
+  const second = ask().outcome
+  await settle()
+  expect(second.refusal).toMatchObject({ why: 'boot', retryMs: expect.any(Number) as number })
+  const third = ask().outcome
+  expect(third.refusal).toMatchObject({ why: 'boot' })
+  expect(made.length).toBe(2)
+})
+
+test('an instance that dies is replaced for the next request; one that dies again and again is not, for a while', async () => {
+  const { made, ask } = makePool({ max: 1 })
+  for (let i = 0; i < 2; i++) {
+    const { outcome } = ask()
+    await settle()
+    expect(outcome.instance).toBe(made[i])
+    made[i]!.inflight = 0
+    made[i]!.kill('crashed')
+    await settle()
+  }
+  expect(ask().outcome.refusal).toMatchObject({ why: 'busy' })
+  expect(made.length).toBe(2)
+})
+
+test('idle instances end, but not below the minimum', async () => {
+  const { pool, made, ask, release } = makePool({ min: 1, idleMs: 50 })
+  for (let i = 0; i < 3; i++) ask()
+  await settle()
+  for (const instance of made) while (instance.inflight > 0) release(instance)
+  pool.check(performance.now() + 100, 0)
+  await settle()
+  expect(made.filter((instance) => instance.accepting).length).toBe(1)
+})
+
+test('a retired pool finishes what it has and then is empty', async () => {
+  const { pool, made, ask, release } = makePool({})
+  ask()
+  await settle()
+  let empty = false
+  void pool.empty.then(() => (empty = true))
+  pool.retire()
+  await settle()
+  expect([empty, made[0]!.accepting]).toEqual([false, true])
+  release(made[0]!)
+  await settle()
+  expect([empty, made[0]!.accepting]).toEqual([true, false])
+})
+
+test('a full host ends the instance that has been idle longest, wherever it is', async () => {
+  const capacity = new Capacity(2)
+  const [a, b, c] = [makePool({ capacity }), makePool({ capacity }), makePool({ capacity })]
+  for (const each of [a, b]) {
+    each.ask()
+    await settle()
+  }
+  const waiting = c.ask().outcome
+  await settle()
+  expect(waiting.instance).toBeNull()
+  b.release(b.made[0]!)
+  a.release(a.made[0]!)
+  c.pool.check(performance.now(), 0)
+  await settle()
+  expect([a.made[0]!.accepting, b.made[0]!.accepting, waiting.instance !== null]).toEqual([true, false, true])
+  expect(capacity.used).toBe(2)
+})

@@ -1,0 +1,244 @@
+import type { Capacity, Tenant } from './capacity.ts'
+import { BootFailure, type Exit, type Instance } from './instance.ts'
+
+/** Why a request got no instance. `retryMs` is when it is worth another try. */
+export interface Refusal {
+  readonly why: 'busy' | 'boot'
+  readonly retryMs: number
+}
+
+/** A request that wants an instance: exactly one of the two is called, perhaps before `acquire` returns. */
+export interface Waiter {
+  granted(instance: Instance): void
+  refused(refusal: Refusal): void
+}
+
+export interface PoolEvents {
+  started(instance: Instance, bootMs: number): void
+  bootFailed(failure: BootFailure): void
+  exited(instance: Instance, exit: Exit): void
+}
+
+export interface PoolOptions {
+  readonly concurrency: number
+  readonly min: number
+  readonly max: number
+  readonly idleMs: number
+  /** Starts one instance of this version; its number makes its name. */
+  readonly start: () => Promise<Instance>
+  readonly capacity: Capacity
+  readonly events: PoolEvents
+}
+
+const QUEUE_LIMIT = 256
+const QUEUE_WAIT_MS = 10_000
+const BACKOFF_MS = 250
+const MAX_BACKOFF_MS = 30_000
+
+/** The instances of one function version: started on demand, shared by requests, replaced when they die. */
+export class Pool implements Tenant {
+  private readonly options: PoolOptions
+  private readonly instances: Instance[] = []
+  private readonly queue: { readonly waiter: Waiter; readonly until: number; cancelled: boolean }[] = []
+  private starting = 0
+  private failures = 0
+  private blockedUntil = 0
+  private why: Refusal['why'] = 'boot'
+  private retired = false
+  private readonly emptied = Promise.withResolvers<void>()
+
+  constructor(options: PoolOptions) {
+    this.options = options
+    options.capacity.join(this)
+  }
+
+  get size(): number {
+    return this.instances.length
+  }
+
+  get queued(): number {
+    return this.queue.length
+  }
+
+  [Symbol.iterator](): Iterator<Instance> {
+    return this.instances.values()
+  }
+
+  /** Resolves once a retired pool has no instance and no request left. */
+  get empty(): Promise<void> {
+    return this.emptied.promise
+  }
+
+  /** Hands an instance to the waiter, now or when one is free. Returns what takes the waiter out of the queue. */
+  acquire(waiter: Waiter): () => void {
+    const instance = this.leastLoaded()
+    if (instance) {
+      waiter.granted(instance)
+      return nothing
+    }
+    const now = performance.now()
+    if (this.instances.length === 0 && this.starting === 0 && now < this.blockedUntil) {
+      waiter.refused({ why: this.why, retryMs: this.blockedUntil - now })
+      return nothing
+    }
+    if (this.queue.length >= QUEUE_LIMIT) {
+      waiter.refused({ why: 'busy', retryMs: 1000 })
+      return nothing
+    }
+    const place = { waiter, until: now + QUEUE_WAIT_MS, cancelled: false }
+    this.queue.push(place)
+    this.grow()
+    return () => (place.cancelled = true)
+  }
+
+  /** A request has left the instance; `served` when it was answered by the function. */
+  released(served: boolean): void {
+    if (served) this.failures = 0
+    this.serveQueue()
+    if (this.retired) this.drain()
+  }
+
+  /** Starts one instance whether or not it is wanted, and resolves when it is ready. @throws BootFailure */
+  async warm(): Promise<void> {
+    await this.launch()
+  }
+
+  /** Takes no more idle rest: instances end as soon as they have no work. */
+  retire(): void {
+    this.retired = true
+    this.drain()
+  }
+
+  /** Ends everything at once. */
+  stop(): void {
+    this.retired = true
+    for (const place of this.queue.splice(0)) place.waiter.refused({ why: 'busy', retryMs: 1000 })
+    for (const instance of this.instances) instance.kill('stopped')
+    this.drain()
+  }
+
+  spare(): Instance | null {
+    if (this.queue.length > 0 || this.instances.length <= this.options.min) return null
+    let oldest: Instance | null = null
+    for (const instance of this.instances)
+      if (!instance.working && (!oldest || instance.usedAt < oldest.usedAt)) oldest = instance
+    return oldest
+  }
+
+  /** The host's tick: watches every instance, ends idle ones, and gives up on requests that waited too long. */
+  check(now: number, lateMs: number): void {
+    for (const instance of this.instances) instance.check(now, lateMs)
+    for (const instance of this.instances) {
+      if (instance.working) continue
+      if (instance.retiring || this.retired) instance.kill('replaced')
+      else if (now - instance.usedAt > this.options.idleMs && this.instances.length > this.options.min)
+        instance.kill('idle')
+    }
+    while (this.queue.length > 0 && (this.queue[0]!.cancelled || now > this.queue[0]!.until)) {
+      const place = this.queue.shift()!
+      if (!place.cancelled) place.waiter.refused({ why: 'busy', retryMs: 1000 })
+    }
+    this.grow()
+    if (this.retired) this.drain()
+  }
+
+  private leastLoaded(): Instance | null {
+    let best: Instance | null = null
+    for (const instance of this.instances) {
+      if (!instance.accepting || instance.inflight >= this.options.concurrency) continue
+      if (!best || instance.inflight < best.inflight) best = instance
+    }
+    return best
+  }
+
+  private serveQueue(): void {
+    while (this.queue.length > 0) {
+      const instance = this.leastLoaded()
+      if (!instance) return
+      const place = this.queue.shift()!
+      if (!place.cancelled) place.waiter.granted(instance)
+    }
+  }
+
+  /** Starts as many instances as the queue needs, the bounds allow, and past failures permit. */
+  private grow(): void {
+    if (performance.now() < this.blockedUntil) return
+    const wanted = Math.ceil(this.queue.length / this.options.concurrency)
+    const missing = this.retired ? 0 : this.options.min - this.instances.length
+    while (this.starting < Math.max(wanted, missing) && this.instances.length + this.starting < this.options.max) {
+      if (!this.options.capacity.take()) return
+      this.launch(true).catch(nothing)
+    }
+  }
+
+  private async launch(placed = false): Promise<void> {
+    if (!placed && !this.options.capacity.take()) throw new BootFailure('every instance of this host is at work', '')
+    this.starting++
+    const begun = performance.now()
+    try {
+      const instance = await this.start()
+      this.starting--
+      instance.usedAt = performance.now()
+      this.instances.push(instance)
+      this.options.events.started(instance, performance.now() - begun)
+      this.serveQueue()
+    } catch (error) {
+      this.starting--
+      const failure = error instanceof BootFailure ? error : new BootFailure((error as Error).message, '')
+      this.options.events.bootFailed(failure)
+      this.failed('boot')
+      throw failure
+    }
+  }
+
+  private async start(): Promise<Instance> {
+    let instance: Instance
+    try {
+      instance = await this.options.start()
+    } catch (error) {
+      this.options.capacity.give()
+      throw error
+    }
+    void instance.exited.then((exit) => this.lost(instance, exit))
+    try {
+      await instance.ready
+    } catch (error) {
+      instance.kill('crashed')
+      throw error
+    }
+    if (!instance.accepting) throw new BootFailure('it ended as soon as it had started', '')
+    return instance
+  }
+
+  private lost(instance: Instance, exit: Exit): void {
+    this.options.capacity.give()
+    const at = this.instances.indexOf(instance)
+    if (at >= 0) {
+      this.instances.splice(at, 1)
+      this.options.events.exited(instance, exit)
+      if (exit.reason !== 'idle' && exit.reason !== 'replaced' && exit.reason !== 'stopped') this.failed('busy')
+    }
+    if (this.retired) this.drain()
+    else this.grow()
+  }
+
+  /** One failure is forgiven; from the second in a row on, starts wait twice as long each time. */
+  private failed(why: Refusal['why']): void {
+    this.failures++
+    this.why = why
+    if (this.failures > 1)
+      this.blockedUntil = performance.now() + Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (this.failures - 2))
+    if (this.instances.length > 0 || (why === 'busy' && this.blockedUntil < performance.now())) return
+    const retryMs = Math.max(this.blockedUntil - performance.now(), BACKOFF_MS)
+    for (const place of this.queue.splice(0)) if (!place.cancelled) place.waiter.refused({ why, retryMs })
+  }
+
+  private drain(): void {
+    for (const instance of this.instances) if (!instance.working) instance.kill('replaced')
+    if (this.instances.length > 0 || this.starting > 0 || this.queue.length > 0) return
+    this.options.capacity.leave(this)
+    this.emptied.resolve()
+  }
+}
+
+function nothing(): void {}

@@ -1,0 +1,47 @@
+import type { ObjectStore } from '@terrane/storage'
+import { pack, sha256, unpack, type Archive } from '../bundle/archive.ts'
+import { archiveInvalid } from '../errors.ts'
+
+const BUCKET = 'functions'
+
+/** The code of deployed versions in object storage, by content: what is there is never written again. */
+export class Archives {
+  private readonly store: ObjectStore
+
+  constructor(store: ObjectStore) {
+    this.store = store
+  }
+
+  /** Stores an archive unless it is there. */
+  async put(project: string, archive: Archive): Promise<{ digest: string; bytes: number }> {
+    const packed = pack(archive)
+    const digest = sha256(packed)
+    if (!(await this.store.getBucket(BUCKET)))
+      await this.store
+        .createBucket(BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+        .catch(ignore)
+    if (!(await this.store.head(BUCKET, `${project}/${digest}`)))
+      await this.store.put(BUCKET, `${project}/${digest}`, once(packed), { upsert: true })
+    return { digest, bytes: packed.length }
+  }
+
+  /** @throws FUNCTION_ARCHIVE_INVALID when the bytes are not the ones that were stored */
+  async get(project: string, digest: string): Promise<Archive> {
+    const { body } = await this.store.get(BUCKET, `${project}/${digest}`)
+    const packed = Buffer.concat(await Array.fromAsync(body))
+    if (sha256(packed) !== digest) throw archiveInvalid({ reason: 'its digest differs' })
+    return unpack(packed)
+  }
+
+  async remove(project: string, digests: readonly string[]): Promise<void> {
+    const keys = digests.map((digest) => `${project}/${digest}`)
+    if (keys.length > 0) await this.store.remove(BUCKET, keys)
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** Somebody else was faster; if not, the upload says what is wrong. */
+function ignore(): void {}

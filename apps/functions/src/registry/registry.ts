@@ -1,0 +1,217 @@
+import type { Database, Queryable } from '@terrane/database'
+import type { Sealer } from '@terrane/service'
+import type { Policy } from '../policy.ts'
+
+/** A version as it is recorded. */
+export interface VersionRecord {
+  readonly version: number
+  readonly digest: string
+  readonly bytes: number
+  readonly policy: Policy
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+/** The version that answers, and the word that a change of it has to know. */
+export interface LiveRecord extends VersionRecord {
+  readonly project: string
+  readonly name: string
+  readonly etag: string
+}
+
+/** Key and value; null takes a secret away. */
+export type SecretChanges = Readonly<Record<string, string | null>>
+
+export const CHANNEL = 'terrane_functions'
+
+const VERSION = `v.version, v.digest, v.bytes, v.policy, v.created_by as "createdBy", v.created_at as "createdAt"`
+const LIVE = `select l.project_ref as project, l.name, l.etag, ${VERSION} from terrane.function_live l
+  join terrane.function_versions v using (project_ref, name, version)`
+
+/** The registry of deployed functions in PostgreSQL: immutable versions, one of them live, and sealed secrets. */
+export class Registry {
+  readonly database: Database
+  private readonly sealer: Sealer
+
+  constructor(database: Database, sealer: Sealer) {
+    this.database = database
+    this.sealer = sealer
+  }
+
+  async allLive(): Promise<LiveRecord[]> {
+    return (await this.database.query<LiveRecord>(LIVE)).rows
+  }
+
+  async live(project: string, name: string): Promise<LiveRecord | null> {
+    const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_ref = $1 and l.name = $2`, [
+      project,
+      name,
+    ])
+    return rows[0] ?? null
+  }
+
+  async liveOf(project: string): Promise<LiveRecord[]> {
+    return (await this.database.query<LiveRecord>(`${LIVE} where l.project_ref = $1 order by l.name`, [project])).rows
+  }
+
+  /** Versions of a function, newest first. */
+  async versions(project: string, name: string): Promise<VersionRecord[]> {
+    const { rows } = await this.database.query<VersionRecord>(
+      `select ${VERSION} from terrane.function_versions v where project_ref = $1 and name = $2 order by version desc`,
+      [project, name],
+    )
+    return rows
+  }
+
+  /** Records a version under the next free number. */
+  async addVersion(
+    project: string,
+    name: string,
+    record: Pick<VersionRecord, 'digest' | 'bytes' | 'policy' | 'createdBy'>,
+  ): Promise<number> {
+    // Two deploys at once may pick the same number: the second tries the next one.
+    for (;;) {
+      const { rows } = await this.database.query<{ version: number }>(
+        `insert into terrane.function_versions (project_ref, name, version, digest, bytes, policy, created_by)
+         select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6
+         from terrane.function_versions where project_ref = $1 and name = $2
+         on conflict do nothing returning version`,
+        [project, name, record.digest, record.bytes, JSON.stringify(record.policy), record.createdBy],
+      )
+      const version = rows[0]?.version
+      if (version !== undefined) return version
+    }
+  }
+
+  /**
+   * Lets a version answer if nobody has changed that since `etag` was read (null: nothing was live).
+   *
+   * @returns the new etag, or null when somebody has
+   */
+  async promote(project: string, name: string, version: number, etag: string | null): Promise<string | null> {
+    const statement =
+      etag === null
+        ? `insert into terrane.function_live (project_ref, name, version) values ($1, $2, $3)
+           on conflict do nothing returning etag`
+        : `update terrane.function_live set version = $3, etag = gen_random_uuid(), updated_at = clock_timestamp()
+           where project_ref = $1 and name = $2 and etag = $4 returning etag`
+    const values = etag === null ? [project, name, version] : [project, name, version, etag]
+    const { rows } = await this.database.query<{ etag: string }>(statement, values)
+    const changed = rows[0]?.etag ?? null
+    if (changed !== null) await this.tell(project, name)
+    return changed
+  }
+
+  /**
+   * Takes a function away with all its versions and secrets.
+   *
+   * @returns the digests that no version of the project names any more, or null when there was no such function
+   */
+  async remove(project: string, name: string): Promise<{ unused: string[] } | null> {
+    const key = [project, name]
+    const digests = await this.database.transaction(async (session) => {
+      await session.query('delete from terrane.function_live where project_ref = $1 and name = $2', key)
+      await session.query('delete from terrane.function_secrets where project_ref = $1 and name = $2', key)
+      const { rows } = await session.query<{ digest: string }>(
+        'delete from terrane.function_versions where project_ref = $1 and name = $2 returning digest',
+        key,
+      )
+      return rows.map((row) => row.digest)
+    })
+    if (digests.length === 0) return null
+    await this.tell(project, name)
+    return { unused: await this.unused(project, digests) }
+  }
+
+  /**
+   * Forgets old versions of a function; the live one and the newest `keep` stay.
+   *
+   * @returns how many went, and the digests that no version of the project names any more
+   */
+  async prune(project: string, name: string, keep: number): Promise<{ removed: number; unused: string[] }> {
+    const { rows } = await this.database.query<{ digest: string }>(
+      `delete from terrane.function_versions v where project_ref = $1 and name = $2
+         and version not in (select version from terrane.function_versions
+                             where project_ref = $1 and name = $2 order by version desc limit $3)
+         and not exists (select 1 from terrane.function_live l
+                         where (l.project_ref, l.name, l.version) = (v.project_ref, v.name, v.version))
+       returning digest`,
+      [project, name, keep],
+    )
+    const digests = rows.map((row) => row.digest)
+    return { removed: digests.length, unused: await this.unused(project, digests) }
+  }
+
+  private async unused(project: string, digests: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ digest: string }>(
+      'select distinct digest from terrane.function_versions where project_ref = $1 and digest = any ($2)',
+      [project, digests],
+    )
+    const used = new Set(rows.map((row) => row.digest))
+    return [...new Set(digests)].filter((digest) => !used.has(digest))
+  }
+
+  /** The secrets of a function, or with an empty name the project's, opened. */
+  async secrets(project: string, name: string): Promise<Record<string, string>> {
+    const { rows } = await this.database.query<{ key: string; sealed: Buffer }>(
+      'select key, sealed from terrane.function_secrets where project_ref = $1 and name = $2 order by key',
+      [project, name],
+    )
+    const open = (key: string, sealed: Buffer) => this.sealer.open(sealed, secretContext(project, name, key)) as string
+    return Object.fromEntries(rows.map(({ key, sealed }) => [key, open(key, sealed)]))
+  }
+
+  /** Names of secrets and when they changed; values never leave. */
+  async secretNames(project: string, name: string): Promise<{ name: string; updatedAt: Date }[]> {
+    const { rows } = await this.database.query<{ name: string; updatedAt: Date }>(
+      `select key as name, updated_at as "updatedAt" from terrane.function_secrets
+       where project_ref = $1 and name = $2 order by key`,
+      [project, name],
+    )
+    return rows
+  }
+
+  /** Changes secrets, all or none, and has the instances that see them replaced on every host. */
+  async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
+    await this.database.transaction(async (session) => {
+      for (const [key, value] of Object.entries(changes)) await this.changeSecret(session, project, name, key, value)
+      await session.query(
+        `update terrane.function_live set etag = gen_random_uuid(), updated_at = clock_timestamp()
+         where project_ref = $1 and ($2 = '' or name = $2)`,
+        [project, name],
+      )
+    })
+    await this.tell(project, name)
+  }
+
+  private async changeSecret(
+    session: Queryable,
+    project: string,
+    name: string,
+    key: string,
+    value: string | null,
+  ): Promise<void> {
+    if (value === null) {
+      await session.query('delete from terrane.function_secrets where (project_ref, name, key) = ($1, $2, $3)', [
+        project,
+        name,
+        key,
+      ])
+      return
+    }
+    await session.query(
+      `insert into terrane.function_secrets (project_ref, name, key, sealed) values ($1, $2, $3, $4)
+       on conflict (project_ref, name, key) do update set sealed = excluded.sealed, updated_at = clock_timestamp()`,
+      [project, name, key, this.sealer.seal(value, secretContext(project, name, key))],
+    )
+  }
+
+  /** Wakes the other hosts; those whose server delivers nothing find out when they next look. */
+  private async tell(project: string, name: string): Promise<void> {
+    await this.database.query('select pg_notify($1, $2)', [CHANNEL, `${project}/${name}`])
+  }
+}
+
+function secretContext(project: string, name: string, key: string): string {
+  return `function secret ${project}/${name}/${key}`
+}

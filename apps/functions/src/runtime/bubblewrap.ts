@@ -1,0 +1,26 @@
+/** What a sandbox shows of the host's files: source → place inside. */
+export interface Mounts {
+  readonly readOnly: Readonly<Record<string, string>>
+  readonly writable: Readonly<Record<string, string>>
+}
+
+/**
+ * Prefixes a command so that it runs in namespaces of its own (user, pid, network, ipc, uts, cgroup) with no
+ * capabilities, a file tree of nothing but the mounts, and a seccomp filter. The runtime is process 1 in there and dies
+ * with the host. Descriptor 3 receives `{"child-pid": …}`, descriptor 4 gives the filter.
+ */
+export function bubblewrap(
+  { bwrap, filter }: { readonly bwrap: string; readonly filter: Buffer | null },
+  command: readonly string[],
+  mounts: Mounts,
+): string[] {
+  const args = [bwrap, '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session']
+  args.push('--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'function', '--chdir', '/', '--info-fd', '3')
+  if (filter) args.push('--seccomp', '4')
+  // The runtime asks where its binary is; there is no /proc beyond that one link.
+  args.push('--dir', '/proc/self', '--symlink', command[0]!, '/proc/self/exe')
+  for (const [source, place] of Object.entries(mounts.readOnly)) args.push('--ro-bind', source, place)
+  for (const [source, place] of Object.entries(mounts.writable)) args.push('--bind', source, place)
+  args.push('--remount-ro', '/')
+  return [...args, '--', ...command]
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { bubblewrap } from './bubblewrap.ts'
+import { confine } from './confine.ts'
+import { BUNDLE, GATEWAY, INGRESS, type Command, type Launch, type Runtime } from './runtime.ts'
+
+/** What {@link denoRuntime} was told by the machine; `probeDeno` finds it out. */
+export interface DenoMachine {
+  /** The deno binary and the bundled shim, as the host sees them. */
+  readonly deno: string
+  readonly shim: string
+  /** Private memory of a runtime that does nothing, in KiB: V8 reserves address space that counts as data. */
+  readonly baseKib: number
+  readonly setpriv: string | null
+  /** Null for the standard profile. */
+  readonly sandbox: Sandbox | null
+}
+
+/** What the hardened profile is made of. */
+export interface Sandbox {
+  /** Path of bwrap. */
+  readonly bwrap: string
+  /** Shared libraries that the binary needs. */
+  readonly libraries: readonly string[]
+  readonly filter: Buffer | null
+}
+
+/** Blocks of 512 bytes: what a run that fills the cache may write per file. */
+const CACHE_FILE_BLOCKS = 32_768
+
+/**
+ * Deno, one process per instance: nothing is allowed but two unix sockets and the function's own files. There is no
+ * network permission (`gateway.invalid` never resolves), so every request leaves through the host.
+ */
+export function denoRuntime(machine: DenoMachine): Runtime {
+  const { sandbox } = machine
+  return {
+    name: 'deno',
+    profile: sandbox ? 'hardened' : 'standard',
+    caveat: sandbox
+      ? 'a flaw of the kernel; functions share the CPU, and there is no quota but the watchdog'
+      : 'a flaw of V8 or Deno: the process has the rights of its user; use the hardened profile for code of strangers',
+    command: (launch) => (sandbox ? hardened(machine, sandbox, launch) : standard(machine, launch)),
+  }
+}
+
+function standard(machine: DenoMachine, launch: Launch): Command {
+  const paths = { code: launch.codeDir, run: launch.runDir, shim: machine.shim }
+  const [file, ...args] = confine([machine.deno, ...denoArgs(paths, launch)], confinement(machine, launch))
+  return { file, args, env: denoEnv(launch.cacheDir), ...inside(paths), keeper: null }
+}
+
+function hardened(machine: DenoMachine, sandbox: Sandbox, launch: Launch): Command {
+  const paths = { code: '/code', run: '/run', shim: '/shim.mjs' }
+  const readOnly: Record<string, string> = {
+    [machine.deno]: '/deno',
+    [machine.shim]: paths.shim,
+    [launch.codeDir]: paths.code,
+  }
+  for (const library of sandbox.libraries) readOnly[library] = library
+  const writable: Record<string, string> = { [launch.runDir]: paths.run }
+  const cache = launch.cache === 'sealed' ? readOnly : writable
+  cache[launch.cacheDir] = '/cache'
+  const command = bubblewrap(sandbox, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable })
+  const [file, ...args] = confine(command, confinement(machine, launch))
+  return { file, args, env: denoEnv('/cache'), ...inside(paths), keeper: { filter: sandbox.filter } }
+}
+
+function confinement(machine: DenoMachine, launch: Launch) {
+  return {
+    dataKib: machine.baseKib + launch.memoryMb * 1024,
+    fileBlocks: launch.cache === 'sealed' ? 0 : CACHE_FILE_BLOCKS,
+    // Files times their size bounds what a run that is only a check can do to the disk.
+    openFiles: launch.cache === 'filling' ? 96 : 512,
+    setpriv: machine.setpriv,
+    uid: launch.uid,
+  }
+}
+
+interface Paths {
+  readonly code: string
+  readonly run: string
+  readonly shim: string
+}
+
+function inside(paths: Paths) {
+  return {
+    bundle: pathToFileURL(join(paths.code, BUNDLE)).href,
+    ingress: join(paths.run, INGRESS),
+    gateway: join(paths.run, GATEWAY),
+  }
+}
+
+function denoArgs(paths: Paths, launch: Launch): string[] {
+  const { ingress, gateway } = inside(paths)
+  const sockets = [ingress, gateway]
+  const readable = [join(paths.code, BUNDLE), ...launch.files.map((file) => join(paths.code, file)), ...sockets]
+  const heapMb = Math.floor(launch.memoryMb * 0.75)
+  return [
+    'run',
+    '--quiet',
+    '--no-prompt',
+    '--no-config',
+    '--no-lock',
+    '--no-remote',
+    '--no-npm',
+    '--cached-only',
+    `--allow-read=${list(readable)}`,
+    `--allow-write=${list(sockets)}`,
+    `--allow-net=${list(sockets.map((path) => `unix:${path}`))},gateway.invalid:80`,
+    // By name it would break programs that list the environment; there is nothing in it but the function's own.
+    '--allow-env',
+    `--v8-flags=--max-old-space-size=${heapMb},--max-semi-space-size=16`,
+    paths.shim,
+  ]
+}
+
+/** Deno splits its lists at commas; a doubled one is a comma. */
+function list(paths: readonly string[]): string {
+  return paths.map((path) => path.replaceAll(',', ',,')).join(',')
+}
+
+function denoEnv(cacheDir: string): Record<string, string> {
+  return { DENO_DIR: cacheDir, DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' }
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runtimeUnavailable } from '../errors.ts'
+import { InstanceFactory, type UserRange } from '../pool/factory.ts'
+import { DEFAULT_CEILINGS, readPolicy } from '../policy.ts'
+import { denoRuntime } from './deno.ts'
+import { bundleShim, findDeno, findProgram, findSetpriv, librariesOf } from './machine.ts'
+import { nodeRuntime } from './node.ts'
+import { seccompFilter } from './seccomp.ts'
+import { BUNDLE, type Profile, type Runtime } from './runtime.ts'
+
+export interface RuntimeWish {
+  /** `auto`: Deno, or Node where there is no Deno. */
+  readonly runtime: 'auto' | 'deno' | 'node'
+  readonly profile: 'standard' | 'hardened'
+  /** Folder for the bundled shim; the instances' users must be able to read it. */
+  readonly stateDir: string
+  /** Users to run instances as; only root can, so others pass null. */
+  readonly users: UserRange | null
+  /** False: where these users cannot reach the runtime's files, run as the host's own user instead. */
+  readonly insistOnUsers: boolean
+  readonly path: string
+}
+
+export interface ProbedRuntime {
+  readonly runtime: Runtime
+  readonly users: UserRange | null
+}
+
+/** A bound that does not bind, for the run that measures. */
+const UNBOUNDED_KIB = 64 * 1024 * 1024
+
+/**
+ * Finds the runtime that this machine offers and proves it: one function is started under the very command that every
+ * function will get, and its memory is measured, because V8 reserves address space that the limit must not count.
+ *
+ * @throws FUNCTION_RUNTIME_UNAVAILABLE with what is missing and what to do
+ */
+export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
+  const deno = wish.runtime === 'node' ? null : await findDeno()
+  if (deno === null && wish.runtime === 'deno') {
+    throw runtimeUnavailable({
+      problem: `there is no Deno binary for ${process.platform}-${process.arch}`,
+      remedy: 'run on a glibc Linux, macOS or Windows of x64 or arm64, and install optional dependencies',
+    })
+  }
+  if (deno === null && wish.profile === 'hardened') {
+    throw runtimeUnavailable({
+      problem: 'the hardened profile needs Deno, which this machine does not offer',
+      remedy: 'use an image with glibc, e.g. node:24-slim',
+    })
+  }
+  const setpriv = await findSetpriv(wish.path)
+  if (wish.users && wish.insistOnUsers && setpriv === null) {
+    throw runtimeUnavailable({ problem: 'the host is root and setpriv is missing', remedy: 'install util-linux' })
+  }
+  const shim = await bundleShim(deno === null ? 'node' : 'deno', wish.stateDir)
+  const make = (baseKib: number): Runtime =>
+    deno === null
+      ? nodeRuntime({ node: process.execPath, shim, baseKib, setpriv })
+      : denoRuntime({ deno, shim, baseKib, setpriv, sandbox })
+  const sandbox = deno !== null && wish.profile === 'hardened' ? await findSandbox(deno, wish.path) : null
+  const trial = make(UNBOUNDED_KIB)
+  const users = setpriv === null ? null : wish.users
+  try {
+    return { runtime: make(await measureBase(trial, users)), users }
+  } catch (error) {
+    if (users === null || wish.insistOnUsers) throw error
+    return { runtime: make(await measureBase(trial, null)), users: null }
+  }
+}
+
+async function findSandbox(deno: string, path: string) {
+  const bwrap = await findProgram('bwrap', path)
+  if (bwrap === null) {
+    throw runtimeUnavailable({
+      problem: 'the hardened profile needs bubblewrap, which is not installed',
+      remedy: 'install the package `bubblewrap`, or choose the standard profile for code of your own',
+    })
+  }
+  return { bwrap, libraries: await librariesOf(deno), filter: seccompFilter(process.arch) }
+}
+
+/** Starts a function that does nothing and reads its private memory, in KiB. */
+async function measureBase(runtime: Runtime, users: UserRange | null): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-probe-'))
+  const [codeDir, cacheDir] = [join(folder, 'code'), join(folder, 'cache')]
+  try {
+    await chmod(folder, 0o711)
+    await Promise.all([mkdir(codeDir), mkdir(cacheDir)])
+    await writeFile(join(codeDir, BUNDLE), 'export default () => new Response()')
+    const policy = readPolicy({}, DEFAULT_CEILINGS)
+    const trial = { project: '', name: 'trial', version: 0, digest: '', policy, codeDir, files: [], cacheDir }
+    await using factory = await InstanceFactory.open({
+      runtime,
+      door: { open: closedDoor },
+      users,
+      bootMs: 30_000,
+      onLine: () => {},
+    })
+    const instance = await factory.start({ ...trial, sealed: false, env: {} }, true)
+    try {
+      await instance.ready
+      return dataKib(instance.pid)
+    } catch (error) {
+      const detail = (error as { detail?: string }).detail?.trim() ?? ''
+      throw unusable(runtime.profile, users, `${(error as Error).message}${detail === '' ? '' : `: ${detail}`}`)
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function unusable(profile: Profile, users: UserRange | null, problem: string): Error {
+  const remedies = [
+    ...(profile === 'hardened'
+      ? ['allow unprivileged user namespaces (kernel.unprivileged_userns_clone, AppArmor)']
+      : []),
+    ...(users
+      ? [
+          `let user ${users.first} reach the repository and TERRANE_HOME (x on every folder), or run the host as an ordinary user`,
+        ]
+      : []),
+  ]
+  return runtimeUnavailable({
+    problem: `a trial function does not start: ${problem}`,
+    remedy: remedies.join('; ') || 'see the text above',
+  })
+}
+
+/** A trial has nobody to call: its socket is a file. */
+async function closedDoor(path: string): Promise<AsyncDisposable> {
+  await writeFile(path, '')
+  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
+}
+
+/** VmData of a process; where there is no /proc there is no data limit either. */
+function dataKib(pid: number): number {
+  if (process.platform !== 'linux') return 0
+  return Number(/VmData:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))![1])
+}

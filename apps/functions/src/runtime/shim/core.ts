@@ -1,0 +1,305 @@
+// Runs inside the box, beside code that may be hostile: nothing here guards anything. It turns the host's unix socket
+// into the handler shapes that users write; what must hold is held by the host and the process's confinement.
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** The first line on stdin. Secrets travel here, never in argv or the environment of the process. */
+export interface Boot {
+  readonly name: string
+  /** file: URL of the bundle. */
+  readonly bundle: string
+  /** Unix socket to serve on, and the one that leads to the host. */
+  readonly ingress: string
+  readonly gateway: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What differs between Deno and Node. */
+export interface Platform {
+  readonly stdin: AsyncIterable<Uint8Array>
+  listen(path: string, serve: (request: Request) => Response | Promise<Response>): Promise<void>
+  /** Makes the function that carries a request to the host; its URL is without meaning. */
+  gatewayClient(path: string): (request: Request) => Promise<Response>
+  write(text: string): void
+  readonly inspect: (value: unknown) => string
+  /** Replaces the whole environment. */
+  setEnv(env: Readonly<Record<string, string>>): void
+  /** Calls back for errors that nobody caught; the process stays. */
+  onUncaught(report: (error: unknown) => void): void
+  /** Offers `Deno.serve` to users. */
+  defineServe(serve: (...args: unknown[]) => unknown): void
+  /** Removes globals that have no place in a function. */
+  tidy(): void
+  exit(code: number): never
+}
+
+type Handler = (request: Request, context: Context) => unknown
+
+/** The second argument of a handler. */
+interface Context {
+  readonly requestId: string
+  readonly functionName: string
+  /** Claims of the caller's verified token or key; null for a call without one. */
+  readonly claims: Readonly<Record<string, unknown>> | null
+  /** Keeps the instance alive for work that goes on after the answer. */
+  readonly waitUntil: (work: Promise<unknown>) => void
+}
+
+interface Scope {
+  readonly requestId: string
+  /** The host's number for the call; what it knows the caller's credentials by. */
+  readonly call: string
+  held: number
+}
+
+/** Any host name would do: the request travels over a unix socket, and `.invalid` never resolves (RFC 6761). */
+const GATEWAY_URL = 'http://gateway.invalid/'
+const MAX_REDIRECTS = 20
+const LOG_BURST = 200
+const LOG_PER_SECOND = 100
+const MAX_LOG_CHARS = 10_000
+
+export async function run(platform: Platform): Promise<void> {
+  const scopes = new AsyncLocalStorage<Scope>()
+  const lines = readLines(platform.stdin)
+  const first = await lines.next()
+  if (first.done) platform.exit(0)
+  const boot = JSON.parse(first.value) as Boot
+  const say = (message: object) => platform.write(`\n${JSON.stringify(message)}\n`)
+
+  let handler: Handler | null = null
+  let captured: Handler | null = null
+  let sealed = false
+
+  platform.tidy()
+  replaceConsole(platform, say, scopes)
+  replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  platform.setEnv(boot.env)
+  platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
+  const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
+  Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil }) })
+  platform.defineServe((...args) => {
+    if (sealed) throw new Error('Deno.serve can only be called while the function starts')
+    captured = handlerOf(args)
+    return { finished: Promise.resolve(), ref() {}, unref() {}, async shutdown() {}, addr: { transport: 'unix' } }
+  })
+
+  const respond = async (request: Request, scope: Scope): Promise<Response> => {
+    try {
+      const response = await handler!(request, {
+        requestId: scope.requestId,
+        functionName: boot.name,
+        claims: claimsOf(request),
+        waitUntil,
+      })
+      if (!(response instanceof Response)) {
+        say(logLine('error', 'The handler returned something that is not a Response', scopes))
+        return failure('invalid')
+      }
+      if (response.status < 200 || response.status > 599) {
+        say(logLine('error', `The handler returned status ${response.status}`, scopes))
+        return failure('invalid')
+      }
+      if (scope.held === 0) return response
+      // A copy, because the headers of an answer that was fetched cannot be changed.
+      const held = new Response(response.body, response)
+      held.headers.set('x-terrane-held', '1')
+      return held
+    } catch (error) {
+      say(logLine('error', platform.inspect(error), scopes))
+      // `new Response('', { status: 99 })` is a RangeError in the handler itself.
+      return failure(error instanceof RangeError && /status/i.test(error.message) ? 'invalid' : 'thrown')
+    }
+  }
+  await platform.listen(boot.ingress, (request) => {
+    if (!handler) return failure('thrown')
+    const { headers } = request
+    const scope: Scope = {
+      requestId: headers.get('x-request-id') ?? '',
+      call: headers.get('x-terrane-call') ?? '',
+      held: 0,
+    }
+    return scopes.run(scope, respond, request, scope)
+  })
+
+  void obey(lines, platform, say)
+  try {
+    const loaded = (await import(boot.bundle)) as { default?: unknown }
+    handler = captured ?? handlerOf([loaded.default])
+  } catch (error) {
+    say({ t: 'failed', message: messageOf(error), stack: error instanceof Error ? (error.stack ?? '') : '' })
+    platform.exit(1)
+  }
+  sealed = true
+  if (handler) say({ t: 'ready' })
+  else {
+    say({ t: 'failed', message: NO_HANDLER, stack: '' })
+    platform.exit(1)
+  }
+}
+
+const NO_HANDLER =
+  'no handler: export default { fetch(request, ctx) }, export default a function, or call Deno.serve(handler)'
+
+/** Answers the watchdog; leaves when the host is gone. */
+async function obey(lines: AsyncGenerator<string>, platform: Platform, say: (message: object) => void): Promise<void> {
+  for await (const line of lines) if (line.startsWith('ping ')) say({ t: 'pong', n: Number(line.slice(5)) })
+  platform.exit(0)
+}
+
+async function* readLines(stdin: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let held = ''
+  for await (const chunk of stdin) {
+    const parts = (held + decoder.decode(chunk, { stream: true })).split('\n')
+    held = parts.pop()!
+    yield* parts
+  }
+}
+
+/** The handler among `(handler)`, `(options, handler)`, `({ handler })`, `({ fetch })`. */
+function handlerOf(args: readonly unknown[]): Handler | null {
+  for (const value of args) {
+    if (typeof value === 'function') return value as Handler
+    if (value === null || typeof value !== 'object') continue
+    const object = value as Record<'fetch' | 'handler', unknown>
+    for (const name of ['fetch', 'handler'] as const) {
+      const method = object[name]
+      if (typeof method === 'function') return (request, context) => Reflect.apply(method, object, [request, context])
+    }
+  }
+  return null
+}
+
+function claimsOf(request: Request): Context['claims'] {
+  const header = request.headers.get('x-terrane-claims')
+  return header === null ? null : (JSON.parse(decodeURIComponent(header)) as Context['claims'])
+}
+
+/** Tells the host to answer in the function's place. */
+function failure(kind: 'thrown' | 'invalid'): Response {
+  return new Response(null, { status: 500, headers: { 'x-terrane-failure': kind } })
+}
+
+function hold(
+  work: Promise<unknown>,
+  scope: Scope | undefined,
+  platform: Platform,
+  say: (message: object) => void,
+  scopes: AsyncLocalStorage<Scope>,
+): void {
+  if (!scope) throw new Error('waitUntil was called outside a request')
+  if (scope.held++ === 0) say({ t: 'hold', call: scope.call })
+  Promise.resolve(work)
+    .catch((error: unknown) => say(logLine('error', `waitUntil: ${platform.inspect(error)}`, scopes)))
+    .finally(() => {
+      if (--scope.held === 0) say({ t: 'release', call: scope.call })
+    })
+}
+
+function replaceConsole(platform: Platform, say: (message: object) => void, scopes: AsyncLocalStorage<Scope>): void {
+  let tokens = LOG_BURST
+  let last = performance.now()
+  let dropped = 0
+  const log = (level: string, args: readonly unknown[]) => {
+    const now = performance.now()
+    tokens = Math.min(LOG_BURST, tokens + ((now - last) * LOG_PER_SECOND) / 1000)
+    last = now
+    if (tokens < 1) {
+      dropped++
+      return
+    }
+    tokens--
+    say({ ...logLine(level, format(args, platform.inspect), scopes), ...(dropped > 0 && { dropped }) })
+    dropped = 0
+  }
+  const levels = {
+    debug: 'debug',
+    log: 'info',
+    info: 'info',
+    dir: 'info',
+    warn: 'warn',
+    error: 'error',
+    trace: 'debug',
+  }
+  for (const [method, level] of Object.entries(levels)) {
+    Object.defineProperty(console, method, {
+      configurable: true,
+      writable: true,
+      value: (...args: unknown[]) => log(level, args),
+    })
+  }
+}
+
+/** The console's substitutions (console.spec.whatwg.org); what is left over follows after spaces. */
+function format(args: readonly unknown[], inspect: (value: unknown) => string): string {
+  const rest = [...args]
+  let text = ''
+  if (typeof rest[0] === 'string' && rest.length > 1) {
+    text = (rest.shift() as string).replace(/%[sdifjoOc%]/g, (code) => {
+      if (code === '%%') return '%'
+      if (rest.length === 0) return code
+      const value = rest.shift()
+      if (code === '%c') return ''
+      if (code === '%d' || code === '%f') return String(Number(value))
+      if (code === '%i') return String(Math.trunc(Number(value)))
+      return typeof value === 'string' ? value : inspect(value)
+    })
+  }
+  const others = rest.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ')
+  return text === '' ? others : others === '' ? text : `${text} ${others}`
+}
+
+function logLine(level: string, text: string, scopes: AsyncLocalStorage<Scope>) {
+  return { t: 'log', level, call: scopes.getStore()?.call ?? '', text: text.slice(0, MAX_LOG_CHARS) }
+}
+
+/** Every fetch goes to the host, which knows the project API and the hosts that the policy allows. */
+function replaceFetch(send: (request: Request) => Promise<Response>, scopes: AsyncLocalStorage<Scope>): void {
+  const native = globalThis.fetch
+  globalThis.fetch = async (input, init) => {
+    let request = new Request(input, init)
+    for (let hop = 0; ; hop++) {
+      const target = new URL(request.url)
+      if (target.protocol !== 'http:' && target.protocol !== 'https:') return native(request)
+      const response = await send(rerouted(request, target, scopes.getStore()?.call ?? ''))
+      const denied = response.headers.get('x-terrane-denied')
+      if (denied !== null) throw new TypeError(decodeURIComponent(denied))
+      Object.defineProperty(response, 'url', { value: target.href })
+      const location = response.headers.get('location')
+      if (location === null || ![301, 302, 303, 307, 308].includes(response.status)) return response
+      if (request.redirect === 'manual') return response
+      if (request.redirect === 'error' || hop === MAX_REDIRECTS) throw new TypeError('the fetch was redirected')
+      await response.body?.cancel()
+      request = redirected(request, new URL(location, target), response.status)
+    }
+  }
+}
+
+function rerouted(request: Request, target: URL, call: string): Request {
+  const headers = new Headers(request.headers)
+  headers.set('x-terrane-target', target.href)
+  if (call !== '') headers.set('x-terrane-call', call)
+  const { method, body, signal } = request
+  return new Request(GATEWAY_URL, {
+    method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(body && ({ body, duplex: 'half' } as { body: ReadableStream })),
+  })
+}
+
+/** The next request of a redirect (Fetch standard, section 4.4); a streamed body cannot be sent twice. */
+function redirected(request: Request, target: URL, status: number): Request {
+  const toGet = status === 303 ? request.method !== 'HEAD' : status < 303 && request.method === 'POST'
+  const headers = new Headers(request.headers)
+  if (target.origin !== new URL(request.url).origin)
+    for (const name of ['authorization', 'apikey', 'cookie']) headers.delete(name)
+  if (toGet) for (const name of ['content-type', 'content-length']) headers.delete(name)
+  else if (request.body) throw new TypeError('the fetch was redirected and its body is spent')
+  return new Request(target, { method: toGet ? 'GET' : request.method, headers, signal: request.signal })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}

@@ -1,0 +1,68 @@
+import { run, type Platform } from './core.ts'
+
+/** The parts of Deno's API that the shim uses. */
+interface DenoApi {
+  readonly stdin: { readonly readable: AsyncIterable<Uint8Array> }
+  readonly stdout: { writeSync(bytes: Uint8Array): number }
+  readonly env: { set(name: string, value: string): void; delete(name: string): void; toObject(): object }
+  readonly permissions: { revokeSync(descriptor: { name: 'read' | 'write'; path: string }): unknown }
+  serve: unknown
+  createHttpClient(options: { proxy: { transport: 'unix'; path: string } }): unknown
+  inspect(value: unknown): string
+  exit(code: number): never
+}
+
+const deno = (globalThis as unknown as { Deno: DenoApi }).Deno
+const encoder = new TextEncoder()
+// Taken before the function can replace them.
+const nativeFetch = globalThis.fetch
+const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
+
+const platform: Platform = {
+  stdin: deno.stdin.readable,
+  async listen(path, serve) {
+    nativeServe({ path, onListen() {} }, serve)
+    // The function may neither remove nor replace the socket it is reached by.
+    deno.permissions.revokeSync({ name: 'read', path })
+    deno.permissions.revokeSync({ name: 'write', path })
+  },
+  gatewayClient(path) {
+    const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })
+    return (request) => nativeFetch(request, { client } as RequestInit)
+  },
+  write(text) {
+    const bytes = encoder.encode(text)
+    for (let at = 0; at < bytes.length;) at += deno.stdout.writeSync(bytes.subarray(at))
+  },
+  inspect: (value) => deno.inspect(value),
+  setEnv(env) {
+    for (const name of Object.keys(deno.env.toObject())) deno.env.delete(name)
+    for (const [name, value] of Object.entries(env)) deno.env.set(name, value)
+  },
+  onUncaught(report) {
+    addEventListener('unhandledrejection', (event) => {
+      event.preventDefault()
+      report((event as Event & { reason: unknown }).reason)
+    })
+    addEventListener('error', (event) => {
+      event.preventDefault()
+      report((event as Event & { error: unknown }).error)
+    })
+  },
+  defineServe(serve) {
+    Object.defineProperty(deno, 'serve', { value: serve })
+  },
+  tidy() {
+    // Storage would be files on the host's disk (and its folder is not writable), a worker does not fit the memory
+    // limit, and the GPU is not the function's business.
+    for (const name of ['Worker', 'caches', 'localStorage', 'sessionStorage', 'alert', 'confirm', 'prompt'])
+      Reflect.deleteProperty(globalThis, name)
+    Reflect.deleteProperty(Object.getPrototypeOf(navigator) as object, 'gpu')
+  },
+  exit: (code) => deno.exit(code),
+}
+
+declare function addEventListener(type: string, listener: (event: Event) => void): void
+declare const navigator: object
+
+await run(platform)

@@ -1,0 +1,184 @@
+import { connect, type Socket } from 'node:net'
+import { InvalidResponse, ResponseReader, type ResponseEvents } from './response-reader.ts'
+
+/**
+ * Why an exchange failed: nobody answered the dial (the request was not sent), the peer went away before the whole
+ * answer had come, or what it sent is not HTTP.
+ */
+export type UpstreamFailure = 'unreachable' | 'closed' | 'invalid'
+
+/** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
+export interface Exchange extends ResponseEvents {
+  onFail(failure: UpstreamFailure, detail: string): void
+  /** Everything that has arrived so far was handed over, and the answer goes on: what was held back may go out. */
+  onPartial(): void
+}
+
+/** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
+export const SMALL_BODY = 16 * 1024
+
+/** An idle connection older than this is not used again: the peer may be about to close it. */
+const IDLE_MS = 4000
+
+/** HTTP/1.1 connections to one unix socket, kept for the next request, never pipelined. */
+export class Upstream {
+  readonly path: string
+  private readonly idle: Connection[] = []
+  private readonly open = new Set<Connection>()
+  private closed = false
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /**
+   * Sends one request and hands its answer to the exchange.
+   *
+   * @param head request line and headers, with the blank line; latin1
+   * @param body the whole body, or null
+   * @param bodiless true for HEAD
+   */
+  send(head: string, body: Buffer | null, bodiless: boolean, exchange: Exchange): Connection {
+    const connection = this.take() ?? this.dial()
+    connection.send(head, body, bodiless, exchange)
+    return connection
+  }
+
+  /** Drops connections that have been idle too long; call it now and then. */
+  sweep(now: number): void {
+    while (this.idle.length > 0 && now - this.idle[0]!.idleSince > IDLE_MS) this.idle.shift()!.destroy()
+  }
+
+  /** The peer is gone: whatever is under way fails. */
+  close(): void {
+    this.closed = true
+    for (const connection of this.open) connection.fail('closed', 'the peer is gone')
+  }
+
+  /** Called by a connection whose exchange has ended well. */
+  release(connection: Connection): void {
+    if (this.closed) connection.destroy()
+    else this.idle.push(connection)
+  }
+
+  /** Called by a connection that is gone. */
+  forget(connection: Connection): void {
+    this.open.delete(connection)
+    const at = this.idle.indexOf(connection)
+    if (at >= 0) this.idle.splice(at, 1)
+  }
+
+  private take(): Connection | undefined {
+    this.sweep(performance.now())
+    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
+      if (connection.usable) return connection
+    }
+    return undefined
+  }
+
+  private dial(): Connection {
+    const connection = new Connection(this)
+    this.open.add(connection)
+    return connection
+  }
+}
+
+/** One socket, one exchange at a time. */
+export class Connection {
+  idleSince = 0
+  private readonly pool: Upstream
+  private readonly socket: Socket
+  private readonly reader = new ResponseReader()
+  private exchange: Exchange | null = null
+  private connected = false
+
+  constructor(pool: Upstream) {
+    this.pool = pool
+    this.socket = connect(pool.path)
+    this.socket.on('connect', () => (this.connected = true))
+    this.socket.on('data', (chunk: Buffer) => this.receive(chunk))
+    this.socket.on('error', (error) => this.fail(this.connected ? 'closed' : 'unreachable', error.message))
+    this.socket.on('close', () => this.gone())
+  }
+
+  get usable(): boolean {
+    return !this.socket.destroyed && this.socket.writable
+  }
+
+  send(head: string, body: Buffer | null, bodiless: boolean, exchange: Exchange): void {
+    this.exchange = exchange
+    this.reader.expect(this, bodiless)
+    if (body === null) this.socket.write(head, 'latin1')
+    else if (body.length > SMALL_BODY) {
+      this.socket.cork()
+      this.socket.write(head, 'latin1')
+      this.socket.write(body)
+      this.socket.uncork()
+    } else this.socket.write(head + body.toString('latin1'), 'latin1')
+  }
+
+  pause(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.socket.resume()
+  }
+
+  /** Ends the exchange without a word to its caller, and the connection with it. */
+  destroy(): void {
+    this.exchange = null
+    this.socket.destroy()
+  }
+
+  /** Ends the exchange with a failure, and the connection with it. */
+  fail(failure: UpstreamFailure, detail: string): void {
+    const exchange = this.exchange
+    this.exchange = null
+    this.socket.destroy()
+    exchange?.onFail(failure, detail)
+  }
+
+  onHead(status: number, headers: string[]): void {
+    this.exchange?.onHead(status, headers)
+  }
+
+  onData(chunk: Buffer): void {
+    this.exchange?.onData(chunk)
+  }
+
+  onEnd(): void {
+    const exchange = this.exchange
+    this.exchange = null
+    if (this.reader.reusable && !this.socket.destroyed) {
+      this.socket.resume()
+      this.idleSince = performance.now()
+      this.pool.release(this)
+    } else this.socket.destroy()
+    exchange?.onEnd()
+  }
+
+  private receive(chunk: Buffer): void {
+    try {
+      this.reader.push(chunk)
+      this.exchange?.onPartial()
+    } catch (error) {
+      this.refuse(error)
+    }
+  }
+
+  private gone(): void {
+    this.pool.forget(this)
+    if (!this.exchange) return
+    try {
+      this.reader.close()
+    } catch (error) {
+      this.fail('closed', (error as Error).message)
+    }
+  }
+
+  private refuse(error: unknown): void {
+    if (!(error instanceof InvalidResponse)) throw error
+    this.fail('invalid', error.message)
+  }
+}

@@ -1,0 +1,174 @@
+import { chmod, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pack, sha256, type Archive } from './bundle/archive.ts'
+import type { FunctionVersion } from './function-version.ts'
+import type { Functions } from './functions.ts'
+import { claimFolder } from './ownership.ts'
+import type { InstanceFactory } from './pool/factory.ts'
+import type { Policy } from './policy.ts'
+
+export interface VersionFacts {
+  readonly project: string
+  readonly name: string
+  readonly version: number
+  readonly policy: Policy
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Names in a version's folder: its static files, and that its cache is filled and closed. */
+const MANIFEST = 'files.json'
+const SEALED = 'sealed'
+
+/**
+ * The versions that lie unpacked on this machine, by project and content. The code of a version is written once and
+ * never changed; its cache is filled by one run and read-only from then on.
+ */
+export class VersionStore implements AsyncDisposable {
+  private readonly root: string
+  private readonly factory: InstanceFactory
+  /** One at a time per version: they would write to the same cache. */
+  private readonly preparing = new Map<string, Promise<FunctionVersion>>()
+  /** Caches that are closed while this host runs. */
+  private readonly closed = new Set<string>()
+
+  /** @param root a folder that only hosts of this user write to */
+  constructor(root: string, factory: InstanceFactory) {
+    this.root = root
+    this.factory = factory
+  }
+
+  /** Unpacks a version unless it is there already. */
+  async add(archive: Archive, facts: VersionFacts): Promise<FunctionVersion> {
+    const digest = sha256(pack(archive))
+    const found = await this.find(digest, facts)
+    if (found) return found
+    await this.write(join(this.root, facts.project, digest), archive)
+    return (await this.find(digest, facts))!
+  }
+
+  /** The version of this content, if it is unpacked here. */
+  async find(digest: string, facts: VersionFacts): Promise<FunctionVersion | null> {
+    const home = join(this.root, facts.project, digest)
+    const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
+    if (manifest === null) return null
+    const files = JSON.parse(manifest) as string[]
+    const cacheDir = join(home, 'cache')
+    const sealed = await exists(join(home, SEALED))
+    if (sealed) await this.seal(cacheDir)
+    return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir, sealed }
+  }
+
+  /**
+   * Starts a version once with its present policy and environment, to see that it can be.
+   *
+   * @throws BootFailure
+   */
+  async prove(version: FunctionVersion): Promise<FunctionVersion> {
+    if (!version.sealed) return this.prepare(version)
+    await this.run(version)
+    return version
+  }
+
+  /**
+   * Proves that a version starts, fills its cache, and seals it. Does nothing for one that is sealed.
+   *
+   * @throws BootFailure
+   */
+  async prepare(version: FunctionVersion): Promise<FunctionVersion> {
+    if (version.sealed) return version
+    const { cacheDir } = version
+    const before = this.preparing.get(cacheDir)
+    const done = (before ?? Promise.resolve()).catch(nothing).then(() => this.fill(version))
+    this.preparing.set(cacheDir, done)
+    try {
+      return await done
+    } finally {
+      if (this.preparing.get(cacheDir) === done) this.preparing.delete(cacheDir)
+    }
+  }
+
+  private async fill(version: FunctionVersion): Promise<FunctionVersion> {
+    const { cacheDir } = version
+    if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
+    await rm(cacheDir, { recursive: true, force: true })
+    await mkdir(cacheDir, { mode: 0o755 })
+    // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
+    await writeFile(join(cacheDir, 'location_data'), '')
+    await this.run(version)
+    // The cache's databases settle when they are opened a second time; then they can be read where nothing is written.
+    await this.run(version)
+    await this.seal(cacheDir)
+    await writeFile(join(dirname(cacheDir), SEALED), '')
+    return { ...version, sealed: true }
+  }
+
+  /** Removes a version's files once no process uses them, unless something else of equal content is served. */
+  async discard(version: FunctionVersion, functions: Functions): Promise<void> {
+    await functions.whenUnused(version)
+    for (const live of functions) if (live.version.codeDir === version.codeDir) return
+    await this.remove(version)
+  }
+
+  async remove(version: FunctionVersion): Promise<void> {
+    const home = dirname(version.codeDir)
+    await unseal(version.cacheDir)
+    this.closed.delete(version.cacheDir)
+    await rm(home, { recursive: true, force: true })
+  }
+
+  /** Opens the caches, so that the folder can be removed like any other once nothing runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const cacheDir of this.closed) await unseal(cacheDir)
+  }
+
+  /** Takes the right to write from everyone, and the files from the user that filled them. */
+  private async seal(cacheDir: string): Promise<void> {
+    if (this.closed.has(cacheDir)) return
+    const isRoot = process.getuid?.() === 0
+    await claimFolder(cacheDir, { fileMode: 0o444, folderMode: 0o555, ...(isRoot && { uid: 0 }) })
+    this.closed.add(cacheDir)
+  }
+
+  /** Writes beside the place and renames, so that no reader sees half of it. */
+  private async write(home: string, { code, files }: Archive): Promise<void> {
+    const draft = `${home}.${process.pid}.${performance.now()}`
+    await mkdir(join(draft, 'cache'), { recursive: true, mode: 0o755 })
+    await writeFile(join(draft, 'cache', 'location_data'), '')
+    for (const [path, bytes] of [['index.mjs', code] as const, ...files]) {
+      const file = join(draft, 'code', path)
+      await mkdir(dirname(file), { recursive: true, mode: 0o755 })
+      await writeFile(file, bytes, { mode: 0o444 })
+    }
+    await writeFile(join(draft, MANIFEST), JSON.stringify([...files.keys()]))
+    await rename(draft, home).catch(async (error: NodeJS.ErrnoException) => {
+      await rm(draft, { recursive: true, force: true })
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  }
+
+  private async run(version: FunctionVersion): Promise<void> {
+    const instance = await this.factory.start(version, true)
+    try {
+      await instance.ready
+    } finally {
+      instance.kill('stopped')
+      await instance.exited
+    }
+  }
+}
+
+/** Gives the owner back the right to write, without which a folder cannot be emptied. */
+async function unseal(folder: string): Promise<void> {
+  await chmod(folder, 0o755).catch(() => {})
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
+    if (entry.isDirectory()) await unseal(join(folder, entry.name))
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function nothing(): void {}

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+let database: TestDatabase
+let app: TestApp
+let folder: string
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  app = await startApp({ DATABASE_URL: database.url })
+  folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
+}, 60_000)
+afterAll(async () => {
+  await app[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+/** Runs the command line in the folder. */
+function terrane(args: string[], key = SERVICE_KEY): Promise<{ code: number; out: string; err: string }> {
+  const env = { TERRANE_FUNCTIONS_URL: app.origin, TERRANE_PROJECT_REF: 'test', TERRANE_SERVICE_ROLE_KEY: key }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], { cwd: folder, env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    )
+  })
+}
+async function write(path: string, text: string) {
+  await mkdir(dirname(join(folder, path)), { recursive: true })
+  await writeFile(join(folder, path), text)
+}
+const call = async (name: string) => (await fetch(app.url(name), { method: 'POST', body: '{"name":"Ada"}' })).text()
+
+test('help, and what is wrong with a call', async () => {
+  expect(await terrane(['functions'])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('deploy [name ...]') as string,
+  })
+  expect(await terrane(['functions', 'depoly'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("unknown command 'depoly'") as string,
+  })
+  expect(await terrane(['functions', 'deploy', '--wat'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('--wat') as string,
+  })
+  expect(await terrane(['functions', 'rollback'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('name of one function') as string,
+  })
+  expect(await terrane(['functions', 'deploy'], '')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY') as string,
+  })
+})
+
+test('new, deploy, logs, rollback, secrets, prune: the way of a function', { timeout: 120_000 }, async () => {
+  expect((await terrane(['functions', 'new', 'greet', '--auth', 'none'])).code).toBe(0)
+  expect(JSON.parse(await readFile(join(folder, 'functions/greet/function.json'), 'utf8'))).toEqual({
+    auth: 'none',
+    methods: ['POST'],
+  })
+  expect(await terrane(['functions', 'new', 'greet'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is there already') as string,
+  })
+  expect(await terrane(['functions', 'new', 'Bad Name'])).toMatchObject({ code: 1 })
+
+  const deployed = await terrane(['functions', 'deploy'])
+  expect(deployed).toMatchObject({ code: 0, out: expect.stringMatching(/^greet: deployed, version 1 /) as string })
+  expect(await call('greet')).toContain('Hello Ada')
+  expect((await terrane(['functions', 'deploy', 'greet'])).out).toContain('greet: unchanged, version 1')
+
+  await write(
+    'functions/node_modules/pkg/package.json',
+    '{"name":"pkg","version":"1.0.0","type":"module","exports":"./i.js"}',
+  )
+  await write('functions/node_modules/pkg/i.js', 'export const word = "packaged"')
+  await write(
+    'functions/greet/index.ts',
+    `import { word } from 'npm:pkg@1'; export default () => new Response(word + Deno.readTextFileSync(new URL('./s.bin', import.meta.url)).length)`,
+  )
+  await write('functions/greet/s.bin', 'static')
+  await write('functions/greet/function.json', '{"auth":"none","static":["s.bin"]}')
+  expect((await terrane(['functions', 'deploy', '--dry-run'])).out).toContain('would be deployed')
+  expect(await call('greet')).toContain('Hello Ada')
+  expect((await terrane(['functions', 'deploy'])).out).toContain('version 2')
+  expect(await call('greet')).toBe('packaged6')
+
+  await write('functions/greet/index.ts', `throw new Error('not today')`)
+  const broken = await terrane(['functions', 'deploy'])
+  expect(broken).toMatchObject({ code: 1, err: expect.stringContaining('not today') as string })
+  expect(await call('greet')).toBe('packaged6')
+
+  expect((await terrane(['functions', 'rollback', 'greet'])).out).toBe('greet: version 1 answers\n')
+  expect(await call('greet')).toContain('Hello Ada')
+  const logs = await terrane(['functions', 'logs', 'greet', '--limit', '500'])
+  expect(logs.out).toContain('| greeting Ada')
+  expect(logs.out).toContain('version live')
+
+  await write('.env', 'TOKEN=secret-value\nOTHER=x')
+  expect((await terrane(['functions', 'secrets', '--env-file', '.env'])).out).toMatch(/^OTHER .*\nTOKEN /)
+  const left = await terrane(['functions', 'secrets', '--unset', 'OTHER'])
+  expect(left.out).toMatch(/^TOKEN /)
+  expect(left.out).not.toContain('secret-value')
+
+  await app.deploy('elsewhere', `export default () => new Response('')`)
+  await rm(join(folder, 'functions/greet/index.ts'))
+  await write('functions/greet/index.ts', `export default () => new Response('last')`)
+  expect((await terrane(['functions', 'deploy', '--prune'])).out).toContain('elsewhere: removed')
+  expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
+})

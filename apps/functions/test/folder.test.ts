@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startApp, type TestApp } from './support/app.ts'
+
+let folder: string
+let app: TestApp
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-folder-'))
+  await write(
+    'hello/index.ts',
+    `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
+  )
+  await write('hello/function.json', `{"auth":"none","methods":["GET"]}`)
+  await write('_shared/greeting.ts', `export const greeting = 'one'`)
+  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder })
+})
+afterEach(async () => {
+  await app[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function write(path: string, text: string) {
+  await mkdir(dirname(join(folder, path)), { recursive: true })
+  await writeFile(join(folder, path), text)
+}
+const call = async (name = 'hello') => {
+  const response = await fetch(app.url(name))
+  return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
+}
+const expectServed = (answer: string, name = 'hello') =>
+  expect.poll(() => call(name), { timeout: 20_000, interval: 20 }).toBe(answer)
+
+test('what is in the folder is served; folders that begin with _ are not', async () => {
+  expect(await call()).toBe('200 one')
+  expect(await call('_shared')).toBe('404 FUNCTION_NOT_FOUND')
+  expect(await call('shared')).toBe('404 FUNCTION_NOT_FOUND')
+})
+
+test('a saved file is served, a shared one too, written in place or replaced', async () => {
+  await write('hello/index.ts', `export default () => new Response('two')`)
+  await expectServed('200 two')
+  await write(
+    'hello/index.ts',
+    `import { greeting } from '../_shared/greeting.ts'; export default () => new Response(greeting)`,
+  )
+  await expectServed('200 one')
+  await write('_shared/greeting.ts', `export const greeting = 'three'`)
+  await expectServed('200 three')
+  await write('_shared/new.tmp', `export const greeting = 'four'`)
+  await rename(join(folder, '_shared/new.tmp'), join(folder, '_shared/greeting.ts'))
+  await expectServed('200 four')
+})
+
+test('a broken file leaves the old version in place until it is mended', async () => {
+  await call()
+  await write('_shared/greeting.ts', `export const greeting =`)
+  await write('added/index.ts', `export default () => new Response('added')`)
+  await write('added/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('200 added', 'added')
+  expect(await call()).toBe('200 one')
+  await write('_shared/greeting.ts', `throw new Error('at start'); export const greeting = ''`)
+  await write('added/index.ts', `export default () => new Response('again')`)
+  await expectServed('200 again', 'added')
+  expect(await call()).toBe('200 one')
+  await write('_shared/greeting.ts', `export const greeting = 'mended'`)
+  await expectServed('200 mended')
+})
+
+test('a function that has never been whole says so', async () => {
+  await write('broken/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
+  await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('503 FUNCTION_BOOT_ERROR', 'broken')
+  await write('broken/missing.ts', ``)
+  await expectServed('200 whole', 'broken')
+})
+
+test('policy, variables and static files are followed too', async () => {
+  const read = `export default () => new Response((Deno.env.get('A') ?? '-') + (Deno.env.get('B') ?? '-') + Deno.readTextFileSync(new URL('./t.txt', import.meta.url)))`
+  await write('hello/t.txt', 'x')
+  await write('hello/index.ts', read)
+  await write('hello/function.json', `{"auth":"none","methods":["GET"],"static":["t.txt"]}`)
+  await expectServed('200 --x')
+  await write('.env', 'A=1\nSUPABASE_URL=stolen')
+  await expectServed('200 1-x')
+  await write('hello/.env', 'A=2\nB="3 4"')
+  await expectServed('200 23 4x')
+  await write('hello/t.txt', 'y')
+  await expectServed('200 23 4y')
+  await write('hello/function.json', `{"auth":"service"}`)
+  await expectServed('405 METHOD_NOT_ALLOWED')
+})
+
+test('functions come, go, and come again', async () => {
+  await write('second/index.ts', `export default () => new Response('second')`)
+  await write('second/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('200 second', 'second')
+  await rm(join(folder, 'second'), { recursive: true })
+  await expectServed('404 FUNCTION_NOT_FOUND', 'second')
+  await write('second/index.ts', `export default () => new Response('third')`)
+  await write('second/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('200 third', 'second')
+  await write('second/index.ts', `export default () => new Response('fourth')`)
+  await expectServed('200 fourth', 'second')
+})
+
+test('a linked file and a linked folder are followed where they lie', async () => {
+  const elsewhere = await mkdtemp(join(tmpdir(), 'terrane-elsewhere-'))
+  await writeFile(join(elsewhere, 'lib.ts'), `export const x = 'linked'`)
+  await mkdir(join(elsewhere, 'fn'))
+  await writeFile(join(elsewhere, 'fn/index.ts'), `export { default } from '../main.ts'`)
+  await writeFile(join(elsewhere, 'fn/function.json'), `{"auth":"none","methods":["GET"]}`)
+  await writeFile(join(elsewhere, 'main.ts'), `import { x } from './lib.ts'; export default () => new Response(x)`)
+  await symlink(join(elsewhere, 'fn'), join(folder, 'linked'))
+  await expectServed('200 linked', 'linked')
+  await writeFile(join(elsewhere, 'lib.ts'), `export const x = 'changed'`)
+  await expectServed('200 changed', 'linked')
+  await rm(elsewhere, { recursive: true })
+})
+
+test('packages are found in node_modules, under every name that users give them', async () => {
+  await write('node_modules/left/package.json', `{"name":"left","version":"1.0.0","main":"./main.cjs"}`)
+  await write('node_modules/left/main.cjs', `const { join } = require('path'); exports.left = (s) => join('left', s)`)
+  await write(
+    'node_modules/@jsr/std__x/package.json',
+    `{"name":"@jsr/std__x","version":"1.0.0","exports":"./mod.js","type":"module"}`,
+  )
+  await write('node_modules/@jsr/std__x/mod.js', `export const y = 'jsr'`)
+  await write('deno.json', `{"imports":{"mapped":"npm:left@1","@/":"./_shared/"}}`)
+  await write(
+    'hello/index.ts',
+    `import 'jsr:@supabase/functions-js/edge-runtime.d.ts'
+     import { left } from 'npm:left@^1.0.0'; import { left as again } from 'mapped'; import { y } from 'jsr:@std/x@1'; import { join } from 'node:path'; import { Buffer } from 'buffer'
+     export default () => new Response([left('a') === again('a'), left('b'), y, join('c', 'd'), Buffer.from('e')].join())`,
+  )
+  await expectServed('200 true,left/b,jsr,c/d,e')
+  await write('hello/index.ts', `import 'npm:not-there@2'`)
+  await write('hello/function.json', `{"auth":"none","methods":["GET"],"description":"changed"}`)
+  expect(await call()).toBe('200 true,left/b,jsr,c/d,e')
+})

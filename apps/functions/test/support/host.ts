@@ -1,0 +1,159 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm, chmod } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleFiles, pickStatic } from '../../src/bundle/bundle.ts'
+import type { FetchPolicy } from '@terrane/service'
+import { createEgress } from '../../src/egress/egress.ts'
+import { Functions } from '../../src/functions.ts'
+import type { Caller } from '../../src/gateway/caller.ts'
+import { Depths } from '../../src/gateway/depth.ts'
+import { Gateway } from '../../src/gateway/gateway.ts'
+import type { Invocation } from '../../src/gateway/invocation.ts'
+import { Capacity } from '../../src/pool/capacity.ts'
+import { InstanceFactory, type UserRange } from '../../src/pool/factory.ts'
+import type { ExitReason } from '../../src/pool/instance.ts'
+import type { FunctionLine } from '../../src/pool/output.ts'
+import { DEFAULT_CEILINGS, readPolicy, type Policy } from '../../src/policy.ts'
+import type { Runtime } from '../../src/runtime/runtime.ts'
+import { VersionStore } from '../../src/version-store.ts'
+
+export interface Deployment {
+  readonly policy?: Partial<Policy>
+  readonly env?: Record<string, string>
+  readonly files?: Record<string, string>
+  /** Fill the cache by a run of its own and seal it, as a registry's versions are. */
+  readonly sealed?: boolean
+}
+
+/** A functions host without a registry, for tests: functions are deployed from text. */
+export async function startHost(options: {
+  readonly runtime: Runtime
+  readonly users?: UserRange | null
+  readonly projectApi?: string
+  readonly fetchPolicy?: FetchPolicy
+  readonly bootMs?: number
+  readonly instances?: number
+  readonly bodyTimeoutMs?: number
+}) {
+  const stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
+  await chmod(folder, 0o711)
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const lines: (FunctionLine & { readonly name: string; readonly requestId: string | null })[] = []
+  const exits: {
+    readonly name: string
+    readonly reason: ExitReason
+    readonly code: number | null
+    readonly signal: string | null
+    readonly stderr: string
+  }[] = []
+  const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
+  const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
+  const depths = new Depths('secret of the test')
+  let origin = ''
+  const egress = stack.use(
+    createEgress({
+      addressOf: () => ({
+        apiUrl: options.projectApi ?? origin,
+        serviceKey: 'the-service-key',
+        servicesKey: 'the-services-key',
+      }),
+      depths,
+      fetchPolicy: options.fetchPolicy ?? {},
+    }),
+  )
+  const factory = stack.use(
+    await InstanceFactory.open({
+      runtime: options.runtime,
+      door: egress,
+      users: options.users ?? null,
+      bootMs: options.bootMs ?? 10_000,
+      onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
+    }),
+  )
+  const store = stack.use(new VersionStore(join(folder, 'versions'), factory))
+  const functions = stack.use(
+    new Functions(factory, new Capacity(options.instances ?? 64), {
+      pool: (version) => ({
+        started() {},
+        bootFailed: ({ message, detail }) => bootFailures.push({ name: version.name, message, detail }),
+        exited: (_instance, exit) => exits.push({ name: version.name, ...exit }),
+      }),
+      live() {},
+      removed() {},
+    }),
+  )
+  const gateway = stack.use(
+    new Gateway({
+      functions,
+      projectOf: () => 'test',
+      find: () => undefined,
+      authenticate: (_project, headers) => testAuthenticate(headers),
+      depths,
+      log: { info() {}, warn() {}, error() {} },
+      onFinished: (invocation: Invocation) =>
+        finished.push({
+          status: invocation.status,
+          problem: invocation.problem,
+          requestId: invocation.requestId,
+        }),
+      resourceLimitStatus: 546,
+      bufferBytes: 256 * 1024 * 1024,
+      bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
+    }),
+  )
+  const server = createServer((request, response) => gateway.handle(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stack.defer(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let count = 0
+  return {
+    origin,
+    url: (name: string) => `${origin}/functions/v1/${name}`,
+    functions,
+    gateway,
+    factory,
+    store,
+    folder,
+    lines,
+    exits,
+    bootFailures,
+    finished,
+    async deploy(name: string, source: string, deployment: Deployment = {}) {
+      const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
+      const encoder = new TextEncoder()
+      const uploads = new Map([['index.ts', encoder.encode(source)]])
+      for (const [path, text] of Object.entries(deployment.files ?? {})) uploads.set(path, encoder.encode(text))
+      const { code } = await bundleFiles(uploads)
+      const archive = { code, files: pickStatic(uploads, policy.static) }
+      const facts = { project: 'test', name, version: ++count, policy, env: deployment.env ?? {} }
+      const added = await store.add(archive, facts)
+      await functions.install(deployment.sealed ? await store.prepare(added) : added)
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.disposeAsync()
+    },
+  }
+}
+
+export type TestHost = Awaited<ReturnType<typeof startHost>>
+
+/** Keys of the tests: the role itself. */
+const testAuthenticate = (headers: IncomingHttpHeaders): Caller => {
+  const bearer = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1]
+  const key = bearer ?? (headers['apikey'] as string | undefined)
+  if (key === undefined) return { rank: 'none', claims: null, apikey: null, authorization: null }
+  if (key !== 'anon' && key !== 'user' && key !== 'service')
+    throw Object.assign(new Error('The key is not known here'), { code: 'UNAUTHORIZED' })
+  return {
+    rank: key,
+    claims: encodeURIComponent(JSON.stringify({ role: key, name: 'Zoë' })),
+    apikey: (headers['apikey'] as string | undefined) ?? null,
+    authorization: headers.authorization ?? null,
+  }
+}

@@ -1,0 +1,49 @@
+import cors from '@fastify/cors'
+import type { Verify } from '@terrane/auth'
+import {
+  addHealth,
+  addMetrics,
+  createHttp,
+  type Http,
+  type Logger,
+  type ReadinessCheck,
+  type Registry,
+} from '@terrane/service'
+import type { Engine } from './engine/engine.ts'
+import { routingRoutes } from './routes.ts'
+
+/** Where the routing engine answers. */
+export const ROUTING_BASE = '/routing-engine/v1'
+
+/** Everything the app needs; `openDeps` opens it, tests make their own. */
+export interface AppDeps {
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly verify: Verify
+  readonly engine: Pick<Engine, 'answer'>
+  /** Origins that browsers may call from; `*` for all. */
+  readonly corsOrigins: readonly string[]
+  readonly readiness: Readonly<Record<string, ReadinessCheck>>
+  readonly bodyLimit: number
+}
+
+/** The routing server: `POST {base}/route`, and health and metrics outside the base. */
+export async function buildApp(deps: AppDeps): Promise<Http> {
+  const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit })
+  addHealth(app, deps.readiness)
+  addMetrics(app, deps.registry)
+  await app.register(
+    async (base) => {
+      await base.register(cors, {
+        origin: deps.corsOrigins.includes('*') ? '*' : [...deps.corsOrigins],
+        methods: ['POST'],
+        strictPreflight: false,
+        exposedHeaders: ['x-request-id'],
+        maxAge: 3600,
+      })
+      routingRoutes(base, deps)
+    },
+    { prefix: ROUTING_BASE },
+  )
+  return app
+}

@@ -1,0 +1,135 @@
+import { availableParallelism } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { createVerifier, hashKey, keyPrincipal } from '@terrane/auth'
+import { factsOf } from '@terrane/routing'
+import {
+  Counter,
+  createGuardedFetch,
+  createLogger,
+  createRegistry,
+  Gauge,
+  onScrape,
+  splitList,
+  type ReadinessCheck,
+  type Registry,
+} from '@terrane/service'
+import type { AppDeps } from './app.ts'
+import type { RouterConfig } from './config.ts'
+import { Engine } from './engine/engine.ts'
+import { Extracts } from './graph/extracts.ts'
+import { GraphKeeper } from './graph/keeper.ts'
+
+/** The open router; disposing of it closes everything in reverse order. */
+export interface Deps extends AppDeps, AsyncDisposable {
+  readonly engine: Engine
+  readonly keeper: GraphKeeper
+}
+
+/**
+ * Opens the engine and begins to load or build its graph.
+ *
+ * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when configured files are not there
+ */
+export async function openDeps(config: RouterConfig): Promise<Deps> {
+  await using opening = new AsyncDisposableStack()
+  const logger = createLogger({ name: 'router', level: config.LOG_LEVEL })
+  const registry = createRegistry('router')
+  const counters = count(registry)
+  const engine = opening.use(
+    new Engine({
+      threads: config.TERRANE_ROUTING_THREADS || availableParallelism(),
+      limits: config.limits,
+      costings: config.TERRANE_ROUTING_COSTINGS,
+      queue: config.TERRANE_ROUTING_QUEUE,
+      timeoutMs: config.TERRANE_ROUTING_TIMEOUT_MS,
+      logger,
+      onThreadLost: (reason) => counters.threads.inc({ reason }),
+    }),
+  )
+  const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
+  const entries = splitList(config.TERRANE_ROUTING_OSM)
+  const fetch = createGuardedFetch({
+    allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
+    allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
+    userAgent: 'Terrane (+https://github.com/terrane)',
+  })
+  const extracts = new Extracts({
+    entries,
+    folder: join(dirname(graphPath), 'downloads'),
+    fetch,
+    logger,
+    maxBytes: config.TERRANE_ROUTING_MAX_EXTRACT_BYTES,
+    timeoutMs: config.TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS,
+  })
+  const keeper = opening.use(
+    new GraphKeeper({
+      extracts: entries.length > 0 ? extracts : null,
+      graphPath,
+      drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
+      watchMs: config.TERRANE_ROUTING_WATCH_MS,
+      logger,
+      serve: (network) => engine.swap(network),
+      onOutcome: (outcome) => counters.graphs.inc({ outcome }),
+    }),
+  )
+  observe(registry, engine)
+  await keeper.start()
+  const refresh = () => keeper.refresh()
+  process.on('SIGHUP', refresh)
+  opening.defer(() => void process.off('SIGHUP', refresh))
+
+  const keys = splitList(config.TERRANE_SERVICES_KEY).map((key) => ({
+    sha256: hashKey(key),
+    principal: keyPrincipal('services'),
+  }))
+  const all = opening.move()
+  return {
+    logger,
+    registry,
+    verify: createVerifier({ keys }),
+    engine,
+    keeper,
+    corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
+    readiness: { graph: graphCheck(engine, keeper) },
+    bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+/** Ready when there is a graph, however old; down when none could be made, starting before that. */
+function graphCheck(engine: Engine, keeper: GraphKeeper): ReadinessCheck {
+  return async () => {
+    if (engine.network !== null) return 'ok'
+    if (keeper.failure !== null) throw keeper.failure
+    return 'starting'
+  }
+}
+
+function count(registry: Registry) {
+  return {
+    graphs: new Counter({
+      name: 'routing_graphs_total',
+      help: 'Attempts to bring a graph into service by what came of them.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    threads: new Counter({
+      name: 'routing_threads_lost_total',
+      help: 'Threads that were replaced because a request took too long or they ended.',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
+  }
+}
+
+function observe(registry: Registry, engine: Engine): void {
+  const gauge = (name: string, help: string, read: () => number) => {
+    const made = new Gauge({ name, help, registers: [registry] })
+    onScrape(made, async () => made.set(read()))
+  }
+  const facts = () => (engine.network === null ? null : factsOf(engine.network))
+  gauge('routing_graph_nodes', 'Nodes of the graph in service.', () => facts()?.nodes ?? 0)
+  gauge('routing_graph_edges', 'Directed edges of the graph in service.', () => facts()?.edges ?? 0)
+  gauge('routing_graph_bytes', 'Size of the graph in service.', () => facts()?.bytes ?? 0)
+  gauge('routing_waiting_requests', 'Requests that wait for a thread.', () => engine.waiting)
+}

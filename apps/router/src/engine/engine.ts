@@ -1,0 +1,48 @@
+import type { Network, SentAnswer } from '@terrane/routing'
+import { ANSWERS, Refusal } from '../errors.ts'
+import { Pool, type PoolOptions } from './pool.ts'
+
+/** Answers requests on the network that is current, and changes it under way. */
+export class Engine implements AsyncDisposable {
+  readonly #options: PoolOptions
+  readonly #retiring = new Set<Promise<void>>()
+  #pool: Pool | null = null
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** The network that answers now; null before there is one. */
+  get network(): Network | null {
+    return this.#pool?.network ?? null
+  }
+
+  /** Requests that wait for a thread. */
+  get waiting(): number {
+    return this.#pool?.waiting ?? 0
+  }
+
+  /** Answers from now on with another network. Requests that came before are answered with the one they came to. */
+  async swap(network: Network): Promise<void> {
+    const next = await Pool.open(network, this.#options)
+    const before = this.#pool
+    this.#pool = next
+    if (before === null) return
+    const retiring = before.close().finally(() => this.#retiring.delete(retiring))
+    this.#retiring.add(retiring)
+  }
+
+  /**
+   * Answers the text of a request with the text of a response.
+   *
+   * @throws Refusal when there is no graph yet, too many wait or it took too long; RouteProblem 199 when it failed
+   */
+  async answer(text: string, isWanted?: () => boolean): Promise<SentAnswer> {
+    if (this.#pool === null) throw new Refusal(ANSWERS.starting)
+    return this.#pool.answer(text, isWanted)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#pool?.close(), ...this.#retiring])
+  }
+}

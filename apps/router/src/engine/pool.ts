@@ -1,0 +1,192 @@
+import { RouteProblem, type Limits, type Network, type SentAnswer } from '@terrane/routing'
+import type { Logger } from '@terrane/service'
+import { ANSWERS, Refusal } from '../errors.ts'
+import { Thread, type ThreadAnswer, type ThreadData } from './thread.ts'
+
+export interface PoolOptions {
+  readonly threads: number
+  readonly limits: Limits
+  readonly costings: number
+  /** Most requests that wait beyond those that threads were given. */
+  readonly queue: number
+  /** Longest computation of one answer. */
+  readonly timeoutMs: number
+  readonly logger: Logger
+  /** The program of the threads, when it is not the one that computes routes. */
+  readonly program?: URL
+  /** Called for every thread that was ended because a request took too long, or that ended by itself. */
+  readonly onThreadLost?: (reason: 'timeout' | 'crash') => void
+}
+
+interface Job {
+  readonly text: string
+  readonly resolve: (answer: SentAnswer) => void
+  readonly reject: (error: unknown) => void
+  /** False when nobody waits for the answer any more. */
+  readonly isWanted: () => boolean
+}
+
+const PROGRAM = new URL('./route.worker.ts', import.meta.url)
+
+/** Requests a thread is given at once: the second one is there when the first one is answered. */
+const AHEAD = 2
+
+/**
+ * Threads that share one graph and answer requests. A request that takes too long costs its thread, which is replaced; the
+ * others go on.
+ */
+export class Pool {
+  readonly network: Network
+  readonly #options: PoolOptions
+  readonly #threads = new Set<Thread<Job>>()
+  readonly #waiting: Job[] = []
+  /** Set by `close`; settles when everything that was asked is answered. */
+  #closing: PromiseWithResolvers<void> | null = null
+  #closed = false
+
+  private constructor(network: Network, options: PoolOptions) {
+    this.network = network
+    this.#options = options
+  }
+
+  /** Starts the threads; resolves when all can answer. */
+  static async open(network: Network, options: PoolOptions): Promise<Pool> {
+    const pool = new Pool(network, options)
+    try {
+      await Promise.all(Array.from({ length: options.threads }, () => pool.#addThread()))
+      return pool
+    } catch (error) {
+      await pool.close()
+      throw error
+    }
+  }
+
+  /** Requests that were not given to a thread yet. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /**
+   * Answers the text of a request.
+   *
+   * @param isWanted tells, when its turn comes, whether somebody still waits for the answer
+   * @throws Refusal when too many wait or it took too long, RouteProblem 199 when the computation failed
+   */
+  answer(text: string, isWanted: () => boolean = () => true): Promise<SentAnswer> {
+    return new Promise((resolve, reject) => {
+      const job: Job = { text, resolve, reject, isWanted }
+      const thread = this.#idlest()
+      if (thread !== null) this.#give(thread, job)
+      else if (this.#waiting.length < this.#options.queue) this.#waiting.push(job)
+      else reject(new Refusal(ANSWERS.busy))
+    })
+  }
+
+  /** Ends the threads when they have answered what they were asked; nothing may be asked any more. */
+  async close(): Promise<void> {
+    this.#closing ??= Promise.withResolvers()
+    this.#closeWhenDone()
+    await this.#closing.promise
+    this.#closed = true
+    await Promise.all([...this.#threads].map((thread) => thread.end()))
+  }
+
+  async #addThread(): Promise<void> {
+    const { limits, costings, program = PROGRAM } = this.#options
+    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings }
+    const thread = await Thread.start<Job>(program, data)
+    if (this.#closed) return thread.end()
+    thread.listen(
+      (answer) => this.#onAnswer(thread, answer),
+      (error) => this.#onEnd(thread, error),
+    )
+    this.#threads.add(thread)
+    this.#feed(thread)
+  }
+
+  #idlest(): Thread<Job> | null {
+    let best: Thread<Job> | null = null
+    for (const thread of this.#threads) {
+      if (thread.jobs.length < (best?.jobs.length ?? AHEAD)) best = thread
+    }
+    return best
+  }
+
+  #give(thread: Thread<Job>, job: Job): void {
+    thread.jobs.push(job)
+    thread.send(job.text)
+    if (thread.jobs.length === 1) this.#time(thread)
+  }
+
+  #feed(thread: Thread<Job>): void {
+    while (thread.jobs.length < AHEAD && this.#waiting.length > 0) {
+      const job = this.#waiting.shift()!
+      if (job.isWanted()) this.#give(thread, job)
+      else job.reject(new Refusal(ANSWERS.busy))
+    }
+    this.#closeWhenDone()
+  }
+
+  #onAnswer(thread: Thread<Job>, answer: ThreadAnswer): void {
+    const job = thread.jobs.shift()
+    // What a thread still said when it was ended counts no more.
+    if (job === undefined) return
+    thread.setTimer(null)
+    if (thread.jobs.length > 0) this.#time(thread)
+    if ('failure' in answer) {
+      this.#options.logger.error({ failure: answer.failure }, 'a route could not be computed')
+      job.reject(new RouteProblem(199))
+    } else job.resolve(answer)
+    this.#feed(thread)
+  }
+
+  #time(thread: Thread<Job>): void {
+    const { timeoutMs, logger } = this.#options
+    thread.setTimer(timeoutMs, () => {
+      logger.warn({ timeoutMs, bytes: thread.jobs[0]!.text.length }, 'a route took too long, its thread is replaced')
+      this.#replace(thread, new Refusal(ANSWERS.tookTooLong), 'timeout')
+    })
+  }
+
+  /** A thread that ends by itself takes the request in work along. */
+  #onEnd(thread: Thread<Job>, error: unknown): void {
+    if (!this.#threads.has(thread) || this.#closed) return
+    this.#options.logger.error({ err: error }, 'a routing thread ended')
+    this.#replace(thread, new RouteProblem(199), 'crash')
+  }
+
+  #replace(thread: Thread<Job>, verdict: Error, reason: 'timeout' | 'crash'): void {
+    this.#threads.delete(thread)
+    this.#options.onThreadLost?.(reason)
+    const [inWork, ...others] = thread.jobs.splice(0)
+    inWork?.reject(verdict)
+    this.#waiting.unshift(...others)
+    void thread.end()
+    this.#restart(0)
+    for (const other of this.#threads) this.#feed(other)
+    this.#closeWhenDone()
+  }
+
+  #restart(delayMs: number): void {
+    setTimeout(() => {
+      if (this.#closed) return
+      this.#addThread().catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'a routing thread did not start')
+        this.#restart(RESTART_MS)
+      })
+    }, delayMs)
+  }
+
+  #busy(): number {
+    let jobs = 0
+    for (const thread of this.#threads) jobs += thread.jobs.length
+    return jobs
+  }
+
+  #closeWhenDone(): void {
+    if (this.#waiting.length === 0 && this.#busy() === 0) this.#closing?.resolve()
+  }
+}
+
+/** Wait before another try to start a thread. */
+const RESTART_MS = 1000

@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { openNetwork, openSections, Router, type Network } from '@terrane/routing'
+import type { ThreadAnswer, ThreadData } from './thread.ts'
+
+const WARM_UP_ROUTES = 10
+
+// Answers one request after the other; the graph is shared with the other threads.
+const port = parentPort!
+const { buffer, limits, costings } = workerData as ThreadData
+const network = openNetwork(openSections(buffer))
+const router = new Router(network, { limits, costings })
+warmUp(network)
+port.on('message', (text: string) => port.postMessage(answer(text)))
+port.postMessage('ready')
+
+function answer(text: string): ThreadAnswer {
+  try {
+    return router.answer(text)
+  } catch (error) {
+    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+  }
+}
+
+/** The first routes of a thread compile the code and make the searches' memory: better before anybody waits for them. */
+function warmUp({ graph }: Network): void {
+  const place = (node: number) => ({ lon: graph.nodeLon[node]! / 1e7, lat: graph.nodeLat[node]! / 1e7 })
+  for (let i = 0; i < WARM_UP_ROUTES; i++) {
+    const [from, to] = [i * 7919, i * 104_729 + 31].map((step) => place(step % graph.nodeCount))
+    for (const costing of ['auto', 'bicycle', 'pedestrian']) answer(JSON.stringify({ locations: [from, to], costing }))
+  }
+}

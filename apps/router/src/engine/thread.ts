@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Limits, SentAnswer } from '@terrane/routing'
+
+/** What a thread is started with. */
+export interface ThreadData {
+  /** The graph file's bytes. */
+  readonly buffer: ArrayBufferLike
+  readonly limits: Limits
+  /** How many costings with options the thread keeps. */
+  readonly costings: number
+}
+
+/** An answer, or what went wrong where nothing should. */
+export type ThreadAnswer = SentAnswer | { readonly failure: string }
+
+/** A thread that computes routes, and the requests it was given: the first one is in work. */
+export class Thread<Job> {
+  readonly jobs: Job[] = []
+  readonly #worker: Worker
+  #timer: NodeJS.Timeout | undefined
+
+  private constructor(worker: Worker) {
+    this.#worker = worker
+  }
+
+  /** Starts a thread; resolves when it says that it is ready. */
+  static async start<Job>(program: URL, data: ThreadData): Promise<Thread<Job>> {
+    const worker = new Worker(program, { workerData: data })
+    // Rejects with the error of a thread that fails before it is ready.
+    await once(worker, 'message')
+    return new Thread<Job>(worker)
+  }
+
+  /** @param onEnd called once when the thread ends by itself or by `end` */
+  listen(onAnswer: (answer: ThreadAnswer) => void, onEnd: (error: unknown) => void): void {
+    this.#worker.on('message', onAnswer)
+    let cause: unknown = null
+    this.#worker.on('error', (error) => (cause = error))
+    this.#worker.on('exit', () => onEnd(cause))
+  }
+
+  send(text: string): void {
+    this.#worker.postMessage(text)
+  }
+
+  /** Calls back when the request in work takes too long; every call starts the time anew, null stops it. */
+  setTimer(milliseconds: number | null, onTimeout?: () => void): void {
+    clearTimeout(this.#timer)
+    if (milliseconds !== null) this.#timer = setTimeout(onTimeout!, milliseconds)
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#worker.terminate()
+  }
+}

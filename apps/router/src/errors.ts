@@ -1,0 +1,49 @@
+import { defineError } from '@terrane/core'
+import { problemBody, type ProblemBody } from '@terrane/routing'
+
+/** What this server answers besides Valhalla's own errors: the same body, numbers made of the HTTP status. */
+export const ANSWERS = {
+  /** Valhalla's number; its text offers GET, which is not spoken here. */
+  wrongMethod: problemBody(101, 'Try a POST request instead', 405),
+  keyMissing: problemBody(401_001, 'No key was sent: add it as query apikey or header apikey', 401),
+  keyUnknown: problemBody(401_002, 'The key is not known here', 401),
+  bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
+  contentTypeUnreadable: problemBody(415_001, 'The content type cannot be read: send application/json', 415),
+  starting: problemBody(503_001, 'The routing graph is not ready yet', 503),
+  busy: problemBody(503_002, 'Too many requests are waiting', 503),
+  tookTooLong: problemBody(504_001, 'The route took longer than this server may spend on one request', 504),
+} as const satisfies Readonly<Record<string, ProblemBody>>
+
+/** An answer that is no route, thrown on the way to one. */
+export class Refusal extends Error {
+  readonly body: ProblemBody
+
+  constructor(body: ProblemBody) {
+    super(body.error)
+    this.body = body
+  }
+}
+
+/** Neither extracts nor a graph file were given. */
+export const nothingToServe = defineError<{ path: string; reason: string }>(
+  'NOTHING_TO_SERVE',
+  'invalid',
+  ({ path, reason }) => `There is no routing graph to serve: ${path} cannot be used (${reason})`,
+  () => ({
+    hint: 'Set TERRANE_ROUTING_OSM to OpenStreetMap extracts (files or URLs), or TERRANE_ROUTING_GRAPH to a graph file.',
+  }),
+)
+
+/** An extract cannot be read where it should lie. */
+export const extractMissing = defineError<{ name: string; reason: string }>(
+  'EXTRACT_MISSING',
+  'invalid',
+  ({ name, reason }) => `TERRANE_ROUTING_OSM: ${name} cannot be read (${reason})`,
+)
+
+/** The process that builds the graph ended without one. */
+export const buildFailed = defineError<{ reason: string }>(
+  'GRAPH_BUILD_FAILED',
+  'internal',
+  ({ reason }) => `Building the routing graph failed: ${reason}`,
+)

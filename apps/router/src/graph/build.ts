@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { buildFailed } from '../errors.ts'
+
+/** What the building process is asked for. */
+export interface BuildTask {
+  /** Paths of the extracts. */
+  readonly extracts: readonly string[]
+  readonly drivingSide: 'left' | 'right'
+  /** Kept in the graph file. */
+  readonly inputs: string
+  /** Path of the graph file. */
+  readonly output: string
+}
+
+export type BuildMessage =
+  | { readonly type: 'progress'; readonly phase: string; readonly message: string | null }
+  | { readonly type: 'failed'; readonly reason: string }
+
+/**
+ * Builds a graph file in a process of its own.
+ *
+ * @throws GRAPH_BUILD_FAILED, and the reason of the signal when it is aborted
+ */
+export async function buildInProcess(
+  task: BuildTask,
+  onProgress: (phase: string, message: string | null) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
+  const child = fork(fileURLToPath(new URL('./build-process.ts', import.meta.url)), { stdio: 'inherit' })
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill)
+  try {
+    let reason: string | null = null
+    child.on('message', (message: BuildMessage) => {
+      if (message.type === 'failed') reason = message.reason
+      else onProgress(message.phase, message.message)
+    })
+    const ended = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
+    child.send(task)
+    const [code, killedBy] = await ended
+    signal.throwIfAborted()
+    if (code !== 0) throw buildFailed({ reason: reason ?? `the process ended with ${killedBy ?? `exit code ${code}`}` })
+  } finally {
+    signal.removeEventListener('abort', kill)
+  }
+}

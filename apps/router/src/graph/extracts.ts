@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { downloadToFile, type GuardedFetch, type Logger } from '@terrane/service'
+import { extractMissing } from '../errors.ts'
+
+/** An extract as it lies on disk now. */
+export interface Extract {
+  /** A file as it was configured, or a URL without its query. */
+  readonly name: string
+  readonly path: string
+  readonly size: number
+  /** Milliseconds since 1970. */
+  readonly modified: number
+}
+
+export interface ExtractOptions {
+  /** Files and URLs. */
+  readonly entries: readonly string[]
+  /** Where downloads are kept. */
+  readonly folder: string
+  readonly fetch: GuardedFetch
+  readonly logger: Logger
+  readonly maxBytes: number
+  readonly timeoutMs: number
+}
+
+/** What a server said of a download, to ask it later whether that has changed. */
+interface Validators {
+  readonly etag?: string
+  readonly lastModified?: string
+}
+
+const URL_ENTRY = /^https?:\/\//i
+
+/** The configured extracts; those that are URLs are downloaded and kept. */
+export class Extracts {
+  readonly #options: ExtractOptions
+
+  constructor(options: ExtractOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The extracts as they lie on disk.
+   *
+   * @param renew ask servers whether their extracts changed; otherwise only what is not there yet is downloaded. A server
+   * that does not answer is no error while there is an earlier copy.
+   * @throws EXTRACT_MISSING for a file, and the errors of the guarded fetch
+   */
+  async locate(renew: boolean, signal: AbortSignal): Promise<Extract[]> {
+    const extracts: Extract[] = []
+    for (const entry of this.#options.entries) {
+      const isUrl = URL_ENTRY.test(entry)
+      const path = isUrl ? await this.#download(entry, renew, signal) : resolve(entry)
+      extracts.push(await lookAt(path, isUrl ? withoutQuery(entry) : entry))
+    }
+    return extracts
+  }
+
+  /** Checks that the configured files are there. */
+  async checkFiles(): Promise<void> {
+    for (const entry of this.#options.entries) if (!URL_ENTRY.test(entry)) await lookAt(resolve(entry), entry)
+  }
+
+  async #download(url: string, renew: boolean, signal: AbortSignal): Promise<string> {
+    const { folder, fetch, logger, maxBytes, timeoutMs } = this.#options
+    await mkdir(folder, { recursive: true })
+    const path = join(folder, createHash('sha256').update(url).digest('hex').slice(0, 32))
+    const there = await stat(path).catch(() => null)
+    if (there !== null && !renew) return path
+    const name = withoutQuery(url)
+    const draft = `${path}.part`
+    await rm(draft, { force: true })
+    try {
+      const headers = there === null ? {} : conditions(await readValidators(`${path}.json`))
+      let validators: Validators | null = null
+      await downloadToFile(
+        noting(fetch, (found) => (validators = found)),
+        url,
+        draft,
+        {
+          headers,
+          maxBytes,
+          timeoutMs,
+          signal,
+          accept: [304],
+        },
+      )
+      if (validators === null) {
+        await rm(draft, { force: true })
+        return path
+      }
+      // Validators are written last: without them the next look downloads again, with wrong ones it never would.
+      await rm(`${path}.json`, { force: true })
+      await rename(draft, path)
+      await writeFile(`${path}.json`, JSON.stringify(validators))
+      logger.info({ extract: name }, 'extract downloaded')
+    } catch (error) {
+      await rm(draft, { force: true })
+      if (there === null || signal.aborted) throw error
+      logger.warn({ err: error, extract: name }, 'extract not renewed, the earlier copy stays')
+    }
+    return path
+  }
+}
+
+/** Tells one state of the extracts from another, and one way to build from another. */
+export function digestOf(extracts: readonly Extract[], drivingSide: string): string {
+  const facts = extracts.map(({ name, size, modified }) => [name, size, modified])
+  return createHash('sha256')
+    .update(JSON.stringify([drivingSide, facts]))
+    .digest('hex')
+}
+
+/** An extract as it lies on disk now. */
+export function lookAgain(extract: Extract): Promise<Extract> {
+  return lookAt(extract.path, extract.name)
+}
+
+async function lookAt(path: string, name: string): Promise<Extract> {
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) throw new Error('it is no file')
+    return { name, path, size: found.size, modified: found.mtimeMs }
+  } catch (cause) {
+    throw extractMissing({ name, reason: reasonOf(cause) }, { cause })
+  }
+}
+
+/** A fetch that reports the validators of a new body; a body that has not changed reports none. */
+function noting(fetch: GuardedFetch, found: (validators: Validators) => void): GuardedFetch {
+  return async (url, options) => {
+    const response = await fetch(url, options)
+    const { etag, 'last-modified': lastModified } = response.headers
+    if (response.status !== 304) found({ ...(etag && { etag }), ...(lastModified && { lastModified }) })
+    return response
+  }
+}
+
+function conditions({ etag, lastModified }: Validators): Record<string, string> {
+  return { ...(etag && { 'if-none-match': etag }), ...(lastModified && { 'if-modified-since': lastModified }) }
+}
+
+async function readValidators(path: string): Promise<Validators> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Validators
+  } catch {
+    return {}
+  }
+}
+
+/** Queries of URLs may hold signatures: they are not told. */
+function withoutQuery(url: string): string {
+  return url.split(/[?#]/, 1)[0]!
+}
+
+function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return code === 'ENOENT' ? 'there is no such file' : (code ?? message)
+}

@@ -1,0 +1,209 @@
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { factsOf, readNetworkFile, type Network } from '@terrane/routing'
+import type { Logger } from '@terrane/service'
+import { nothingToServe } from '../errors.ts'
+import { buildInProcess } from './build.ts'
+import { digestOf, lookAgain, type Extract, type Extracts } from './extracts.ts'
+
+export interface KeeperOptions {
+  /** Null to serve the graph file as it is. */
+  readonly extracts: Extracts | null
+  readonly graphPath: string
+  readonly drivingSide: 'left' | 'right'
+  /** Milliseconds between two looks at the files; 0 for none. */
+  readonly watchMs: number
+  readonly logger: Logger
+  /** Takes a network into service. */
+  readonly serve: (network: Network) => Promise<void>
+  readonly onOutcome?: (outcome: Outcome) => void
+}
+
+/** What came of an attempt to bring a graph into service. */
+export type Outcome = 'loaded' | 'built' | 'failed'
+
+/** What a graph is made of, as it lies on disk. */
+interface Inputs {
+  readonly digest: string
+  /** Null when the graph file itself is the input. */
+  readonly extracts: readonly Extract[] | null
+}
+
+/** First and longest wait after failures to look at the inputs, in milliseconds. */
+const RETRY_MS = 1000
+const LONGEST_RETRY_MS = 300_000
+
+/**
+ * Keeps the graph in service up with its inputs. At the start the graph file is loaded; when it is not there, damaged, of
+ * another version or made from something else, it is built from the extracts. From then on changed files are noticed, a
+ * graph is built beside the one that serves, and takes its place when it is complete. Whatever fails, what serves goes on
+ * serving.
+ */
+export class GraphKeeper implements AsyncDisposable {
+  readonly #options: KeeperOptions
+  readonly #stop = new AbortController()
+  #served: string | null = null
+  /** Inputs that no graph could be made of; they are not tried again until they change or somebody asks. */
+  #refused: string | null = null
+  #failure: Error | null = null
+  #asked = false
+  #wake: () => void = () => {}
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+  }
+
+  /** Why the latest attempt failed; null when it did not. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  /**
+   * Begins to load or build, and to watch.
+   *
+   * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when files are not there
+   */
+  async start(): Promise<void> {
+    const { extracts, graphPath } = this.#options
+    if (extracts === null) await lookAtGraph(graphPath)
+    else await extracts.checkFiles()
+    this.#running = this.#run()
+  }
+
+  /** Looks at everything now, also at the servers that extracts come from. */
+  refresh(): void {
+    this.#asked = true
+    this.#wake()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#wake()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { watchMs, onOutcome, logger } = this.#options
+    let renew = true
+    let seen: string | null = null
+    let failures = 0
+    while (!this.#stop.signal.aborted) {
+      const asked = this.#asked
+      this.#asked = false
+      let waitMs = watchMs
+      try {
+        const inputs = await this.#look(renew || asked)
+        renew = false
+        failures = 0
+        // A file that is being written looks different every time: it is taken when it looks the same twice.
+        const isSettled = this.#served === null || asked || inputs.digest === seen
+        seen = inputs.digest
+        if (isSettled && (await this.#follow(inputs, asked)) === 'changed') waitMs = RETRY_MS
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        this.#failure = error as Error
+        onOutcome?.('failed')
+        logger.error({ err: error }, 'the routing graph could not be brought up to date')
+        if (this.#refused === null) waitMs = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
+      }
+      await this.#pause(waitMs)
+    }
+  }
+
+  async #look(renew: boolean): Promise<Inputs> {
+    const { extracts, graphPath, drivingSide } = this.#options
+    if (extracts === null) return { digest: await lookAtGraph(graphPath), extracts: null }
+    const located = await extracts.locate(renew, this.#stop.signal)
+    return { digest: digestOf(located, drivingSide), extracts: located }
+  }
+
+  /** Brings the graph of these inputs into service, unless it is there or is known to be impossible. */
+  async #follow(inputs: Inputs, asked: boolean): Promise<'done' | 'changed'> {
+    if (inputs.digest === this.#served || (inputs.digest === this.#refused && !asked)) return 'done'
+    this.#refused = inputs.digest
+    const outcome =
+      inputs.extracts === null ? await this.#load(inputs) : await this.#make(inputs.digest, inputs.extracts)
+    this.#refused = null
+    if (outcome === 'changed') return outcome
+    this.#failure = null
+    this.#options.onOutcome?.(outcome)
+    return 'done'
+  }
+
+  async #load({ digest }: Inputs): Promise<'loaded'> {
+    await this.#serve(await readNetworkFile(this.#options.graphPath), digest)
+    return 'loaded'
+  }
+
+  async #make(digest: string, extracts: readonly Extract[]): Promise<'loaded' | 'built' | 'changed'> {
+    const { graphPath, drivingSide, logger } = this.#options
+    const paths = extracts.map(({ path }) => path)
+    const kept = this.#served === null ? await this.#readKept() : null
+    if (kept !== null) {
+      const { inputs, sources } = factsOf(kept)
+      const isCurrent = inputs === digest
+      // An older graph of the same extracts is better than none while the new one is being built.
+      if (isCurrent || sources.join() === paths.join()) await this.#serve(kept, inputs)
+      if (isCurrent) return 'loaded'
+    }
+    await mkdir(dirname(graphPath), { recursive: true })
+    const folder = await mkdtemp(join(dirname(graphPath), 'build-'))
+    try {
+      const output = join(folder, 'graph.bin')
+      const task = { extracts: paths, drivingSide, inputs: digest, output }
+      logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
+      const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
+      await buildInProcess(task, onProgress, this.#stop.signal)
+      if (digestOf(await Promise.all(extracts.map(lookAgain)), drivingSide) !== digest) return 'changed'
+      const network = await readNetworkFile(output)
+      await rename(output, graphPath)
+      await this.#serve(network, digest)
+      return 'built'
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  /** The graph of an earlier start; null when it cannot be used. */
+  async #readKept(): Promise<Network | null> {
+    const { graphPath, logger } = this.#options
+    try {
+      return await readNetworkFile(graphPath)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        logger.warn({ err: error }, 'the graph file cannot be used, it is built anew')
+      return null
+    }
+  }
+
+  async #serve(network: Network, digest: string): Promise<void> {
+    const started = performance.now()
+    await this.#options.serve(network)
+    this.#served = digest
+    const { nodes, edges, bytes } = factsOf(network)
+    const startMs = Math.round(performance.now() - started)
+    this.#options.logger.info({ nodes, edges, bytes, startMs }, 'serving the routing graph')
+  }
+
+  /** Waits, at most until somebody asks; without end for 0. */
+  async #pause(milliseconds: number): Promise<void> {
+    if (this.#asked || this.#stop.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = milliseconds > 0 ? setTimeout(resolve, milliseconds) : undefined
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+async function lookAtGraph(path: string): Promise<string> {
+  try {
+    const { size, mtimeMs, ino } = await stat(path)
+    return `${size} ${mtimeMs} ${ino}`
+  } catch (cause) {
+    throw nothingToServe({ path, reason: (cause as NodeJS.ErrnoException).code ?? String(cause) }, { cause })
+  }
+}

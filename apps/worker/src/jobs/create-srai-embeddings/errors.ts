@@ -1,0 +1,87 @@
+import { defineError } from '@terrane/core'
+
+export const saidMoreThanOnce = defineError(
+  'CONFLICTING_FIELDS',
+  'invalid',
+  (f: { what: string; paths: readonly string[] }) => `The ${f.what} stands in more than one field: ${names(f.paths)}.`,
+  (f) => ({
+    hint: 'Send one of them.',
+    errors: f.paths.map((path) => ({ path, message: `the ${f.what} may be given once` })),
+  }),
+)
+
+export const notSaid = defineError(
+  'MISSING_FIELD',
+  'invalid',
+  (f: { what: string; paths: readonly string[] }) => `The ${f.what} is missing: send ${names(f.paths)}.`,
+  (f) => ({ errors: [{ path: f.paths[0]!, message: 'is required' }] }),
+)
+
+export const foreignOption = defineError(
+  'INVALID_EMBEDDER_OPTION',
+  'invalid',
+  (f: { option: string; kind: string; known: readonly string[] }) =>
+    `The embedder ${f.kind} has no option ${f.option}; it has ${f.known.join(', ')}.`,
+  (f) => ({ errors: [{ path: `/embedder/${f.option}`, message: `is no option of ${f.kind}` }] }),
+)
+
+export const noPretrainedModels = defineError(
+  'PRETRAINED_MODEL_UNAVAILABLE',
+  'invalid',
+  () => 'Embeddings of an earlier run cannot be reused: hex2vec is trained in the job.',
+  () => ({
+    hint: 'Leave pretrainedModelRunId away.',
+    errors: [{ path: '/pretrainedModelRunId', message: 'is not available' }],
+  }),
+)
+
+export const geocoderOff = defineError(
+  'GEOCODER_OFF',
+  'invalid',
+  (f: { path: string }) => `This worker looks no places up, so ${names([f.path])} cannot be used.`,
+  (f) => ({
+    hint: 'Send aoiGeoJson, or let the operator set TERRANE_GEOCODER_URL.',
+    errors: [{ path: f.path, message: 'needs a geocoder' }],
+  }),
+)
+
+export const placeNotFound = defineError(
+  'PLACE_NOT_FOUND',
+  'invalid',
+  (f: { query: string; path: string; results: number }) =>
+    f.results === 0
+      ? `The geocoder knows no place "${f.query}".`
+      : `None of the ${f.results} places called "${f.query}" has an outline.`,
+  (f) => ({
+    hint: 'Name a town, district or region, with its country, or send aoiGeoJson.',
+    errors: [{ path: f.path, message: 'is no known area' }],
+  }),
+)
+
+export const geocoderFailed = defineError(
+  'GEOCODER_FAILED',
+  'upstream',
+  (f: { why: string }) => `The geocoder did not answer as it should: ${f.why}`,
+  () => ({ hint: 'Try again later, or send aoiGeoJson.' }),
+)
+
+export const importedTablesMissing = defineError(
+  'IMPORTED_TABLES_MISSING',
+  'invalid',
+  (f: { prefix: string }) => `There are no tables of osmImportArea with the prefix ${f.prefix}.`,
+  () => ({
+    hint: 'Run osmImportArea with that tablePrefix first, or name another source.',
+    errors: [{ path: '/source/prefix', message: 'is the prefix of no import' }],
+  }),
+)
+
+export const nothingCounted = defineError(
+  'NO_MATCHING_FEATURES',
+  'invalid',
+  (f: { cells: number }) => `None of the ${f.cells} cells has a feature that matches the filter.`,
+  () => ({ hint: 'Use another filter or area, or a source that covers the area.' }),
+)
+
+function names(paths: readonly string[]): string {
+  return paths.map((path) => path.slice(1).replaceAll('/', '.')).join(', ')
+}

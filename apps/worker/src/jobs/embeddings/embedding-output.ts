@@ -1,0 +1,167 @@
+import type { EmbeddingsResult } from '@terrane/contracts'
+import {
+  EMBEDDINGS_SCHEMA,
+  createEmbeddingTable,
+  finishEmbeddingTable,
+  loadEmbeddings,
+  registerEmbeddings,
+  relationExists,
+  stagedTable,
+  swapIn,
+  tableExists,
+  type CatalogueEntry,
+  type EmbeddingTableShape,
+  type StagedTable,
+} from '@terrane/database'
+import type { StacItemRequest } from '@terrane/embeddings'
+import type { JobContext, Project } from '../task.ts'
+import { openArtifact, removeArtifacts, uploadArtifacts, type ArtifactFile } from './artifacts.ts'
+import { reservedName } from './errors.ts'
+import { Extent, type PlacedRow } from './rows.ts'
+import type { Stopwatch } from './stopwatch.ts'
+
+export interface OutputOptions {
+  readonly tableName: string
+  readonly shape: EmbeddingTableShape
+  /** Make a GeoParquet file and a STAC item, too. */
+  readonly upload: boolean
+  /** What the catalogue and the GeoParquet file say of the making. */
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** What the rows themselves do not tell. */
+export interface Publication {
+  readonly result: Omit<EmbeddingsResult, 'table' | 'rows' | 'dims' | 'bbox' | 'artifacts' | 'timings'>
+  readonly entry: Omit<
+    CatalogueEntry,
+    'tableName' | 'dims' | 'rows' | 'zeroVectors' | 'approximateIndex' | 'bbox' | 'metadata' | 'jobId'
+  >
+  readonly item: Omit<StacItemRequest, 'id' | 'embeddings' | 'bbox' | 'created'>
+}
+
+/** Names in the schema that are not embedding tables. */
+const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue'])
+/** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
+const LOAD_ROWS = 2000
+
+/** @throws RESERVED_NAME, TABLE_EXISTS */
+export async function checkEmbeddingTable({ database }: Project, tableName: string): Promise<void> {
+  if (RESERVED.has(tableName)) throw reservedName({ name: tableName })
+  if (await relationExists(database, EMBEDDINGS_SCHEMA, tableName)) {
+    throw tableExists({ schema: EMBEDDINGS_SCHEMA, table: tableName })
+  }
+}
+
+/**
+ * An embedding table on its way: rows go into a staging table, and into a GeoParquet file beside it when artifacts are
+ * wanted; publication makes table, catalogue row and artifacts appear together or not at all.
+ */
+export class EmbeddingOutput implements AsyncDisposable {
+  /** Rows taken so far. */
+  rows = 0
+  readonly #context: JobContext
+  readonly #options: OutputOptions
+  readonly #staged: StagedTable
+  readonly #artifact: ArtifactFile | null
+  readonly #extent = new Extent()
+  #zeroVectors = 0
+  #pending: PlacedRow[] = []
+
+  private constructor(context: JobContext, options: OutputOptions, staged: StagedTable, artifact: ArtifactFile | null) {
+    this.#context = context
+    this.#options = options
+    this.#staged = staged
+    this.#artifact = artifact
+  }
+
+  static async open(context: JobContext, options: OutputOptions): Promise<EmbeddingOutput> {
+    const { tableName, shape, upload, metadata } = options
+    const staged = stagedTable(context.jobId, 0, EMBEDDINGS_SCHEMA, tableName)
+    await createEmbeddingTable(context.project.database, staged, shape)
+    const artifact = upload ? await openArtifact(context.workdir, shape, metadata) : null
+    return new EmbeddingOutput(context, options, staged, artifact)
+  }
+
+  /** Takes rows and loads them by chunks. */
+  async append(rows: readonly PlacedRow[]): Promise<void> {
+    for (const row of rows) {
+      this.#extent.add(row)
+      if (row.embedding.every((value) => value === 0)) this.#zeroVectors++
+      this.#pending.push(row)
+    }
+    this.rows += rows.length
+    if (this.#pending.length >= LOAD_ROWS) await this.flush()
+  }
+
+  /** Loads what waits. */
+  async flush(): Promise<void> {
+    if (this.#pending.length === 0) return
+    const chunk = this.#pending
+    this.#pending = []
+    await loadEmbeddings(this.#context.project.database, this.#staged, this.#options.shape, once(chunk))
+    await this.#artifact?.append(chunk)
+  }
+
+  /** Indexes the table, uploads the artifacts and swaps the table in. */
+  async publish({ result, entry, item }: Publication, watch: Stopwatch): Promise<EmbeddingsResult> {
+    const { tableName, shape, metadata } = this.#options
+    const { jobId, signal, project } = this.#context
+    const { database, store } = project
+    const { bbox } = this.#extent
+    await this.flush()
+    this.#step('index', 'building the indexes')
+    const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
+    const approximateIndex = await watch.time('index', indexing)
+    let artifacts: EmbeddingsResult['artifacts']
+    try {
+      if (this.#artifact) {
+        this.#step('upload', 'uploading the artifacts')
+        await this.#artifact.finish()
+        const described = { ...item, bbox, created: new Date().toISOString() }
+        const uploading = uploadArtifacts(store, tableName, this.#artifact.path, described, signal)
+        artifacts = await watch.time('upload', uploading)
+      }
+      const whole: EmbeddingsResult = {
+        table: `${EMBEDDINGS_SCHEMA}.${tableName}`,
+        rows: this.rows,
+        dims: shape.dims,
+        ...result,
+        bbox: [...bbox],
+        ...(artifacts && { artifacts }),
+        timings: watch.seconds(),
+      }
+      const zeroVectors = this.#zeroVectors
+      const { rows } = this
+      await swapIn(database, jobId, [this.#staged], whole, (session) =>
+        registerEmbeddings(session, {
+          ...entry,
+          tableName,
+          dims: shape.dims,
+          rows,
+          zeroVectors,
+          approximateIndex,
+          bbox,
+          metadata,
+          jobId,
+        }),
+      )
+      return whole
+    } catch (error) {
+      if (this.#artifact) await removeArtifacts(store, tableName)
+      throw error
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#artifact?.[Symbol.asyncDispose]()
+  }
+
+  #step(phase: string, message: string): void {
+    this.#context.signal.throwIfAborted()
+    this.#context.progress({ phase, message, done: 0, total: null, unit: '' })
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value
+}

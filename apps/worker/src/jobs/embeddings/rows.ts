@@ -1,0 +1,46 @@
+import type { EmbeddingRow } from '@terrane/database'
+import type { Polygon } from '@terrane/embeddings'
+
+/** Where one embedding is, and what stands beside it in the table. */
+export interface PlacedRow extends EmbeddingRow {
+  readonly parts: readonly Polygon[]
+}
+
+/** A row whose geometry is one or more polygons, of which the table keeps the outer rings. */
+export function placedRow(row: Omit<PlacedRow, 'polygons'>): PlacedRow {
+  return { ...row, polygons: row.parts.map((rings) => flat(rings[0]!)) }
+}
+
+/** West, south, east, north, grown by each row. */
+export class Extent {
+  #west = Infinity
+  #south = Infinity
+  #east = -Infinity
+  #north = -Infinity
+
+  add({ polygons }: EmbeddingRow): void {
+    for (const ring of polygons) {
+      for (let i = 0; i < ring.length; i += 2) {
+        const lng = ring[i]!
+        const lat = ring[i + 1]!
+        if (lng < this.#west) this.#west = lng
+        if (lng > this.#east) this.#east = lng
+        if (lat < this.#south) this.#south = lat
+        if (lat > this.#north) this.#north = lat
+      }
+    }
+  }
+
+  get bbox(): readonly [number, number, number, number] {
+    return [this.#west, this.#south, this.#east, this.#north]
+  }
+}
+
+function flat(ring: readonly (readonly [number, number])[]): Float64Array {
+  const coordinates = new Float64Array(ring.length * 2)
+  ring.forEach(([lng, lat], i) => {
+    coordinates[i * 2] = lng
+    coordinates[i * 2 + 1] = lat
+  })
+  return coordinates
+}

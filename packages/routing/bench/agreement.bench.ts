@@ -1,0 +1,143 @@
+import { parseArgs } from 'node:util'
+
+import { MODES, Router, type Trip } from '../src/index.ts'
+import { decodeShape, editDistance, mean, overlap, quantile } from '../test/support/compare.ts'
+import { buildExtract, findExtracts } from './support/extracts.ts'
+import { type BenchRequest, randomRequests } from './support/requests.ts'
+import { openValhalla, type Valhalla } from './support/valhalla.ts'
+
+// Random requests answered by Terrane and by Valhalla: do both find a route, how alike are they, and what would
+// Valhalla say that Terrane's route costs? `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
+const { values, positionals } = parseArgs({
+  options: {
+    count: { type: 'string' },
+    seed: { type: 'string' },
+    worst: { type: 'string' },
+    modes: { type: 'string' },
+  },
+  allowPositionals: true,
+})
+const modes = MODES.filter((mode) => values.modes?.split(',').includes(mode) ?? true)
+
+interface Row {
+  readonly request: BenchRequest
+  readonly agree: boolean
+  readonly found: boolean
+  readonly errors: string
+  readonly overlap: number
+  /** The cost of Terrane's shape by Valhalla's reckoning over that of its own route; NaN when it cannot follow the shape. */
+  readonly regret: number
+  readonly time: number
+  readonly edit: number
+  readonly texts: number
+}
+
+for (const extract of findExtracts(positionals.length > 0 ? positionals : ['monaco', 'malta', 'liechtenstein'])) {
+  const valhalla = openValhalla(extract)
+  if (valhalla === null) continue
+  const network = await buildExtract(extract)
+  const router = new Router(network)
+  const rows: Row[] = []
+  const requests = randomRequests(network, modes, Number(values.count ?? 400), Number(values.seed ?? 1))
+  for (const request of requests) rows.push(await compare(router, valhalla, request))
+  await router.close()
+  report(rows)
+}
+
+async function compare(router: Router, valhalla: Valhalla, request: BenchRequest): Promise<Row> {
+  const none = { overlap: NaN, regret: NaN, time: NaN, edit: NaN, texts: NaN }
+  const sent = router.answer(request.text)
+  const mine = JSON.parse(sent.body) as { trip?: Trip; error?: string }
+  let theirs: { trip?: Trip; error?: string }
+  try {
+    theirs = JSON.parse(await valhalla.route(request.text)) as { trip: Trip }
+  } catch (error) {
+    theirs = { error: String(error).replace(/^.*Route error: /, '') }
+  }
+  if (mine.trip === undefined || theirs.trip === undefined) {
+    const agree = mine.error === theirs.error
+    return { request, agree, found: false, errors: `${mine.error ?? 'found'} | ${theirs.error ?? 'found'}`, ...none }
+  }
+  const shapes = [mine.trip, theirs.trip].map(({ legs }) => legs.flatMap((leg) => decodeShape(leg.shape)))
+  const alike = overlap(shapes[1]!, shapes[0]!)
+  const [myTexts, theirTexts] = [textsOf(mine.trip), textsOf(theirs.trip)]
+  const longest = Math.max(myTexts.length, theirTexts.length)
+  return {
+    request,
+    agree: true,
+    found: true,
+    errors: '',
+    overlap: alike,
+    regret: mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request, mine.trip, theirs.trip),
+    time: mine.trip.summary.time / theirs.trip.summary.time,
+    edit: alike < 0.98 ? NaN : editDistance(typesOf(mine.trip), typesOf(theirs.trip)) / longest,
+    texts: alike < 0.98 ? NaN : 1 - editDistance(myTexts, theirTexts) / longest,
+  }
+}
+
+function typesOf({ legs }: Trip): number[] {
+  return legs.flatMap((leg) => leg.maneuvers?.map(({ type }) => type) ?? [])
+}
+
+function textsOf({ legs }: Trip): string[] {
+  return legs.flatMap((leg) => leg.maneuvers?.map(({ instruction }) => instruction) ?? [])
+}
+
+async function regretOf(valhalla: Valhalla, request: BenchRequest, mine: Trip, theirs: Trip): Promise<number> {
+  if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
+  const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
+  const walk = { encoded_polyline: mine.legs[0]!.shape, shape_match: 'edge_walk', costing, costing_options }
+  try {
+    const walked = JSON.parse(await valhalla.traceRoute(JSON.stringify(walk))) as { trip: Trip }
+    return walked.trip.summary.cost / theirs.summary.cost
+  } catch {
+    return NaN
+  }
+}
+
+function report(rows: readonly Row[]): void {
+  const table = Object.fromEntries(
+    [...Map.groupBy(rows, (row) => row.request.mode)].map(([mode, list]) => {
+      const of = (field: 'overlap' | 'regret' | 'time' | 'edit' | 'texts'): number[] =>
+        list.map((row) => row[field]).filter((value) => !Number.isNaN(value))
+      const same = list.filter((row) => row.overlap >= 0.98).map((row) => Math.abs(row.time - 1))
+      return [
+        mode,
+        {
+          n: list.length,
+          agree: mean(list.map((row) => Number(row.agree))),
+          found: mean(list.map((row) => Number(row.found))),
+          overlap: mean(of('overlap')),
+          'overlap p10': quantile(of('overlap'), 0.1),
+          walked: of('regret').length,
+          'regret p50': quantile(of('regret'), 0.5),
+          p90: quantile(of('regret'), 0.9),
+          max: quantile(of('regret'), 1),
+          'time ±3 %': mean(same.map((difference) => Number(difference <= 0.03))),
+          edit: mean(of('edit')),
+          texts: mean(of('texts')),
+        },
+      ]
+    }),
+  )
+  console.table(rounded(table))
+  const worst = Number(values.worst ?? 5)
+  const strange = rows.filter((row) => !row.agree)
+  for (const { request, errors } of strange.slice(0, worst)) console.log(`  ${errors}: ${request.text}`)
+  for (const field of ['regret', 'overlap', 'texts'] as const) {
+    const sign = field === 'regret' ? -1 : 1
+    const list = rows.filter((row) => !Number.isNaN(row[field])).toSorted((a, b) => sign * (a[field] - b[field]))
+    for (const row of list.slice(0, worst)) {
+      console.log(`  ${field} ${row[field].toFixed(3)} ${row.request.kind}: ${row.request.text}`)
+    }
+  }
+}
+
+function rounded(table: Record<string, Record<string, number>>): Record<string, Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, row]) => [
+      name,
+      Object.fromEntries(Object.entries(row).map(([key, value]) => [key, Math.round(value * 1e4) / 1e4])),
+    ]),
+  )
+}

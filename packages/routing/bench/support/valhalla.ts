@@ -1,0 +1,65 @@
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+
+import type { Extract } from './extracts.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../../..')
+const PEER = join(ROOT, 'infra/peers/valhalla')
+const PACKAGE = join(PEER, 'node_modules/@valhallajs/valhallajs')
+
+/** Valhalla's own answers: the text of a response, or of its error. */
+export interface Valhalla {
+  route(request: string): Promise<string>
+  traceRoute(request: string): Promise<string>
+}
+
+/** Opens Valhalla on an extract, with the settings it has by default. Installs it and builds its tiles on first use; null when that fails. */
+export function openValhalla({ name, path }: Extract): Valhalla | null {
+  if (!existsSync(PACKAGE) && !runs('pnpm', ['install', '--ignore-workspace', '--dir', PEER])) {
+    console.log('SKIPPED: Valhalla could not be installed (infra/peers/valhalla)')
+    return null
+  }
+  const folder = join(ROOT, '.cache/valhalla', name)
+  const config = join(folder, 'config.json')
+  if (!existsSync(config) && !buildTiles(folder, config, path)) {
+    console.log(`SKIPPED: Valhalla could not build tiles of ${path}`)
+    return null
+  }
+  const { Actor } = createRequire(join(PEER, 'package.json'))('@valhallajs/valhallajs')
+  return new Actor(quiet(readFileSync(config, 'utf8')))
+}
+
+function buildTiles(folder: string, config: string, extract: string): boolean {
+  mkdirSync(folder, { recursive: true })
+  const settings = {
+    'mjolnir-tile-dir': join(folder, 'tiles'),
+    'mjolnir-tile-extract': join(folder, 'tiles.tar'),
+    'mjolnir-admin': '',
+    'mjolnir-timezone': '',
+    'mjolnir-concurrency': '1',
+  }
+  const flags = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value])
+  const made = spawnSync('python3', [join(PACKAGE, 'valhalla_build_config'), ...flags], { encoding: 'utf8' })
+  if (made.status !== 0) return false
+  const draft = `${config}.part`
+  writeFileSync(draft, made.stdout)
+  const env = { ...process.env, LD_LIBRARY_PATH: join(PACKAGE, 'linux/x64/lib') }
+  const isBuilt =
+    runs(join(PACKAGE, 'linux/x64/valhalla_build_tiles'), ['-c', draft, extract], { env, cwd: folder }) &&
+    runs('python3', [join(PACKAGE, 'valhalla_build_extract'), '-c', draft])
+  if (isBuilt) writeFileSync(config, made.stdout)
+  return isBuilt
+}
+
+/** Settings without loggers, which would write between the lines of a bench. */
+function quiet(config: string): string {
+  const settings = JSON.parse(config) as Record<string, { logging?: { type: string } }>
+  for (const section of Object.values(settings)) if (section.logging !== undefined) section.logging.type = ''
+  return JSON.stringify(settings)
+}
+
+function runs(command: string, flags: readonly string[], options: SpawnSyncOptions = {}): boolean {
+  return spawnSync(command, flags, { ...options, stdio: 'ignore' }).status === 0
+}

@@ -1,0 +1,94 @@
+import { Access, Surface, Use } from '../graph/attributes.ts'
+import { EdgeField, get } from '../graph/fields.ts'
+import type { EdgeTable } from './edges.ts'
+
+/** Modes whose networks are examined, one bit of the result each. */
+const CONNECTED_MODES = [
+  Access.car,
+  Access.foot,
+  Access.bicycle,
+  Access.truck,
+  Access.taxi,
+  Access.bus,
+  Access.wheelchair,
+  Access.moped,
+  Access.motorcycle,
+] as const
+
+/** A part of a network with this many nodes is large: a start there is not on an island. */
+const LARGE_PART = 100
+
+/**
+ * For each node the modes in whose network it belongs to a large strongly connected part. Only edges count that no
+ * costing option closes, so that the answer holds for all of them. Linear time per mode.
+ *
+ * @param access modes that may pass each node
+ * @returns bit masks of access modes
+ */
+export function findConnected(edges: EdgeTable, access: Uint16Array): Uint16Array {
+  const connected = new Uint16Array(edges.nodeCount)
+  for (const mode of CONNECTED_MODES) {
+    const { part, sizes } = strongParts(edges, mode, access)
+    for (let node = 0; node < edges.nodeCount; node++) if (sizes[part[node]!]! >= LARGE_PART) connected[node]! |= mode
+  }
+  return connected
+}
+
+function isAlwaysOpen(info: number, mode: number): boolean {
+  if ((get(info, EdgeField.access) & mode) === 0 || get(info, EdgeField.use) >= Use.ferry) return false
+  if (mode === Access.bicycle && get(info, EdgeField.use) === Use.steps) return false
+  return get(info, EdgeField.hikingDifficulty) === 0 && get(info, EdgeField.surface) <= Surface.pavedRough
+}
+
+/** Tarjan's algorithm, without recursion. */
+function strongParts(edges: EdgeTable, mode: number, access: Uint16Array): { part: Uint32Array; sizes: number[] } {
+  const { nodeCount, firstEdge, head, info } = edges
+  const index = new Uint32Array(nodeCount)
+  const low = new Uint32Array(nodeCount)
+  const part = new Uint32Array(nodeCount)
+  const onStack = new Uint8Array(nodeCount)
+  const next = firstEdge.slice(0, nodeCount)
+  const open: number[] = []
+  const path: number[] = []
+  const sizes: number[] = []
+  let visited = 0
+  for (let root = 0; root < nodeCount; root++) {
+    if (index[root] !== 0) continue
+    enter(root)
+    while (path.length > 0) {
+      const node = path.at(-1)!
+      if (next[node]! < firstEdge[node + 1]!) {
+        const edge = next[node]!++
+        const to = head[edge]!
+        // A closed node ends the way but may be reached.
+        if ((access[node]! & mode) === 0 || !isAlwaysOpen(info[edge]!, mode)) continue
+        if (index[to] === 0) enter(to)
+        else if (onStack[to] === 1) low[node] = Math.min(low[node]!, index[to]!)
+      } else {
+        leave(node)
+      }
+    }
+  }
+  return { part, sizes }
+
+  function enter(node: number): void {
+    index[node] = low[node] = ++visited
+    path.push(node)
+    open.push(node)
+    onStack[node] = 1
+  }
+
+  function leave(node: number): void {
+    path.pop()
+    const parent = path.at(-1)
+    if (parent !== undefined) low[parent] = Math.min(low[parent]!, low[node]!)
+    if (low[node] !== index[node]) return
+    let size = 0
+    for (let member = -1; member !== node; size++) {
+      member = open.pop()!
+      onStack[member] = 0
+      part[member] = sizes.length
+    }
+    sizes.push(size)
+  }
+}

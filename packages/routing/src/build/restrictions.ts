@@ -1,0 +1,158 @@
+import { Turn } from '../graph/attributes.ts'
+import { get, put, TurnField } from '../graph/fields.ts'
+import type { TurnRule } from './collect.ts'
+import type { EdgeTable } from './edges.ts'
+import type { RestrictedTurn } from './tags/relation.ts'
+import type { TurnTable } from './turns.ts'
+
+/** Restrictions over more than two edges. */
+export interface RuleTable {
+  readonly firstRule: Uint32Array
+  readonly ruleEdge: Uint32Array
+  readonly ruleModes: Uint16Array
+}
+
+/** Where the parts of restrictions are found. */
+export interface RestrictionInputs {
+  readonly edges: EdgeTable
+  readonly turns: TurnTable
+  /** OSM id of the way of an edge. */
+  readonly wayOf: (edge: number) => number
+  /** Node of an OSM node id, or −1. */
+  readonly nodeOf: (id: number) => number
+  /** Edges of a way, both directions. */
+  readonly edgesOf: (way: number) => readonly number[]
+}
+
+/** Longest detour over via ways that is followed. */
+const MOST_VIA_EDGES = 20
+
+/** Enters restrictions over a node into the turn table and returns those over ways. */
+export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
+  const sequences: { edges: number[]; modes: number }[] = []
+  for (const rule of rules) {
+    if (rule.viaWays.length === 0) forbidTurns(rule, inputs)
+    else sequences.push(...forbiddenSequences(rule, inputs))
+  }
+  const firstRule = new Uint32Array(sequences.length + 1)
+  sequences.forEach(({ edges }, i) => (firstRule[i + 1] = firstRule[i]! + edges.length))
+  return {
+    firstRule,
+    ruleEdge: Uint32Array.from(sequences.flatMap(({ edges }) => edges)),
+    ruleModes: Uint16Array.from(sequences, ({ modes }) => modes),
+  }
+}
+
+function forbidTurns(rule: TurnRule, inputs: RestrictionInputs): void {
+  const node = inputs.nodeOf(rule.viaNode)
+  if (node < 0) return
+  const leaving = edgesAt(inputs, node)
+  const arrivals = leaving.filter((edge) => inputs.wayOf(edge) === rule.from)
+  for (const back of arrivals) {
+    const targets = leaving.filter((edge) => inputs.wayOf(edge) === rule.to)
+    if (targets.length === 0) continue
+    const chosen = chooseTarget(inputs, node, back, targets, rule.facts.turn)
+    const forbidden = rule.facts.only ? leaving.filter((edge) => !targets.includes(edge)) : [chosen]
+    for (const edge of forbidden) forbid(inputs, node, back, edge, rule.facts.modes)
+  }
+}
+
+/** Of several edges of the target way the one the restriction can mean. */
+function chooseTarget(
+  inputs: RestrictionInputs,
+  node: number,
+  back: number,
+  targets: readonly number[],
+  turn: RestrictedTurn,
+): number {
+  if (turn === 'u' && targets.includes(back)) return back
+  const wanted = WANTED[turn]
+  const others = targets.filter((edge) => edge !== back)
+  const candidates = others.length > 0 ? others : targets
+  const fitting = candidates.find((edge) =>
+    wanted.includes(get(inputs.turns.info[turnAt(inputs, node, back, edge)]!, TurnField.turn)),
+  )
+  return fitting ?? candidates[0]!
+}
+
+const WANTED: Readonly<Record<RestrictedTurn, readonly number[]>> = {
+  left: [Turn.left, Turn.sharpLeft, Turn.slightLeft],
+  right: [Turn.right, Turn.sharpRight, Turn.slightRight],
+  straight: [Turn.straight, Turn.slightLeft, Turn.slightRight],
+  u: [Turn.reverse, Turn.sharpLeft, Turn.sharpRight],
+  any: [],
+}
+
+function edgesAt({ edges }: RestrictionInputs, node: number): number[] {
+  return Array.from(
+    { length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! },
+    (_, i) => edges.firstEdge[node]! + i,
+  )
+}
+
+function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number, to: number): number {
+  const first = edges.firstEdge[node]!
+  const degree = edges.firstEdge[node + 1]! - first
+  return turns.firstTurn[node]! + (back - first) * degree + (to - first)
+}
+
+function forbid(inputs: RestrictionInputs, node: number, back: number, to: number, modes: number): void {
+  const at = turnAt(inputs, node, back, to)
+  const before = inputs.turns.info[at]!
+  inputs.turns.info[at] = put(before, TurnField.forbidden, get(before, TurnField.forbidden) | modes)
+}
+
+/** The sequences of edges that a restriction over ways forbids: from, along the via ways, and the turn at their end. */
+function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): { edges: number[]; modes: number }[] {
+  const { edges } = inputs
+  const { modes } = rule.facts
+  const found: { edges: number[]; modes: number }[] = []
+  for (const from of inputs.edgesOf(rule.from)) {
+    for (const path of viaPaths(inputs, from, rule.viaWays)) {
+      const end = path.at(-1)!
+      const leaving = edgesAt(inputs, edges.head[end]!)
+      const targets = leaving.filter((edge) => inputs.wayOf(edge) === rule.to && edge !== edges.opposite[end])
+      if (targets.length === 0) continue
+      const forbidden = rule.facts.only
+        ? leaving.filter((edge) => !targets.includes(edge))
+        : [chooseTarget(inputs, edges.head[end]!, edges.opposite[end]!, targets, rule.facts.turn)]
+      for (const to of forbidden) found.push({ edges: [from, ...path, to], modes })
+    }
+  }
+  return found
+}
+
+/** Ways to follow the via ways in order from the end of an edge to their far end. */
+function viaPaths(inputs: RestrictionInputs, from: number, viaWays: readonly number[]): number[][] {
+  const { edges } = inputs
+  let paths: number[][] = [[]]
+  let previous = from
+  for (const way of viaWays) {
+    const onward: number[][] = []
+    for (const path of paths) {
+      previous = path.at(-1) ?? from
+      const start = edges.head[previous]!
+      for (const first of edgesAt(inputs, start)) {
+        if (inputs.wayOf(first) !== way || first === edges.opposite[previous]) continue
+        onward.push([...path, ...alongWay(inputs, first)])
+      }
+    }
+    paths = onward.filter((path) => path.length <= MOST_VIA_EDGES)
+  }
+  return paths
+}
+
+/** An edge and those that continue it on the same way, to the end of the way. */
+function alongWay(inputs: RestrictionInputs, first: number): number[] {
+  const { edges } = inputs
+  const path = [first]
+  for (let edge = first; path.length <= MOST_VIA_EDGES;) {
+    const next = edgesAt(inputs, edges.head[edge]!).find(
+      (other) => inputs.wayOf(other) === inputs.wayOf(first) && other !== edges.opposite[edge] && !path.includes(other),
+    )
+    if (next === undefined) break
+    path.push(next)
+    edge = next
+  }
+  return path
+}

@@ -1,0 +1,65 @@
+import { RoadClass, Surface, Use } from '../graph/attributes.ts'
+import type { WaySpeeds } from './tags/way.ts'
+
+const FASTEST = 140
+/** Denser than this is town. */
+const RURAL_DENSITY = 8
+/** Speeds in towns by road class. Source of all figures here: Valhalla 3.6 `mjolnir/speed_assigner.h`. */
+const TOWN_SPEEDS = [89, 73, 57, 49, 40, 35, 30, 20]
+const YARD_SPEEDS: ReadonlyMap<number, number> = new Map([
+  [Use.parkingAisle, 15],
+  [Use.driveway, 10],
+  [Use.driveThrough, 10],
+])
+
+/** What the speed of an edge depends on. */
+export interface SpeedInputs {
+  readonly speeds: WaySpeeds
+  readonly forward: boolean
+  readonly use: number
+  readonly roadClass: number
+  readonly link: boolean
+  readonly roundabout: boolean
+  readonly surface: number
+  readonly density: number
+  /** Length of the way the edge is a part of. */
+  readonly meters: number
+  /** Seconds the way takes by its tag, for ferries; or zero. */
+  readonly duration: number
+}
+
+/** Speed of an edge in km/h, 1 … 140. */
+export function edgeSpeed(edge: SpeedInputs): number {
+  const { speeds, use } = edge
+  const directed = edge.forward ? speeds.forward : speeds.backward
+  const base = Math.min(directed || speeds.general, FASTEST)
+  if (use === Use.ferry && edge.duration > 0) return Math.max(1, Math.floor((edge.meters * 3.6) / edge.duration))
+  if (edge.link) return rampSpeed(edge, base)
+  if (speeds.tagged) return Math.max(1, roughened(base, edge.surface))
+  if (use === Use.railFerry) return 65
+  // Longer crossings use faster boats.
+  if (use === Use.ferry) return edge.meters < 2000 ? 10 : edge.meters < 8000 ? 20 : 30
+  let speed = edge.density > RURAL_DENSITY ? TOWN_SPEEDS[edge.roadClass]! : base
+  if (edge.roundabout) speed = Math.floor(speed * 0.5 + 0.5)
+  speed = YARD_SPEEDS.get(use) ?? speed
+  return Math.max(1, edge.surface >= Surface.pavedRough ? Math.floor(speed / 2) : speed)
+}
+
+function rampSpeed({ speeds, use, roadClass, density }: SpeedInputs, base: number): number {
+  if (use === Use.turnChannel) return Math.floor(base * 1.25 + 0.5)
+  if (speeds.tagged) return base
+  const crowded = roadClass <= RoadClass.primary && density > RURAL_DENSITY
+  return Math.floor(base * (crowded ? 0.8 : 0.85) + 0.5)
+}
+
+function roughened(speed: number, surface: number): number {
+  if (surface < Surface.pavedRough) return speed
+  return speed >= 50 ? speed - 10 : speed > 15 ? speed - 5 : speed
+}
+
+/** Truck speed of an edge by its tags: the stricter of the general and the directed one; zero where none is tagged. */
+export function truckSpeed(speeds: WaySpeeds, forward: boolean): number {
+  const directed = forward ? speeds.truckForward : speeds.truckBackward
+  const both = speeds.truck > 0 && directed > 0
+  return Math.min(both ? Math.min(speeds.truck, directed) : Math.max(speeds.truck, directed), FASTEST)
+}

@@ -1,0 +1,318 @@
+import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import {
+  ACCESS,
+  DESTINATION_ONLY,
+  HAZMAT,
+  kilometresPerHour,
+  leadingNumber,
+  meaning,
+  metres,
+  type Tags,
+  tonnes,
+  WHEELCHAIR,
+} from './values.ts'
+import { type WayAccess, wayAccess } from './way-access.ts'
+import { wayNames, type WayNames } from './way-names.ts'
+import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
+
+/** Speeds of a way in km/h; zero where no tag says one. */
+export interface WaySpeeds {
+  readonly general: number
+  readonly forward: number
+  readonly backward: number
+  /** A tag said it, so neither density nor class changes it. */
+  readonly tagged: boolean
+  readonly truck: number
+  readonly truckForward: number
+  readonly truckBackward: number
+}
+
+/** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
+export interface WayLimit {
+  readonly type: number
+  readonly value: number
+  readonly direction: number
+  /** Local traffic is exempt. */
+  readonly exceptDestination: boolean
+}
+
+/** What the tags of a way mean for routing. */
+export interface WayFacts {
+  readonly access: WayAccess
+  readonly roadClass: number
+  readonly use: number
+  readonly link: boolean
+  readonly ferry: boolean
+  readonly railFerry: boolean
+  readonly surface: number
+  readonly hikingDifficulty: number
+  readonly speeds: WaySpeeds
+  /** Seconds that a ferry takes, or zero. */
+  readonly duration: number
+  readonly flags: WayFlags
+  readonly limits: readonly WayLimit[]
+  readonly names: WayNames
+  readonly bikeNetwork: boolean
+  /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
+  readonly laneTags: Tags
+  /** `driving_side` of the way itself. */
+  readonly drivingSide: 'left' | 'right' | null
+}
+
+export interface WayFlags {
+  readonly toll: boolean
+  readonly tunnel: boolean
+  readonly bridge: boolean
+  readonly indoor: boolean
+  readonly lit: boolean
+  readonly truckRoute: boolean
+  readonly dismount: boolean
+  readonly useSidepath: boolean
+  readonly sidewalkLeft: boolean
+  readonly sidewalkRight: boolean
+  readonly destinationOnly: boolean
+  readonly destinationOnlyTruck: boolean
+  /** The way is closed or allowed at certain times only. */
+  readonly timed: boolean
+  /** For motor traffic only, if it is a great road. */
+  readonly motorroad: boolean
+}
+
+/** Reads a way; null when it is no part of a network. */
+export function wayFacts(tags: Tags): WayFacts | null {
+  const highway = tags.get('highway')
+  if (highway === 'proposed' || highway === 'construction' || tags.get('area') === 'yes') return null
+  let access = wayAccess(tags)
+  if (access === null) return null
+  const ferry = tags.get('route') === 'ferry'
+  const shuttle = tags.get('route') === 'shuttle_train'
+  const use = ferry ? Use.ferry : useOf(tags, access)
+  if (use === Use.platform) return null
+  const carOpen = (access.forward & Access.car) !== 0
+  const railFerry = carOpen && (tags.get('railway') === 'rail' || shuttle)
+  const roadClass =
+    ferry || railFerry
+      ? RoadClass.primary
+      : (ROAD_CLASSES.get(highway ?? '') ??
+        (highway === undefined && tags.has('railway') ? RoadClass.primary : RoadClass.service))
+  const tagUse = useOf(tags, access)
+  const surface = waySurface(tags, roadClass, tagUse)
+  access = withBicycles(tags, access)
+  return {
+    access: withWheelchairs(tags, access, tagUse, surface),
+    roadClass,
+    use: railFerry ? Use.railFerry : use,
+    link: highway?.includes('_link') ?? false,
+    ferry,
+    railFerry,
+    surface,
+    hikingDifficulty: hikingDifficulty(tags),
+    speeds: speedsOf(tags, roadClass, access.oneway),
+    duration: durationOf(tags.get('duration')),
+    flags: flagsOf(tags, tagUse),
+    limits: limitsOf(tags),
+    names: wayNames(tags, roadClass),
+    laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
+    bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
+    drivingSide: tags.get('driving_side') === 'left' ? 'left' : tags.get('driving_side') === 'right' ? 'right' : null,
+  }
+}
+
+const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
+const BIKE_NETWORK_KEYS = ['ncn', 'rcn', 'lcn', 'mtb', 'ncn_ref', 'rcn_ref', 'lcn_ref']
+
+const ROAD_CLASSES: ReadonlyMap<string, number> = new Map(
+  Object.entries(RoadClass).flatMap(([name, value]) =>
+    value === RoadClass.service || value === RoadClass.unclassified
+      ? []
+      : [
+          [name, value],
+          [`${name}_link`, value],
+        ],
+  ) as [string, number][],
+).set('unclassified', RoadClass.unclassified)
+
+const SERVICES: Readonly<Record<string, number>> = {
+  driveway: Use.driveway,
+  alley: Use.alley,
+  parking_aisle: Use.parkingAisle,
+  emergency_access: Use.emergencyAccess,
+  'drive-through': Use.driveThrough,
+}
+
+const USES: Readonly<Record<string, number>> = {
+  elevator: Use.elevator,
+  path: Use.path,
+  pedestrian: Use.pedestrian,
+  platform: Use.platform,
+}
+
+const VEHICLES = Access.car | Access.truck | Access.bus | Access.bicycle | Access.moped | Access.motorcycle
+
+function useOf(tags: Tags, access: WayAccess): number {
+  const any = access.forward | access.backward
+  const emergency = tags.get('access') === 'emergency' || tags.get('emergency') === 'yes'
+  if (emergency && (any & VEHICLES) === 0) return Use.emergencyAccess
+  return highwayUse(tags, access) ?? SERVICES[tags.get('service') ?? ''] ?? (tags.has('service') ? Use.other : Use.road)
+}
+
+function highwayUse(tags: Tags, access: WayAccess): number | undefined {
+  const highway = tags.get('highway')
+  const any = access.forward | access.backward
+  if (highway === undefined) return undefined
+  if (highway === 'track') return Use.track
+  if (highway === 'living_street') return Use.livingStreet
+  if (highway === 'service' && SERVICES[tags.get('service') ?? ''] === undefined) return Use.serviceRoad
+  const bicyclesOnly = (access.forward & Access.foot) === 0 && (any & Access.car) === 0 && (any & Access.bicycle) !== 0
+  if (highway === 'cycleway' || bicyclesOnly) return Use.cycleway
+  if (highway === 'footway') {
+    if (tags.get('footway') === 'sidewalk') return Use.sidewalk
+    return tags.get('footway') === 'crossing' ? Use.crossing : Use.footway
+  }
+  if (highway === 'steps') return tags.has('conveying') ? Use.escalator : Use.steps
+  if (USES[highway] !== undefined) return USES[highway]
+  if ((access.forward & Access.foot) !== 0 && (any & VEHICLES) === 0) return Use.pedestrian
+  return highway === 'bridleway' ? Use.bridleway : undefined
+}
+
+/** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
+function withBicycles(tags: Tags, access: WayAccess): WayAccess {
+  const said = (access.tagged & Access.bicycle) !== 0 || meaning(ACCESS, tags.get('access')) === false
+  if (said || !mountainBikeAccess(tags)) return access
+  return {
+    ...access,
+    forward: access.forward | (access.reversed ? 0 : Access.bicycle),
+    backward: access.backward | (access.oneway ? 0 : Access.bicycle),
+  }
+}
+
+/** Wheelchairs go where their tag says, else where walkers go, but neither over steps nor impassable ground. */
+function withWheelchairs(tags: Tags, access: WayAccess, use: number, surface: number): WayAccess {
+  if (use === Use.steps || surface === Surface.impassable) return access
+  const tagged = meaning(WHEELCHAIR, tags.get('wheelchair'))
+  const along = (modes: number): number => ((tagged ?? (modes & Access.foot) !== 0) ? modes | Access.wheelchair : modes)
+  return { ...access, forward: along(access.forward), backward: along(access.backward) }
+}
+
+/** Speeds by road class where no tag says one. Source: Valhalla 3.6 `lua/graph.lua`. */
+const CLASS_SPEEDS = [105, 90, 75, 60, 50, 40, 35, 25]
+const TRACK_SPEEDS: Readonly<Record<string, number>> = { grade1: 20, grade2: 15, grade3: 12, grade4: 10 }
+
+function speedsOf(tags: Tags, roadClass: number, oneway: boolean): WaySpeeds {
+  const of = (key: string): number => kilometresPerHour(tags.get(key)) ?? 0
+  let fallback = CLASS_SPEEDS[roadClass]!
+  if (tags.get('service') === 'driveway') fallback = Math.floor(fallback / 2)
+  if (tags.get('highway') === 'track') fallback = TRACK_SPEEDS[tags.get('tracktype') ?? ''] ?? 5
+  const said = of('maxspeed:practical') || of('maxspeed:advisory') || of('maxspeed')
+  let forward = of('maxspeed:forward')
+  let backward = of('maxspeed:backward')
+  const oneSided = forward > 0 !== backward > 0
+  if (oneSided && !oneway) forward = backward = Math.max(forward, backward)
+  return {
+    general: oneSided && oneway ? fallback : said || (forward > 0 ? 0 : fallback),
+    forward,
+    backward,
+    // No limit at all is a statement about the speed too.
+    tagged: said > 0 || forward > 0 || backward > 0 || tags.get('maxspeed') === 'none',
+    truck: of('maxspeed:hgv'),
+    truckForward: of('maxspeed:hgv:forward'),
+    truckBackward: of('maxspeed:hgv:backward'),
+  }
+}
+
+/** Seconds of a duration tag `h:mm` or `h:mm:ss`; zero for anything else. */
+function durationOf(value: string | undefined): number {
+  const parts = value?.split(':').map((part) => leadingNumber(part.trim()) ?? Number.NaN) ?? []
+  if (parts.length < 2 || parts.length > 3 || parts.some(Number.isNaN)) return 0
+  return parts[0]! * 3600 + parts[1]! * 60 + (parts[2] ?? 0)
+}
+
+const TRUE = new Set(['yes', '1', 'true'])
+const TOLL = new Set(['yes', 'true', '1', 'interval', 'snowmobile'])
+const LIT = new Set(['yes', '24/7', 'automatic', 'dusk-dawn', 'sunset-sunrise'])
+const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
+const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
+const TIMED =
+  /^(access|motorcar|motor_vehicle|bicycle|motorcycle|foot|pedestrian|hgv|moped|mofa|psv|taxi|bus):conditional/
+
+function flagsOf(tags: Tags, use: number): WayFlags {
+  const destinationOnly =
+    ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true) ||
+    YARDS.has(use)
+  const sidewalk = tags.get('sidewalk') ?? ''
+  const ferry = tags.get('route') === 'ferry'
+  const hgv = tags.get('hgv')
+  return {
+    toll: TOLL.has(tags.get('toll') ?? ''),
+    tunnel: tags.get('tunnel') === 'building_passage' || TRUE.has(tags.get('tunnel') ?? ''),
+    bridge: TRUE.has(tags.get('bridge') ?? ''),
+    indoor: tags.get('indoor') === 'yes',
+    lit: LIT.has(tags.get('lit') ?? ''),
+    truckRoute:
+      tags.has('hgv:national_network') ||
+      tags.has('hgv:state_network') ||
+      (hgv?.split(';').some((part) => part === 'designated' || part === 'local') ?? false),
+    dismount: tags.get('bicycle') === 'dismount',
+    useSidepath: tags.get('bicycle') === 'use_sidepath',
+    sidewalkLeft: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'left',
+    sidewalkRight: SIDEWALK_BOTH.has(sidewalk) || sidewalk === 'right',
+    destinationOnly: destinationOnly && !ferry,
+    destinationOnlyTruck:
+      meaning(DESTINATION_ONLY, hgv) === true ||
+      ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
+    motorroad: tags.get('motorroad') === 'yes',
+    timed: [...tags].some(([key, value]) => TIMED.test(key) && value.includes('@')),
+  }
+}
+
+const LOCAL_EXEMPTION = new Set(['none @ destination', 'none @ delivery', 'no @ destination', 'none @ (destination)'])
+
+const LIMIT_KEYS: readonly (readonly [number, string, (text: string | undefined) => number | undefined])[] = [
+  [Limit.maxHeight, 'maxheight', metres],
+  [Limit.maxWidth, 'maxwidth', metres],
+  [Limit.maxLength, 'maxlength', metres],
+  [Limit.maxWeight, 'maxweight', tonnes],
+  [Limit.maxAxleLoad, 'maxaxleload', tonnes],
+]
+
+function limitsOf(tags: Tags): WayLimit[] {
+  const limits: WayLimit[] = []
+  const add = (type: number, key: string, value: number | undefined, direction: number): void => {
+    if (value === undefined) return
+    limits.push({
+      type,
+      value,
+      direction,
+      exceptDestination: LOCAL_EXEMPTION.has(tags.get(`${key}:conditional`) ?? ''),
+    })
+  }
+  for (const [type, key, parse] of LIMIT_KEYS) {
+    const physical = type === Limit.maxHeight || type === Limit.maxWidth ? tags.get(`${key}:physical`) : undefined
+    add(type, key, hundredths(parse(tags.get(key)) ?? parse(physical)), BOTH)
+    if (type === Limit.maxAxleLoad) continue
+    add(type, `${key}:forward`, hundredths(parse(tags.get(`${key}:forward`))), FORWARD)
+    add(type, `${key}:backward`, hundredths(parse(tags.get(`${key}:backward`))), BACKWARD)
+  }
+  const axles = Number(tags.get('maxaxles') ?? 'none')
+  add(Limit.maxAxles, 'maxaxles', Number.isFinite(axles) ? axles : undefined, BOTH)
+  for (const [suffix, direction] of [
+    ['', BOTH],
+    [':forward', FORWARD],
+    [':backward', BACKWARD],
+  ] as const) {
+    const open = HAZMAT_KEYS.map((key) => HAZMAT.get(tags.get(`${key}${suffix}`) ?? '')).find(
+      (value) => value !== undefined,
+    )
+    add(Limit.hazmat, `hazmat${suffix}`, open === undefined ? undefined : Number(open), direction)
+  }
+  return limits
+}
+
+const FORWARD = 1
+const BACKWARD = 2
+const BOTH = 3
+const HAZMAT_KEYS = ['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E']
+
+function hundredths(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.trunc(value * 100)
+}

@@ -1,0 +1,39 @@
+import type { CostOptions, Mode } from './options.ts'
+
+/** Part of the network that modes share: they may travel the same kinds of edges. */
+export type Family = 'motor' | 'bicycle' | 'foot'
+
+/**
+ * What it costs one mode to travel the network. Costs are seconds with preferences, seconds are plain time; a path's
+ * cost is the sum over its edges and the turns between them. A costing knows edges and turns, and nothing of searches.
+ */
+export interface Costing {
+  readonly mode: Mode
+  readonly family: Family
+  readonly options: CostOptions
+  /** Bit of the access masks that this mode needs. */
+  readonly access: number
+  /** Names that guidance uses for the mode. */
+  readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
+  readonly travelType: string
+
+  /** Whether an edge may be used at all. */
+  edgeOpen(edge: number): boolean
+  /** Whether a location may be put on an edge, and its reach be followed over it. */
+  snapOpen(edge: number): boolean
+  /** Whether a node may be passed. */
+  nodeOpen(node: number): boolean
+  /** Cost and seconds of a whole edge that is open. */
+  edgeCost(edge: number): number
+  edgeSeconds(edge: number): number
+  /**
+   * Cost of the turn from one edge onto another; infinite where it is forbidden, turning around apart.
+   *
+   * @param turn the facts of the turn
+   * @param internal the first edge is a short one inside a crossing, entered by a turn to the same side
+   */
+  turnCost(from: number, to: number, turn: number, internal: boolean): number
+  /** Cost of a turn of a finished path, without what keeps searches from using it. */
+  pathTurnCost(from: number, to: number, turn: number): number
+  turnSeconds(from: number, to: number, turn: number): number
+}

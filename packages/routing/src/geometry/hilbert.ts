@@ -1,0 +1,49 @@
+/**
+ * Position of a cell along a Hilbert curve that fills a square of 2¹⁶ × 2¹⁶ cells. Neighbours on the curve are
+ * neighbours in the plane, which keeps what is near in space near in memory.
+ *
+ * Source: Skilling, "Programming the Hilbert curve", 2004, for two dimensions.
+ */
+function hilbert(x: number, y: number): number {
+  let px = x
+  let py = y
+  let index = 0
+  for (let side = 1 << 15; side > 0; side >>>= 1) {
+    const rx = (px & side) > 0 ? 1 : 0
+    const ry = (py & side) > 0 ? 1 : 0
+    index += side * side * ((3 * rx) ^ ry)
+    if (ry === 0) {
+      if (rx === 1) {
+        px = 0xffff - px
+        py = 0xffff - py
+      }
+      ;[px, py] = [py, px]
+    }
+  }
+  return index
+}
+
+/** A permutation that orders points along a Hilbert curve over their bounding box. */
+export function hilbertOrder(x: Int32Array, y: Int32Array): Uint32Array {
+  const [minX, spanX] = extent(x)
+  const [minY, spanY] = extent(y)
+  const count = x.length
+  const keys = new Float64Array(count)
+  for (let i = 0; i < count; i++) keys[i] = hilbert(cell(x[i]!, minX, spanX), cell(y[i]!, minY, spanY))
+  const order = Uint32Array.from({ length: count }, (_, i) => i)
+  return order.toSorted((a, b) => keys[a]! - keys[b]! || a - b)
+}
+
+function extent(values: Int32Array): [number, number] {
+  let least = Infinity
+  let most = -Infinity
+  for (const value of values) {
+    if (value < least) least = value
+    if (value > most) most = value
+  }
+  return [least, Math.max(1, most - least)]
+}
+
+function cell(value: number, least: number, span: number): number {
+  return Math.floor(((value - least) / span) * 0xffff)
+}

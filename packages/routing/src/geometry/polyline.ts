@@ -1,0 +1,87 @@
+import { bearingDegrees, distanceMeters } from './geodesy.ts'
+
+/** A line that grows: longitudes and latitudes in degrees. */
+export interface Line {
+  readonly lon: number[]
+  readonly lat: number[]
+}
+
+/** A point in degrees. */
+export interface Point {
+  readonly lon: number
+  readonly lat: number
+}
+
+/**
+ * Cuts a line to the stretch between two distances along it, and sets its new ends to given points: the places that
+ * locations were put, which the line itself need not hold. The result has at least two points.
+ */
+export function cutLine(line: Line, begin: { meters: number; at: Point }, end: { meters: number; at: Point }): Line {
+  let first = 0
+  for (let along = 0; first < line.lon.length - 1 && along <= begin.meters; first++) along += partMeters(line, first)
+  first = Math.max(0, first - 1)
+  const lon = [begin.at.lon, ...line.lon.slice(first + 1)]
+  const lat = [begin.at.lat, ...line.lat.slice(first + 1)]
+  let last = 0
+  for (let along = begin.meters; last < lon.length - 1 && along <= end.meters; last++)
+    along += partMeters({ lon, lat }, last)
+  return { lon: [...lon.slice(0, last), end.at.lon], lat: [...lat.slice(0, last), end.at.lat] }
+}
+
+function partMeters({ lon, lat }: Line, i: number): number {
+  return distanceMeters(lon[i]!, lat[i]!, lon[i + 1]!, lat[i + 1]!)
+}
+
+/** Heading of a stretch of a line where it begins, towards the point so many metres on, in degrees. */
+export function headingAtBegin(line: Line, first: number, last: number, meters: number): number {
+  const { lon, lat } = pointAfter(line, first, last, meters)
+  return bearingDegrees(line.lon[first]!, line.lat[first]!, lon, lat)
+}
+
+/** Heading of a stretch of a line where it ends, from the point so many metres before, in degrees. */
+export function headingAtEnd(line: Line, first: number, last: number, meters: number): number {
+  const { lon, lat } = pointAfter(line, last, first, meters)
+  return bearingDegrees(lon, lat, line.lon[last]!, line.lat[last]!)
+}
+
+/** The point so many metres along a line from one of its points towards another, or the other when it is nearer. */
+function pointAfter({ lon, lat }: Line, from: number, to: number, meters: number): Point {
+  const step = Math.sign(to - from)
+  let walked = 0
+  for (let i = from; i !== to && Math.abs(to - from) > 1; i += step) {
+    const part = distanceMeters(lon[i]!, lat[i]!, lon[i + step]!, lat[i + step]!)
+    if (walked + part > meters) {
+      const share = (meters - walked) / part
+      return { lon: lon[i]! + (lon[i + step]! - lon[i]!) * share, lat: lat[i]! + (lat[i + step]! - lat[i]!) * share }
+    }
+    walked += part
+  }
+  return { lon: lon[to]!, lat: lat[to]! }
+}
+
+/** Encodes a line as text with six decimals (the polyline algorithm of Google Maps with a factor of 1e6). */
+export function encodeLine({ lon, lat }: Line): string {
+  const codes: number[] = []
+  let x = 0
+  let y = 0
+  for (let i = 0; i < lon.length; i++) {
+    const nextY = Math.round(lat[i]! * 1e6)
+    const nextX = Math.round(lon[i]! * 1e6)
+    encodeNumber(codes, nextY - y)
+    encodeNumber(codes, nextX - x)
+    y = nextY
+    x = nextX
+  }
+  let text = ''
+  for (let i = 0; i < codes.length; i += 8192) text += String.fromCharCode(...codes.slice(i, i + 8192))
+  return text
+}
+
+function encodeNumber(codes: number[], value: number): void {
+  let rest = value < 0 ? -2 * value - 1 : 2 * value
+  while (rest >= 32) {
+    codes.push((rest % 32) + 32 + 63)
+    rest = Math.floor(rest / 32)
+  }
+  codes.push(rest + 63)
+}

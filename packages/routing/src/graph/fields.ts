@@ -1,0 +1,117 @@
+import type { Graph } from './graph.ts'
+
+/** A range of bits in a word. */
+interface Field {
+  readonly shift: number
+  readonly mask: number
+}
+
+const field = (shift: number, bits: number): Field => ({ shift, mask: 2 ** bits - 1 })
+
+/** Layout of `nodeInfo`. */
+export const NodeField = {
+  access: field(0, 10),
+  type: field(10, 4),
+  density: field(14, 4),
+  signal: field(18, 1),
+  taggedAccess: field(19, 1),
+  privateAccess: field(20, 1),
+  cashOnlyToll: field(21, 1),
+  intersection: field(22, 2),
+  driveOnRight: field(24, 1),
+} as const
+
+/** Layout of `edgeInfo`. */
+export const EdgeField = {
+  access: field(0, 10),
+  roadClass: field(10, 3),
+  use: field(13, 6),
+  surface: field(19, 3),
+  hikingDifficulty: field(22, 3),
+  lanes: field(25, 4),
+  cycleLane: field(29, 2),
+  /** The edge runs in the order of its way's nodes. */
+  forward: field(31, 1),
+} as const
+
+/** Layout of `edgeTraffic`: km/h and what is along the edge. */
+export const TrafficField = {
+  speed: field(0, 8),
+  truckSpeed: field(8, 8),
+  toll: field(16, 1),
+  roundabout: field(17, 1),
+  truckRoute: field(18, 1),
+  bikeNetwork: field(19, 1),
+  useSidepath: field(20, 1),
+  dismount: field(21, 1),
+  sidewalkLeft: field(22, 1),
+  sidewalkRight: field(23, 1),
+  shoulder: field(24, 1),
+  internal: field(25, 1),
+  tunnel: field(26, 1),
+  bridge: field(27, 1),
+  link: field(28, 1),
+  named: field(29, 1),
+  lit: field(30, 1),
+  indoor: field(31, 1),
+} as const
+
+/** Layout of `edgeFlags`. */
+export const FlagField = {
+  signal: field(0, 1),
+  stop: field(1, 1),
+  destinationOnly: field(3, 1),
+  destinationOnlyTruck: field(4, 1),
+  signs: field(5, 1),
+  limits: field(6, 1),
+  timed: field(7, 1),
+} as const
+
+/** Layout of `turnInfo`. */
+export const TurnField = {
+  /** How likely one has to stop, 0 … 7. */
+  stopImpact: field(0, 3),
+  turn: field(3, 3),
+  /** Other edges lie between the turn and straight on to that side. */
+  edgeToLeft: field(6, 1),
+  edgeToRight: field(7, 1),
+  /** Both edges share a name, or have none. */
+  sameName: field(8, 1),
+  /** Clockwise angle, 0 … 359. */
+  degrees: field(9, 9),
+  /** Modes a restriction forbids the turn to. */
+  forbidden: field(18, 10),
+} as const
+
+/** Reads a field of a word. */
+export function get(word: number, { shift, mask }: Field): number {
+  return (word >>> shift) & mask
+}
+
+/** A word with a field set; other fields of the word are kept. */
+export function put(word: number, { shift, mask }: Field, value: number | boolean): number {
+  return ((word & ~(mask << shift)) | ((Number(value) & mask) << shift)) >>> 0
+}
+
+/** Node that an edge leaves. */
+export function tailOf(graph: Graph, edge: number): number {
+  return graph.edgeHead[graph.edgeOpposite[edge]!]!
+}
+
+/** Where the turn table keeps the turn from one edge onto another, which leaves the node the first leads to. */
+export function turnIndex(graph: Graph, from: number, to: number): number {
+  const node = graph.edgeHead[from]!
+  const first = graph.firstEdge[node]!
+  const degree = graph.firstEdge[node + 1]! - first
+  return graph.firstTurn[node]! + (graph.edgeOpposite[from]! - first) * degree + (to - first)
+}
+
+/** Degrees of a heading as it is stored. */
+export function headingDegrees(stored: number): number {
+  return Math.round((stored * 359) / 255)
+}
+
+/** A heading in degrees as it is stored. */
+export function storedHeading(degrees: number): number {
+  return Math.round(((Math.round(degrees) % 360) * 255) / 359)
+}

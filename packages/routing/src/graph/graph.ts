@@ -1,0 +1,145 @@
+import { notAGraph } from '../errors.ts'
+import { packSections, type SectionArray, type SectionFile } from './sections.ts'
+
+/**
+ * A street network for routing, as flat arrays over one buffer. Nodes are where edges meet. Edges are directed, numbered
+ * by the node they leave; every edge has an opposite with the same geometry, even where nobody may travel it.
+ */
+export interface Graph {
+  readonly nodeCount: number
+  readonly edgeCount: number
+
+  /** Coordinates of nodes in 1e-7 degrees. */
+  readonly nodeLon: Int32Array
+  readonly nodeLat: Int32Array
+  /** First edge that leaves a node; one entry more than nodes. */
+  readonly firstEdge: Uint32Array
+  /** First entry of a node in the turn table; see `turnIndex`. One entry more than nodes. */
+  readonly firstTurn: Uint32Array
+  /** Facts of a node; see `NodeField`. */
+  readonly nodeInfo: Uint32Array
+  /** Bit per access mode: the node belongs to a large part of the mode's network, all of it mutually reachable. */
+  readonly nodeConnected: Uint16Array
+
+  /** Node an edge leads to. */
+  readonly edgeHead: Uint32Array
+  readonly edgeOpposite: Uint32Array
+  /** Facts of an edge; see `EdgeField`. */
+  readonly edgeInfo: Uint32Array
+  readonly edgeTraffic: Uint32Array
+  readonly edgeFlags: Uint16Array
+  /** Metres, at least one. */
+  readonly edgeLength: Uint32Array
+  /** Heading where the edge begins, in 255 steps of a full circle; see `headingDegrees`. */
+  readonly edgeHeading: Uint8Array
+  /** List of names; see `nameList`. */
+  readonly edgeNames: Uint32Array
+  /** Geometry shared with the opposite edge. */
+  readonly edgeShape: Uint32Array
+
+  /** Facts of a turn; see `TurnField`. */
+  readonly turnInfo: Uint32Array
+
+  /** Points of geometry `g` in 1e-6 degrees: `firstPoint[g] … firstPoint[g + 1] - 1`, in the order of the way. */
+  readonly firstPoint: Uint32Array
+  readonly pointLon: Int32Array
+  readonly pointLat: Int32Array
+  /** OSM id of the way of a geometry. */
+  readonly shapeWay: Float64Array
+
+  /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
+  readonly firstName: Uint32Array
+  /** Text times two, plus one for route numbers. */
+  readonly nameText: Uint32Array
+
+  /** Edges with signs, ascending; their signs are `firstSign[i] … firstSign[i + 1] - 1`. */
+  readonly signEdge: Uint32Array
+  readonly firstSign: Uint32Array
+  /** Text times two, plus one for route numbers. */
+  readonly signText: Uint32Array
+  readonly signType: Uint8Array
+
+  /** Vehicle limits, ordered by edge. */
+  readonly limitEdge: Uint32Array
+  readonly limitType: Uint8Array
+  readonly limitValue: Uint32Array
+
+  /** Turn restrictions over more than one node: edges of rule `r` are `ruleEdge[firstRule[r]] …`. */
+  readonly firstRule: Uint32Array
+  readonly ruleEdge: Uint32Array
+  /** Modes a rule forbids the whole sequence to. */
+  readonly ruleModes: Uint16Array
+
+  /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
+  readonly firstByte: Uint32Array
+  readonly textBytes: Uint8Array
+
+  /** Packed R-tree over the geometries; see `snap/index.ts`. */
+  readonly boxes: Int32Array
+  readonly boxItems: Uint32Array
+  readonly boxLevels: Uint32Array
+}
+
+/** Arrays of a graph, in the order they are written. */
+export type GraphArrays = Omit<Graph, 'nodeCount' | 'edgeCount'>
+
+const ARRAYS = {
+  nodeLon: Int32Array,
+  nodeLat: Int32Array,
+  firstEdge: Uint32Array,
+  firstTurn: Uint32Array,
+  nodeInfo: Uint32Array,
+  nodeConnected: Uint16Array,
+  edgeHead: Uint32Array,
+  edgeOpposite: Uint32Array,
+  edgeInfo: Uint32Array,
+  edgeTraffic: Uint32Array,
+  edgeFlags: Uint16Array,
+  edgeLength: Uint32Array,
+  edgeHeading: Uint8Array,
+  edgeNames: Uint32Array,
+  edgeShape: Uint32Array,
+  turnInfo: Uint32Array,
+  firstPoint: Uint32Array,
+  pointLon: Int32Array,
+  pointLat: Int32Array,
+  shapeWay: Float64Array,
+  firstName: Uint32Array,
+  nameText: Uint32Array,
+  signEdge: Uint32Array,
+  firstSign: Uint32Array,
+  signText: Uint32Array,
+  signType: Uint8Array,
+  limitEdge: Uint32Array,
+  limitType: Uint8Array,
+  limitValue: Uint32Array,
+  firstRule: Uint32Array,
+  ruleEdge: Uint32Array,
+  ruleModes: Uint16Array,
+  firstByte: Uint32Array,
+  textBytes: Uint8Array,
+  boxes: Int32Array,
+  boxItems: Uint32Array,
+  boxLevels: Uint32Array,
+} as const satisfies { readonly [Key in keyof GraphArrays]: unknown }
+
+/** The graph whose arrays are sections of a file. */
+export function graphOf(file: SectionFile): Graph {
+  const arrays: Record<string, SectionArray> = {}
+  for (const [name, type] of Object.entries(ARRAYS)) {
+    const array = file.arrays.get(name)
+    if (!(array instanceof type)) throw notAGraph({ reason: `section ${name} is missing` })
+    arrays[name] = array
+  }
+  const typed = arrays as unknown as GraphArrays
+  return { nodeCount: typed.nodeLon.length, edgeCount: typed.edgeHead.length, ...typed }
+}
+
+/** Copies arrays into one buffer and gives the graph over it. */
+export function packGraph(
+  arrays: GraphArrays,
+  meta: Readonly<Record<string, unknown>>,
+): { graph: Graph; file: SectionFile } {
+  const file = packSections({ ...arrays }, meta)
+  return { graph: graphOf(file), file }
+}

@@ -1,0 +1,74 @@
+import type { Graph } from './graph.ts'
+
+/** A name of a street, or the text of a sign. */
+export interface Name {
+  readonly text: string
+  readonly isRouteNumber: boolean
+}
+
+/** A sign along an edge. */
+export interface Sign extends Name {
+  /** See `SignType`. */
+  readonly type: number
+}
+
+/** Most texts that are kept decoded. */
+const CAPACITY = 100_000
+
+/** Reads the names and signs of a graph and keeps what was read. */
+export class TextReader {
+  readonly #graph: Graph
+  readonly #decoder = new TextDecoder()
+  readonly #names = new Map<number, readonly Name[]>()
+
+  constructor(graph: Graph) {
+    this.#graph = graph
+  }
+
+  /** Names of an edge, most important first. The same edge gives the same array. */
+  names(edge: number): readonly Name[] {
+    const { edgeNames, firstName, nameText } = this.#graph
+    const list = edgeNames[edge]!
+    let names = this.#names.get(list)
+    if (names === undefined) {
+      names = this.#read(nameText.subarray(firstName[list], firstName[list + 1]))
+      if (this.#names.size >= CAPACITY) this.#names.clear()
+      this.#names.set(list, names)
+    }
+    return names
+  }
+
+  /** Signs of an edge; none for most. */
+  signs(edge: number): readonly Sign[] {
+    const { signEdge, firstSign, signText, signType } = this.#graph
+    const at = indexOf(signEdge, edge)
+    if (at < 0) return []
+    const first = firstSign[at]!
+    return this.#read(signText.subarray(first, firstSign[at + 1])).map((name, i) => ({
+      ...name,
+      type: signType[first + i]!,
+    }))
+  }
+
+  #read(stored: Uint32Array): Name[] {
+    return Array.from(stored, (text) => ({ text: this.#decode(text >>> 1), isRouteNumber: (text & 1) === 1 }))
+  }
+
+  #decode(text: number): string {
+    const { firstByte, textBytes } = this.#graph
+    // Text in shared memory cannot be decoded in place.
+    return this.#decoder.decode(textBytes.slice(firstByte[text], firstByte[text + 1]))
+  }
+}
+
+/** Position of a value in an ascending array, or −1. */
+function indexOf(values: Uint32Array, wanted: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return values[low] === wanted ? low : -1
+}

@@ -1,0 +1,277 @@
+import { turnDegrees } from '../../geometry/geodesy.ts'
+import { Turn, turnOf, Use } from '../../graph/attributes.ts'
+import {
+  directionBetween,
+  directionOf,
+  isDestination,
+  isStart,
+  keepsOrTurns,
+  Kind,
+  type Maneuver,
+} from '../maneuver.ts'
+import { allCommon, commonNames } from '../names.ts'
+import { hasAny } from '../signs.ts'
+import type { GuidedLeg } from '../steps.ts'
+import { isBackward, isForward, junctionAt } from './junction.ts'
+import { decideKind, SHORT_CONTINUE_METERS } from './kind.ts'
+
+/** Longest stretch inside a crossing, and longest turn channel, in metres. */
+const MOST_INSIDE_METERS = 32
+const MOST_CHANNEL_METERS = 200
+/** A turn channel shorter than this belongs to its turn wherever it leads. */
+const SHORT_CHANNEL_METERS = 36
+
+/** Three maneuvers in a row; the first two are the same where the leg begins. */
+interface Window {
+  readonly leg: GuidedLeg
+  readonly maneuvers: readonly Maneuver[]
+  readonly before: Maneuver
+  readonly current: Maneuver
+  readonly next: Maneuver
+  readonly first: boolean
+}
+
+/** What becomes of two maneuvers: the second is added to the first, or the first to the second, or they stay apart. */
+type Outcome = 'extend' | 'absorb' | 'apart' | undefined
+type Rule = (window: Window) => Outcome
+
+/** The rules in the order that decides, after Valhalla 3.6 (`odin/maneuversbuilder.cc`, Combine). */
+const RULES: readonly Rule[] = [
+  ({ current, next }) => (standsAlone(current) || standsAlone(next) ? 'apart' : undefined),
+  ({ current, next }) => (current.driveOnRight === next.driveOnRight ? undefined : 'apart'),
+  ({ current, next }) =>
+    current.travelMode !== next.travelMode || next.kind === Kind.destination ? 'apart' : undefined,
+  turnsAroundInside,
+  ({ current, next }) => (next.fork || next.tee || current.ferry || next.ferry ? 'apart' : undefined),
+  crossingPart,
+  turnChannel,
+  ({ current, next }) => (next.crossesForward || trailOf(current) !== trailOf(next) ? 'apart' : undefined),
+  sameStreet,
+  ramps,
+  obvious,
+  shortTurnOntoRamp,
+]
+
+/** Joins maneuvers that are one to a traveller, until none are left. */
+export function combineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Maneuver[] {
+  let maneuvers = [...given]
+  for (let changed = true; changed;) {
+    changed = false
+    let before = 0
+    let current = 0
+    for (let next = 1; next < maneuvers.length;) {
+      const window = {
+        leg,
+        maneuvers,
+        before: maneuvers[before]!,
+        current: maneuvers[current]!,
+        next: maneuvers[next]!,
+        first: current === 0,
+      }
+      const outcome = RULES.reduce<Outcome>((decided, rule) => decided ?? rule(window), undefined) ?? 'apart'
+      if (outcome === 'apart') {
+        before = current
+        current = next
+        next++
+        continue
+      }
+      changed = true
+      if (outcome === 'extend') {
+        extend(window.current, window.next)
+        maneuvers = maneuvers.toSpliced(next, 1)
+      } else {
+        maneuvers = maneuvers.toSpliced(current, 1)
+        next = current + 1
+        if (window.first) before = current
+      }
+    }
+  }
+  return maneuvers
+}
+
+/** Adds a maneuver to the one before it. */
+export function extend(current: Maneuver, next: Maneuver): void {
+  current.meters += next.meters
+  current.seconds += next.seconds
+  current.basicSeconds += next.basicSeconds
+  current.endHeading = next.endHeading
+  current.endNode = next.endNode
+  current.endShape = next.endShape
+  for (const flag of INHERITED) current[flag] ||= next[flag]
+}
+
+const INHERITED = [
+  'elevator',
+  'indoorSteps',
+  'steps',
+  'escalator',
+  'ramp',
+  'ferry',
+  'railFerry',
+  'roundabout',
+  'toll',
+  'unpaved',
+  'highway',
+  'includesObvious',
+] as const
+
+/** Makes a maneuver begin where the one before it does. */
+function beginEarlier(next: Maneuver, current: Maneuver): void {
+  next.meters += current.meters
+  next.seconds += current.seconds
+  next.basicSeconds += current.basicSeconds
+  next.beginNode = current.beginNode
+  next.beginShape = current.beginShape
+}
+
+function standsAlone({ elevator, indoorSteps, escalator, buildingEnter, buildingExit }: Maneuver): boolean {
+  return elevator || indoorSteps || escalator || buildingEnter || buildingExit
+}
+
+function trailOf({ trail, unnamedTrail }: Maneuver): string {
+  return trail === 'none' ? trail : `${trail} ${unnamedTrail}`
+}
+
+/** Whether a maneuver may be a short stretch inside a crossing although the map does not say so. */
+function maybeInside({ before, current, next }: Window): boolean {
+  const circles = before.roundabout || current.roundabout || next.roundabout
+  return (
+    !current.internal &&
+    current.travelMode === 'drive' &&
+    !circles &&
+    current.meters <= MOST_INSIDE_METERS &&
+    !isStart(current) &&
+    !isDestination(next)
+  )
+}
+
+/** Two turns to the same side over a short stretch, back along the same street. */
+function turnsAroundInside(window: Window): Outcome {
+  const { before, current, next } = window
+  if (!maybeInside(window) || !allCommon(before.names, next.names)) return undefined
+  const side = directionOf(current.turnDegrees)
+  if ((side !== 'left' && side !== 'right') || directionOf(next.turnDegrees) !== side) return undefined
+  if (directionBetween(before.endHeading, next.beginHeading) !== 'reverse') return undefined
+  return absorbShort(window, side === 'left' ? Kind.uturnLeft : Kind.uturnRight)
+}
+
+/** A short turn right before a ramp that goes straight on. */
+function shortTurnOntoRamp(window: Window): Outcome {
+  const side = directionOf(window.current.turnDegrees)
+  if (!maybeInside(window) || (side !== 'left' && side !== 'right')) return undefined
+  return window.next.kind === Kind.rampStraight ? absorbShort(window, Kind.none) : undefined
+}
+
+function absorbShort({ before, current, next }: Window, kind: number): Outcome {
+  next.turnDegrees = turnDegrees(before.endHeading, next.beginHeading)
+  if (current.names.length > 0) next.crossNames = current.names
+  next.direction = directionOf(next.turnDegrees)
+  beginEarlier(next, current)
+  next.kind = kind
+  return 'absorb'
+}
+
+/** A stretch inside a crossing becomes part of what follows. */
+function crossingPart({ leg, before, current, next, first }: Window): Outcome {
+  if (!current.internal || isDestination(next)) return undefined
+  next.turnDegrees = turnDegrees((first ? current : before).endHeading, next.beginHeading)
+  const links = current.endNode - current.beginNode
+  if (current.names.length > 0 && (links === 1 || links === 3)) next.crossNames = current.names
+  next.rightTurnsInside = current.rightTurnsInside
+  next.leftTurnsInside = current.leftTurnsInside
+  next.direction = directionOf(next.turnDegrees)
+  if (next.direction === 'keepStraight' && current.leftTurnsInside > 0 && current.rightTurnsInside > 0) {
+    next.direction = directionBetween(before.endHeading, current.endHeading)
+  }
+  beginEarlier(next, current)
+  decideAgain(leg, next, first)
+  return 'absorb'
+}
+
+function decideAgain(leg: GuidedLeg, next: Maneuver, first: boolean): void {
+  next.kind = first ? Kind.start : Kind.none
+  decideKind(leg, next, true)
+}
+
+/** A turn channel becomes part of the turn it leads to. */
+function turnChannel(window: Window): Outcome {
+  const { leg, before, current, next, first } = window
+  if (!current.turnChannel || isDestination(next)) return undefined
+  const degrees = turnDegrees((first ? current : before).endHeading, next.beginHeading)
+  if (!endsAsTurn(window) || !leadsTheSameWay(current, next, turnOf(degrees))) return undefined
+  next.turnDegrees = degrees
+  next.direction = current.direction
+  beginEarlier(next, current)
+  if (hasAny(current.signs) && !hasAny(next.signs)) next.signs = current.signs
+  decideAgain(leg, next, first)
+  return 'absorb'
+}
+
+function endsAsTurn({ leg, current }: Window): boolean {
+  const junction = junctionAt(leg, current.endNode, current.travelMode)
+  if (junction === null || current.meters > MOST_CHANNEL_METERS) return false
+  if (junction.view.someOpen((_, degrees) => isForward(degrees))) return false
+  return junction.degrees >= 290 || junction.degrees <= 70 || current.meters < SHORT_CHANNEL_METERS
+}
+
+function leadsTheSameWay(current: Maneuver, next: Maneuver, turn: number): boolean {
+  if (keepsOrTurns(current, 'right')) return next.direction !== 'left' && turn <= Turn.reverse
+  if (keepsOrTurns(current, 'left'))
+    return next.direction !== 'right' && (turn === Turn.straight || turn >= Turn.reverse)
+  return current.direction === 'keepStraight' && turn === Turn.straight
+}
+
+/** The street goes straight on under a name it had before, or without one as before. */
+function sameStreet({ leg, current, next }: Window): Outcome {
+  const special = next.internal || current.ramp || next.ramp || current.roundabout || next.roundabout
+  const channel = leg.steps[next.beginNode]?.use === Use.turnChannel
+  if (next.direction !== 'keepStraight' || special || channel || leg.steps[next.beginNode] === undefined)
+    return undefined
+  const common = commonNames(current.names, next.names)
+  if (common.length > 0) {
+    const more = current.names.length > common.length
+    if (current.beginNames.length === 0 && !current.highway && more) current.beginNames = current.names
+    current.names = common
+    return 'extend'
+  }
+  return current.names.length === 0 && next.names.length === 0 ? 'extend' : undefined
+}
+
+function ramps({ leg, current, next }: Window): Outcome {
+  if (!current.ramp || !next.ramp || next.fork || current.internal || next.internal) return undefined
+  if (next.kind === Kind.rampStraight) return 'extend'
+  const view = junctionAt(leg, next.beginNode, next.travelMode)?.view
+  if (view === undefined) return undefined
+  return !view.someOpen(() => true) || isBackward(view.straightestOpen().degrees) ? 'extend' : undefined
+}
+
+/** A continuation that nobody would miss being told of. */
+function obvious(window: Window): Outcome {
+  const { current, next } = window
+  if (!isObvious(window)) return undefined
+  if (current.names.length === 0) current.names = next.names
+  current.includesObvious = true
+  current.turnChannel = false
+  return 'extend'
+}
+
+function isObvious({ leg, maneuvers, current, next }: Window): boolean {
+  if (next.kind !== Kind.continue) return false
+  const junction = junctionAt(leg, next.beginNode, next.travelMode)
+  if (junction === null) return false
+  const { view } = junction
+  if (!view.someTravelled()) return true
+  if (next.signs.exitNumbers.length > 0) return false
+  if (current.ramp && current.fork && !current.includesObvious) {
+    const { right, left } = view.sides(junction.degrees)
+    if (current.kind === Kind.stayLeft) return left.all === 0
+    return current.kind === Kind.stayStraight || (current.kind === Kind.stayRight && right.all === 0)
+  }
+  const afterNext = maneuvers[maneuvers.indexOf(next) + 1]
+  if (next.meters < SHORT_CONTINUE_METERS && afterNext !== undefined && afterNext.kind !== Kind.continue) return true
+  if (junction.motorwayJunction) return false
+  return !view.someTravelled(
+    ({ use, sameNameBefore, sameNameAfter }, degrees) =>
+      use === Use.ramp && (sameNameBefore || sameNameAfter) && !isBackward(degrees),
+  )
+}

@@ -1,0 +1,101 @@
+import { turnDegrees } from '../../geometry/geodesy.ts'
+import { Intersection, NodeType, RoadClass, Use } from '../../graph/attributes.ts'
+import { get, NodeField } from '../../graph/fields.ts'
+import { bend, CrossingView } from '../crossings.ts'
+import type { GuidedLeg, Step, TravelMode } from '../steps.ts'
+
+/** A node of a leg between two of its steps. */
+export interface Junction {
+  readonly leg: GuidedLeg
+  readonly node: number
+  readonly before: Step
+  readonly after: Step
+  /** Clockwise angle between the steps. */
+  readonly degrees: number
+  readonly view: CrossingView
+  readonly motorwayJunction: boolean
+  readonly fork: boolean
+}
+
+/** The junction at a node; null where the leg begins or ends. */
+export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
+  const before = leg.steps[node - 1]
+  const after = leg.steps[node]
+  if (before === undefined || after === undefined) return null
+  const info = leg.nodeInfo[node]!
+  return {
+    leg,
+    node,
+    before,
+    after,
+    degrees: turnDegrees(before.endHeading, after.beginHeading),
+    view: new CrossingView(leg.crossings(node), before.endHeading, mode ?? before.travelMode),
+    motorwayJunction: get(info, NodeField.type) === NodeType.motorwayJunction,
+    fork: get(info, NodeField.intersection) === Intersection.fork,
+  }
+}
+
+export function isForward(degrees: number): boolean {
+  return degrees > 314 || degrees < 46
+}
+
+export function isWideForward(degrees: number): boolean {
+  return degrees > 304 || degrees < 56
+}
+
+export function isForkForward(degrees: number): boolean {
+  return degrees > 339 || degrees < 21
+}
+
+export function isNearStraight(degrees: number): boolean {
+  return degrees > 329 || degrees < 31
+}
+
+/** Whether an angle leads back. */
+export function isBackward(degrees: number): boolean {
+  return degrees > 124 && degrees < 236
+}
+
+/** How much straighter another way must be to count as straighter. */
+const STRAIGHTER_DEGREES = 10
+
+/** Whether the route goes on at least as straight as some other way. */
+export function isStraightest(degrees: number, other: number): boolean {
+  if (!isWideForward(degrees)) return false
+  return Math.abs(bend(degrees) - bend(other)) <= STRAIGHTER_DEGREES || bend(degrees) <= bend(other)
+}
+
+/** How much less important a street may be and still matter. */
+const SIGNIFICANT_CLASSES = 2
+
+/** Whether a street is important enough beside the one that was travelled. */
+export function isSignificant(roadClass: number, travelled: number): boolean {
+  return roadClass - travelled <= SIGNIFICANT_CLASSES
+}
+
+/** Whether a street that goes on ahead is important enough to be mistaken for the way. */
+export function hasSignificantForward({ view, before }: Junction): boolean {
+  return view.someOpen((crossing, degrees) => isForward(degrees) && isSignificant(crossing.roadClass, before.roadClass))
+}
+
+export function isFerry(use: number): boolean {
+  return use === Use.ferry || use === Use.railFerry
+}
+
+/** Whether an edge is a stretch of street and no ramp, turn channel or ferry. */
+export function isPlainRoad({ use }: { use: number }): boolean {
+  return use !== Use.ramp && use !== Use.turnChannel && !isFerry(use)
+}
+
+export function isFootway({ use }: { use: number }): boolean {
+  return use === Use.footway || use === Use.crossing
+}
+
+export function isService({ roadClass }: { roadClass: number }): boolean {
+  return roadClass === RoadClass.service
+}
+
+/** Whether circles are told of: walkers go around them as along any street. */
+export function tellsRoundabouts(mode: TravelMode): boolean {
+  return mode !== 'pedestrian'
+}

@@ -1,0 +1,191 @@
+import { NodeType, Turn, turnOf, Use } from '../../graph/attributes.ts'
+import { get, NodeField } from '../../graph/fields.ts'
+import { directionBetween, type Direction, directionOf, Kind, type Maneuver, newManeuver } from '../maneuver.ts'
+import { commonNames } from '../names.ts'
+import { addSigns } from '../signs.ts'
+import type { GuidedLeg, Step, TravelMode } from '../steps.ts'
+import { coversStepBefore } from './divide.ts'
+import { isFootway, isStraightest, type Junction, junctionAt, tellsRoundabouts } from './junction.ts'
+import { decideKind } from './kind.ts'
+
+/** Stairs shorter than this are not told of, in metres. */
+const SHORT_STAIRS_METERS = 3
+/** Speeds for how soon a maneuver comes, in km/h. */
+const PLAIN_SPEED: Readonly<Record<'pedestrian' | 'bicycle', number>> = { pedestrian: 5.1, bicycle: 20 }
+
+/** The sides on which the ends of a leg lie. */
+export interface Sides {
+  readonly origin: 'left' | 'right' | null
+  readonly destination: 'left' | 'right' | null
+}
+
+/** Divides a leg into maneuvers, from its end to its beginning, since what is ahead decides what has to be said. */
+export function produceManeuvers(leg: GuidedLeg, sides: Sides): Maneuver[] {
+  const last = leg.steps.length
+  const maneuvers = [arrival(leg, sides.destination)]
+  let current = beginManeuver(leg, last)
+  for (let node = last - 1; node > 0; node--) {
+    const junction = junctionAt(leg, node)!
+    if (coversStepBefore(junction, current)) {
+      coverStep(leg, current, node)
+    } else {
+      finishManeuver(leg, current, node)
+      maneuvers.push(current)
+      current = beginManeuver(leg, node)
+    }
+  }
+  const { use } = leg.steps[0]!
+  const climbs = use === Use.steps || use === Use.escalator
+  if (climbs) current.kind = Kind.none
+  else current.kind = sides.origin === 'left' ? Kind.startLeft : sides.origin === 'right' ? Kind.startRight : Kind.start
+  finishManeuver(leg, current, 0)
+  maneuvers.push(current)
+  return maneuvers.toReversed()
+}
+
+function arrival({ steps }: GuidedLeg, side: Sides['destination']): Maneuver {
+  const { endShape, travelMode, travelType } = steps.at(-1)!
+  const kind = side === 'left' ? Kind.destinationLeft : side === 'right' ? Kind.destinationRight : Kind.destination
+  const node = steps.length
+  return {
+    ...newManeuver(),
+    kind,
+    beginNode: node,
+    endNode: node,
+    beginShape: endShape,
+    endShape,
+    travelMode,
+    travelType,
+  }
+}
+
+/** A maneuver that ends at a node, with the step before it. */
+function beginManeuver(leg: GuidedLeg, node: number): Maneuver {
+  const before = leg.steps[node - 1]!
+  const { use } = before
+  const roundabout = tellsRoundabouts(before.travelMode) && before.roundabout
+  const maneuver: Maneuver = {
+    ...newManeuver(),
+    endNode: node,
+    endShape: before.endShape,
+    endHeading: before.endHeading,
+    travelMode: before.travelMode,
+    travelType: before.travelType,
+    driveOnRight: before.driveOnRight,
+    ramp: use === Use.ramp,
+    turnChannel: use === Use.turnChannel,
+    ferry: use === Use.ferry,
+    railFerry: use === Use.railFerry,
+    roundabout,
+    roundaboutExit: roundabout ? 1 : 0,
+    internal: before.internal && node < leg.steps.length && node > 1,
+    elevator: use === Use.elevator,
+    indoorSteps: use === Use.steps && before.indoor,
+    steps: use === Use.steps && before.meters >= SHORT_STAIRS_METERS,
+    escalator: use === Use.escalator,
+    trail: isFootway(before) ? 'walkway' : use === Use.cycleway ? 'cycleway' : 'none',
+    unnamedTrail: before.names.length === 0,
+  }
+  coverStep(leg, maneuver, node)
+  return maneuver
+}
+
+/** Adds the step before a node to a maneuver. */
+function coverStep(leg: GuidedLeg, maneuver: Maneuver, node: number): void {
+  const before = leg.steps[node - 1]!
+  const turn = turnInside(leg, node)
+  const nameless = maneuver.names.length === 0 && !maneuver.internal
+  const fromSide = turn === (before.driveOnRight ? 'left' : 'right')
+  if (nameless || (maneuver.internal && fromSide)) maneuver.names = before.names
+  if (turn === 'right') maneuver.rightTurnsInside++
+  if (turn === 'left') maneuver.leftTurnsInside++
+  maneuver.meters += before.meters
+  maneuver.basicSeconds += basicSeconds(maneuver.travelMode, before)
+  maneuver.toll ||= before.toll
+  maneuver.unpaved ||= before.unpaved
+  maneuver.highway ||= before.highway
+  if (tellsRoundabouts(before.travelMode) && before.roundabout) maneuver.roundaboutExit += exitsPassed(leg, node)
+  addSigns(maneuver.signs, before.signs, 'exit')
+}
+
+/** Direction of the turn onto the step before a node. */
+function turnInside({ steps }: GuidedLeg, node: number): Direction {
+  const earlier = steps[node - 2]
+  return earlier === undefined ? 'keepStraight' : directionBetween(earlier.endHeading, steps[node - 1]!.beginHeading)
+}
+
+/** Seconds for a step at plain speed. */
+export function basicSeconds(mode: TravelMode, { meters, speed }: Step): number {
+  return (meters * 3.6) / (mode === 'drive' ? speed : PLAIN_SPEED[mode])
+}
+
+/** Exits of a circle that are passed at a node: those on the outside, which is the side one drives on. */
+function exitsPassed(leg: GuidedLeg, node: number): number {
+  const before = leg.steps[node - 1]!
+  const isRoad = before.use === Use.road || before.use === Use.serviceRoad
+  const mode = before.travelMode === 'bicycle' && isRoad ? 'drive' : before.travelMode
+  const junction = junctionAt(leg, node, mode)
+  if (junction === null) return 0
+  const { right, left } = junction.view.sides(junction.degrees)
+  return before.driveOnRight ? right.open : left.open
+}
+
+/** Completes a maneuver that begins at a node. */
+function finishManeuver(leg: GuidedLeg, maneuver: Maneuver, node: number): void {
+  const after = leg.steps[node]!
+  const junction = junctionAt(leg, node)
+  const type = get(leg.nodeInfo[node]!, NodeField.type)
+  maneuver.beginNode = node
+  maneuver.beginShape = after.beginShape
+  maneuver.beginHeading = after.beginHeading
+  maneuver.seconds = secondsAt(leg, maneuver.endNode) - secondsAt(leg, node)
+  if (type === NodeType.elevator) {
+    maneuver.elevator = true
+    maneuver.passesElevator = true
+  }
+  if (junction !== null) {
+    const { before } = junction
+    if (type === NodeType.buildingEntrance) {
+      maneuver.buildingEnter = after.indoor && !before.indoor
+      maneuver.buildingExit = !after.indoor && before.indoor
+    }
+    maneuver.turnDegrees = junction.degrees
+    maneuver.direction = relativeDirection(junction, maneuver)
+    maneuver.pedestrianCrossing = after.use === Use.crossing && isFootway(before)
+  }
+  maneuver.namesCross = leg.crossings(node).some((crossing) => crossing.sameNameBefore || crossing.sameNameAfter)
+  if (!after.highway && !after.internal && after.names.length > commonNames(after.names, maneuver.names).length) {
+    if (after.names.length > 1) maneuver.beginNames = after.names
+  }
+  addSigns(maneuver.signs, after.signs, 'guide')
+  decideKind(leg, maneuver, true)
+}
+
+/** Seconds from the beginning of a leg to a node. */
+export function secondsAt({ steps }: GuidedLeg, node: number): number {
+  return steps[node - 1]?.seconds ?? 0
+}
+
+/** Where a maneuver leads, in view of what else there is. */
+function relativeDirection(junction: Junction, maneuver: Maneuver): Direction {
+  const { leg, node, view } = junction
+  const degrees = maneuver.turnDegrees
+  const plain = directionOf(degrees)
+  if (plain === 'left' || plain === 'right') {
+    const slight = turnOf(degrees) === (plain === 'left' ? Turn.slightLeft : Turn.slightRight)
+    const sharper = plain === 'left' ? Turn.left : Turn.right
+    if (!slight || !junctionAt(leg, node, maneuver.travelMode)!.view.someTurn(sharper)) return plain
+    return plain === 'left' ? 'keepLeft' : 'keepRight'
+  }
+  if (plain !== 'keepStraight') return plain
+  const { right, left } = view.sides(junction.degrees)
+  if (right.similarOpen === 0 && left.similarOpen > 0) return 'keepRight'
+  if (right.similarOpen > 0 && left.similarOpen === 0) return 'keepLeft'
+  if (right.similarOpen > 0 || left.open > 0 === right.open > 0) return plain
+  const bends =
+    !isStraightest(degrees, view.straightestOpen().degrees) ||
+    (maneuver.turnChannel && turnOf(degrees) !== Turn.straight) ||
+    maneuver.fork
+  if (!bends) return plain
+  return left.open > 0 ? 'keepRight' : 'keepLeft'
+}

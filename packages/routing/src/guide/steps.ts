@@ -1,0 +1,168 @@
+import type { Costing } from '../cost/costing.ts'
+import { Access, RoadClass, Surface, Use } from '../graph/attributes.ts'
+import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { Name, Sign, TextReader } from '../graph/texts.ts'
+import { headingMeters } from '../geometry/heading.ts'
+import { cutLine, headingAtBegin, headingAtEnd, type Line } from '../geometry/polyline.ts'
+import { type Leg, type LegEdge, meetAtNode } from '../path/legs.ts'
+import { type Crossing, crossingsAt, guidedUse } from './crossings.ts'
+
+/** Ways to move that guidance words differently. */
+export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
+
+/** An edge of a leg as guidance sees it. */
+export interface Step {
+  readonly edge: number
+  readonly meters: number
+  /** Sums from the beginning of the leg to the end of the step. */
+  readonly seconds: number
+  readonly cost: number
+  readonly travelMode: TravelMode
+  readonly travelType: string
+  readonly names: readonly Name[]
+  readonly signs: readonly Sign[]
+  readonly roadClass: number
+  readonly use: number
+  readonly lanes: number
+  readonly speed: number
+  readonly roundabout: boolean
+  readonly internal: boolean
+  readonly toll: boolean
+  readonly unpaved: boolean
+  readonly indoor: boolean
+  /** Only one direction is open to the mode. */
+  readonly oneway: boolean
+  readonly driveOnRight: boolean
+  /** A motorway proper. */
+  readonly highway: boolean
+  readonly beginHeading: number
+  readonly endHeading: number
+  readonly beginShape: number
+  readonly endShape: number
+}
+
+/** A leg as guidance sees it. Node `i` is where step `i` begins; the last node is where the last step ends. */
+export interface GuidedLeg {
+  readonly steps: readonly Step[]
+  readonly line: Line
+  /** Facts of a node; see `NodeField`. */
+  readonly nodeInfo: readonly number[]
+  /** Edges that meet at a node and are not travelled. */
+  crossings(node: number): readonly Crossing[]
+}
+
+/** Lays out a leg for guidance: its line, and the facts of its edges and nodes. */
+export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: Costing }, leg: Leg): GuidedLeg {
+  const { graph } = context
+  const line: Line = { lon: [], lat: [] }
+  const steps = leg.edges.map((edge) => {
+    const beginShape = Math.max(0, line.lon.length - 1)
+    appendEdge(graph, line, edge)
+    return stepOf(context, edge, line, beginShape)
+  })
+  const nodeInfo = leg.edges.map((edge, i) => {
+    const before = leg.edges[i - 1]
+    // A stop in the middle of an edge is a node where nothing is.
+    return before !== undefined && !meetAtNode(graph, before, edge) ? 0 : graph.nodeInfo[tailOf(graph, edge.edge)]!
+  })
+  const crossings: (readonly Crossing[])[] = []
+  return {
+    steps,
+    line,
+    nodeInfo,
+    crossings: (node) => (crossings[node] ??= findCrossings(graph, leg.edges, node)),
+  }
+}
+
+function findCrossings(graph: Graph, edges: readonly LegEdge[], node: number): Crossing[] {
+  const after = edges[node]
+  const before = edges[node - 1]
+  if (after === undefined || (before !== undefined && !meetAtNode(graph, before, after))) return []
+  return crossingsAt(graph, before?.edge ?? null, after.edge)
+}
+
+/** Appends the travelled part of an edge to the line of a leg; where two edges meet, the point is there once. */
+function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt }: LegEdge): void {
+  let part = edgeLine(graph, edge)
+  if (beginAt !== null || endAt !== null) {
+    const meters = graph.edgeLength[edge]!
+    const first = { lon: part.lon[0]!, lat: part.lat[0]! }
+    const last = { lon: part.lon.at(-1)!, lat: part.lat.at(-1)! }
+    part = cutLine(
+      part,
+      { meters: beginAt === null ? 0 : begin * meters, at: beginAt ?? first },
+      // Not the length of the edge, which is rounded: no point before its end must be lost.
+      { meters: endAt === null ? Infinity : end * meters, at: endAt ?? last },
+    )
+  }
+  for (let point = line.lon.length === 0 ? 0 : 1; point < part.lon.length; point++) {
+    line.lon.push(part.lon[point]!)
+    line.lat.push(part.lat[point]!)
+  }
+}
+
+/** The line of an edge, in the direction of the edge. */
+function edgeLine({ edgeShape, edgeInfo, firstPoint, pointLon, pointLat }: Graph, edge: number): Line {
+  const shape = edgeShape[edge]!
+  const first = firstPoint[shape]!
+  const last = firstPoint[shape + 1]! - 1
+  const forward = get(edgeInfo[edge]!, EdgeField.forward) === 1
+  const line: Line = { lon: [], lat: [] }
+  for (let i = 0; i <= last - first; i++) {
+    const point = forward ? first + i : last - i
+    line.lon.push(pointLon[point]! / 1e6)
+    line.lat.push(pointLat[point]! / 1e6)
+  }
+  return line
+}
+
+function stepOf(
+  { graph, texts, costing }: { graph: Graph; texts: TextReader; costing: Costing },
+  { edge, begin, end, seconds, cost }: LegEdge,
+  line: Line,
+  beginShape: number,
+): Step {
+  const info = graph.edgeInfo[edge]!
+  const traffic = graph.edgeTraffic[edge]!
+  const roadClass = get(info, EdgeField.roadClass)
+  const use = get(info, EdgeField.use)
+  const endShape = line.lon.length - 1
+  const reach = headingMeters(roadClass, use)
+  const pushed = costing.travelMode === 'bicycle' && (use === Use.steps || get(traffic, TrafficField.dismount) === 1)
+  const mode = MODE_ACCESS[costing.travelMode]
+  const open = (get(info, EdgeField.access) & mode) !== 0
+  const openBack = (get(graph.edgeInfo[graph.edgeOpposite[edge]!]!, EdgeField.access) & mode) !== 0
+  return {
+    edge,
+    meters: Math.max(0, graph.edgeLength[edge]! * (end - begin)),
+    seconds,
+    cost,
+    travelMode: pushed ? 'pedestrian' : costing.travelMode,
+    travelType: pushed ? 'foot' : costing.travelType,
+    names: texts.names(edge),
+    signs: get(graph.edgeFlags[edge]!, FlagField.signs) === 1 ? texts.signs(edge) : [],
+    roadClass,
+    use: guidedUse(use),
+    lanes: get(info, EdgeField.lanes),
+    speed: get(traffic, TrafficField.speed),
+    roundabout: get(traffic, TrafficField.roundabout) === 1,
+    internal: get(traffic, TrafficField.internal) === 1,
+    toll: get(traffic, TrafficField.toll) === 1,
+    unpaved: get(info, EdgeField.surface) >= Surface.compacted,
+    indoor: get(traffic, TrafficField.indoor) === 1,
+    oneway: open !== openBack,
+    driveOnRight: get(graph.nodeInfo[tailOf(graph, edge)]!, NodeField.driveOnRight) === 1,
+    highway: roadClass === RoadClass.motorway && use !== Use.ramp && use !== Use.turnChannel,
+    beginHeading: Math.round(headingAtBegin(line, beginShape, endShape, reach)),
+    endHeading: Math.round(headingAtEnd(line, beginShape, endShape, reach)),
+    beginShape,
+    endShape,
+  }
+}
+
+const MODE_ACCESS: Readonly<Record<TravelMode, number>> = {
+  drive: Access.car,
+  bicycle: Access.bicycle,
+  pedestrian: Access.foot,
+}

@@ -1,0 +1,26 @@
+export { openSections } from './graph/sections.ts'
+export type { SectionFile } from './graph/sections.ts'
+export { buildNetwork } from './network/build.ts'
+export type { BuildOptions } from './build/build-graph.ts'
+export { readNetworkFile, writeNetworkFile } from './network/file.ts'
+export { factsOf, openNetwork } from './network/network.ts'
+export type { Network, NetworkFacts } from './network/network.ts'
+export { Router } from './router.ts'
+export type { RouterOptions, SentAnswer } from './router.ts'
+export { DEFAULT_LIMITS } from './request/limits.ts'
+export type { Limits } from './request/limits.ts'
+export { problemBody, RouteProblem } from './request/problems.ts'
+export type { ProblemBody } from './request/problems.ts'
+export { MODES } from './cost/options.ts'
+export type { Mode } from './cost/options.ts'
+export type {
+  RouteResponse,
+  SignElement,
+  Summary,
+  Trip,
+  TripLeg,
+  TripLocation,
+  TripManeuver,
+  TripSign,
+} from './respond/response.ts'
+export { emptyNetwork, notAGraph } from './errors.ts'

@@ -1,0 +1,151 @@
+import type { Costing } from '../cost/costing.ts'
+import { tailOf } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { Point } from '../geometry/polyline.ts'
+import type { Candidate, Snapped } from '../snap/snap.ts'
+import { elapsed } from './elapsed.ts'
+import type { Path, PathEdge } from './path.ts'
+
+/** What a route does at a location: `break` and `break_through` end a leg, the `through` ones forbid turning around. */
+export type StopType = 'break' | 'through' | 'via' | 'break_through'
+
+/** A location of a trip and where it may be. */
+export interface TripStop {
+  readonly type: StopType
+  readonly snapped: Snapped
+  /** Whether a candidate is connected well enough in both directions. */
+  readonly isReachable: (candidate: Candidate) => boolean
+}
+
+/** An edge of a leg with the cost and seconds from the beginning of the leg to its end. */
+export interface LegEdge extends PathEdge {
+  readonly cost: number
+  readonly seconds: number
+  /** Where the part begins and ends, unless that is where the edge does. */
+  readonly beginAt: Point | null
+  readonly endAt: Point | null
+}
+
+/** The part of a trip between two breaks. */
+export interface Leg {
+  readonly edges: readonly LegEdge[]
+  readonly origin: Candidate
+  readonly destination: Candidate
+}
+
+/** Finds the cheapest path between candidates, or null. */
+type FindPath = (origins: readonly Candidate[], destinations: readonly Candidate[]) => Path | null
+
+/** A graph, a costing and a way to find paths. */
+export interface TripContext {
+  readonly graph: Graph
+  readonly costing: Costing
+  readonly findPath: FindPath
+}
+
+/**
+ * Finds the legs of a trip over stops, or null when some pair of stops is not connected. When a stop that must be gone
+ * through was put on an island, all stops between are put where they can be reached, once.
+ */
+export function planLegs(context: TripContext, stops: readonly TripStop[]): Leg[] | null {
+  const found = followStops(context, stops)
+  if (Array.isArray(found)) return found
+  const failed = stops[found.failedAt]!
+  const first = failed.snapped.candidates[0]
+  if (found.failedAt === 0 || !goesThrough(failed) || first === undefined || failed.isReachable(first)) return null
+  const reachable = stops.map((stop, i) => (i === 0 || i === stops.length - 1 ? stop : withoutIslands(stop)))
+  if (reachable.some(({ snapped }) => snapped.candidates.length === 0)) return null
+  const again = followStops(context, reachable)
+  return Array.isArray(again) ? again : null
+}
+
+function withoutIslands(stop: TripStop): TripStop {
+  const { candidates, filtered } = stop.snapped
+  return {
+    ...stop,
+    snapped: { candidates: candidates.filter(stop.isReachable), filtered: filtered.filter(stop.isReachable) },
+  }
+}
+
+function goesThrough({ type }: TripStop): boolean {
+  return type === 'through' || type === 'break_through'
+}
+
+function endsLeg({ type }: TripStop): boolean {
+  return type === 'break' || type === 'break_through'
+}
+
+/** The legs, or the stop after which there was no path. */
+function followStops(
+  { graph, costing, findPath }: TripContext,
+  stops: readonly TripStop[],
+): Leg[] | { failedAt: number } {
+  const legs: Leg[] = []
+  const open: Path[] = []
+  let places = stops.map(({ snapped }) => snapped)
+  for (let i = 0; i + 1 < stops.length; i++) {
+    const arrived = open.at(-1) ?? null
+    const last = legs.at(-1)?.edges.at(-1)?.edge ?? null
+    const edge = arrived?.edges.at(-1)?.edge ?? last
+    if (goesThrough(stops[i]!) && edge !== null) places = places.with(i, onEdge(places[i]!, edge))
+    let path = findPath(places[i]!.candidates, places[i + 1]!.candidates)
+    if (path === null) {
+      // The second try also takes places that face another way or lie on another side than was asked for.
+      places = places.with(i, withFiltered(places[i]!)).with(i + 1, withFiltered(places[i + 1]!))
+      path = findPath(places[i]!.candidates, places[i + 1]!.candidates)
+    }
+    if (path === null) return { failedAt: i }
+    open.push(path)
+    if (endsLeg(stops[i + 1]!)) legs.push(joinPaths(graph, costing, open.splice(0)))
+  }
+  return legs
+}
+
+function onEdge({ candidates, filtered }: Snapped, edge: number): Snapped {
+  return {
+    candidates: candidates.filter((candidate) => candidate.edge === edge),
+    filtered: filtered.filter((candidate) => candidate.edge === edge),
+  }
+}
+
+function withFiltered({ candidates, filtered }: Snapped): Snapped {
+  return { candidates: [...candidates, ...filtered], filtered }
+}
+
+/** Joins paths at the stops between them. Where a path goes on along an edge from a node, the edge is there once. */
+export function joinPaths(graph: Graph, costing: Costing, paths: readonly Path[]): Leg {
+  const edges: LegEdge[] = []
+  for (const path of paths) {
+    const sums = elapsed(graph, costing, path.edges)
+    const before = edges.at(-1) ?? null
+    const first = path.edges[0]!
+    const continues = before !== null && before.edge === first.edge && (isEnd(before.end) || isEnd(first.begin))
+    if (continues) edges.pop()
+    path.edges.forEach(({ edge, begin, end }, i) => {
+      edges.push({
+        edge,
+        begin: continues && i === 0 ? before.begin : begin,
+        end,
+        cost: (before?.cost ?? 0) + sums.cost[i]!,
+        seconds: (before?.seconds ?? 0) + sums.seconds[i]!,
+        beginAt: i > 0 ? null : continues ? before.beginAt : placeAt(path.origin, before === null),
+        endAt: i + 1 < path.edges.length ? null : placeAt(path.destination, path === paths.at(-1)),
+      })
+    })
+  }
+  return { edges, origin: paths[0]!.origin, destination: paths.at(-1)!.destination }
+}
+
+/** The place of a candidate, unless it is a node in the middle of a leg. */
+function placeAt(candidate: Candidate, isOuter: boolean): Point | null {
+  return isOuter || !isEnd(candidate.along) ? candidate : null
+}
+
+function isEnd(along: number): boolean {
+  return along === 0 || along === 1
+}
+
+/** Whether two edges of a leg meet at a node, and not at a stop in the middle of an edge. */
+export function meetAtNode(graph: Graph, before: PathEdge, after: PathEdge): boolean {
+  return before.end === 1 && after.begin === 0 && graph.edgeHead[before.edge] === tailOf(graph, after.edge)
+}

@@ -1,0 +1,175 @@
+import type { AlternativeSearch, FoundPath, Seed } from '../search/search.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import type { Candidate } from '../snap/snap.ts'
+import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
+
+/** An edge of a path, or the part of it that is travelled. */
+export interface PathEdge {
+  readonly edge: number
+  /** Shares of the edge where the part begins and ends. */
+  readonly begin: number
+  readonly end: number
+}
+
+/** A path between two locations, from one of the candidates of each. */
+export interface Path {
+  readonly edges: readonly PathEdge[]
+  readonly origin: Candidate
+  readonly destination: Candidate
+}
+
+/** Edges that one request closes, with the share of the edge where the obstacle is. */
+export type Closures = ReadonlyMap<number, number>
+
+const OPEN: Closures = new Map()
+
+/** Finds the cheapest path between candidates; null when there is none. */
+export function findPath(weights: StateWeights, search: AlternativeSearch, ends: Ends): Path | null {
+  const { direct, origins, destinations } = seedsOf(weights, ends)
+  const found = origins.size === 0 || destinations.size === 0 ? null : search.find(seeds(origins), seeds(destinations))
+  if (found === null || (direct !== null && direct.cost <= found.cost)) return direct?.path ?? null
+  return pathOf(weights, found, origins, destinations)
+}
+
+/**
+ * Paths between candidates, the cheapest first, then others that are cheapest over some place in the middle.
+ *
+ * @param most the most such a path may cost, in weight, given the weight of the cheapest
+ */
+export function* findPaths(
+  weights: StateWeights,
+  search: AlternativeSearch,
+  ends: Ends,
+  most: (cheapest: number) => number,
+): Iterable<Path> {
+  const { direct, origins, destinations } = seedsOf(weights, ends)
+  if (direct !== null) yield direct.path
+  if (origins.size === 0 || destinations.size === 0) return
+  for (const found of search.findSeveral(seeds(origins), seeds(destinations), most)) {
+    if (direct === null || found.cost <= most(direct.cost)) yield pathOf(weights, found, origins, destinations)
+  }
+}
+
+/** Where a path may begin and end, and what is closed in between. */
+export interface Ends {
+  readonly origins: readonly Candidate[]
+  readonly destinations: readonly Candidate[]
+  readonly closures?: Closures
+}
+
+/** Where a search begins or ends: the candidate a state stands for and what it costs to be there. */
+interface Stop {
+  readonly candidate: Candidate
+  readonly cost: number
+  /** The state follows the edge of the candidate instead of being on it. */
+  readonly before: boolean
+}
+
+interface EndStates {
+  readonly direct: { cost: number; path: Path } | null
+  readonly origins: ReadonlyMap<number, Stop>
+  readonly destinations: ReadonlyMap<number, Stop>
+}
+
+function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
+  const leaving = origins.filter(({ edge, along }) => !((closures.get(edge) ?? -1) >= along))
+  const arriving = destinations.filter(({ edge, along }) => !((closures.get(edge) ?? 2) <= along))
+  return {
+    direct: directPath(weights, leaving, arriving),
+    origins: originStates(weights, leaving, arriving),
+    destinations: destinationStates(weights, arriving),
+  }
+}
+
+function seeds(stops: ReadonlyMap<number, Stop>): Seed[] {
+  return Array.from(stops, ([vertex, { cost }]) => ({ vertex, cost }))
+}
+
+function pathOf(
+  weights: StateWeights,
+  found: FoundPath,
+  origins: ReadonlyMap<number, Stop>,
+  destinations: ReadonlyMap<number, Stop>,
+): Path {
+  const { stateEdge } = weights.graph
+  const start = origins.get(found.vertices[0]!)!
+  const end = destinations.get(found.vertices.at(-1)!)!
+  const chain = found.vertices.map((vertex) => stateEdge[vertex]!)
+  if (start.before) chain.unshift(start.candidate.edge)
+  const edges = chain.map((edge, i) => ({
+    edge,
+    begin: i === 0 ? start.candidate.along : 0,
+    end: i === chain.length - 1 ? end.candidate.along : 1,
+  }))
+  return { edges, origin: start.candidate, destination: end.candidate }
+}
+
+function offer(stops: Map<number, Stop>, state: number, stop: Stop): void {
+  const known = stops.get(state)
+  if (known === undefined || stop.cost < known.cost) stops.set(state, stop)
+}
+
+/** Weight of a share of an edge and the penalty of a candidate. */
+function partWeight(weights: StateWeights, { edge, penalty }: Candidate, share: number): number {
+  return Math.round(weights.edge(edge) * share + penalty * WEIGHT_PER_SECOND)
+}
+
+/** A path along a single edge. */
+function directPath(
+  weights: StateWeights,
+  origins: readonly Candidate[],
+  destinations: readonly Candidate[],
+): { cost: number; path: Path } | null {
+  let best: { cost: number; path: Path } | null = null
+  for (const origin of origins) {
+    for (const destination of destinations) {
+      if (origin.edge !== destination.edge || destination.along < origin.along) continue
+      if (weights.edge(origin.edge) >= UNREACHABLE) continue
+      const cost = partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
+      if (best !== null && cost >= best.cost) continue
+      const edges = [{ edge: origin.edge, begin: origin.along, end: destination.along }]
+      best = { cost, path: { edges, origin, destination } }
+    }
+  }
+  return best
+}
+
+function originStates(
+  weights: StateWeights,
+  origins: readonly Candidate[],
+  destinations: readonly Candidate[],
+): Map<number, Stop> {
+  const { edgeState, firstOut, head } = weights.graph
+  const arrivesOnly = origins.every((candidate) => candidate.along === 1)
+  const stops = new Map<number, Stop>()
+  for (const candidate of origins) {
+    const state = edgeState[candidate.edge]!
+    if (state < 0 || weights.edge(candidate.edge) >= UNREACHABLE) continue
+    if (candidate.along === 1 && !arrivesOnly) continue
+    const cost = partWeight(weights, candidate, 1 - candidate.along)
+    if (destinations.every(({ edge }) => edge !== candidate.edge)) {
+      offer(stops, state, { candidate, cost, before: false })
+      continue
+    }
+    // The destination lies on the same edge: a way around must leave the edge before it comes back.
+    for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
+      const weight = weights.arc(arc, state)
+      if (weight < UNREACHABLE) offer(stops, head[arc]!, { candidate, cost: cost + weight, before: true })
+    }
+  }
+  return stops
+}
+
+function destinationStates(weights: StateWeights, destinations: readonly Candidate[]): Map<number, Stop> {
+  const { edgeState, nextState } = weights.graph
+  const leavesOnly = destinations.every((candidate) => candidate.along === 0)
+  const stops = new Map<number, Stop>()
+  for (const candidate of destinations) {
+    if (candidate.along === 0 && !leavesOnly) continue
+    const cost = partWeight(weights, candidate, candidate.along - 1)
+    for (let state = edgeState[candidate.edge]!; state >= 0; state = nextState[state]!) {
+      offer(stops, state, { candidate, cost, before: false })
+    }
+  }
+  return stops
+}

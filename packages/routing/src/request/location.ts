@@ -1,0 +1,125 @@
+import type { StopType } from '../path/legs.ts'
+import { RoadClass } from '../graph/attributes.ts'
+import type { SnapFilter } from '../snap/snap.ts'
+import type { Limits } from './limits.ts'
+import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
+
+/** A location of a request, with everything that decides where it is put. */
+export interface Location {
+  readonly lon: number
+  readonly lat: number
+  readonly type: StopType
+  readonly name: string | null
+  readonly street: string | null
+  readonly heading: number | null
+  readonly headingTolerance: number
+  readonly dateTime: string | null
+  /** Seconds of stay, where one may stay. */
+  readonly waiting: number
+  readonly radius: number
+  readonly minimumReachability: number
+  readonly rankCandidates: boolean
+  readonly searchCutoff: number
+  readonly nodeSnapTolerance: number
+  readonly streetSideTolerance: number
+  readonly streetSideMaxDistance: number
+  readonly streetSideCutoff: number
+  readonly preferredSide: 'same' | 'opposite' | 'either'
+  readonly displayLon: number | null
+  readonly displayLat: number | null
+  readonly filter: SnapFilter
+  /** The filter says something of closures, which only one place may do. */
+  readonly filtersClosures: boolean
+  /** It asked for a stay at a place where one only passes. */
+  readonly ignoresWaiting: boolean
+}
+
+const TYPES = new Set<string>(['break', 'through', 'via', 'break_through'])
+const SIDES = new Set<string>(['same', 'opposite', 'either'])
+
+/**
+ * Reads a location; null when it has no coordinates that can be read.
+ *
+ * @param place whether it is the first or the last one, where a trip always breaks
+ */
+export function readLocation(value: unknown, place: 'end' | 'between', limits: Limits): Location | null {
+  if (!isObject(value)) return null
+  const lat = numberOf(value.lat)
+  const lon = numberOf(value.lon)
+  if (lat === null || lon === null || !Number.isFinite(lon) || !(lat >= -90 && lat <= 90)) return null
+  const said = textOf(value.type)
+  const saidType = said !== null && TYPES.has(said) ? (said as StopType) : 'break'
+  const type = place === 'end' ? 'break' : saidType
+  const waiting = numberOf(value.waiting) ?? 0
+  const stays = saidType === 'break' || saidType === 'break_through'
+  const side = textOf(value.preferred_side)
+  return {
+    lon: wrapLongitude(lon),
+    lat,
+    type,
+    name: nonEmpty(value.name),
+    street: nonEmpty(value.street),
+    heading: integerOf(value.heading),
+    headingTolerance: integerOf(value.heading_tolerance) ?? 60,
+    dateTime: nonEmpty(value.date_time),
+    waiting: stays && place === 'between' && waiting > 0 ? waiting : 0,
+    radius: Math.min(countOf(value.radius) ?? 0, limits.radius),
+    minimumReachability: Math.min(countOf(value.minimum_reachability) ?? 50, limits.reachability),
+    rankCandidates: flagOf(value.rank_candidates) ?? true,
+    searchCutoff: countOf(value.search_cutoff) ?? 35_000,
+    nodeSnapTolerance: numberOf(value.node_snap_tolerance) ?? 5,
+    streetSideTolerance: countOf(value.street_side_tolerance) ?? 5,
+    streetSideMaxDistance: countOf(value.street_side_max_distance) ?? 1000,
+    streetSideCutoff: classOf(value.street_side_cutoff) ?? RoadClass.service,
+    preferredSide: side !== null && SIDES.has(side) ? (side as Location['preferredSide']) : 'either',
+    ...displayPoint(value),
+    filter: readFilter(value.search_filter),
+    filtersClosures: isObject(value.search_filter) && flagOf(value.search_filter.exclude_closures) !== null,
+    ignoresWaiting: !stays && waiting !== 0,
+  }
+}
+
+function nonEmpty(value: unknown): string | null {
+  const text = textOf(value)
+  return text === '' ? null : text
+}
+
+function displayPoint(value: Json): { displayLon: number | null; displayLat: number | null } {
+  const lat = numberOf(value.display_lat)
+  const lon = numberOf(value.display_lon)
+  const usable = lat !== null && lon !== null && lat >= -90 && lat <= 90 && Number.isFinite(lon)
+  return usable ? { displayLon: wrapLongitude(lon), displayLat: lat } : { displayLon: null, displayLat: null }
+}
+
+/** The same meridian between −180 and 180 degrees. */
+export function wrapLongitude(lon: number): number {
+  return lon >= -180 && lon <= 180 ? lon : ((((lon + 180) % 360) + 360) % 360) - 180
+}
+
+const CLASSES: Readonly<Record<string, number>> = {
+  motorway: RoadClass.motorway,
+  trunk: RoadClass.trunk,
+  primary: RoadClass.primary,
+  secondary: RoadClass.secondary,
+  tertiary: RoadClass.tertiary,
+  unclassified: RoadClass.unclassified,
+  residential: RoadClass.residential,
+  service_other: RoadClass.service,
+}
+
+function classOf(value: unknown): number | null {
+  return typeof value === 'string' && Object.hasOwn(CLASSES, value) ? CLASSES[value]! : null
+}
+
+function readFilter(value: unknown): SnapFilter {
+  const said = isObject(value) ? value : {}
+  return {
+    excludeTunnel: flagOf(said.exclude_tunnel) ?? false,
+    excludeBridge: flagOf(said.exclude_bridge) ?? false,
+    excludeToll: flagOf(said.exclude_toll) ?? false,
+    excludeRamp: flagOf(said.exclude_ramp) ?? false,
+    excludeFerry: flagOf(said.exclude_ferry) ?? false,
+    minRoadClass: classOf(said.min_road_class) ?? RoadClass.service,
+    maxRoadClass: classOf(said.max_road_class) ?? RoadClass.motorway,
+  }
+}

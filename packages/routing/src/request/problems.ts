@@ -1,0 +1,91 @@
+import { TerraneError } from '@terrane/core'
+
+/** What can be wrong with a route request: Valhalla's numbers, each with its HTTP status and its message. */
+const PROBLEMS = {
+  100: [400, 'Failed to parse json request'],
+  101: [405, 'Try a POST or GET request instead'],
+  102: [503, 'The service is shutting down'],
+  106: [404, 'Try any of'],
+  110: [400, "Insufficiently specified required parameter 'locations'"],
+  120: [400, 'Insufficient number of locations provided'],
+  124: [400, 'No edge/node costing provided'],
+  125: [400, 'No costing method found'],
+  130: [400, 'Failed to parse location'],
+  133: [400, 'Failed to parse avoid'],
+  137: [400, 'Failed to parse polygon'],
+  143: [400, 'ignore_closures in costing and exclude_closures in search_filter cannot both be specified'],
+  150: [400, 'Exceeded max locations'],
+  154: [400, 'Path distance exceeds the max distance limit'],
+  157: [400, 'Exceeded max avoid locations'],
+  160: [400, 'Date and time required for origin for date_type of depart at'],
+  161: [400, 'Date and time required for destination for date_type of arrive by'],
+  162: [400, 'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM'],
+  164: [400, 'Invalid shape format'],
+  165: [400, 'Date and time required for destination for date_type of invariant'],
+  167: [400, 'Exceeded maximum circumference for exclude_polygons'],
+  170: [400, 'Locations are in unconnected regions. Go check/edit the map at osm.org'],
+  171: [400, 'No suitable edges near location'],
+  199: [500, 'Unknown'],
+  442: [400, 'No path could be found for input'],
+} as const satisfies Readonly<Record<number, readonly [number, string]>>
+
+export type ProblemNumber = keyof typeof PROBLEMS
+
+/** Texts of HTTP statuses as they stand in error bodies. */
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+/** The body of an answer that is no route. */
+export interface ProblemBody {
+  readonly error_code: number
+  readonly error: string
+  readonly status_code: number
+  readonly status: string
+}
+
+/** A body for a problem that has no number of Valhalla's. */
+export function problemBody(code: number, error: string, status: number): ProblemBody {
+  return { error_code: code, error, status_code: status, status: STATUS_TEXTS[status] ?? 'Error' }
+}
+
+/** A request that cannot be answered with a route. */
+export class RouteProblem extends TerraneError {
+  readonly body: ProblemBody
+
+  /** @param extra what follows the message after a colon */
+  constructor(number: ProblemNumber, extra = '') {
+    const [status, text] = PROBLEMS[number]
+    const message = extra === '' ? text : `${text}: ${extra}`
+    super(`VALHALLA_${number}`, status >= 500 ? 'internal' : 'invalid', message)
+    this.body = problemBody(number, message, status)
+  }
+}
+
+const WARNINGS = {
+  100: 'auto_shorter costing is deprecated, use "shortest" costing option instead',
+  101: 'hov costing is deprecated, use "include_hov2" costing option instead',
+  102: 'auto_data_fix is deprecated, use the "ignore_*" costing options instead',
+  203: '"waiting_time" is set on a location of type "via" or "through", ignoring waiting_time',
+  204: '"exclude_polygons" received invalid input, ignoring exclude_polygons',
+  208: 'Hard exclusions are not allowed on this server, ignoring hard excludes',
+  211: "This action doesn't support requested format, using json instead",
+} as const satisfies Readonly<Record<number, string>>
+
+/** Something in a request that was not heeded. */
+export interface Warning {
+  readonly code: number
+  readonly text: string
+}
+
+export function warning(code: keyof typeof WARNINGS): Warning {
+  return { code, text: WARNINGS[code] }
+}

@@ -1,0 +1,40 @@
+/** A JSON object from outside. */
+export type Json = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A text, or null. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** A number; texts of numbers and booleans count too. Null for anything else. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : null
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+
+/** A whole number; fractions are cut off. */
+export function integerOf(value: unknown): number | null {
+  if (typeof value === 'string') return /^[+-]?\d+$/.test(value) ? Number(value) : null
+  const number = numberOf(value)
+  return number === null || !Number.isFinite(number) ? null : Math.trunc(number)
+}
+
+/** A whole number from zero; negative ones count as very large, as they do where they wrap around. */
+export function countOf(value: unknown): number | null {
+  const number = integerOf(value)
+  return number === null ? null : number < 0 ? 2 ** 32 : number
+}
+
+/** A yes or no; texts and numbers of them count too. */
+export function flagOf(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'number') return value !== 0
+  return value === '1' ? true : value === '0' ? false : null
+}

@@ -1,0 +1,230 @@
+import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
+import { distanceMeters } from '../geometry/geodesy.ts'
+import type { Units } from '../narrate/lengths.ts'
+import type { Limits } from './limits.ts'
+import { type Location, readLocation, wrapLongitude } from './location.ts'
+import { RouteProblem, type Warning, warning } from './problems.ts'
+import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
+
+/** A route request that was read and found answerable so far. */
+export interface RouteRequest {
+  readonly locations: readonly Location[]
+  readonly mode: Mode
+  readonly options: CostOptions
+  readonly units: Units
+  /** A language as it was asked for; the answer may be in another one. */
+  readonly language: string | null
+  readonly directions: 'none' | 'maneuvers' | 'instructions'
+  readonly id: string | null
+  readonly alternates: number
+  readonly excludeLocations: readonly Location[]
+  readonly excludePolygons: readonly Ring[]
+  readonly dateTime: DateTime | null
+  readonly warnings: readonly Warning[]
+}
+
+/** A closed line of points, as longitude and latitude. */
+export type Ring = readonly (readonly [number, number])[]
+
+/** When a trip begins, or ends. Times do not change a route yet; they are checked and answered with. */
+export interface DateTime {
+  readonly type: 'current' | 'depart' | 'arrive' | 'invariant'
+  readonly value: string
+}
+
+/** Deepest nesting of a request; no part of one needs more than a few levels. */
+const DEEPEST = 32
+
+/**
+ * Reads a request from text and checks it, in the order in which Valhalla 3.6 does.
+ *
+ * @throws RouteProblem
+ */
+export function readRequest(text: string, limits: Limits): RouteRequest {
+  return checkRequest(parse(text), limits)
+}
+
+function parse(text: string): Json {
+  if (text.trim() === '') return {}
+  if (isDeep(text)) throw new RouteProblem(100)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Answered below, like any other body that is no object.
+  }
+  throw new RouteProblem(100)
+}
+
+/** Whether a text nests deeper than any request would; found before anything is built from it. */
+function isDeep(text: string): boolean {
+  let depth = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (quoted) {
+      if (code === 0x5c) i++
+      else if (code === 0x22) quoted = false
+    } else if (code === 0x22) quoted = true
+    else if ((code === 0x5b || code === 0x7b) && ++depth > DEEPEST) return true
+    else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
+}
+
+/** Checks a request that was read as JSON. */
+export function checkRequest(body: Json, limits: Limits): RouteRequest {
+  const request = isObject(body.directions_options) ? { ...body, ...directionsOf(body.directions_options) } : body
+  const warnings: Warning[] = []
+  const format = textOf(request.format)
+  // Only the JSON form of answers is spoken here.
+  if (format !== null && FORMATS.has(format) && format !== 'json') warnings.push(warning(211))
+  const { mode, given, transit } = readCosting(request, warnings)
+  const dateTime = readDateTime(request.date_time)
+  if (typeof request.shape_format === 'string' && !SHAPE_FORMATS.has(request.shape_format)) throw new RouteProblem(164)
+  const locations = readLocations(request.locations, 130, limits)
+  if (locations.some(({ ignoresWaiting }) => ignoresWaiting)) warnings.push(warning(203))
+  if (flagOf(given.ignore_closures) !== null && locations.some(({ filtersClosures }) => filtersClosures)) {
+    throw new RouteProblem(143)
+  }
+  const excludeLocations = readLocations(request.avoid_locations ?? request.exclude_locations, 133, limits)
+  const excludePolygons = readPolygons(request.avoid_polygons ?? request.exclude_polygons, warnings)
+  if (locations.length === 0) throw new RouteProblem(110)
+  if (locations.length < 2) throw new RouteProblem(120)
+  if (mode === null) throw new RouteProblem(124)
+  const options = costOptions(mode, given)
+  if (HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
+  checkPolygons(excludePolygons, limits)
+  if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
+  checkExtent(locations, mode, limits)
+  if (transit) throw new RouteProblem(170)
+  return {
+    locations,
+    mode,
+    options,
+    units: request.units === 'miles' || request.units === 'mi' ? 'miles' : 'kilometers',
+    language: textOf(request.language),
+    directions: readDirections(request),
+    id: textOf(request.id),
+    alternates: locations.length === 2 ? Math.min(countOf(request.alternates) ?? 0, limits.alternates) : 0,
+    excludeLocations,
+    excludePolygons,
+    dateTime,
+    warnings,
+  }
+}
+
+const FORMATS = new Set(['json', 'gpx', 'osrm', 'pbf'])
+const SHAPE_FORMATS = new Set(['polyline6', 'polyline5', 'geojson', 'no_shape'])
+
+/** The older place of some parameters. */
+function directionsOf(options: Json): Json {
+  return Object.fromEntries(
+    ['units', 'narrative', 'format', 'language'].filter((name) => name in options).map((name) => [name, options[name]]),
+  )
+}
+
+function readDirections(request: Json): RouteRequest['directions'] {
+  const said = request.directions_type
+  if (said === 'none' || said === 'maneuvers' || said === 'instructions') return said
+  return flagOf(request.narrative) === false ? 'none' : 'instructions'
+}
+
+const DEPRECATED: Readonly<Record<string, { code: 100 | 101 | 102; options: Json }>> = {
+  auto_shorter: { code: 100, options: { shortest: true } },
+  hov: { code: 101, options: {} },
+  auto_data_fix: { code: 102, options: { ignore_restrictions: true } },
+}
+
+/** Costings that need timetables, which no network has here, and one that needs bicycles to rent. */
+const TRANSIT = new Set(['multimodal', 'transit'])
+const RENTED = 'bikeshare'
+
+function readCosting(request: Json, warnings: Warning[]): { mode: Mode | null; given: Json; transit: boolean } {
+  const all = isObject(request.costing_options) ? request.costing_options : {}
+  const asked = textOf(request.costing) ?? 'none'
+  const transit = TRANSIT.has(asked)
+  const said = transit || asked === RENTED ? 'pedestrian' : asked
+  if (said === 'none') return { mode: null, given: {}, transit }
+  const given = Object.hasOwn(all, said) && isObject(all[said]) ? all[said] : {}
+  if (Object.hasOwn(DEPRECATED, said)) {
+    const { code, options } = DEPRECATED[said]!
+    warnings.push(warning(code))
+    return { mode: 'auto', given: { ...given, ...options }, transit }
+  }
+  if (!(MODES as readonly string[]).includes(said)) throw new RouteProblem(125, `'${said}'`)
+  return { mode: said as Mode, given, transit }
+}
+
+const DATE_TYPES = ['current', 'depart', 'arrive', 'invariant'] as const
+const MISSING_VALUE = { current: 160, depart: 160, arrive: 161, invariant: 165 } as const
+
+function readDateTime(value: unknown): DateTime | null {
+  const type = isObject(value) ? DATE_TYPES[integerOf(value.type) ?? -1] : undefined
+  if (type === undefined) return null
+  if (type === 'current') return { type, value: 'current' }
+  const said = isObject(value) ? (textOf(value.value) ?? '') : ''
+  if (said === '') throw new RouteProblem(MISSING_VALUE[type])
+  if (said !== 'current' && !isDateTime(said)) throw new RouteProblem(162)
+  return { type, value: said }
+}
+
+function isDateTime(text: string): boolean {
+  return /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/.test(text)
+}
+
+function readLocations(value: unknown, problem: 130 | 133, limits: Limits): Location[] {
+  if (!Array.isArray(value)) return []
+  return value.map((item: unknown, i) => {
+    const location = readLocation(item, i === 0 || i === value.length - 1 ? 'end' : 'between', limits)
+    if (location === null) throw new RouteProblem(problem)
+    return location
+  })
+}
+
+function readPolygons(value: unknown, warnings: Warning[]): Ring[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    warnings.push(warning(204))
+    return []
+  }
+  const rings: unknown[] = value.filter((ring) => Array.isArray(ring) && ring.length > 0)
+  return rings.map((ring) => {
+    const points = (ring as unknown[]).map((point): readonly [number, number] => {
+      const lon = Array.isArray(point) ? numberOf(point[0]) : null
+      const lat = Array.isArray(point) ? numberOf(point[1]) : null
+      if (lon === null || lat === null || !Number.isFinite(lon) || !(lat >= -90 && lat <= 90))
+        throw new RouteProblem(137)
+      return [wrapLongitude(lon), lat]
+    })
+    const [first] = points
+    const last = points.at(-1)!
+    return first![0] === last[0] && first![1] === last[1] ? points : [...points, first!]
+  })
+}
+
+function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits): void {
+  let meters = 0
+  for (const ring of rings) {
+    for (let i = 1; i < ring.length; i++) meters += distanceMeters(...ring[i - 1]!, ...ring[i]!)
+    if (meters > excludePolygonMeters) throw new RouteProblem(167, `${excludePolygonMeters} meters`)
+  }
+}
+
+/**
+ * Valhalla 3.6 warns that it ignores these in its default configuration, and heeds them all the same. So do we: whoever
+ * asks for a route without motorways wants one.
+ */
+const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
+
+function checkExtent(locations: readonly Location[], mode: Mode, limits: Limits): void {
+  const most = limits.modes[mode]
+  if (locations.length > most.locations) throw new RouteProblem(150, String(most.locations))
+  let meters = 0
+  for (let i = 1; i < locations.length; i++) {
+    const a = locations[i - 1]!
+    const b = locations[i]!
+    meters += distanceMeters(a.lon, a.lat, b.lon, b.lat)
+    if (meters > most.meters) throw new RouteProblem(154, `${most.meters} meters`)
+  }
+}

@@ -1,0 +1,196 @@
+import { type AlternativeSearch, type FoundPath, type Seed, UNREACHABLE } from '../search.ts'
+import { type HierarchyMetric, NO_MIDDLE, type SearchArcs } from './metric.ts'
+import { find } from './topology.ts'
+
+const NONE = 0xffffffff
+
+/** Where the vertices of a graph stand in a hierarchy, both ways. */
+export interface Ranking {
+  /** Rank of each vertex. */
+  readonly rank: Uint32Array
+  /** Vertex of each rank. */
+  readonly vertex: Uint32Array
+}
+
+/** The arrays of a query, which searches on equal graphs may share; 32 bytes per vertex. */
+export class HierarchyScratch {
+  readonly forward: Climb
+  readonly backward: Climb
+
+  constructor(vertexCount: number) {
+    this.forward = new Climb(vertexCount)
+    this.backward = new Climb(vertexCount)
+  }
+}
+
+/**
+ * Queries a customized hierarchy. Both directions climb the elimination tree from all their seeds in ascending order of
+ * rank, without a priority queue; the cheapest rank that both have reached is the top of the path. O(arcs above the
+ * seeds), which grows with the size of the separators and not with the network.
+ */
+export function hierarchySearch(
+  metric: HierarchyMetric,
+  { rank, vertex }: Ranking,
+  { forward, backward }: HierarchyScratch = new HierarchyScratch(rank.length),
+): AlternativeSearch {
+  return {
+    find(sources, targets) {
+      const top = climb(sources, targets, (best) => best)
+      return top === NONE ? null : pathOver(top)
+    },
+
+    *findSeveral(sources, targets, most) {
+      const top = climb(sources, targets, most)
+      if (top === NONE) return
+      const sum = (at: number): number => forward.costOf(at) + backward.costOf(at)
+      const limit = Math.min(UNREACHABLE - 1, most(sum(top)))
+      const tops = backward.visited().filter((at) => sum(at) <= limit)
+      for (const at of tops.toSorted((a, b) => sum(a) - sum(b))) yield pathOver(at)
+    },
+  }
+
+  function climb(sources: readonly Seed[], targets: readonly Seed[], most: (cheapest: number) => number): number {
+    forward.begin(sources, rank)
+    backward.begin(targets, rank)
+    forward.climb(metric.up, metric.parent, null, most)
+    return backward.climb(metric.down, metric.parent, forward, most)
+  }
+
+  function pathOver(top: number): FoundPath {
+    const vertices: number[] = []
+    for (const { low, high, arc } of forward.trace(top).toReversed()) {
+      vertices.push(vertex[low]!)
+      between(low, high, metric.up.middle[arc]!, vertices)
+    }
+    vertices.push(vertex[top]!)
+    for (const { low, high, arc } of backward.trace(top)) {
+      between(high, low, metric.down.middle[arc]!, vertices)
+      vertices.push(vertex[low]!)
+    }
+    return { cost: forward.costOf(top) + backward.costOf(top), vertices }
+  }
+
+  /** Appends the vertices strictly between two ranks. */
+  function between(from: number, to: number, middle: number, vertices: number[]): void {
+    if (middle === NO_MIDDLE) return
+    const { up, down } = metric
+    const first = find(down.head, down.first[middle]!, down.first[middle + 1]!, from)
+    between(from, middle, down.middle[first]!, vertices)
+    vertices.push(vertex[middle]!)
+    const second = find(up.head, up.first[middle]!, up.first[middle + 1]!, to)
+    between(middle, to, up.middle[second]!, vertices)
+  }
+}
+
+/** A step of the climb: the arc between a lower and a higher rank. */
+interface Leg {
+  readonly low: number
+  readonly high: number
+  readonly arc: number
+}
+
+/** One direction of a query. */
+class Climb {
+  readonly #cost: Int32Array
+  /** The lower rank and the arc that gave a rank its cost. */
+  readonly #from: Uint32Array
+  readonly #by: Uint32Array
+  readonly #visited: Uint32Array
+  #visitedCount = 0
+  #cheapestSeed = 0
+  /** The lowest unvisited rank of each seed's chain. */
+  readonly #fronts: number[] = []
+
+  constructor(vertexCount: number) {
+    this.#cost = new Int32Array(vertexCount).fill(UNREACHABLE)
+    this.#from = new Uint32Array(vertexCount)
+    this.#by = new Uint32Array(vertexCount)
+    this.#visited = new Uint32Array(vertexCount)
+  }
+
+  costOf(rank: number): number {
+    return this.#cost[rank]!
+  }
+
+  /** All ranks above the seeds, ascending. */
+  visited(): Uint32Array {
+    return this.#visited.subarray(0, this.#visitedCount)
+  }
+
+  begin(seeds: readonly Seed[], rank: Uint32Array): void {
+    for (const visited of this.visited()) this.#cost[visited] = UNREACHABLE
+    this.#visitedCount = 0
+    this.#fronts.length = 0
+    this.#cheapestSeed = 0
+    for (const seed of seeds) {
+      this.#cheapestSeed = Math.min(this.#cheapestSeed, seed.cost)
+      const at = rank[seed.vertex]!
+      if (seed.cost >= this.#cost[at]!) continue
+      this.#cost[at] = seed.cost
+      this.#from[at] = NONE
+      this.#fronts.push(at)
+    }
+  }
+
+  /**
+   * Visits all ranks above the seeds. With the other direction done, returns the rank where the sum of both costs is
+   * least; ranks above the limit, which depends on the least sum so far, lead no further.
+   */
+  climb(arcs: SearchArcs, parent: Int32Array, other: Climb | null, limit: (best: number) => number): number {
+    const { first, head, weight } = arcs
+    const cost = this.#cost
+    const from = this.#from
+    const by = this.#by
+    const floor = other === null ? 0 : other.#cheapestSeed
+    let best = UNREACHABLE
+    let most = UNREACHABLE
+    let top = NONE
+    for (let rank = this.#next(parent); rank !== NONE; rank = this.#next(parent)) {
+      this.#visited[this.#visitedCount++] = rank
+      const here = cost[rank]!
+      if (here >= UNREACHABLE || here + floor >= most) continue
+      if (other !== null && other.costOf(rank) < UNREACHABLE && here + other.costOf(rank) < best) {
+        best = here + other.costOf(rank)
+        most = limit(best)
+        top = rank
+      }
+      for (let arc = first[rank]!; arc < first[rank + 1]!; arc++) {
+        const sum = here + weight[arc]!
+        if (sum >= cost[head[arc]!]!) continue
+        cost[head[arc]!] = sum
+        from[head[arc]!] = rank
+        by[head[arc]!] = arc
+      }
+    }
+    return top
+  }
+
+  /** Takes the lowest unvisited rank and moves the chains that stand on it to its parent, as one. */
+  #next(parent: Int32Array): number {
+    const fronts = this.#fronts
+    if (fronts.length === 0) return NONE
+    let rank = fronts[0]!
+    for (let i = 1; i < fronts.length; i++) if (fronts[i]! < rank) rank = fronts[i]!
+    let moved = false
+    for (let i = fronts.length - 1; i >= 0; i--) {
+      if (fronts[i] !== rank) continue
+      if (moved || parent[rank]! < 0) {
+        fronts[i] = fronts[fronts.length - 1]!
+        fronts.pop()
+      } else {
+        fronts[i] = parent[rank]!
+        moved = true
+      }
+    }
+    return rank
+  }
+
+  /** The arcs from a rank down to the seed it was reached from, highest first. */
+  trace(top: number): Leg[] {
+    const legs: Leg[] = []
+    for (let high = top; this.#from[high] !== NONE; high = this.#from[high]!) {
+      legs.push({ low: this.#from[high]!, high, arc: this.#by[high]! })
+    }
+    return legs
+  }
+}

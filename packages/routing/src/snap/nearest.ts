@@ -1,0 +1,150 @@
+import type { Graph } from '../graph/graph.ts'
+import { FANOUT, leafEnd } from './boxes.ts'
+
+/** The point of a geometry that is nearest to a location. */
+export interface Projection {
+  readonly shape: number
+  /** Planar distance in metres, as it is used for ranking. */
+  readonly meters: number
+  readonly lon: number
+  readonly lat: number
+  /** Index of the point of the geometry before the nearest point. */
+  readonly segment: number
+}
+
+const METERS_PER_DEGREE = 110567
+/** Points are in millionths of a degree. */
+const SCALE = 1e6
+
+/**
+ * Visits the geometries of a graph in ascending order of their distance from a location, until the visitor has enough or
+ * they are farther than the limit. Best-first search in the packed R-tree.
+ *
+ * @param visit returns false to stop
+ */
+export function visitNearest(
+  graph: Graph,
+  lon: number,
+  lat: number,
+  limit: number,
+  visit: (nearest: Projection) => boolean,
+): void {
+  const seen = new Set<number>()
+  const queue = new BoxQueue()
+  const metric = new LocalMetric(lon, lat)
+  const { boxLevels } = graph
+  const top = boxLevels.length - 2
+  for (let box = boxLevels[top]!; box < boxLevels[top + 1]!; box++) queue.push(metric.toBox(graph, box), box, top, null)
+  for (let next = queue.pop(); next !== null && next.meters <= limit; next = queue.pop()) {
+    if (next.projection !== null) {
+      if (seen.has(next.projection.shape)) continue
+      seen.add(next.projection.shape)
+      if (!visit(next.projection)) return
+    } else if (next.level === 0) {
+      const projection = metric.toLeaf(graph, next.box)
+      queue.push(projection.meters, next.box, 0, projection)
+    } else {
+      const below = boxLevels[next.level - 1]!
+      const first = below + FANOUT * (next.box - boxLevels[next.level]!)
+      const end = Math.min(first + FANOUT, boxLevels[next.level]!)
+      for (let box = first; box < end; box++) queue.push(metric.toBox(graph, box), box, next.level - 1, null)
+    }
+  }
+}
+
+/** Distances around a location, on a plane that touches the Earth there. */
+class LocalMetric {
+  readonly #lon: number
+  readonly #lat: number
+  readonly #lonMeters: number
+
+  constructor(lon: number, lat: number) {
+    this.#lon = lon * SCALE
+    this.#lat = lat * SCALE
+    this.#lonMeters = (METERS_PER_DEGREE * Math.cos((lat * Math.PI) / 180)) / SCALE
+  }
+
+  /** A lower bound for everything in a box. */
+  toBox({ boxes }: Graph, box: number): number {
+    const west = boxes[4 * box]!
+    const south = boxes[4 * box + 1]!
+    const east = boxes[4 * box + 2]!
+    const north = boxes[4 * box + 3]!
+    const dx = Math.max(west - this.#lon, 0, this.#lon - east) * this.#lonMeters
+    const dy = Math.max(south - this.#lat, 0, this.#lat - north) * (METERS_PER_DEGREE / SCALE)
+    return Math.hypot(dx, dy)
+  }
+
+  /** The nearest point of a stretch of a geometry. */
+  toLeaf(graph: Graph, leaf: number): Projection {
+    const { pointLon, pointLat, boxItems, firstPoint } = graph
+    const shape = boxItems[2 * leaf]!
+    const first = boxItems[2 * leaf + 1]!
+    const end = leafEnd(graph, shape, first)
+    const latMeters = METERS_PER_DEGREE / SCALE
+    let best = Infinity
+    let bestLon = 0
+    let bestLat = 0
+    let segment = first
+    for (let i = first; i < end; i++) {
+      const x = (pointLon[i]! - this.#lon) * this.#lonMeters
+      const y = (pointLat[i]! - this.#lat) * latMeters
+      const dx = (pointLon[i + 1]! - pointLon[i]!) * this.#lonMeters
+      const dy = (pointLat[i + 1]! - pointLat[i]!) * latMeters
+      const square = dx * dx + dy * dy
+      const share = square === 0 ? 0 : Math.min(1, Math.max(0, -(x * dx + y * dy) / square))
+      const meters = Math.hypot(x + share * dx, y + share * dy)
+      if (meters >= best) continue
+      best = meters
+      segment = i
+      bestLon = pointLon[i]! + share * (pointLon[i + 1]! - pointLon[i]!)
+      bestLat = pointLat[i]! + share * (pointLat[i + 1]! - pointLat[i]!)
+    }
+    return { shape, meters: best, lon: bestLon / SCALE, lat: bestLat / SCALE, segment: segment - firstPoint[shape]! }
+  }
+}
+
+interface QueueEntry {
+  readonly meters: number
+  readonly box: number
+  readonly level: number
+  readonly projection: Projection | null
+}
+
+/** A binary heap of boxes by distance. */
+class BoxQueue {
+  readonly #entries: QueueEntry[] = []
+
+  push(meters: number, box: number, level: number, projection: Projection | null): void {
+    const entries = this.#entries
+    const entry = { meters, box, level, projection }
+    let at = entries.length
+    entries.push(entry)
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (entries[parent]!.meters <= meters) break
+      entries[at] = entries[parent]!
+      at = parent
+    }
+    entries[at] = entry
+  }
+
+  pop(): QueueEntry | null {
+    const entries = this.#entries
+    const top = entries[0]
+    const last = entries.pop()
+    if (top === undefined || last === undefined) return null
+    if (entries.length === 0) return top
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= entries.length) break
+      if (child + 1 < entries.length && entries[child + 1]!.meters < entries[child]!.meters) child++
+      if (entries[child]!.meters >= last.meters) break
+      entries[at] = entries[child]!
+      at = child
+    }
+    entries[at] = last
+    return top
+  }
+}

@@ -1,0 +1,72 @@
+/** A run of edges that has a meaning as a whole: forbidden to some modes, or turning around inside a crossing. */
+export interface Sequence {
+  readonly edges: readonly number[]
+  /** Modes that must not travel it from end to end. */
+  readonly modes: number
+  readonly turnsAround: boolean
+}
+
+/** What a step within or out of a sequence means. */
+export interface Step {
+  /** State after the step; −1 for the plain state of the edge. */
+  readonly state: number
+  readonly modes: number
+  readonly turnsAround: boolean
+}
+
+/**
+ * An automaton that knows, after each step, the longest tail of the path that may still become one of the sequences
+ * (Aho and Corasick, 1975). A state stands for at least two edges; being on an edge without such a past is no state.
+ */
+export class SequenceAutomaton {
+  /** Edge of each state. */
+  readonly edges: number[] = []
+  readonly #states = new Map<string, number>()
+  readonly #paths: (readonly number[])[] = []
+  readonly #complete = new Map<string, { modes: number; turnsAround: boolean }>()
+
+  constructor(sequences: readonly Sequence[]) {
+    for (const { edges, modes, turnsAround } of sequences) {
+      const key = edges.join(' ')
+      const known = this.#complete.get(key)
+      this.#complete.set(key, {
+        modes: modes | (known?.modes ?? 0),
+        turnsAround: turnsAround || (known?.turnsAround ?? false),
+      })
+      for (let length = 2; length < edges.length; length++) this.#addState(edges.slice(0, length))
+    }
+  }
+
+  /** Whether an edge begins a sequence. */
+  begins(edge: number): boolean {
+    return this.#first.has(edge)
+  }
+
+  /** @param from a state, or −1 with `edge` as the plain state */
+  step(from: number, edge: number, next: number): Step {
+    const path = [...(from < 0 ? [edge] : this.#paths[from]!), next]
+    let state = -1
+    let modes = 0
+    let turnsAround = false
+    for (let begin = 0; begin < path.length - 1; begin++) {
+      const key = path.slice(begin).join(' ')
+      if (state < 0) state = this.#states.get(key) ?? -1
+      const done = this.#complete.get(key)
+      if (done === undefined) continue
+      modes |= done.modes
+      turnsAround ||= done.turnsAround
+    }
+    return { state, modes, turnsAround }
+  }
+
+  readonly #first = new Set<number>()
+
+  #addState(path: readonly number[]): void {
+    const key = path.join(' ')
+    if (this.#states.has(key)) return
+    this.#states.set(key, this.#paths.length)
+    this.#paths.push(path)
+    this.edges.push(path.at(-1)!)
+    this.#first.add(path[0]!)
+  }
+}

@@ -1,0 +1,93 @@
+import type { Costing } from '../cost/costing.ts'
+import type { Graph } from '../graph/graph.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import { ArcRule, type StateGraph } from './state-graph.ts'
+
+/** Weights are hundredths of a second of cost: fine enough, and a path of weeks still fits 30 bits. */
+export const WEIGHT_PER_SECOND = 100
+
+/** Most an arc may weigh, so that sums stay below `UNREACHABLE` as long as anybody would travel. */
+const HEAVIEST = 2 ** 28
+
+/**
+ * Weights of the arcs of a state graph under one costing, computed when first asked for. An arc weighs its turn and the
+ * edge it leads onto; the first edge of a path is paid by its seed.
+ */
+export class StateWeights {
+  readonly graph: StateGraph
+  readonly costing: Costing
+  readonly #network: Graph
+  /** Weights plus one; zero where they are not computed yet. Pages that nobody asks for cost no memory. */
+  readonly #edges: Uint32Array
+  readonly #arcs: Uint32Array
+
+  constructor(network: Graph, graph: StateGraph, costing: Costing) {
+    this.graph = graph
+    this.costing = costing
+    this.#network = network
+    this.#edges = new Uint32Array(network.edgeCount)
+    this.#arcs = new Uint32Array(graph.head.length)
+  }
+
+  /** Weight of a whole edge; `UNREACHABLE` where it is closed. */
+  edge(edge: number): number {
+    const known = this.#edges[edge]!
+    if (known > 0) return known - 1
+    const weight = this.#weighEdge(edge)
+    this.#edges[edge] = weight + 1
+    return weight
+  }
+
+  /** Weight of an arc; its tail is known to every caller. */
+  arc(arc: number, tail: number): number {
+    if (this.#arcs[arc] === 0) this.#weighArcs(tail)
+    return this.#arcs[arc]! - 1
+  }
+
+  /** The weights of all arcs. */
+  all(): Int32Array {
+    const { firstOut, vertexCount } = this.graph
+    for (let state = 0; state < vertexCount; state++) {
+      if (firstOut[state]! < firstOut[state + 1]! && this.#arcs[firstOut[state]!] === 0) this.#weighArcs(state)
+    }
+    return Int32Array.from(this.#arcs, (stored) => stored - 1)
+  }
+
+  #weighEdge(edge: number): number {
+    const { costing } = this
+    if (this.graph.edgeState[edge]! < 0 || !costing.edgeOpen(edge)) return UNREACHABLE
+    return Math.min(HEAVIEST, Math.max(1, Math.round(costing.edgeCost(edge) * WEIGHT_PER_SECOND)))
+  }
+
+  /** Weighs the arcs out of a state together: whether one may turn back depends on the others. */
+  #weighArcs(state: number): void {
+    const { firstOut, arcRule } = this.graph
+    const end = firstOut[state + 1]!
+    let reverse = -1
+    let open = false
+    for (let arc = firstOut[state]!; arc < end; arc++) {
+      if ((arcRule[arc]! & ArcRule.reverses) !== 0) {
+        reverse = arc
+        continue
+      }
+      const weight = this.#weighArc(state, arc, true)
+      open ||= weight < UNREACHABLE
+      this.#arcs[arc] = weight + 1
+    }
+    if (reverse >= 0) this.#arcs[reverse] = (open ? UNREACHABLE : this.#weighArc(state, reverse, false)) + 1
+  }
+
+  #weighArc(state: number, arc: number, through: boolean): number {
+    const { stateEdge, head, arcTurn, arcRule } = this.graph
+    const { costing } = this
+    const from = stateEdge[state]!
+    const to = stateEdge[head[arc]!]!
+    const edge = this.edge(to)
+    const rule = arcRule[arc]!
+    if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.access) !== 0) return UNREACHABLE
+    if (through && !costing.nodeOpen(this.#network.edgeHead[from]!)) return UNREACHABLE
+    const turn = this.#network.turnInfo[arcTurn[arc]!]!
+    const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)
+    return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
+  }
+}

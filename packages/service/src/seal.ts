@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { sealBroken } from './errors.ts'
+
+const NONCE = 12
+const TAG = 16
+
+/** Seals secrets before they touch a database: AES-256-GCM, `nonce ‖ ciphertext ‖ tag`. */
+export interface Sealer {
+  /** @param context what the data belong to, e.g. a job's id: sealed data moved elsewhere do not open */
+  seal(value: unknown, context: string): Buffer
+  /** @throws SEAL_BROKEN */
+  open(sealed: Buffer, context: string): unknown
+}
+
+/** A sealer with a key of 32 bytes. */
+export function createSealer(key: Buffer): Sealer {
+  return {
+    seal(value, context) {
+      const nonce = randomBytes(NONCE)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+      return Buffer.concat([nonce, cipher.update(JSON.stringify(value), 'utf8'), cipher.final(), cipher.getAuthTag()])
+    },
+    open(sealed, context) {
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE)).setAAD(Buffer.from(context))
+        decipher.setAuthTag(sealed.subarray(-TAG))
+        const text = Buffer.concat([decipher.update(sealed.subarray(NONCE, -TAG)), decipher.final()]).toString('utf8')
+        return JSON.parse(text) as unknown
+      } catch (cause) {
+        throw sealBroken(undefined, { cause })
+      }
+    },
+  }
+}
+
+/** Reads a key: 64 hex digits, or base64 of 32 bytes. Null when it is neither. */
+export function parseSecretsKey(text: string): Buffer | null {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
+  return key.length === 32 ? key : null
+}
+
+/** The sealing key of a local process that was given none: derived from another secret it has. */
+export function deriveSecretsKey(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, 'terrane', 'sealing', 32))
+}
