@@ -124,7 +124,6 @@ function srai(api: TestWorker, store: ObjectStore): TaskCase {
   const { database } = api.db
   const area = boxOf(11.59, 48.09, 11.7, 48.12)
   const cells = coverArea({ area: [area.coordinates as [number, number][][]], resolution: 9 }).length
-  const artifacts = (name: string) => ['parquet', 'stac.json'].map((kind) => `${name}/${name}.${kind}`)
   return {
     task: TASKS[4],
     body: (name) => ({
@@ -157,6 +156,10 @@ function srai(api: TestWorker, store: ObjectStore): TaskCase {
       if (await store.getBucket('geoembeddings')) await store.remove('geoembeddings', artifacts(name))
     },
   }
+}
+
+function artifacts(name: string): string[] {
+  return [`${name}/${name}.parquet`, `${name}/${name}.stac.json`]
 }
 
 /** How a case finds and drops its tables: so many that begin with the name, and in one of them so many rows. */
