@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await done()
     await page.getByRole('link', { name: 'Show on the map' }).click()
     await mapReady(page)
-    expect(await page.getByLabel('again_streets').isChecked()).toBe(true)
+    expect(await page.getByRole('checkbox', { name: 'again_streets' }).isChecked()).toBe(true)
   })
 
   test('a route between two clicks is drawn and told', async () => {
