@@ -70,6 +70,7 @@ async function pass(
     upstream,
     prefix,
     rewritePrefix,
+    disableRequestLogging: true,
     ...(httpMethods && { httpMethods }),
     http2: false,
     // One line per request is written already.

@@ -2,7 +2,7 @@ import { seededRandom } from '@terrane/core'
 
 import { type Mode, RouteProblem, type Router } from '../../src/index.ts'
 import type { LegalityChecker, Violation } from './legality/check.ts'
-import { decodeShape } from '../../bench/support/compare.ts'
+import { decodeShape } from './compare.ts'
 
 /** A violation and the request whose route has it. */
 export interface FoundViolation extends Violation {
