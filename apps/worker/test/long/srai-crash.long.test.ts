@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWorker, submit, until, type TestWorker } from '../harness.ts'
 import { boxOf } from '../osm-town.ts'
 
-const KILLS = 8
+const KILLS = 4
 
 let api: TestWorker
 const children = new Set<ChildProcess>()
@@ -42,8 +42,8 @@ test('killed at any moment, a job makes its table once or not at all', async () 
     const tableName = `killed_${kill}`
     const body = {
       tableName,
-      h3Resolution: 10,
-      aoiGeoJson: boxOf(11.05, 48.05, 11.2, 48.15),
+      h3Resolution: 9,
+      aoiGeoJson: boxOf(11.5, 48.05, 11.7, 48.15),
       osmTags: { building: true, highway: true, shop: true },
       embedder: kill % 2 === 0 ? 'count' : { kind: 'hex2vec', layers: [16, 8], epochs: 2 },
       source: { kind: 'file', path: 'city.osm.pbf' },
@@ -51,12 +51,12 @@ test('killed at any moment, a job makes its table once or not at all', async () 
     }
     const { body: record } = await submit(api, 'createSraiEmbeddings', body)
     const first = await startRunner()
-    await until(api, record.links.self, (job) => job.attempt === 1, 60_000)
+    await until(api, record.links.self, (job) => job.attempt === 1, 120_000)
     await sleep(random() * 3000)
     first.kill('SIGKILL')
     await once(first, 'exit')
     const second = await startRunner()
-    const done = await until(api, record.links.self, (job) => job.terminal, 120_000)
+    const done = await until(api, record.links.self, (job) => job.terminal, 240_000)
     second.kill('SIGTERM')
     await once(second, 'exit')
     expect(done).toMatchObject({ status: 'success', error: null })

@@ -117,7 +117,7 @@ export class AsciiRoute {
 }
 
 /** The elements of a drawing; nodes that no way has are left out. */
-export function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
+function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
   elements: OsmElement[]
   places: Places
 } {
