@@ -122,17 +122,19 @@ function Switch(props: FieldProps): JSX.Element {
   const id = idOf(field)
   return (
     <div class="field">
-      <label class="check" for={id}>
-        <input
-          id={id}
-          type="checkbox"
-          checked={typeof draft === 'boolean' ? draft : field.fallback === true}
-          aria-describedby={`${id}-help`}
-          onChange={(event) => onChange(event.currentTarget.checked)}
-        />
-        <span>{humanise(field.name)}</span>
-        <code class="key">{field.name}</code>
-      </label>
+      <div class="label-row">
+        <label class="check" for={id}>
+          <input
+            id={id}
+            type="checkbox"
+            checked={typeof draft === 'boolean' ? draft : field.fallback === true}
+            aria-describedby={`${id}-help`}
+            onChange={(event) => onChange(event.currentTarget.checked)}
+          />
+          <span>{humanise(field.name)}</span>
+        </label>
+        <Key field={field} />
+      </div>
       <Help {...props} />
     </div>
   )
@@ -269,23 +271,32 @@ function Area(props: FieldProps): JSX.Element {
 
 function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
   const { field } = props
-  const label = (
-    <>
-      {humanise(field.name)}
-      {field.required && (
-        <span class="required" title="required">
-          *
-        </span>
-      )}
-      <code class="key">{field.name}</code>
-    </>
-  )
+  const label = humanise(field.name)
+  const mark = field.required ? 'required' : ''
   return (
     <div class="field">
-      {props.for ? <label for={props.for}>{label}</label> : <span class="label">{label}</span>}
+      <div class="label-row">
+        {props.for ? (
+          <label for={props.for} class={mark}>
+            {label}
+          </label>
+        ) : (
+          <span class={`label ${mark}`}>{label}</span>
+        )}
+        <Key field={field} />
+      </div>
       {props.children}
       <Help {...props} />
     </div>
+  )
+}
+
+/** The name of a field in the request, for those who will send it themselves. */
+function Key({ field }: { field: Field }): JSX.Element {
+  return (
+    <code class="key" aria-hidden="true">
+      {field.name}
+    </code>
   )
 }
 
@@ -295,7 +306,7 @@ function Help({ field, problems }: FieldProps): JSX.Element {
     <div id={`${idOf(field)}-help`}>
       {problem && (
         <p class="problem" role="alert">
-          {humanise(field.name)} {problem}
+          {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
         </p>
       )}
       {field.help && (

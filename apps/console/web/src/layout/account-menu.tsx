@@ -23,9 +23,7 @@ export function AccountMenu(): JSX.Element | null {
         label={`Account of ${email}`}
         button={
           <>
-            <span class="avatar" aria-hidden="true">
-              {(name || email).charAt(0).toUpperCase()}
-            </span>
+            <span class="avatar" aria-hidden="true" data-letter={(name || email).charAt(0).toUpperCase()} />
             <span class="truncate who">{name || email}</span>
           </>
         }

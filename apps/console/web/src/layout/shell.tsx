@@ -65,7 +65,7 @@ function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }):
   return (
     <Menu
       class="project-switch"
-      label={`Project ${project.name}; switch`}
+      label="Switch the project"
       button={
         <>
           <span class="truncate">{project.name}</span>

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { useStore } from '../lib/store.ts'
 import { isDark } from '../lib/theme.ts'
@@ -18,6 +18,7 @@ export interface MapCanvasProps {
 export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const current = useRef<MapLibreMap | null>(null)
+  const [ready, setReady] = useState(false)
   const dark = useStore(isDark)
   useEffect(() => {
     if (!box.current) return
@@ -27,10 +28,12 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
       current.current = map
       setMapTheme(map, isDark.get())
       onMap(map)
+      setReady(true)
     })
     map.on('moveend', () => saveView(projectRef, map))
     return () => {
       current.current = null
+      setReady(false)
       onMap(null)
       map.remove()
     }
@@ -39,7 +42,7 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
     if (current.current) setMapTheme(current.current, dark)
   }, [dark])
   return (
-    <div class="map-box">
+    <div class="map-box" aria-busy={!ready}>
       <div class="canvas" ref={box} />
       {children}
     </div>

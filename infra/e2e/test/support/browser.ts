@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { chromium, type Browser, type Page } from 'playwright-core'
+
+/** The machine's browser, or null. */
+export const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (path) => path !== undefined && existsSync(path),
+)
+
+const SCREENSHOTS = fileURLToPath(new URL('../../../../out/screenshots/', import.meta.url))
+
+/** Starts the browser; maps are drawn without a graphics card. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM ?? '',
+    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  })
+}
+
+/** What went on in a page: trouble it reported, and everything it was sent. */
+export class Watch {
+  readonly trouble: string[] = []
+  readonly origins = new Set<string>()
+  private readonly bodies: Promise<string>[] = []
+  /** Trouble that a step asks for, e.g. a wrong password. */
+  private expected: RegExp | null = null
+
+  constructor(page: Page) {
+    page.on('pageerror', (error) => this.trouble.push(`page error: ${error.message}`))
+    page.on('console', (message) => {
+      const text = `${message.type()}: ${message.text()} ${message.location().url}`
+      if (message.type() === 'error' && !this.expected?.test(text)) this.trouble.push(text)
+    })
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url())
+      if (protocol.startsWith('http')) this.origins.add(origin)
+    })
+    page.on('response', (response) => {
+      const head = response.headersArray().then((headers) => JSON.stringify(headers))
+      this.bodies.push(head.catch(() => ''))
+      const streams = response.headers()['content-type']?.startsWith('text/event-stream') ?? false
+      if (!streams) this.bodies.push(response.text().catch(() => ''))
+    })
+  }
+
+  /** Lets an error of the console pass while the work goes on. */
+  async expecting(error: RegExp, work: () => Promise<void>): Promise<void> {
+    this.expected = error
+    try {
+      await work()
+    } finally {
+      this.expected = null
+    }
+  }
+
+  /** Everything that was received so far. */
+  async received(): Promise<string> {
+    return (await Promise.all(this.bodies)).join('\n')
+  }
+}
+
+/** Violations of WCAG 2.2 A and AA that axe calls serious or critical, one line each. */
+export async function seriousViolations(page: Page): Promise<string[]> {
+  // The page's own policy lets no script in; what comes through the debugger is not held by it.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(async () => {
+    const { axe: engine } = window as unknown as { axe: typeof axe }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    return engine.run(document, { runOnly: { type: 'tag', values: tags } })
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await mkdir(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
+}
+
+/** Waits until the map of the page can be used. */
+export async function mapReady(page: Page): Promise<void> {
+  await page.locator('.map-box[aria-busy="false"]').waitFor()
+  // Handlers are attached with the next frame.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  await page.waitForTimeout(500)
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
+const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE'] as const
+
+/** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
+export interface RunningStack extends AsyncDisposable {
+  readonly home: string
+  readonly consoleUrl: string
+  /** Secrets that nothing outside may ever show. */
+  readonly keys: Readonly<Record<string, string>>
+  readonly password: string
+  output(): string
+}
+
+export async function startStack(settings: Readonly<Record<string, string>>): Promise<RunningStack> {
+  const home = await mkdtemp(join(tmpdir(), 'terrane-e2e-'))
+  const free = await Promise.all(NAMES.map(freePort))
+  const ports = Object.fromEntries(NAMES.map((name, i) => [name, free[i]])) as Record<(typeof NAMES)[number], number>
+  const child = spawn(process.execPath, ['infra/local/src/main.ts'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      TERRANE_HOME: home,
+      ...Object.fromEntries(NAMES.map((name) => [`TERRANE_${name}_PORT`, String(ports[name])])),
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  child.stderr.on('data', (chunk) => (output += String(chunk)))
+  const exited = once(child, 'exit')
+  while (!output.includes('Ctrl-C stops everything')) {
+    if (child.exitCode !== null) throw new Error(`the stack ended:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  const { consolePassword: password = '', ...keys } = JSON.parse(
+    await readFile(join(home, 'keys.json'), 'utf8'),
+  ) as Record<string, string>
+  return {
+    home,
+    consoleUrl: `http://127.0.0.1:${ports.CONSOLE}`,
+    keys,
+    password,
+    output: () => output,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM')
+      await exited
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
