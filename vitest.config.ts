@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/*/{src,test}/**/*.test.ts',
-      'apps/*/{src,test}/**/*.test.ts',
+      'apps/*/{src,test,web/src}/**/*.test.ts',
       'infra/*/{src,test}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],

@@ -24,7 +24,7 @@ export interface TownPlan {
 const ROWS = 9
 
 /** Where the streets of a column and a row cross. */
-export function crossing(column: number, row: number): { lat: number; lon: number } {
+function crossing(column: number, row: number): { lat: number; lon: number } {
   return { lat: 48 + row * 0.002, lon: 11 + column * 0.003 }
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { MODES, Router, type Trip } from '../src/index.ts'
-import { decodeShape, editDistance, mean, overlap, quantile } from './support/compare.ts'
+import { decodeShape, editDistance, mean, overlap, quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'

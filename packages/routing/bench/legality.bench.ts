@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
 
-import { bytesSource, fileSource, openOsm, type OsmReader, writePbf } from '@terrane/osm'
-import { buildCity } from '@terrane/testing/city'
+import { bytesSource, fileSource, openOsm, type OsmReader } from '@terrane/osm'
 
 import { buildNetwork, MODES, Router } from '../src/index.ts'
 import { compareWithDijkstra } from '../test/support/compare-searches.ts'
 import { LegalityChecker } from '../test/support/legality/check.ts'
 import { readTravelMap } from '../test/support/legality/map.ts'
 import { checkRandomRoutes, type FoundViolation } from '../test/support/random-routes.ts'
+import { townPbf } from '../test/support/town.ts'
 import { findExtracts } from './support/extracts.ts'
 
 // Random routes of all modes, walked back to OpenStreetMap by a checker that shares nothing with the engine: does any
@@ -29,9 +29,7 @@ for (const { name, path } of findExtracts(positionals.length > 0 ? positionals :
   readers.push({ name, reader: await openOsm(await fileSource(path)) })
 }
 if (readers.length === 0) {
-  const { elements, header } = buildCity()
-  const bytes = Buffer.concat([...writePbf(elements, header)])
-  readers.push({ name: 'demo town', reader: await openOsm(bytesSource(bytes)) })
+  readers.push({ name: 'demo town', reader: await openOsm(bytesSource(townPbf())) })
 }
 
 const runs = readers.length * MODES.length

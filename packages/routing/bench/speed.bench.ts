@@ -7,7 +7,7 @@ import { type Mode, type Network, Router, type RouteResponse } from '../src/inde
 import { hierarchySearch } from '../src/search/cch/hierarchy.ts'
 import { ngraphSearch } from '../src/search/ngraph.ts'
 import { StateWeights } from '../src/states/weights.ts'
-import { quantile } from './support/compare.ts'
+import { quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { MODES, type Network, RouteProblem, Router, type RouteResponse, type Trip } from '../src/index.ts'
-import { decodeShape } from './support/shape.ts'
+import { decodeShape } from './support/compare.ts'
 import { openTown, placeAt } from './support/town.ts'
 
 let network: Network

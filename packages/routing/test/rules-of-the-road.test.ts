@@ -41,6 +41,14 @@ describe('one-way streets', async () => {
     expect(town.route('EA', { costing: 'pedestrian' }).path).toBe('EBA')
   })
 
+  it('of oneway:motor_vehicle=yes bind cars but not riders', async () => {
+    const cars = await square({ ways: { AB: { ...street('North Street'), 'oneway:motor_vehicle': 'yes' } } })
+    expect(cars.route('EA').path).toBe('EBCDA')
+    expect(cars.route('EA', { costing: 'truck' }).path).toBe('EBCDA')
+    expect(cars.route('AE').path).toBe('ABE')
+    expect(cars.route('EA', { costing: 'bicycle' }).path).toBe('EBA')
+  })
+
   it('with oneway=-1 run against the nodes, and oneway:bicycle=no lets riders through', async () => {
     const backwards = await square({
       ways: { AB: { ...street('North Street'), oneway: '-1', 'oneway:bicycle': 'no' } },

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { bytesSource, fileSource, openOsm, type OsmReader, writePbf } from '@terrane/osm'
-import { buildCity } from '@terrane/testing/city'
+import { bytesSource, fileSource, openOsm, type OsmReader } from '@terrane/osm'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { buildNetwork, MODES, type Network, Router } from '../../src/index.ts'
@@ -10,17 +9,13 @@ import { compareWithDijkstra } from '../support/compare-searches.ts'
 import { LegalityChecker } from '../support/legality/check.ts'
 import { readTravelMap } from '../support/legality/map.ts'
 import { checkRandomRoutes } from '../support/random-routes.ts'
+import { townPbf } from '../support/town.ts'
 
 // oxlint-disable-next-line node/no-process-env -- where the data lies is a matter of the machine
 const shared = process.env.TERRANE_SHARED ?? join(import.meta.dirname, '../../../../../shared')
 
-async function demoTown(): Promise<OsmReader> {
-  const { elements, header } = buildCity()
-  return openOsm(bytesSource(Buffer.concat([...writePbf(elements, header)])))
-}
-
 const PLACES: readonly { name: string; open: () => Promise<OsmReader>; there: boolean }[] = [
-  { name: 'the demo town', open: demoTown, there: true },
+  { name: 'the demo town', open: async () => openOsm(bytesSource(townPbf())), there: true },
   ...['monaco-2023', 'liechtenstein-2021', 'milan-2015'].map((name) => {
     const path = join(shared, 'data/osm', `${name}.osm.pbf`)
     return { name, open: async () => openOsm(await fileSource(path)), there: existsSync(path) }

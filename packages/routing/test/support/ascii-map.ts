@@ -1,7 +1,7 @@
 import { bytesSource, openOsm, type OsmElement, type OsmReader, type OsmTags, writePbf } from '@terrane/osm'
 
 import { buildNetwork, type Network, Router, type Trip, type TripManeuver } from '../../src/index.ts'
-import { decodeShape } from '../../bench/support/compare.ts'
+import { decodeShape } from './compare.ts'
 import { Kind } from '../../src/guide/maneuver.ts'
 
 /** A turn restriction by the letters of its members: ways by their whole word, a node by its letter. */
@@ -117,7 +117,7 @@ export class AsciiRoute {
 }
 
 /** The elements of a drawing; nodes that no way has are left out. */
-export function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
+function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
   elements: OsmElement[]
   places: Places
 } {

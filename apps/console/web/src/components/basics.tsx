@@ -199,10 +199,10 @@ export function Menu(props: {
         type="button"
         {...(props.class === 'account-menu' && { class: 'account' })}
         aria-expanded={open}
-        aria-label={props.label}
         onClick={() => setOpen(!open)}
       >
         {props.button}
+        <span class="visually-hidden">{props.label}</span>
       </button>
       {open && <div class="menu">{props.children(close)}</div>}
     </div>

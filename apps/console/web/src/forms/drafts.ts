@@ -102,15 +102,14 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
     case 'list':
       return readList(field, draft as string, problems)
     case 'group': {
+      // What an optional group asks for counts once something in it is entered.
+      if (!field.required && !isEntered(field, draft)) return undefined
       const { group } = draft as GroupDraft
-      const inside: Problems = new Map()
       const entries = field.fields
-        .map((inner) => [inner.name, readDraft(inner, group[inner.name] ?? emptyDraft(inner), inside, limits)] as const)
+        .map(
+          (inner) => [inner.name, readDraft(inner, group[inner.name] ?? emptyDraft(inner), problems, limits)] as const,
+        )
         .filter(([, value]) => value !== undefined)
-      const set = entries.filter(([name]) => field.fields.find((f) => f.name === name)?.kind !== 'constant')
-      // What an optional group wants inside counts once something in it is set.
-      if (set.length === 0 && !field.required) return undefined
-      for (const [pointer, message] of inside) problems.set(pointer, message)
       return Object.fromEntries(entries)
     }
     case 'variants': {
@@ -124,6 +123,28 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
       return readArea(draft as string, field.pointer, problems, limits)
     case 'json':
       return readJson(draft as string, field.pointer, problems)
+  }
+}
+
+/** True when a person has entered something, however deep. */
+function isEntered(field: Field, draft: Draft): boolean {
+  switch (field.kind) {
+    case 'constant':
+      return false
+    case 'choices':
+      return (draft as readonly string[]).length > 0
+    case 'group': {
+      const { group } = draft as GroupDraft
+      return field.fields.some((inner) => isEntered(inner, group[inner.name] ?? emptyDraft(inner)))
+    }
+    case 'variants': {
+      const { chosen, drafts } = draft as VariantsDraft
+      const variant = field.variants[chosen]
+      if (!variant) return false
+      return !field.required || isEntered(variant.field, drafts[chosen] ?? emptyDraft(variant.field))
+    }
+    default:
+      return draft !== '' && draft !== null
   }
 }
 

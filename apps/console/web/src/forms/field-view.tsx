@@ -271,20 +271,18 @@ function Area(props: FieldProps): JSX.Element {
 
 function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
   const { field } = props
-  const label = (
-    <>
-      {humanise(field.name)}
-      {field.required && (
-        <span class="required" title="required">
-          *
-        </span>
-      )}
-    </>
-  )
+  const label = humanise(field.name)
+  const mark = field.required ? 'required' : ''
   return (
     <div class="field">
       <div class="label-row">
-        {props.for ? <label for={props.for}>{label}</label> : <span class="label">{label}</span>}
+        {props.for ? (
+          <label for={props.for} class={mark}>
+            {label}
+          </label>
+        ) : (
+          <span class={`label ${mark}`}>{label}</span>
+        )}
         <Key field={field} />
       </div>
       {props.children}
@@ -308,7 +306,7 @@ function Help({ field, problems }: FieldProps): JSX.Element {
     <div id={`${idOf(field)}-help`}>
       {problem && (
         <p class="problem" role="alert">
-          {humanise(field.name)} {problem}
+          {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
         </p>
       )}
       {field.help && (

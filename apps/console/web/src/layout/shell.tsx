@@ -65,7 +65,7 @@ function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }):
   return (
     <Menu
       class="project-switch"
-      label={`${project.name} ${project.ref}, switch the project`}
+      label="Switch the project"
       button={
         <>
           <span class="truncate">{project.name}</span>

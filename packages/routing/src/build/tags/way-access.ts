@@ -69,6 +69,7 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const reversed = value === '-1'
   if (reversed) [forward, backward] = [backward, forward]
   ;({ forward, backward } = modeReversals(tags, reversed, { forward, backward }))
+  if (!oneway) ({ forward, backward } = onewayForSome(tags, forward, backward))
   if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
   return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
 }
@@ -214,6 +215,29 @@ function directed(tags: Tags, modes: number, oneway: boolean): { forward: number
 
 function onFootWay(tags: Tags): boolean {
   return FOOT_WAYS.has(tags.get('highway') ?? '') || tags.has('oneway:foot')
+}
+
+/** Vehicles for which alone a street may be one-way. */
+const ONEWAY_GROUPS: readonly (readonly [string, number])[] = [
+  ['oneway:vehicle', MOTOR | bicycle],
+  ['oneway:motor_vehicle', MOTOR],
+  ['oneway:motorcar', car],
+  ['oneway:hgv', truck],
+]
+
+/** Closes a direction of a street that is one-way for some vehicles only, but not to those with a tag of their own. */
+function onewayForSome(tags: Tags, forward: number, backward: number): { forward: number; backward: number } {
+  let own = 0
+  for (const { mode, keys, against } of EXCEPTIONS) {
+    if (keys.some((key) => tags.has(key)) || against(tags)) own |= mode
+  }
+  let [ahead, back] = [forward, backward]
+  for (const [key, group] of ONEWAY_GROUPS) {
+    const value = tags.get(key)
+    if (value === '-1') ahead &= ~(group & ~own)
+    else if (ONEWAY.get(value ?? '') === true) back &= ~(group & ~own)
+  }
+  return { forward: ahead, backward: back }
 }
 
 const BICYCLE_LANES = new Set([

@@ -101,6 +101,8 @@ export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction)
 function onewayFor(tags: OsmTags, mode: Mode): Direction | null {
   for (const key of KEYS[mode].toReversed()) {
     const value = tags[`oneway:${key}`]
+    // A plain “yes” means the way that the street runs, even where that is against its nodes.
+    if (value === 'yes' && tags.oneway === '-1') return 'backward'
     if (value !== undefined) return onewayOf(value)
   }
   if (tags.oneway !== undefined) return onewayOf(tags.oneway)

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FINGERPRINT_FILE, pageFingerprint } from '../src/page/fingerprint.ts'
+
+const CONSOLE = join(import.meta.dirname, '..')
+/** The goal of the first load, without the map engine. */
+const FIRST_LOAD_BYTES = 300 * 1024
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-built-page-'))
+  const vite = join(CONSOLE, 'node_modules', 'vite', 'bin', 'vite.js')
+  await promisify(execFile)(
+    process.execPath,
+    [vite, 'build', '--logLevel', 'error', '--outDir', folder, '--emptyOutDir'],
+    {
+      cwd: CONSOLE,
+    },
+  )
+}, 120_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('the built page', () => {
+  test('first loads at most 300 KB gzip, and no map engine', async () => {
+    const html = await readFile(join(folder, 'index.html'), 'utf8')
+    const linked = [...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, path = '']) => path)
+    expect(linked.some((path) => path.endsWith('.js') && path.startsWith('assets/'))).toBe(true)
+    let bytes = gzipSync(html).length
+    for (const path of [...linked, ...(await latinFont())]) {
+      const content = await readFile(join(folder, path))
+      if (path.endsWith('.js')) expect(content.includes('maplibregl-canvas')).toBe(false)
+      bytes += path.endsWith('.woff2') ? content.length : gzipSync(content, { level: 9 }).length
+    }
+    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
+  })
+
+  test('needs nothing but files of its own origin: no inline script or style, no other host', async () => {
+    const html = await readFile(join(folder, 'index.html'), 'utf8')
+    expect(html).not.toMatch(/<script(?![^>]*src=)/)
+    expect(html).not.toMatch(/<style|style="|https?:\/\//)
+    const sheets = (await readdir(join(folder, 'assets'))).filter((name) => name.endsWith('.css'))
+    for (const sheet of sheets) {
+      const css = await readFile(join(folder, 'assets', sheet), 'utf8')
+      expect(css).not.toMatch(/url\(\s*['"]?https?:|@import/)
+    }
+  })
+
+  test('says what it was built from, so that an old one is built anew', async () => {
+    const written = await readFile(join(folder, FINGERPRINT_FILE), 'utf8')
+    expect(written).toBe(await pageFingerprint(CONSOLE))
+  })
+
+  async function latinFont(): Promise<string[]> {
+    const names = await readdir(join(folder, 'assets'))
+    return names.filter((name) => name.startsWith('inter-latin-wght')).map((name) => `assets/${name}`)
+  }
+})

@@ -1,0 +1,205 @@
+import {
+  ArchiveToPmtiles,
+  CreateGeoEmbeddings,
+  CreateSraiEmbeddings,
+  Ogr2ogrImport,
+  OsmImportArea,
+  OvertureImportArea,
+} from '@terrane/contracts'
+import { describe, expect, test } from 'vitest'
+import { draftOf, emptyDraft, readDraft, type GroupDraft, type Problems } from './drafts.ts'
+import { formOf, type Field } from './fields.ts'
+import { tasksOf, type Schema } from './openapi.ts'
+
+const AREA = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [11, 48],
+      [11.1, 48],
+      [11.1, 48.1],
+      [11, 48.1],
+      [11, 48],
+    ],
+  ],
+}
+
+/** Bodies that the worker takes, each with most of its fields. */
+const BODIES: Readonly<Record<string, { schema: unknown; bodies: readonly Record<string, unknown>[] }>> = {
+  osmImportArea: {
+    schema: OsmImportArea,
+    bodies: [
+      { areaName: 'Town', aoiGeoJson: AREA },
+      {
+        areaName: 'Town',
+        aoiGeoJson: AREA,
+        topics: ['buildings', 'streets'],
+        tablePrefix: 'town',
+        source: { kind: 'file', path: 'town.osm.pbf' },
+        clip: true,
+      },
+      { areaName: 'Town', aoiGeoJson: AREA, source: { kind: 'geofabrik' } },
+    ],
+  },
+  overtureImportArea: {
+    schema: OvertureImportArea,
+    bodies: [
+      { areaName: 'Town', aoiGeoJson: AREA, types: ['building', 'segment'] },
+      { areaName: 'Town', aoiGeoJson: AREA, topics: ['places'], release: '2026-01-21.0' },
+    ],
+  },
+  ogr2ogrImport: {
+    schema: Ogr2ogrImport,
+    bodies: [{ fileUrl: 'https://example.org/a.gpkg', tableName: 'parcels', mode: 'append', limit: 10 }],
+  },
+  createGeoEmbeddings: {
+    schema: CreateGeoEmbeddings,
+    bodies: [
+      { geotiffPath: 'scene.tif', tableName: 'tiles' },
+      {
+        geotiffPath: 'scene.tif',
+        tableName: 'tiles',
+        normalizeEmbeddings: false,
+        tileSize: 128,
+        bands: [2, 1, 0],
+        uploadArtifactsToStorage: true,
+        edge: 'drop',
+        minValidFraction: 0.25,
+      },
+    ],
+  },
+  createSraiEmbeddings: {
+    schema: CreateSraiEmbeddings,
+    bodies: [
+      { tableName: 'cells', h3Resolution: 8, aoiGeoJson: AREA, osmPreset: 'base', embedder: 'count' },
+      {
+        tableName: 'cells',
+        h3Resolution: 8,
+        placeQuery: 'Munich',
+        osmTags: { building: true },
+        embedder: { kind: 'hex2vec', layers: [64, 32], epochs: 5, seed: 1 },
+      },
+      {
+        tableName: 'cells',
+        pipeline: {
+          dataLoaderArgs: { query: 'Munich', filter: { amenity: ['cafe', 'bar'] } },
+          regionalizerArgs: { dgg: { kind: 'h3', resolution: 8 } },
+          fitterArgs: { modelName: 'count' },
+        },
+        uploadArtifactsToStorage: true,
+      },
+    ],
+  },
+  archiveToPmtiles: {
+    schema: ArchiveToPmtiles,
+    bodies: [
+      { table: 'streets' },
+      { table: 'streets', zooms: [4, 12] },
+      { table: 'streets', zooms: { min: 4, max: 12 } },
+      { table: 'streets', zooms: 'auto', properties: ['name', 'kind'] },
+    ],
+  },
+}
+
+describe('forms made from the bodies of the worker', () => {
+  for (const [task, { schema, bodies }] of Object.entries(BODIES)) {
+    const form = formOf(JSON.parse(JSON.stringify(schema)) as Schema)
+
+    test(`${task}: what was sent before comes back as it was`, () => {
+      for (const body of bodies) {
+        const problems: Problems = new Map()
+        expect(readDraft(form, draftOf(form, body), problems)).toEqual(body)
+        expect([...problems]).toEqual([])
+      }
+    })
+
+    test(`${task}: every required field is asked for, and its project is not`, () => {
+      const problems: Problems = new Map()
+      readDraft(form, emptyDraft(form), problems)
+      const { required = [] } = schema as Schema
+      for (const name of required) expect(problems.get(`/${name}`)).toBe('is required')
+      expect(fieldsOf(form).some(({ name }) => name === 'projectTarget')).toBe(false)
+    })
+  }
+})
+
+describe('what a person enters', () => {
+  const form = formOf({
+    type: 'object',
+    properties: {
+      name: { type: 'string', pattern: '^[a-z]+$', maxLength: 5 },
+      size: { type: 'integer', minimum: 1, maximum: 9, default: 3 },
+      bands: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 2, uniqueItems: true },
+      area: { type: 'object', properties: { type: { enum: ['Polygon', 'MultiPolygon'] } } },
+      more: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
+    },
+    required: ['name'],
+  })
+
+  function problemOf(entered: Readonly<Record<string, GroupDraft | string>>): Record<string, string> {
+    const problems: Problems = new Map()
+    const { group } = emptyDraft(form) as GroupDraft
+    readDraft(form, { group: { ...group, ...entered } }, problems, { maxAreaKm2: 100 })
+    return Object.fromEntries(problems)
+  }
+
+  test('is checked field by field before anything is sent', () => {
+    expect(problemOf({ name: 'Ab' })).toEqual({ '/name': 'must match ^[a-z]+$' })
+    expect(problemOf({ name: 'abcdef' })).toEqual({ '/name': 'has more than 5 characters' })
+    expect(problemOf({ name: 'a', size: '1.5' })).toEqual({ '/size': 'must be a whole number' })
+    expect(problemOf({ name: 'a', size: '10' })).toEqual({ '/size': 'must be at most 9' })
+    expect(problemOf({ name: 'a', size: 'many' })).toEqual({ '/size': 'must be a number' })
+    expect(problemOf({ name: 'a', bands: '1' })).toEqual({ '/bands': 'needs at least 2 values' })
+    expect(problemOf({ name: 'a', bands: '1, 1' })).toEqual({ '/bands': 'names a value twice' })
+    expect(problemOf({ name: 'a', bands: '0, 2', size: '9' })).toEqual({})
+  })
+
+  test('an area is read as the worker reads it, limit included', () => {
+    expect(problemOf({ name: 'a', area: '{"type": ' })['/area']).toMatch(/^is not valid JSON/)
+    expect(problemOf({ name: 'a', area: '{"type": "Point", "coordinates": [1, 2]}' })['/area']).toBeDefined()
+    expect(problemOf({ name: 'a', area: JSON.stringify(AREA) })['/area']).toBeUndefined()
+    const large = JSON.stringify(AREA).replaceAll('11.1', '15')
+    expect(problemOf({ name: 'a', area: large })['/area']).toContain('more than the limit of 100')
+  })
+
+  test('an optional group asks for what it needs once something in it is set', () => {
+    const { group } = emptyDraft(form) as GroupDraft
+    const more = (group['more'] as GroupDraft).group
+    expect(problemOf({ name: 'a' })).toEqual({})
+    expect(problemOf({ name: 'a', more: { group: { ...more, b: 'x' } } })).toEqual({ '/more/a': 'is required' })
+  })
+
+  test('nothing entered is nothing sent: the worker fills its own defaults in', () => {
+    const { group } = emptyDraft(form) as GroupDraft
+    expect(readDraft(form, { group: { ...group, name: 'a' } })).toEqual({ name: 'a' })
+  })
+})
+
+test('tasks are read from the document, references resolved, and those without a body are not offered', () => {
+  const tasks = tasksOf({
+    paths: {
+      '/jobs/one': {
+        post: {
+          summary: 'One',
+          description: 'Does one.',
+          requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Body' } } } },
+        },
+      },
+      '/jobs/two': { post: {} },
+      '/capacity': {},
+    },
+    components: { schemas: { Body: { type: 'object', properties: { self: { $ref: '#/components/schemas/Body' } } } } },
+  })
+  expect(tasks.map(({ name, description }) => [name, description])).toEqual([
+    ['one', 'Does one.'],
+    ['two', ''],
+  ])
+  expect(tasks[0]?.body?.properties?.['self']?.type).toBe('object')
+  expect(tasks[1]?.body).toBeNull()
+})
+
+function fieldsOf(form: Field): readonly Field[] {
+  if (form.kind === 'group') return form.fields
+  if (form.kind === 'variants') return form.variants.flatMap(({ field }) => fieldsOf(field))
+  return []
+}
