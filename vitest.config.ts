@@ -12,6 +12,8 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes sooner or later; how soon is not what a test is about.
+    expect: { poll: { timeout: 20_000 } },
     // Node strips the types itself: sources run in tests exactly as they run in production. Through the module runner
     // of vitest a hot loop is an order of magnitude slower.
     experimental: { viteModuleRunner: false },

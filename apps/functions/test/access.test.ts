@@ -140,7 +140,7 @@ describe('who may call what', () => {
     // Five seconds of grace for clocks that differ: it is still good now, and is not remembered beyond its expiry.
     expect(await statusOf('user', { authorization: `Bearer ${short}` })).toBe(200)
     await expect
-      .poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { timeout: 8000, interval: 500 })
+      .poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { timeout: 20_000, interval: 500 })
       .toBe(401)
   })
 
@@ -253,6 +253,13 @@ describe('the interface as clients use it', () => {
       true,
     ])
   })
+})
+
+test('where a proxy refuses 546 the limit answers with the status of the configuration', async () => {
+  await using host = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_LIMIT_STATUS: '503' })
+  await host.deploy('loop', `export default () => { for (;;); }`, { auth: 'none', block_ms: 500 })
+  const response = await fetch(host.url('loop'), { method: 'POST' })
+  expect(await outcome(response)).toMatchObject({ status: 503, code: 'FUNCTION_RESOURCE_LIMIT' })
 })
 
 describe('CORS', () => {

@@ -61,7 +61,7 @@ test('help, and what is wrong with a call', async () => {
   })
 })
 
-test('new, deploy, logs, rollback, secrets, prune: the way of a function', async () => {
+test('new, deploy, logs, rollback, secrets, prune: the way of a function', { timeout: 120_000 }, async () => {
   expect((await terrane(['functions', 'new', 'greet', '--auth', 'none'])).code).toBe(0)
   expect(JSON.parse(await readFile(join(folder, 'functions/greet/function.json'), 'utf8'))).toEqual({
     auth: 'none',

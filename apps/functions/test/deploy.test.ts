@@ -5,7 +5,7 @@ import { ANON_KEY, startApp, type TestApp } from './support/app.ts'
 
 const says = (text: string) => `export default () => new Response(${JSON.stringify(text)})`
 
-describe(`a registry on ${testLane()}`, () => {
+describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   let database: TestDatabase
   let app: TestApp
   let name = ''
@@ -13,7 +13,7 @@ describe(`a registry on ${testLane()}`, () => {
 
   beforeAll(async () => {
     database = await openTestDatabase()
-    app = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '2000' })
+    app = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '6000' })
   }, 60_000)
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
@@ -247,13 +247,13 @@ describe(`a registry on ${testLane()}`, () => {
 
     test('serves what is deployed on the first, follows changes, and forgets what is removed', async () => {
       await app.deploy(name, says('one'))
-      await expect.poll(() => call(other), { timeout: 5000 }).toBe('200 one')
+      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 one')
       await app.deploy(name, says('two'))
-      await expect.poll(() => call(other), { timeout: 5000 }).toBe('200 two')
+      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 two')
       await app.control('POST', `/functions/${name}/rollback`, {})
-      await expect.poll(() => call(other), { timeout: 5000 }).toBe('200 one')
+      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 one')
       await app.control('DELETE', `/functions/${name}`)
-      await expect.poll(() => call(other), { timeout: 5000 }).toBe('404 FUNCTION_NOT_FOUND')
+      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('404 FUNCTION_NOT_FOUND')
     })
   })
 
@@ -269,6 +269,8 @@ describe(`a registry on ${testLane()}`, () => {
         calls++
         seen.add(answer)
         if (!answer.startsWith('200 ')) failed.push(answer)
+        // Leaves the deploys a share of a small machine.
+        await sleep(5)
       }
     })
     for (let i = 1; i <= 10; i++) {

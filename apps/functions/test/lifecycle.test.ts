@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('the life of a host', () => {
       const children = descendants(host.pid!)
       expect(children.length).toBeGreaterThanOrEqual(2)
       host.kill('SIGKILL')
-      await expect.poll(() => children.filter(isAlive), { timeout: 2000, interval: 20 }).toEqual([])
+      await expect.poll(() => children.filter(isAlive), { interval: 20 }).toEqual([])
       const next = await start(profile)
       expect(await text(`${next.url}/calm`)).toBe('calm')
       const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))

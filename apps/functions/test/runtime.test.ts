@@ -121,17 +121,21 @@ for (const { probed, title } of variants) {
     test('a caller who leaves aborts the request inside', async () => {
       await host.deploy(
         'abort',
-        `let aborted = false
+        `let state = 'idle'
          export default (req) => {
-           if (req.url.endsWith('check')) return new Response(String(aborted))
-           req.signal.addEventListener('abort', () => { aborted = true })
+           if (req.url.endsWith('check')) return new Response(state)
+           state = 'waiting'
+           req.signal.addEventListener('abort', () => { state = 'aborted' })
            return new Promise(() => {}) }`,
       )
+      const state = async () => (await fetch(`${host.url('abort')}/check`)).text()
       const leaving = new AbortController()
       const pending = fetch(host.url('abort'), { signal: leaving.signal })
-      setTimeout(() => leaving.abort(), 300)
+      pending.catch(() => {})
+      await expect.poll(state, { timeout: 20_000 }).toBe('waiting')
+      leaving.abort()
       await expect(pending).rejects.toThrow('aborted')
-      await expect.poll(async () => (await fetch(`${host.url('abort')}/check`)).text(), { timeout: 5000 }).toBe('true')
+      await expect.poll(state, { timeout: 20_000 }).toBe('aborted')
     })
 
     test('work handed to waitUntil goes on after the answer and keeps its instance', async () => {
@@ -147,7 +151,7 @@ for (const { probed, title } of variants) {
       const [instance] = host.functions.get('test', 'background')!.pool
       await expect.poll(() => instance!.working).toBe(true)
       await expect
-        .poll(async () => (await fetch(`${host.url('background')}/check`)).text(), { timeout: 5000 })
+        .poll(async () => (await fetch(`${host.url('background')}/check`)).text(), { timeout: 20_000 })
         .toBe('yes')
       await expect.poll(() => instance!.working).toBe(false)
     })

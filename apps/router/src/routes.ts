@@ -2,9 +2,13 @@ import type { Verify } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { RouteProblem, type ProblemBody } from '@terrane/routing'
 import { Counter, type Http } from '@terrane/service'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppDeps } from './app.ts'
 import { ANSWERS, Refusal } from './errors.ts'
+
+/** How long the rest of a refused body is read, in milliseconds. */
+const DISCARD_MS = 5000
 
 /**
  * `POST route`, the only endpoint of the base. Everything under the base that is no route is answered in Valhalla's form.
@@ -23,6 +27,7 @@ export function routingRoutes(base: Http, { engine, verify, registry }: AppDeps)
   base.setErrorHandler((thrown: FastifyError, request, reply) => {
     const problem = problemOf(thrown, request)
     answers.inc({ code: String(problem.error_code) })
+    if (!request.raw.complete) discardRest(request.raw, reply)
     sendProblem(problem, reply)
   })
   base.setNotFoundHandler((request) => {
@@ -72,6 +77,17 @@ function sendProblem(problem: ProblemBody, reply: FastifyReply): void {
   if (status === 405) reply.header('allow', 'POST')
   if (status === 503) reply.header('retry-after', '5')
   void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(problem)
+}
+
+/**
+ * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
+ * has not looked for one yet.
+ */
+function discardRest(request: IncomingMessage, reply: FastifyReply): void {
+  reply.removeHeader('connection')
+  request.resume()
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
+  request.once('close', () => clearTimeout(timer))
 }
 
 function errorCodeOf(body: string): string {

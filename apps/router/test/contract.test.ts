@@ -2,6 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { ROUTING_BASE } from '../src/app.ts'
 import { alongStreet, isRoute, KEY, startRouter, streetsOf, writeTown, type TestRouter } from './harness.ts'
@@ -138,6 +139,24 @@ describe('what is no route', () => {
   test('a body over the limit is refused', async () => {
     const answer = await router.route(`{"id":"${'x'.repeat(400_000)}"}`)
     expect(answer).toMatchObject({ status: 413, body: problem(413_001, 413, 'Payload Too Large') })
+  })
+
+  test('the answer to a huge body is there for a client that looks for it only after sending', async () => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(router.url).port), '127.0.0.1')
+      const body = Buffer.alloc(20_000_000, ' ')
+      socket.on('error', reject)
+      socket.write(`POST ${ROUTING_BASE}/route HTTP/1.1\r\nhost: router\r\napikey: ${KEY}\r\n`)
+      socket.write(`content-length: ${body.length}\r\n\r\n`)
+      socket.write(body, () => {
+        socket.once('data', (data: Buffer) => {
+          socket.destroy()
+          resolve(String(data))
+        })
+      })
+    })
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(answer).toContain('"error_code":413001')
   })
 
   test('outside of the base there are only health and metrics', async () => {

@@ -1,17 +1,23 @@
-import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
+import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { alongStreet, isRoute, makeFolder, startRouter, streetsOf, writeTown } from './harness.ts'
+import { factsOf } from '@terrane/routing'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { Engine } from '../src/engine/engine.ts'
+import { alongStreet, isRoute, makeFolder, startRouter, streetsOf, writeTown, type Answer } from './harness.ts'
 
 const LOADED = 'routing_graphs_total{outcome="loaded"'
 const BUILT = 'routing_graphs_total{outcome="built"'
 const FAILED = 'routing_graphs_total{outcome="failed"'
 
+const isNew = (answer: Answer) => isRoute(answer) && streetsOf(answer)[0] === 'New Street 4'
+
 /** A folder with an extract and the environment of a router on it. */
-async function makeTown(name = 'Old') {
-  const folder = await makeFolder()
+async function makeTown(name = 'Old', given?: string) {
+  const folder = given ?? (await makeFolder())
   const extract = join(folder, 'town.osm.pbf')
   const graph = join(folder, 'graphs', 'graph.bin')
   await writeTown(extract, { name, columns: [0, 8] })
@@ -19,9 +25,15 @@ async function makeTown(name = 'Old') {
   return { folder, extract, graph, env }
 }
 
-test('while the first graph is built, routes are refused and readiness says starting', async () => {
-  const { env } = await makeTown()
-  await using router = await startRouter(env)
+test('while there is no graph yet, routes are refused and readiness says starting', async () => {
+  const { folder, extract } = await makeTown()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const host = await serveFiles((_, response) => void released.then(async () => response.end(await readFile(extract))))
+  await using router = await startRouter({
+    TERRANE_ROUTING_OSM: `http://${host}/town.osm.pbf`,
+    TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
+    TERRANE_FETCH_ALLOW_HOSTS: host,
+  })
   const early = await router.route(alongStreet(0, 8))
   expect(early).toMatchObject({ status: 503, body: { error_code: 503_001, status: 'Service Unavailable' } })
   expect(early.headers.get('retry-after')).toBe('5')
@@ -29,9 +41,21 @@ test('while the first graph is built, routes are refused and readiness says star
   expect(ready.status).toBe(503)
   expect(await ready.json()).toEqual({ status: 'starting', checks: { graph: 'starting' } })
   expect((await fetch(`${router.url}/health/live`)).status).toBe(200)
+  release()
   await router.until(isRoute, alongStreet(0, 8))
   expect((await fetch(`${router.url}/health/ready`)).status).toBe(200)
 })
+
+/** An HTTP server of the test's own; returns its host and port. */
+async function serveFiles(handler: RequestListener): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 test('several extracts are one graph: a route crosses from one to the other', async () => {
   const folder = await makeFolder()
@@ -60,25 +84,34 @@ test('a second start loads the graph file of the first one', async () => {
   expect((await stat(graph)).mtimeMs).toBe(before.mtimeMs)
 })
 
-test.each<[string, (path: string) => Promise<void>]>([
-  ['is cut short', (path) => truncate(path, 5000)],
-  ['is empty', (path) => truncate(path, 0)],
-  ['has one bit changed', (path) => flipBit(path, 0.9)],
-  ['has a damaged directory', (path) => flipBit(path, 0.0001)],
-  ['has another version', (path) => setVersion(path, 99)],
-  ['is something else', (path) => writeFile(path, 'PMTiles and nothing that routes')],
-])('a graph file that %s is built anew', async (_, damage) => {
-  const { env, graph } = await makeTown()
-  {
-    await using first = await startRouter(env)
+describe('a graph file is built anew', () => {
+  let town: Awaited<ReturnType<typeof makeTown>>
+  let whole: Buffer
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'terrane-router-'))
+    town = await makeTown('Old', folder)
+    await using first = await startRouter(town.env)
     await first.until(isRoute, alongStreet(0, 8))
-  }
-  const whole = await readFile(graph)
-  await damage(graph)
-  await using second = await startRouter(env)
-  expect(streetsOf(await second.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
-  expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([0, 1])
-  expect(whole.equals(await readFile(graph))).toBe(true)
+    whole = await readFile(town.graph)
+    return () => rm(folder, { recursive: true, force: true })
+  })
+
+  test.each<[string, (path: string) => Promise<void>]>([
+    ['is cut short', (path) => truncate(path, 5000)],
+    ['is empty', (path) => truncate(path, 0)],
+    ['has one bit changed', (path) => flipBit(path, 0.9)],
+    ['has a damaged directory', (path) => flipBit(path, 0.0001)],
+    ['has another version', (path) => setVersion(path, 99)],
+    ['is something else', (path) => writeFile(path, 'PMTiles and nothing that routes')],
+  ])('when it %s', async (_, damage) => {
+    const { env, graph } = town
+    await writeFile(graph, whole)
+    await damage(graph)
+    await using second = await startRouter(env)
+    expect(streetsOf(await second.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
+    expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([0, 1])
+    expect(whole.equals(await readFile(graph))).toBe(true)
+  })
 })
 
 async function flipBit(path: string, at: number): Promise<void> {
@@ -101,30 +134,36 @@ test('after a start with changed extracts the earlier graph serves until the new
     await first.until(isRoute, alongStreet(0, 8))
   }
   await writeTown(extract, { name: 'New', columns: [0, 8] })
+  const swap = vi.spyOn(Engine.prototype, 'swap')
+  onTestFinished(() => swap.mockRestore())
   await using second = await startRouter(env)
-  const early = await second.until(isRoute, alongStreet(0, 8))
-  expect(streetsOf(early)).toEqual(['Old Street 4'])
-  await second.until((answer) => streetsOf(answer)[0] === 'New Street 4', alongStreet(0, 8))
+  await second.until(isNew, alongStreet(0, 8))
+  const [before, after] = swap.mock.calls.map(([network]) => factsOf(network))
+  expect(before?.inputs).not.toBe(after?.inputs)
+  expect(swap).toHaveBeenCalledTimes(2)
   expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([0, 1])
 })
 
-test('a graph of other extracts, or of the other driving side, is not served in the meantime', async () => {
+test('a graph of other extracts is not served in the meantime; one of the other driving side is replaced', async () => {
   const { env, folder, graph } = await makeTown()
   {
     await using first = await startRouter(env)
     await first.until(isRoute, alongStreet(0, 8))
   }
+  const swap = vi.spyOn(Engine.prototype, 'swap')
+  onTestFinished(() => swap.mockRestore())
   const other = join(folder, 'other.osm.pbf')
   await writeTown(other, { name: 'Other', columns: [0, 8] })
   const changed = { ...env, TERRANE_ROUTING_OSM: other }
   {
     await using second = await startRouter(changed)
     expect(streetsOf(await second.until(isRoute, alongStreet(0, 8)))).toEqual(['Other Street 4'])
+    expect(swap).toHaveBeenCalledTimes(1)
   }
   const before = await stat(graph)
-  await using third = await startRouter({ ...changed, TERRANE_ROUTING_DRIVING_SIDE: 'left' })
+  await using third = await startRouter({ ...changed, TERRANE_ROUTING_DRIVING_SIDE: 'right' })
   await third.until(isRoute, alongStreet(0, 8))
-  while ((await third.metric(BUILT)) === 0) await third.route('{}')
+  await third.untilMetric(BUILT)
   expect((await stat(graph)).ino).not.toBe(before.ino)
 })
 
@@ -137,10 +176,10 @@ test('without extracts the graph file is served as it is, and a new one in its p
   await using router = await startRouter({ TERRANE_ROUTING_GRAPH: old.graph, TERRANE_ROUTING_WATCH_MS: '50' })
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, 'damaged')
-  while ((await router.metric(FAILED)) === 0) await router.route('{}')
+  await router.untilMetric(FAILED)
   expect(streetsOf(await router.route(alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, await readFile(next.graph))
-  await router.until((answer) => streetsOf(answer)[0] === 'New Street 4', alongStreet(0, 8))
+  await router.until(isNew, alongStreet(0, 8))
 })
 
 test('files that are not there end the start and are named', async () => {
@@ -156,7 +195,7 @@ test('an extract that no graph can be made of: readiness says down until there i
   const { env, extract } = await makeTown()
   await writeFile(extract, 'no map at all')
   await using router = await startRouter(env)
-  while ((await router.metric(FAILED)) === 0) await router.route('{}')
+  await router.untilMetric(FAILED)
   const ready = await fetch(`${router.url}/health/ready`)
   expect(await ready.json()).toEqual({ status: 'down', checks: { graph: 'down' } })
   expect((await router.route(alongStreet(0, 8))).body.error_code).toBe(503_001)
@@ -170,15 +209,12 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
   const asked: (string | undefined)[] = []
   let tag = '"1"'
   let isUp = true
-  const server = createServer((request: IncomingMessage, response) => {
+  const host = await serveFiles((request, response) => {
     asked.push(request.headers['if-none-match'])
     if (!isUp) response.writeHead(500).end()
     else if (request.headers['if-none-match'] === tag) response.writeHead(304).end()
     else void readFile(extract).then((bytes) => response.writeHead(200, { etag: tag }).end(bytes))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  onTestFinished(() => void server.close())
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
   const env = {
     TERRANE_ROUTING_OSM: `http://${host}/town.osm.pbf?signature=secret`,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
@@ -198,7 +234,7 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
     tag = '"2"'
     await writeTown(extract, { name: 'New', columns: [0, 8] })
     second.deps.keeper.refresh()
-    await second.until((answer) => streetsOf(answer)[0] === 'New Street 4', alongStreet(0, 8))
+    await second.until(isNew, alongStreet(0, 8))
     expect(asked).toEqual([undefined, '"1"', '"1"'])
   }
   // A server that is down is no reason not to start.
@@ -214,6 +250,6 @@ test('a URL into a private network is refused unless the operator allows it', as
     TERRANE_ROUTING_OSM: 'http://127.0.0.1:9/town.osm.pbf',
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
   })
-  while ((await router.metric(FAILED)) === 0) await router.route('{}')
+  await router.untilMetric(FAILED)
   expect(router.deps.keeper.failure).toMatchObject({ code: 'URL_REFUSED' })
 })

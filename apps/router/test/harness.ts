@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import type { ProblemBody, RouteResponse } from '@terrane/routing'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { buildApp, ROUTING_BASE } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps, type Deps } from '../src/deps.ts'
+
+// A graph is built by a process of its own, which takes its time where others work too.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 export const KEY = 'the-services-key-of-the-tests'
 
@@ -21,7 +24,7 @@ export interface TownPlan {
 const ROWS = 9
 
 /** Where the streets of a column and a row cross. */
-export function crossing(column: number, row: number): { lat: number; lon: number } {
+function crossing(column: number, row: number): { lat: number; lon: number } {
   return { lat: 48 + row * 0.002, lon: 11 + column * 0.003 }
 }
 
@@ -64,7 +67,10 @@ export interface TestRouter extends AsyncDisposable {
   route(body: unknown): Promise<Answer>
   /** Waits until a graph is served whose answers pass. */
   until(passes: (answer: Answer) => boolean, body: unknown): Promise<Answer>
+  /** The value of a metric; its name with the labels that tell it from others. */
   metric(name: string): Promise<number>
+  /** Waits until a metric is no longer zero. */
+  untilMetric(name: string): Promise<void>
 }
 
 export interface Answer {
@@ -94,6 +100,11 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
     })
     return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] }
   }
+  const metric = async (name: string) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    const line = text.split('\n').find((each) => each.startsWith(name))
+    return line === undefined ? 0 : Number(line.split(' ').at(-1))
+  }
   return {
     url,
     deps,
@@ -105,10 +116,9 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
         await sleep(50)
       }
     },
-    metric: async (name) => {
-      const text = await (await fetch(`${url}/metrics`)).text()
-      const line = text.split('\n').find((each) => each.startsWith(name))
-      return line === undefined ? 0 : Number(line.split(' ').at(-1))
+    metric,
+    untilMetric: async (name) => {
+      while ((await metric(name)) === 0) await sleep(50)
     },
     [Symbol.asyncDispose]: async () => {
       await app.close()

@@ -59,26 +59,27 @@ export const Env = Type.Object({
   TERRANE_MAX_AOI_KM2: Type.Number({
     default: 100_000,
     minimum: 0,
-    description: 'Imports: largest area; 0 = no limit.',
+    description: 'Imports and region embeddings: largest area; 0 = no limit.',
   }),
   TERRANE_MAX_AOI_VERTICES: Type.Integer({
     default: 50_000,
     minimum: 4,
-    description: 'Imports: most positions of an area.',
+    description: 'Imports and region embeddings: most positions of an area.',
   }),
   TERRANE_OSM_SOURCE: Type.String({
     default: 'geofabrik',
-    description: 'osmImportArea without a source: geofabrik, overpass, or the file or URL of an extract.',
+    description:
+      'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, or the file or URL of an extract.',
   }),
   TERRANE_OSM_MAX_BYTES: Type.Integer({
     default: 4_294_967_296,
     minimum: 1,
-    description: 'osmImportArea: largest extract to download.',
+    description: 'OpenStreetMap: largest extract to download.',
   }),
   TERRANE_OSM_MAX_NODES: Type.Integer({
     default: 268_435_456,
     minimum: 1,
-    description: 'osmImportArea: most nodes of an extract; each takes 10 bytes of memory.',
+    description: 'OpenStreetMap: most nodes of an extract; each takes 10 bytes of memory.',
   }),
   TERRANE_GEOFABRIK_URL: Type.String({
     default: 'https://download.geofabrik.de',
@@ -92,7 +93,7 @@ export const Env = Type.Object({
     default: '',
     pattern: '^(https?://.*)?$',
     description:
-      'createSraiEmbeddings: search address of a Nominatim server, e.g. https://nominatim.openstreetmap.org/search?email=…; none when empty.',
+      'createSraiEmbeddings: search address of a Nominatim server for placeQuery, with parameters such as email if it wants them; none when empty.',
   }),
   TERRANE_OGR2OGR: Type.String({
     default: '',

@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { coverArea } from '@terrane/embeddings/srai'
 import { openStore } from '@terrane/storage'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { TOWN, boxOf, townElements, townPbf } from './osm-town.ts'
 
 const TASK = 'createSraiEmbeddings'
+const PATIENCE_MS = 120_000
+vi.setConfig({ testTimeout: 2 * PATIENCE_MS })
+
 const MAX_CELLS = 2000
 const FILE = { kind: 'file', path: 'town.osm.pbf' }
 /** Something of each kind: points, lines, closed ways that are areas, an area of a relation. */
@@ -82,7 +85,7 @@ async function start(body: object): Promise<JobRecord> {
 }
 
 async function run(body: object): Promise<JobRecord> {
-  return until(worker, (await start(body)).links.self, (job) => job.terminal, 120_000)
+  return until(worker, (await start(body)).links.self, (job) => job.terminal, PATIENCE_MS)
 }
 
 async function query<Row extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -116,11 +119,13 @@ async function nothingLeft(table: string): Promise<void> {
 async function importTown(prefix: string, body: object): Promise<void> {
   const sent = { areaName: 'Town', tablePrefix: prefix, aoiGeoJson: TOWN, source: FILE, ...body }
   const { body: record } = await submit(worker, 'osmImportArea', sent)
-  expect(await until(worker, record.links.self, (job) => job.terminal, 60_000)).toMatchObject({ status: 'success' })
+  expect(await until(worker, record.links.self, (job) => job.terminal, PATIENCE_MS)).toMatchObject({
+    status: 'success',
+  })
 }
 
 describe('a town', () => {
-  test('becomes a table of cells with counts, as PostGIS counts them', { timeout: 120_000 }, async () => {
+  test('becomes a table of cells with counts, as PostGIS counts them', async () => {
     const job = await run({ ...FLAT, tableName: 'counted' })
     const cells = coverArea({ area: [AREA.coordinates as [number, number][][]], resolution: 8 })
     expect(job).toMatchObject({
@@ -385,7 +390,7 @@ describe('a place', () => {
     ['is too large', answers([{ geojson: boxOf(0, 0, 10, 10) }]), 'AOI_TOO_LARGE'],
     ['has an outline that crosses itself', answers([{ geojson: { type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]] } }]), 'AOI_INVALID'],
     ['makes too many cells', answers([{ geojson: boxOf(11, 48, 11.4, 48.4) }]), 'size_guard_exceeded'],
-  ])('that %s is an error and leaves nothing', { timeout: 120_000 }, async ([why, route, code]) => {
+  ])('that %s is an error and leaves nothing', async ([why, route, code]) => {
     routes.set('/search', route)
     const table = name()
     const job = await run({ ...place, h3Resolution: 9, tableName: table, placeQuery: `a place that ${why}` })
@@ -477,24 +482,24 @@ test('the guard counts the cells before any data are asked for, and the capacity
 describe('a cancelled job leaves nothing', () => {
   const cancel = (job: JobRecord) => worker.app.inject({ method: 'DELETE', url: job.links.self, headers: HEADERS })
 
-  test('while data are on their way', { timeout: 60_000 }, async () => {
+  test('while data are on their way', async () => {
     routes.set('/slow.osm.pbf', (_, response) => void response.writeHead(200).write(townPbf().subarray(0, 100)))
     const table = name()
     const job = await start({ ...FLAT, tableName: table, source: { kind: 'url', url: `${origin}/slow.osm.pbf` } })
-    await until(worker, job.links.self, ({ progress }) => progress?.phase === 'download')
+    await until(worker, job.links.self, ({ progress }) => progress?.phase === 'download', PATIENCE_MS)
     expect((await cancel(job)).statusCode).toBe(202)
-    const ended = await until(worker, job.links.self)
+    const ended = await until(worker, job.links.self, ({ terminal }) => terminal, PATIENCE_MS)
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
     await nothingLeft(table)
   })
 
-  test('while hex2vec learns', { timeout: 60_000 }, async () => {
+  test('while hex2vec learns', async () => {
     const table = name()
     const embedder = { kind: 'hex2vec', layers: [2000, 2000], epochs: 100 }
     const job = await start({ ...FLAT, tableName: table, h3Resolution: 9, embedder })
-    await until(worker, job.links.self, ({ progress }) => progress?.phase === 'train')
+    await until(worker, job.links.self, ({ progress }) => progress?.phase === 'train', PATIENCE_MS)
     expect((await cancel(job)).statusCode).toBe(202)
-    const ended = await until(worker, job.links.self)
+    const ended = await until(worker, job.links.self, ({ terminal }) => terminal, PATIENCE_MS)
     expect(ended).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
     await nothingLeft(table)
   })

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -17,8 +17,9 @@ test('.env.example is a file that can be loaded', () => {
 })
 
 test('compose.yaml sets only variables that an app reads', () => {
-  const [compose] = parseAllDocuments(read('infra/compose.yaml'), { merge: true })
-  const { services } = compose?.toJS() as { services: Record<string, { environment?: Record<string, string> }> }
+  const { services } = parse(read('infra/compose.yaml'), { merge: true }) as {
+    services: Record<string, { environment?: Record<string, string> }>
+  }
   expect(Object.keys(services).toSorted()).toEqual(['console', 'database', 'functions', 'origin', 'router', 'worker'])
   for (const [name, { environment = {} }] of Object.entries(services)) {
     const unknown = Object.keys(environment).filter((key) => !known.has(key) && key !== 'POSTGRES_PASSWORD')

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { MODES, Router, type Trip } from '../src/index.ts'
-import { decodeShape, editDistance, mean, overlap, quantile } from './support/compare.ts'
+import { decodeShape, editDistance, mean, overlap, quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, type Valhalla } from './support/valhalla.ts'
@@ -68,7 +68,7 @@ async function compare(router: Router, valhalla: Valhalla, request: BenchRequest
     found: true,
     errors: '',
     overlap: alike,
-    regret: mine.trip.legs.length > 1 ? NaN : await regretOf(valhalla, request, mine.trip, theirs.trip),
+    regret: mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request, mine.trip, theirs.trip),
     time: mine.trip.summary.time / theirs.trip.summary.time,
     edit: alike < 0.98 ? NaN : editDistance(typesOf(mine.trip), typesOf(theirs.trip)) / longest,
     texts: alike < 0.98 ? NaN : 1 - editDistance(myTexts, theirTexts) / longest,

@@ -147,3 +147,25 @@ test('the OpenAPI document is made from the schemas that validate', async () => 
     additionalProperties: false,
   })
 })
+
+test('an answer that is sent while the server closes ends its connection, so that no request follows on it', async () => {
+  const app = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  app.get('/slow', async () => {
+    arrive()
+    await released
+    return { ok: true }
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const answer = fetch(`${url}/slow`)
+  await arrived
+  const { promise: closing, resolve: closes } = Promise.withResolvers<void>()
+  app.server.once('close', () => closes())
+  const closed = app.close()
+  while (app.server.listening) await new Promise((resolve) => setImmediate(resolve))
+  release()
+  const { status, headers } = await answer
+  expect([status, headers.get('connection')]).toEqual([200, 'close'])
+  await Promise.all([closing, closed])
+})

@@ -5,8 +5,12 @@ import { expect, test } from 'vitest'
 import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
 import { printTiles } from './example.ts'
 import { UTM33 } from './fixtures.ts'
+import { archivePlaces } from './vector/example.ts'
+import { point } from './vector/feature-source.ts'
+import { readArchive } from './vector/read-archive.ts'
+import { WkbWriter } from './vector/wkb-writer.ts'
 
-test('the example of the README is the one that runs here', async () => {
+test('the first example of the README is the one that runs here', async () => {
   const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
   expect(readme).toContain(readFileSync(join(import.meta.dirname, 'example.ts'), 'utf8'))
   const folder = mkdtempSync(join(tmpdir(), 'terrane-readme-'))
@@ -20,6 +24,25 @@ test('the example of the README is the one that runs here', async () => {
       expect.stringMatching(/^tile 0: 1 valid, at 13\.58866\d+ 50\.54337\d+, first value 2\.500$/),
       expect.stringMatching(/^tile 1: 1 valid, at 13\.5958849.*, first value -2\.500$/),
     ])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the second example of the README is the one that runs here', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+  expect(readme).toContain(readFileSync(join(import.meta.dirname, 'vector/example.ts'), 'utf8'))
+  const folder = mkdtempSync(join(tmpdir(), 'terrane-readme-'))
+  try {
+    const path = join(folder, 'places.pmtiles')
+    const wkb = [point(11, 48), point(-70, -33)].map((geometry) => {
+      const writer = new WkbWriter()
+      writer.write(geometry)
+      return writer.bytes.slice(0, writer.at)
+    })
+    expect(await archivePlaces(wkb, ['here', 'there'], path)).toBe('2 features in 22 tiles of zooms 0 to 10')
+    const { header } = await readArchive(Uint8Array.from(readFileSync(path)))
+    expect([header.minZoom, header.maxZoom, header.minLon, header.maxLat]).toEqual([0, 10, -70, 48])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -6,7 +6,7 @@ import { Pool, type PoolOptions } from './pool.ts'
 
 const NETWORK = { file: { buffer: new SharedArrayBuffer(8) } } as unknown as Network
 
-async function openPool(options: Partial<PoolOptions> = {}) {
+async function openPool(options: Partial<PoolOptions> = {}, onFinished = onTestFinished) {
   const lost: string[] = []
   const pool = await Pool.open(NETWORK, {
     threads: 1,
@@ -19,7 +19,7 @@ async function openPool(options: Partial<PoolOptions> = {}) {
     onThreadLost: (reason) => lost.push(reason),
     ...options,
   })
-  onTestFinished(() => pool.close())
+  onFinished(() => pool.close())
   return { pool, lost }
 }
 
@@ -30,8 +30,8 @@ test('every request gets its own answer, whatever thread it goes to', async () =
   expect(answers).toEqual(texts.map((text) => ({ status: 200, body: text.toUpperCase() })))
 })
 
-test('a request that takes too long is refused, and those behind it are answered by another thread', async () => {
-  const { pool, lost } = await openPool({ timeoutMs: 3000 })
+test.concurrent('a request that takes too long is refused, and those behind it are answered by another thread', async (context) => {
+  const { pool, lost } = await openPool({ timeoutMs: 5000 }, context.onTestFinished)
   const [hanging, ...others] = await Promise.allSettled(['hang', 'a', 'b', 'c'].map((text) => pool.answer(text)))
   expect(hanging).toEqual({ status: 'rejected', reason: new Refusal(ANSWERS.tookTooLong) })
   expect(others.map((other) => other.status === 'fulfilled' && other.value.body)).toEqual(['A', 'B', 'C'])
@@ -53,8 +53,8 @@ test('a computation that fails is answered as unknown, and the thread goes on', 
   expect(lost).toEqual([])
 })
 
-test('more requests than the queue takes are refused at once', async () => {
-  const { pool } = await openPool({ queue: 3, timeoutMs: 3000 })
+test.concurrent('more requests than the queue takes are refused at once', async (context) => {
+  const { pool } = await openPool({ queue: 3, timeoutMs: 5000 }, context.onTestFinished)
   // One in work, one ahead, three waiting.
   const accepted = ['hang', 'a', 'b', 'c', 'd'].map((text) => pool.answer(text))
   for (const answer of accepted) answer.catch(() => {})

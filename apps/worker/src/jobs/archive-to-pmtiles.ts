@@ -141,7 +141,8 @@ function explained(cause: unknown, source: SpatialTable): unknown {
   if (cause instanceof TerraneError || !(cause instanceof Error) || typeof code !== 'string' || code.length !== 5) {
     return cause
   }
-  return tableUnreadable({ table: source.name, reason: cause.message }, { cause })
+  // PostGIS reports its errors as internal ones.
+  return tableUnreadable({ table: source.name, reason: cause.message, isSpatial: code === 'XX000' }, { cause })
 }
 
 async function* withProgress(

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -47,7 +47,7 @@ function buildTiles(folder: string, config: string, extract: string): boolean {
   writeFileSync(draft, made.stdout)
   const env = { ...process.env, LD_LIBRARY_PATH: join(PACKAGE, 'linux/x64/lib') }
   const isBuilt =
-    runs(join(PACKAGE, 'linux/x64/valhalla_build_tiles'), ['-c', draft, extract], env) &&
+    runs(join(PACKAGE, 'linux/x64/valhalla_build_tiles'), ['-c', draft, extract], { env, cwd: folder }) &&
     runs('python3', [join(PACKAGE, 'valhalla_build_extract'), '-c', draft])
   if (isBuilt) writeFileSync(config, made.stdout)
   return isBuilt
@@ -60,6 +60,6 @@ function quiet(config: string): string {
   return JSON.stringify(settings)
 }
 
-function runs(command: string, flags: readonly string[], env = process.env): boolean {
-  return spawnSync(command, flags, { stdio: 'ignore', env }).status === 0
+function runs(command: string, flags: readonly string[], options: SpawnSyncOptions = {}): boolean {
+  return spawnSync(command, flags, { ...options, stdio: 'ignore' }).status === 0
 }

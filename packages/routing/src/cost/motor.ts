@@ -139,7 +139,7 @@ export class MotorCosting implements Costing {
       return Infinity
     if (this.#excludes && this.#excluded(from, to)) return Infinity
     const through = this.#transitions.leavesDestinationOnly(from, to) ? THROUGH_PENALTY : 0
-    return through + this.#turnCost(from, to, turn, internal)
+    return through + this.#turnCost(from, to, turn, internal && !TWO_WHEELED.has(this.mode))
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {
@@ -301,6 +301,9 @@ export class MotorCosting implements Costing {
     return true
   }
 }
+
+/** Modes for which turning around inside a crossing is like any other turns. */
+const TWO_WHEELED = new Set<Mode>(['motorcycle', 'motor_scooter'])
 
 const FERRIES = new Set<number>([Use.ferry, Use.railFerry])
 

@@ -139,7 +139,8 @@ const CYCLING_SPEEDS: Readonly<Record<string, number>> = { road: 25, cross: 20, 
  * options are equal texts.
  */
 export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
-  const said = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+  const said =
+    typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
   const options: Record<string, number | boolean | string> = {}
   for (const [name, rule] of Object.entries(TABLES[mode])) options[name] = readOption(rule, said[name])
   if (mode === 'bicycle') options.cycling_speed ||= CYCLING_SPEEDS[options.bicycle_type as string]!

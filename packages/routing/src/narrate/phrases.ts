@@ -21,8 +21,6 @@ export interface Phrases {
   /** {destination}, {side}; what is said on arrival, and what is said ahead of it */
   readonly destination: DestinationPhrases
   readonly destinationAhead: DestinationPhrases
-  /** {before}, {street} */
-  readonly becomes: string
   /** {street}, {sign} */
   readonly continue: { readonly plain: string; readonly on: string; readonly toward: string }
   readonly bear: TurnPhrases

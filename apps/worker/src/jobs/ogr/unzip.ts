@@ -15,6 +15,9 @@ const SYMLINK = 0xa000
 const FILE_TYPE = 0xf000
 const IN_ZIP64 = 0xffffffff
 const READ_BYTES = 1 << 18
+const LONGEST_NAME = 200
+/** Room for the names and extra fields of an entry; few take a tenth of it. */
+const ENTRY_BYTES = 4096
 
 /** What an archive may hold. Data compress well below this ratio; bombs do not. */
 export interface ZipLimits {
@@ -60,6 +63,7 @@ async function readEntries(file: FileHandle, limits: ZipLimits): Promise<Entry[]
   const { count, start, length } = await findDirectory(file, size)
   if (count > limits.maxEntries)
     throw zipRefused({ reason: `it holds ${count} entries, more than ${limits.maxEntries}` })
+  if (length > (count + 1) * ENTRY_BYTES) throw zipRefused({ reason: 'its directory is larger than its entries need' })
   const bytes = await readAt(file, start, length)
   const entries: Entry[] = []
   let total = 0
@@ -116,7 +120,12 @@ async function findDirectory(
 function checkName(name: string): void {
   const parts = name.split('/')
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
-  const isBad = name === '' || name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name) || parts.includes('..')
+  const isBad =
+    name === '' ||
+    name.startsWith('/') ||
+    /[\\:\u0000-\u001f]/.test(name) ||
+    parts.includes('..') ||
+    isLong(parts.at(-1)!)
   if (isBad) throw zipRefused({ reason: `it holds the path ${JSON.stringify(name.slice(0, 80))}` })
 }
 
@@ -130,6 +139,10 @@ function checkEntry(entry: Entry, flags: number, limits: ZipLimits): void {
     throw zipRefused({ reason: `${name} would grow to more than ${limits.maxRatio} times its size` })
   }
   if (size > limits.maxBytes) throw zipRefused({ reason: `it holds more than ${limits.maxBytes} bytes` })
+}
+
+function isLong(name: string): boolean {
+  return Buffer.byteLength(name.toLowerCase()) > LONGEST_NAME
 }
 
 /** Bombs let many entries share the same compressed bytes. */

@@ -71,6 +71,8 @@ type Barrier = 'gate' | 'bollard' | 'sump_buster' | 'wall'
 
 const GATES = new Set(['gate', 'yes', 'lift_gate', 'swing_gate', 'sliding_beam'])
 const BOLLARDS = new Set(['bollard', 'block', 'kissing_gate', 'motorcycle_barrier', 'cycle_barrier', 'chain', 'bar'])
+/** Only walkers fit through. */
+const TURNSTILES = new Set(['turnstile', 'full-height_turnstile', 'stile', 'horse_stile'])
 const WALLS = new Set(['fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
 
 function barrierKind(tags: Tags): Barrier | null {
@@ -178,6 +180,7 @@ function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolea
   if (closed) access = 0
   else if (meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false || tags.get('smoothness') === 'impassable')
     access = Access.foot
+  if (said === undefined && TURNSTILES.has(tags.get('barrier') ?? '')) access &= Access.foot
   if (kind === 'bollard' && said === undefined) access = ALL_ACCESS & ~VEHICLES
   else if (kind === 'sump_buster') access = ALL_ACCESS & ~CARS
   else if (kind === 'wall') access = 0

@@ -65,10 +65,11 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const value = tags.get('oneway')
   const oneway = roundabout || ONEWAY.get(value ?? '') === true
   let { forward, backward } = directed(tags, open.modes, oneway)
-  ;({ forward, backward } = directionOverrides(tags, forward, backward))
+  ;({ forward, backward } = directionOverrides(tags, open.tagged, { forward, backward }))
   const reversed = value === '-1'
   if (reversed) [forward, backward] = [backward, forward]
-  ;({ forward, backward } = modeReversals(tags, forward, backward))
+  ;({ forward, backward } = modeReversals(tags, reversed, { forward, backward }))
+  if (!oneway) ({ forward, backward } = onewayForSome(tags, forward, backward))
   if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
   return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
 }
@@ -113,7 +114,6 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
     if ((modes & bus) === 0) return null
     modes &= bus | taxi
   }
-  if (tags.get('service') === 'driveway' && !tags.has('access')) modes |= ROAD
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
 }
@@ -217,6 +217,29 @@ function onFootWay(tags: Tags): boolean {
   return FOOT_WAYS.has(tags.get('highway') ?? '') || tags.has('oneway:foot')
 }
 
+/** Vehicles for which alone a street may be one-way. */
+const ONEWAY_GROUPS: readonly (readonly [string, number])[] = [
+  ['oneway:vehicle', MOTOR | bicycle],
+  ['oneway:motor_vehicle', MOTOR],
+  ['oneway:motorcar', car],
+  ['oneway:hgv', truck],
+]
+
+/** Closes a direction of a street that is one-way for some vehicles only, but not to those with a tag of their own. */
+function onewayForSome(tags: Tags, forward: number, backward: number): { forward: number; backward: number } {
+  let own = 0
+  for (const { mode, keys, against } of EXCEPTIONS) {
+    if (keys.some((key) => tags.has(key)) || against(tags)) own |= mode
+  }
+  let [ahead, back] = [forward, backward]
+  for (const [key, group] of ONEWAY_GROUPS) {
+    const value = tags.get(key)
+    if (value === '-1') ahead &= ~(group & ~own)
+    else if (ONEWAY.get(value ?? '') === true) back &= ~(group & ~own)
+  }
+  return { forward: ahead, backward: back }
+}
+
 const BICYCLE_LANES = new Set([
   'shared_lane',
   'share_busway',
@@ -229,19 +252,27 @@ const BICYCLE_LANES = new Set([
 ])
 
 /** Tags that open or close a single direction, whatever the one-way tags say. */
-function directionOverrides(tags: Tags, forward: number, backward: number): { forward: number; backward: number } {
+function directionOverrides(
+  tags: Tags,
+  tagged: number,
+  { forward, backward }: { forward: number; backward: number },
+): { forward: number; backward: number } {
   const lanesBothSides =
     anyOf(tags, ['cycleway:both'], BICYCLE_LANES) ||
     (anyOf(tags, ['cycleway:right'], BICYCLE_LANES) && anyOf(tags, ['cycleway:left'], BICYCLE_LANES))
   let both = lanesBothSides ? bicycle : 0
   const busLane = (key: string): boolean => tags.get(key) === 'lane'
   if (busLane('busway') || (busLane('busway:left') && busLane('busway:right'))) both |= bus
-  return { forward: override(tags, 'forward', forward | both), backward: override(tags, 'backward', backward | both) }
+  return {
+    forward: override(tags, 'forward', { modes: forward | both, tagged }),
+    backward: override(tags, 'backward', { modes: backward | both, tagged }),
+  }
 }
 
-function override(tags: Tags, direction: string, modes: number): number {
+function override(tags: Tags, direction: string, { modes, tagged }: { modes: number; tagged: number }): number {
   const of = (key: string): string | undefined => tags.get(`${key}:${direction}`)
-  let result = modes
+  // What closes the direction to all does not bind the modes that have a tag of their own.
+  let result = meaning(ACCESS, of('access')) === false ? modes & tagged : modes
   const motor = of('motor_vehicle') ?? of('vehicle')
   if (motor !== undefined) result = withMode(result, MOTOR, meaning(MOTOR_VEHICLE, motor))
   const walk = of('foot')
@@ -255,10 +286,14 @@ function withMode(modes: number, mode: number, open: boolean | undefined): numbe
   return open === true ? modes | mode : modes & ~mode
 }
 
-/** Modes whose own one-way tag runs against the nodes, and lanes for buses and taxis that are counted. */
-function modeReversals(tags: Tags, forward: number, backward: number): { forward: number; backward: number } {
+/** Modes whose own one-way tag alone runs against the nodes, and lanes for buses and taxis that are counted. */
+function modeReversals(
+  tags: Tags,
+  reversed: boolean,
+  { forward, backward }: { forward: number; backward: number },
+): { forward: number; backward: number } {
   let swap = 0
-  for (const { mode, keys } of EXCEPTIONS) if (keys.some((key) => tags.get(key) === '-1')) swap |= mode
+  for (const { mode, keys } of EXCEPTIONS) if (!reversed && keys.some((key) => tags.get(key) === '-1')) swap |= mode
   let ahead = (forward & ~swap) | (backward & swap)
   let back = (backward & ~swap) | (forward & swap)
   for (const [key, mode] of [

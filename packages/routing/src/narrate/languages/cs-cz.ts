@@ -64,7 +64,6 @@ export const csCZ: Phrases = {
     side: 'Cíl bude {side}.',
     atSide: '{destination} bude {side}.',
   },
-  becomes: '{before} přechází v: {street}.',
   continue: { plain: 'Pokračujte.', on: 'Pokračujte: {street}.', toward: 'Pokračujte, směr {sign}.' },
   bear: turnPhrases('Odbočte mírně {side}', tails, sides),
   turn: turnPhrases('Odbočte {side}', tails, sides),

@@ -64,7 +64,6 @@ export const deDE: Phrases = {
     side: 'Gleich erreichen Sie {side} Ihr Ziel.',
     atSide: 'Gleich erreichen Sie {side} Ihr Ziel: {destination}.',
   },
-  becomes: '{before} wird zu {street}.',
   continue: {
     plain: 'Setzen Sie Ihren Weg fort.',
     on: 'Setzen Sie Ihren Weg auf {street} fort.',

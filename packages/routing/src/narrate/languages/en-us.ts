@@ -67,7 +67,6 @@ export const enUS: Phrases = {
     side: 'Your destination will be on the {side}.',
     atSide: '{destination} will be on the {side}.',
   },
-  becomes: '{before} becomes {street}.',
   continue: { plain: 'Continue.', on: 'Continue on {street}.', toward: 'Continue toward {sign}.' },
   bear: {
     left: 'left',

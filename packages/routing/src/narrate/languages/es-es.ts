@@ -66,7 +66,6 @@ export const esES: Phrases = {
     side: 'Su destino estará a la {side}.',
     atSide: '{destination} estará a la {side}.',
   },
-  becomes: '{before} pasa a ser {street}.',
   continue: { plain: 'Continúe.', on: 'Continúe por {street}.', toward: 'Continúe hacia {sign}.' },
   bear: turnPhrases('Gire ligeramente a la {side}', tails, sides),
   turn: turnPhrases('Gire a la {side}', tails, sides),
@@ -143,7 +142,7 @@ export const esES: Phrases = {
     sides,
   ),
   roundabout: roundaboutPhrases('Entre en la rotonda', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entre en la rotonda {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entre en {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Salga de la rotonda.',
     onto: 'Salga de la rotonda por {street}.',

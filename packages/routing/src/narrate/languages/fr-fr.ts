@@ -78,7 +78,6 @@ export const frFR: Phrases = {
     side: 'Votre destination sera sur la {side}.',
     atSide: '{destination} sera sur la {side}.',
   },
-  becomes: '{before} devient {street}.',
   continue: { plain: 'Continuez.', on: 'Continuez sur {street}.', toward: 'Continuez vers {sign}.' },
   bear: turnPhrases('Tournez légèrement à {side}', tails, sides),
   turn: turnPhrases('Tournez à {side}', tails, sides),
@@ -145,7 +144,7 @@ export const frFR: Phrases = {
   },
   merge: mergePhrases({ plain: 'Insérez-vous', side: 'Insérez-vous à {side}' }, tails, sides),
   roundabout: roundaboutPhrases('Entrez dans le rond-point', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entrez dans le rond-point {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Engagez-vous sur {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Quittez le rond-point.',
     onto: 'Quittez le rond-point sur {street}.',

@@ -64,7 +64,6 @@ export const itIT: Phrases = {
     side: 'La tua destinazione sarà sulla {side}.',
     atSide: '{destination} sarà sulla {side}.',
   },
-  becomes: '{before} diventa {street}.',
   continue: { plain: 'Continua.', on: 'Continua su {street}.', toward: 'Continua in direzione {sign}.' },
   bear: turnPhrases('Svolta leggermente a {side}', tails, sides),
   turn: turnPhrases('Svolta a {side}', tails, sides),
@@ -131,7 +130,7 @@ export const itIT: Phrases = {
   },
   merge: mergePhrases({ plain: 'Immettiti', side: 'Immettiti a {side}' }, tails, sides),
   roundabout: roundaboutPhrases('Entra nella rotatoria', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entra nella rotatoria {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entra in {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Esci dalla rotatoria.',
     onto: 'Esci dalla rotatoria su {street}.',

@@ -74,7 +74,6 @@ export const nlNL: Phrases = {
     side: 'Uw bestemming komt aan de {side}.',
     atSide: '{destination} komt aan de {side}.',
   },
-  becomes: '{before} gaat over in {street}.',
   continue: { plain: 'Ga verder.', on: 'Ga verder op {street}.', toward: 'Ga verder richting {sign}.' },
   bear: turnPhrases('Sla schuin {side} af', tails, sides),
   turn: turnPhrases('Sla {side} af', tails, sides),
@@ -134,7 +133,7 @@ export const nlNL: Phrases = {
   },
   merge: mergePhrases({ plain: 'Voeg in', side: 'Voeg {side} in' }, { ...tails, onto: ' op {street}' }, sides),
   roundabout: roundaboutPhrases('Rijd de rotonde op', exits, tails),
-  namedRoundabout: roundaboutPhrases('Rijd rotonde {circle} op', exits, tails),
+  namedRoundabout: roundaboutPhrases('Rijd {circle} op', exits, tails),
   leaveRoundabout: {
     plain: 'Verlaat de rotonde.',
     onto: 'Verlaat de rotonde naar {street}.',

@@ -75,7 +75,6 @@ export const plPL: Phrases = {
     side: 'Cel będzie po {side} stronie.',
     atSide: '{destination} będzie po {side} stronie.',
   },
-  becomes: '{before} przechodzi w: {street}.',
   continue: { plain: 'Kontynuuj.', on: 'Kontynuuj: {street}.', toward: 'Kontynuuj, kierunek: {sign}.' },
   bear: turnPhrases('Skręć lekko w {side}', tails, sides),
   turn: turnPhrases('Skręć w {side}', tails, sides),
@@ -138,7 +137,7 @@ export const plPL: Phrases = {
     right: 'prawej',
   }),
   roundabout: roundaboutPhrases('Wjedź na rondo', exits, tails),
-  namedRoundabout: roundaboutPhrases('Wjedź na rondo: {circle},', exits, tails),
+  namedRoundabout: roundaboutPhrases('Wjedź na {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Zjedź z ronda.',
     onto: 'Zjedź z ronda: {street}.',

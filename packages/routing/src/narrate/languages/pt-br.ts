@@ -64,7 +64,6 @@ export const ptBR: Phrases = {
     side: 'Seu destino estará à {side}.',
     atSide: '{destination} estará à {side}.',
   },
-  becomes: '{before} se torna {street}.',
   continue: { plain: 'Continue.', on: 'Continue em {street}.', toward: 'Continue, sentido {sign}.' },
   bear: turnPhrases('Vire levemente à {side}', tails, sides),
   turn: turnPhrases('Vire à {side}', tails, sides),
@@ -132,7 +131,7 @@ export const ptBR: Phrases = {
     sides,
   ),
   roundabout: roundaboutPhrases('Entre na rotatória', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entre na rotatória {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entre em {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Saia da rotatória.',
     onto: 'Saia da rotatória em {street}.',

@@ -1,5 +1,5 @@
 import type { Mode } from '../../../src/index.ts'
-import { type Segment, TravelMap } from './map.ts'
+import type { Segment, TravelMap } from './map.ts'
 import { holdsFor, type Restriction } from './restrictions.ts'
 import { type Direction, isAgainstOneway, isStopped, wayAccess } from './rules.ts'
 

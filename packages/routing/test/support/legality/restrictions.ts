@@ -36,9 +36,8 @@ export function readRestriction({ id, tags = {}, members }: OsmRelation): Restri
 /** Whether a restriction holds for a mode: for vehicles, but not for those that are excepted. */
 export function holdsFor({ tags }: Restriction, mode: Mode): boolean {
   const keys = KEYS[mode].filter((key) => key !== 'access')
-  const except = (tags.except ?? '').split(/[;,]/).map((part) => part.trim())
-  if (keys.some((key) => except.includes(key))) return false
-  const named = [...Object.keys(tags), tags.type!].filter((key) => key.startsWith('restriction:'))
-  const general = tags.restriction !== undefined && tags.type === 'restriction'
-  return general ? mode !== 'pedestrian' : keys.some((key) => named.includes(`restriction:${key}`))
+  const except = new Set((tags.except ?? '').split(/[;,]/).map((part) => part.trim()))
+  if (keys.some((key) => except.has(key))) return false
+  if (tags.restriction !== undefined && tags.type === 'restriction') return mode !== 'pedestrian'
+  return keys.some((key) => tags[`restriction:${key}`] !== undefined || tags.type === `restriction:${key}`)
 }

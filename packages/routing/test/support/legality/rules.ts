@@ -50,6 +50,8 @@ export function wayAccess(tags: OsmTags, mode: Mode, direction: Direction): Verd
   const said = sayAccess(tags, mode, direction)
   const closed = isClosedByClass(tags, mode)
   if (said === null) return closed ? 'closed' : 'open'
+  // Whoever must not ride on the road rides on the lane or track that belongs to it.
+  if (mode === 'bicycle' && said.verdict === 'closed' && hasCycleway(tags)) return 'open'
   // What holds for everybody does not open a footway to cars unless it says that everybody may use it.
   if (said.key === 'access' && closed) return said.verdict === 'open' ? 'open' : 'closed'
   return said.verdict
@@ -66,6 +68,10 @@ function isClosedByClass(tags: OsmTags, mode: Mode): boolean {
   if (MOTOR.has(mode)) return NO_MOTOR.has(highway)
   // A grade for mountain bikes says that they ride there.
   return mode === 'bicycle' && NO_BICYCLE.has(highway) && !Object.keys(tags).some((key) => key.startsWith('mtb:'))
+}
+
+function hasCycleway(tags: OsmTags): boolean {
+  return SIDES.some((side) => !['no', 'none', 'separate'].includes(tags[`cycleway${side}`] ?? 'no'))
 }
 
 /** What the most specific tag says, and its key; null without any. */
@@ -95,6 +101,8 @@ export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction)
 function onewayFor(tags: OsmTags, mode: Mode): Direction | null {
   for (const key of KEYS[mode].toReversed()) {
     const value = tags[`oneway:${key}`]
+    // A plain “yes” means the way that the street runs, even where that is against its nodes.
+    if (value === 'yes' && tags.oneway === '-1') return 'backward'
     if (value !== undefined) return onewayOf(value)
   }
   if (tags.oneway !== undefined) return onewayOf(tags.oneway)

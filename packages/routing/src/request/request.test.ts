@@ -1,0 +1,160 @@
+import { expect, it } from 'vitest'
+
+import { DEFAULT_LIMITS } from './limits.ts'
+import { RouteProblem } from './problems.ts'
+import { readRequest, type RouteRequest } from './request.ts'
+
+const A = { lat: 47.1, lon: 9.5 }
+const B = { lat: 47.2, lon: 9.6 }
+
+function copies(count: number): object[] {
+  return Array.from({ length: count }, () => A)
+}
+
+function read(body: unknown): RouteRequest {
+  return readRequest(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_LIMITS)
+}
+
+function problem(body: unknown): [number, string] | null {
+  try {
+    read(body)
+    return null
+  } catch (error) {
+    if (error instanceof RouteProblem) return [error.body.error_code, error.body.error]
+    throw error
+  }
+}
+
+// Codes and messages are those that Valhalla 3.6.1 was seen to answer.
+it.each<[string, unknown, number, string]>([
+  ['text that is no JSON', '{"locations":', 100, 'Failed to parse json request'],
+  ['an array', '[]', 100, 'Failed to parse json request'],
+  ['very deep nesting', '['.repeat(100_000), 100, 'Failed to parse json request'],
+  ['an empty body', '', 110, "Insufficiently specified required parameter 'locations'"],
+  ['no locations', { costing: 'auto' }, 110, "Insufficiently specified required parameter 'locations'"],
+  ['an empty list', { locations: [], costing: 'auto' }, 110, "Insufficiently specified required parameter 'locations'"],
+  ['one location', { locations: [A], costing: 'auto' }, 120, 'Insufficient number of locations provided'],
+  ['no costing', { locations: [A, B] }, 124, 'No edge/node costing provided'],
+  ['a costing that is no text', { locations: [A, B], costing: 5 }, 124, 'No edge/node costing provided'],
+  ['an unknown costing', { locations: [A, B], costing: 'plane' }, 125, "No costing method found: 'plane'"],
+  [
+    'a costing named like a property of all objects',
+    { locations: [A, B], costing: 'constructor' },
+    125,
+    "No costing method found: 'constructor'",
+  ],
+  [
+    'an unknown costing before bad locations',
+    { locations: [{}], costing: 'plane' },
+    125,
+    "No costing method found: 'plane'",
+  ],
+  ['a location without a place', { locations: [A, {}], costing: 'auto' }, 130, 'Failed to parse location'],
+  [
+    'a latitude beyond the pole',
+    { locations: [A, { lat: 91, lon: 9 }], costing: 'auto' },
+    130,
+    'Failed to parse location',
+  ],
+  [
+    'an endless latitude',
+    '{"locations":[{"lat":1e308,"lon":1e308},{"lat":1e309,"lon":0}],"costing":"auto"}',
+    130,
+    'Failed to parse location',
+  ],
+  [
+    'a bad excluded place',
+    { locations: [A, B], costing: 'auto', exclude_locations: [{}] },
+    133,
+    'Failed to parse avoid',
+  ],
+  [
+    'a bad excluded area',
+    { locations: [A, B], costing: 'auto', exclude_polygons: [[[1, 'x']]] },
+    137,
+    'Failed to parse polygon',
+  ],
+  ['too many locations', { locations: copies(21), costing: 'auto' }, 150, 'Exceeded max locations: 20'],
+  ['ten thousand locations', { locations: copies(10_000), costing: 'bus' }, 150, 'Exceeded max locations: 50'],
+  [
+    'too far apart',
+    { locations: [A, { lat: 47, lon: 15 }], costing: 'pedestrian' },
+    154,
+    'Path distance exceeds the max distance limit: 250000 meters',
+  ],
+  [
+    'too many excluded places',
+    { locations: [A, B], costing: 'auto', exclude_locations: copies(51) },
+    157,
+    'Exceeded max avoid locations: 50',
+  ],
+  [
+    'no date to depart at',
+    { locations: [A, B], costing: 'auto', date_time: { type: 1 } },
+    160,
+    'Date and time required for origin for date_type of depart at',
+  ],
+  [
+    'a date that is none',
+    { locations: [A, B], costing: 'auto', date_time: { type: 1, value: 'noon' } },
+    162,
+    'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM',
+  ],
+  ['an unknown shape format', { locations: [A, B], costing: 'auto', shape_format: 'wkt' }, 164, 'Invalid shape format'],
+  [
+    'a huge excluded area',
+    {
+      locations: [A, B],
+      costing: 'auto',
+      exclude_polygons: [
+        [
+          [9, 47],
+          [9.2, 47],
+          [9.2, 47.2],
+          [9, 47],
+        ],
+      ],
+    },
+    167,
+    'Exceeded maximum circumference for exclude_polygons: 10000 meters',
+  ],
+])('refuses %s', (_, body, code, message) => {
+  expect(problem(body)).toEqual([code, message])
+})
+
+it('is lenient where Valhalla is', () => {
+  const { locations, units, directions, id, dateTime } = read({
+    locations: [
+      { lat: '47.1', lon: 369.5 },
+      { ...B, type: 'stopover' },
+    ],
+    costing: 'auto',
+    units: 'furlongs',
+    directions_type: 'songs',
+    id: 7,
+    date_time: { type: 9 },
+  })
+  expect(locations[0]).toMatchObject({ lat: 47.1, lon: expect.closeTo(9.5, 9) })
+  expect(locations.map(({ type }) => type)).toEqual(['break', 'break'])
+  expect({ units, directions, id, dateTime }).toEqual({
+    units: 'kilometers',
+    directions: 'instructions',
+    id: null,
+    dateTime: null,
+  })
+})
+
+it('reads the older places of names', () => {
+  const { units, language, excludeLocations } = read({
+    locations: [A, B],
+    costing: 'auto',
+    directions_options: { units: 'miles', language: 'de' },
+    avoid_locations: [A],
+  })
+  expect({ units, language, places: excludeLocations.length }).toEqual({ units: 'miles', language: 'de', places: 1 })
+})
+
+it('offers alternates between two locations only, and no more than the limit', () => {
+  expect(read({ locations: [A, B], costing: 'auto', alternates: 9 }).alternates).toBe(2)
+  expect(read({ locations: [A, B, A], costing: 'auto', alternates: 2 }).alternates).toBe(0)
+})

@@ -1,0 +1,74 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bytesSource, openOsm, writePbf } from '@terrane/osm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { buildNetwork, factsOf, type Network, readNetworkFile, Router, writeNetworkFile } from '../src/index.ts'
+import { openTown, placeAt, townPbf } from './support/town.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'terrane-routing-'))
+const path = join(folder, 'town.graph')
+let network: Network
+
+beforeAll(async () => {
+  network = await openTown()
+  await writeNetworkFile(network.file, path)
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it('a graph file answers as the network it was written from, and nothing else is left beside it', async () => {
+  const request = { locations: [placeAt(network, 0.2, 0.3), placeAt(network, 0.8, 0.7)], costing: 'bicycle' }
+  const read = await readNetworkFile(path)
+  expect(new Router(read).route(request)).toEqual(new Router(network).route(request))
+  expect(factsOf(read)).toEqual(factsOf(network))
+  expect(readdirSync(folder)).toEqual(['town.graph'])
+})
+
+it('the same extract makes the same file, byte for byte', async () => {
+  const copy = join(folder, 'again.graph')
+  await writeNetworkFile((await openTown()).file, copy)
+  expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
+  rmSync(copy)
+})
+
+it('two copies of an extract make the network of one', async () => {
+  const reader = (): ReturnType<typeof openOsm> => openOsm(bytesSource(townPbf(), 'town.osm.pbf'))
+  const doubled = await buildNetwork([await reader(), await reader()], { drivingSide: 'right' })
+  expect(factsOf(doubled)).toMatchObject({ nodes: factsOf(network).nodes, edges: factsOf(network).edges })
+})
+
+it.each([
+  ['is cut short', (file: string) => truncateSync(file, 100_000)],
+  ['is cut within its header', (file: string) => truncateSync(file, 12)],
+  ['is empty', (file: string) => truncateSync(file, 0)],
+  ['is something else', (file: string) => writeFileSync(file, 'GIF89a'.repeat(100))],
+  ['is of another version', (file: string) => writeFileSync(file, patched(4, 99))],
+])('a graph file that %s is refused as no graph', async (_, damage) => {
+  const copy = join(folder, 'damaged.graph')
+  writeFileSync(copy, readFileSync(path))
+  damage(copy)
+  await expect(readNetworkFile(copy)).rejects.toMatchObject({ code: 'NOT_A_GRAPH' })
+  rmSync(copy)
+})
+
+it('an extract without a street is refused, and named', async () => {
+  const pond = writePbf([
+    { type: 'node', id: 1, lon: 9, lat: 47, tags: {} },
+    { type: 'node', id: 2, lon: 9.1, lat: 47, tags: {} },
+    { type: 'way', id: 1, refs: [1, 2], tags: { natural: 'water' } },
+  ])
+  await expect(
+    buildNetwork([await openOsm(bytesSource(Buffer.concat([...pond]), 'pond.osm.pbf'))]),
+  ).rejects.toMatchObject({
+    code: 'EMPTY_NETWORK',
+    message: expect.stringContaining('pond.osm.pbf'),
+  })
+})
+
+function patched(at: number, value: number): Buffer {
+  const bytes = readFileSync(path)
+  bytes.writeUInt32LE(value, at)
+  return bytes
+}

@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest'
+
+import { type AsciiTown, type Drawing, drawTown } from './support/ascii-map.ts'
+
+const street = (name: string) => ({ highway: 'residential', name })
+
+/** A square with two ways around: the short one over B, the long one over D and C. */
+const SQUARE = `
+  A-----B-----E
+  |     |
+  |     |
+  |     |
+  D-----C
+`
+
+const square = (more: Partial<Drawing>): Promise<AsciiTown> =>
+  drawTown({
+    map: SQUARE,
+    meters: 30,
+    ...more,
+    ways: {
+      AB: street('North Street'),
+      BE: street('East Street'),
+      BC: street('Middle Street'),
+      DC: street('South Street'),
+      AD: street('West Street'),
+      ...more.ways,
+    },
+  })
+
+describe('one-way streets', async () => {
+  const town = await square({ ways: { AB: { ...street('North Street'), oneway: 'yes' } } })
+
+  it('are driven along, not against', () => {
+    expect(town.route('AE').path).toBe('ABE')
+    expect(town.route('EA').path).toBe('EBCDA')
+  })
+
+  it('bind riders but not walkers', () => {
+    expect(town.route('EA', { costing: 'bicycle' }).path).toBe('EBCDA')
+    expect(town.route('EA', { costing: 'pedestrian' }).path).toBe('EBA')
+  })
+
+  it('of oneway:motor_vehicle=yes bind cars but not riders', async () => {
+    const cars = await square({ ways: { AB: { ...street('North Street'), 'oneway:motor_vehicle': 'yes' } } })
+    expect(cars.route('EA').path).toBe('EBCDA')
+    expect(cars.route('EA', { costing: 'truck' }).path).toBe('EBCDA')
+    expect(cars.route('AE').path).toBe('ABE')
+    expect(cars.route('EA', { costing: 'bicycle' }).path).toBe('EBA')
+  })
+
+  it('with oneway=-1 run against the nodes, and oneway:bicycle=no lets riders through', async () => {
+    const backwards = await square({
+      ways: { AB: { ...street('North Street'), oneway: '-1', 'oneway:bicycle': 'no' } },
+    })
+    expect(backwards.route('AE').path).toBe('ADCBE')
+    expect(backwards.route('EA').path).toBe('EBA')
+  })
+})
+
+describe('turn restrictions', async () => {
+  const restrictions = [
+    { from: 'AB', via: 'B', to: 'BC', tags: { restriction: 'no_right_turn', except: 'bicycle;bus' } },
+  ]
+  const town = await square({ restrictions })
+
+  it('keep cars from turning', () => {
+    expect(town.route('AC').path).toBe('ADC')
+    expect(town.route('AE').path).toBe('ABE')
+  })
+
+  it('do not bind whom they except, nor walkers', async () => {
+    const far = await square({ restrictions, ways: { DC: { highway: 'construction' } } })
+    expect(() => far.route('AC')).not.toThrow()
+    expect(far.route('AC').path).not.toBe('ABC')
+    for (const costing of ['bicycle', 'bus', 'pedestrian']) expect(far.route('AC', { costing }).path).toBe('ABC')
+  })
+
+  it('of the only kind close everything else', async () => {
+    const only = await square({
+      restrictions: [{ from: 'AB', via: 'B', to: 'BC', tags: { restriction: 'only_right_turn' } }],
+    })
+    expect(only.route('AE').path).not.toBe('ABE')
+    expect(only.route('AC').path).toBe('ABC')
+  })
+
+  it('over a way bind only those who come the whole way', async () => {
+    const over = await drawTown({
+      map: `
+        A---B---C
+            |
+            |
+        D---E---F
+            |
+            G---H
+      `,
+      meters: 30,
+      ways: {
+        AB: street('a'),
+        BC: street('b'),
+        BE: street('via'),
+        DE: street('d'),
+        EF: street('f'),
+        EG: street('g'),
+        GH: street('h'),
+        FH: street('round'),
+      },
+      restrictions: [{ from: 'AB', via: ['BE'], to: 'EF', tags: { restriction: 'no_left_turn' } }],
+    })
+    expect(over.route('AF').path).toBe('ABEGHF')
+    expect(over.route('CF').path).toBe('CBEF')
+    expect(over.route('AG').path).toBe('ABEG')
+    expect(over.route('AF', { costing: 'pedestrian' }).path).toBe('ABEF')
+  })
+})
+
+describe('barriers', async () => {
+  const map = `
+    A--x--B
+    |     |
+    |     |
+    D-----C
+  `
+  const town = (tags: Record<string, string>): Promise<AsciiTown> =>
+    drawTown({
+      map,
+      meters: 30,
+      ways: { AxB: street('Short Street'), BC: street('b'), DC: street('c'), AD: street('d') },
+      nodes: { x: tags },
+    })
+
+  it.each([
+    ['a bollard', { barrier: 'bollard' }, 'ADCB', 'AxB'],
+    ['a bollard that cars may pass', { barrier: 'bollard', motor_vehicle: 'yes' }, 'AxB', 'AxB'],
+    ['a wall', { barrier: 'wall' }, 'ADCB', 'ADCB'],
+    ['a guard rail with motor_vehicle=no', { barrier: 'guard_rail', motor_vehicle: 'no' }, 'ADCB', 'AxB'],
+    ['a turnstile', { barrier: 'turnstile' }, 'ADCB', 'ADCB'],
+    ['a cattle grid', { barrier: 'cattle_grid' }, 'AxB', 'AxB'],
+  ])('%s', async (_name, tags, car, bicycle) => {
+    const given = await town(tags)
+    expect(given.route('AB').path).toBe(car)
+    expect(given.route('AB', { costing: 'bicycle' }).path).toBe(bicycle)
+    if (tags.barrier !== 'wall') expect(given.route('AB', { costing: 'pedestrian' }).path).toBe('AxB')
+  })
+})
+
+describe('access', async () => {
+  it('private ways are for those who begin or end there', async () => {
+    const town = await square({ ways: { AB: { ...street('Private Street'), access: 'private' } } })
+    expect(town.route('DE').path).toBe('DCBE')
+    expect(town.route('CA').path).toBe('CDA')
+    const inside = await drawTown({
+      map: 'A---B---C',
+      ways: { AB: street('Public Street'), BC: { ...street('Private Drive'), access: 'private' } },
+      meters: 40,
+    })
+    expect(inside.route('AC').path).toBe('ABC')
+    expect(inside.route('CA').path).toBe('CBA')
+  })
+
+  it.each([
+    ['bicycle=no with a grade for mountain bikes', { bicycle: 'no', 'mtb:scale': '1' }, 'bicycle'],
+    ['motorroad=yes on a street of any class', { motorroad: 'yes' }, 'bicycle'],
+    ['motorroad=yes for walkers', { motorroad: 'yes' }, 'pedestrian'],
+    ['vehicle=agricultural', { vehicle: 'agricultural' }, 'auto'],
+    ['motor_vehicle=forestry', { motor_vehicle: 'forestry' }, 'auto'],
+    ['access=no', { access: 'no' }, 'pedestrian'],
+    ['hgv=no', { hgv: 'no' }, 'truck'],
+    ['access:forward=no in that direction', { 'access:forward': 'no' }, 'auto'],
+  ])('%s closes a street', async (_name, tags, costing) => {
+    const town = await square({ ways: { AB: { ...street('North Street'), ...tags } } })
+    expect(town.route('AE', { costing }).path).toBe('ADCBE')
+  })
+
+  it('oneway=-1 with oneway:bus=-1 is turned around once', async () => {
+    const tags = { oneway: '-1', 'oneway:bus': '-1' }
+    const town = await square({ ways: { AB: { ...street('North Street'), ...tags } } })
+    expect(town.route('AE', { costing: 'bus' }).path).toBe('ADCBE')
+    expect(town.route('EA', { costing: 'bus' }).path).toBe('EBA')
+  })
+
+  it('service=driveway does not open a footway to cars', async () => {
+    const town = await square({ ways: { AB: { highway: 'footway', service: 'driveway' } } })
+    expect(town.route('AE').path).toBe('ADCBE')
+  })
+})
+
+describe('stops between', async () => {
+  const town = await drawTown({
+    map: `
+      A---B---C---D
+          |   |
+          |   |
+          E-1-F
+    `,
+    meters: 40,
+    ways: {
+      ABCD: street('Main Street'),
+      BE: street('Left Lane'),
+      EF: street('Back Lane'),
+      CF: street('Right Lane'),
+    },
+  })
+
+  it('break and break_through end a leg, through and via do not', () => {
+    for (const [stop, legs] of Object.entries({ break: 2, break_through: 2, through: 1, via: 1 })) {
+      const { trip } = town.route('A1D', { stop })
+      expect(trip.legs.length, stop).toBe(legs)
+      expect(trip.locations.map(({ type }) => type)).toEqual(['break', stop, 'break'])
+    }
+  })
+
+  it.each([
+    ['through', 'ABE1FCBA'],
+    ['break_through', 'ABE1 1FCBA'],
+    ['via', 'ABE1EBA'],
+    ['break', 'ABE1 1EBA'],
+  ])('%s runs %s: the through ones go on along the street, the others may turn around', (stop, path) => {
+    expect(town.route('A1A', { stop }).path).toBe(path)
+  })
+})
+
+describe('turning around', async () => {
+  const town = await drawTown({
+    map: `
+      A---B---C
+          |
+          D
+    `,
+    meters: 60,
+    ways: { AB: street('West Street'), BC: street('East Street'), BD: street('Blind Lane') },
+    restrictions: [{ from: 'AB', via: 'B', to: 'BC', tags: { restriction: 'no_straight_on' } }],
+  })
+
+  it('happens at a dead end, when there is no other way', () => {
+    const route = town.route('AC')
+    expect(route.path).toBe('ABDBC')
+    expect(route.kinds.some((kind) => kind.startsWith('uturn'))).toBe(true)
+  })
+})

@@ -1,0 +1,46 @@
+import { seededRandom } from '@terrane/core'
+import { expect, it } from 'vitest'
+
+import { visitNearest } from '../src/snap/nearest.ts'
+import { openTown } from './support/town.ts'
+
+const { graph } = await openTown()
+const METERS_PER_DEGREE = 110_567
+
+it('visits geometries from the nearest outward, as trying each of them would', () => {
+  const random = seededRandom(4)
+  const [west, east] = [Math.min(...graph.nodeLon) / 1e7, Math.max(...graph.nodeLon) / 1e7]
+  const [south, north] = [Math.min(...graph.nodeLat) / 1e7, Math.max(...graph.nodeLat) / 1e7]
+  for (let i = 0; i < 40; i++) {
+    const lon = west + (east - west) * (random() * 1.2 - 0.1)
+    const lat = south + (north - south) * (random() * 1.2 - 0.1)
+    const visited: number[] = []
+    visitNearest(graph, lon, lat, Infinity, ({ meters }) => visited.push(meters) < 12)
+    const all = Array.from({ length: graph.firstPoint.length - 1 }, (_, shape) => metersTo(shape, lon, lat))
+    const expected = all.toSorted((a, b) => a - b).slice(0, 12)
+    visited.forEach((meters, rank) => expect(meters).toBeCloseTo(expected[rank]!, 1))
+  }
+})
+
+it('visits nothing beyond the limit', () => {
+  let visits = 0
+  visitNearest(graph, graph.nodeLon[0]! / 1e7 + 1, graph.nodeLat[0]! / 1e7, 500, () => ++visits > 0)
+  expect(visits).toBe(0)
+})
+
+function metersTo(shape: number, lon: number, lat: number): number {
+  const scale = Math.cos((lat * Math.PI) / 180) * METERS_PER_DEGREE
+  const place = (point: number): [number, number] => [
+    (graph.pointLon[point]! / 1e6 - lon) * scale,
+    (graph.pointLat[point]! / 1e6 - lat) * METERS_PER_DEGREE,
+  ]
+  let least = Infinity
+  for (let point = graph.firstPoint[shape]!; point < graph.firstPoint[shape + 1]! - 1; point++) {
+    const [ax, ay] = place(point)
+    const [bx, by] = place(point + 1)
+    const square = (bx - ax) ** 2 + (by - ay) ** 2
+    const share = square === 0 ? 0 : Math.max(0, Math.min(1, -(ax * (bx - ax) + ay * (by - ay)) / square))
+    least = Math.min(least, Math.hypot(ax + share * (bx - ax), ay + share * (by - ay)))
+  }
+  return least
+}

@@ -1,0 +1,182 @@
+import { bytesSource, openOsm, type OsmElement, type OsmReader, type OsmTags, writePbf } from '@terrane/osm'
+
+import { buildNetwork, type Network, Router, type Trip, type TripManeuver } from '../../src/index.ts'
+import { decodeShape } from './compare.ts'
+import { Kind } from '../../src/guide/maneuver.ts'
+
+/** A turn restriction by the letters of its members: ways by their whole word, a node by its letter. */
+export interface DrawnRestriction {
+  readonly from: string
+  readonly via: string | readonly string[]
+  readonly to: string
+  readonly tags: OsmTags
+}
+
+/** What is drawn: nodes are letters, places to route from and to are digits, lines are there for the reader only. */
+export interface Drawing {
+  readonly map: string
+  /** Tags of each way by the letters of its nodes, in their order. */
+  readonly ways: Readonly<Record<string, OsmTags>>
+  readonly nodes?: Readonly<Record<string, OsmTags>>
+  readonly restrictions?: readonly DrawnRestriction[]
+  /** Metres from one column to the next; a row is twice that. */
+  readonly meters?: number
+}
+
+const ORIGIN = { lon: 11, lat: 48 }
+const METERS_PER_DEGREE = 111_195
+const METERS_PER_DEGREE_LON = METERS_PER_DEGREE * Math.cos((ORIGIN.lat * Math.PI) / 180)
+
+type Places = ReadonlyMap<string, { readonly lon: number; readonly lat: number }>
+
+/** A street network drawn with letters, in the manner of Valhalla's own tests, to route on. */
+export class AsciiTown {
+  readonly reader: OsmReader
+  readonly network: Network
+  readonly #router: Router
+  readonly #places: Places
+
+  constructor(reader: OsmReader, network: Network, places: Places) {
+    this.reader = reader
+    this.network = network
+    this.#router = new Router(network)
+    this.#places = places
+  }
+
+  /** Where a letter or digit is, as a location of a request. */
+  at(place: string): { lon: number; lat: number } {
+    const found = this.#places.get(place)
+    if (found === undefined) throw new Error(`there is no ${place} on the map`)
+    return found
+  }
+
+  /**
+   * Routes between places, one character each.
+   *
+   * @param more what else the request says; `stop` is the type of the places between
+   */
+  route(places: string, more: Readonly<Record<string, unknown>> & { stop?: string } = {}): AsciiRoute {
+    const { stop = 'break', ...rest } = more
+    const locations = Array.from(places, (place, i) => ({
+      ...this.at(place),
+      type: i > 0 && i < places.length - 1 ? stop : 'break',
+    }))
+    return this.answer(locations, rest)
+  }
+
+  /** Routes over locations as a request has them. */
+  answer(
+    locations: readonly Readonly<Record<string, unknown>>[],
+    more: Readonly<Record<string, unknown>> = {},
+  ): AsciiRoute {
+    const { trip } = this.#router.route({ locations, costing: 'auto', ...more })
+    return new AsciiRoute(trip, this.#places)
+  }
+}
+
+const KIND_NAMES = new Map(Object.entries(Kind).map(([name, kind]) => [kind as number, name]))
+
+/** A route on a drawn map, in the terms of the drawing. */
+export class AsciiRoute {
+  readonly trip: Trip
+  readonly #places: Places
+
+  constructor(trip: Trip, places: Places) {
+    this.trip = trip
+    this.#places = places
+  }
+
+  /** The letters that the route passes, of each leg, with digits where it begins and ends at one. */
+  get path(): string {
+    const legs = this.trip.legs.map(({ shape }) => {
+      const letters = decodeShape(shape).map(([lon, lat]) => this.#letterAt(lon, lat))
+      return letters.filter((letter, i) => letter !== '' && letter !== letters[i - 1]).join('')
+    })
+    return legs.join(' ')
+  }
+
+  get maneuvers(): TripManeuver[] {
+    return this.trip.legs.flatMap(({ maneuvers = [] }) => maneuvers)
+  }
+
+  /** Names of the kinds of maneuvers. */
+  get kinds(): string[] {
+    return this.maneuvers.map(({ type }) => KIND_NAMES.get(type)!)
+  }
+
+  get instructions(): string[] {
+    return this.maneuvers.map(({ instruction }) => instruction)
+  }
+
+  #letterAt(lon: number, lat: number): string {
+    for (const [letter, place] of this.#places) {
+      if (Math.abs(place.lon - lon) < 2e-6 && Math.abs(place.lat - lat) < 2e-6) return letter
+    }
+    return ''
+  }
+}
+
+/** The elements of a drawing; nodes that no way has are left out. */
+function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
+  elements: OsmElement[]
+  places: Places
+} {
+  const places = new Map<string, { lon: number; lat: number }>()
+  map.split('\n').forEach((line, row) => {
+    for (const [column, letter] of line.split('').entries()) {
+      if (!/[A-Za-z0-9]/.test(letter)) continue
+      if (places.has(letter)) throw new Error(`${letter} is on the map twice`)
+      places.set(letter, {
+        lon: round7(ORIGIN.lon + (column * meters) / METERS_PER_DEGREE_LON),
+        lat: round7(ORIGIN.lat - (row * 2 * meters) / METERS_PER_DEGREE),
+      })
+    }
+  })
+  const letters = [...new Set(Object.keys(ways).join(''))].toSorted((a, b) => idOf(a) - idOf(b))
+  const wayId = (word: string): number => {
+    const at = Object.keys(ways).indexOf(word)
+    if (at < 0) throw new Error(`there is no way ${word}`)
+    return at + 1
+  }
+  const elements: OsmElement[] = letters.map((letter) => ({
+    type: 'node',
+    id: idOf(letter),
+    ...places.get(letter)!,
+    tags: nodes[letter] ?? {},
+  }))
+  for (const [word, tags] of Object.entries(ways)) {
+    elements.push({ type: 'way', id: wayId(word), refs: Array.from(word, idOf), tags })
+  }
+  for (const [i, { from, via, to, tags }] of restrictions.entries()) {
+    const vias =
+      typeof via === 'string'
+        ? [{ type: 'node' as const, ref: idOf(via) }]
+        : via.map((word) => ({ type: 'way' as const, ref: wayId(word) }))
+    elements.push({
+      type: 'relation',
+      id: i + 1,
+      members: [
+        { type: 'way', ref: wayId(from), role: 'from' },
+        ...vias.map((member) => ({ ...member, role: 'via' })),
+        { type: 'way', ref: wayId(to), role: 'to' },
+      ],
+      tags: { type: 'restriction', ...tags },
+    })
+  }
+  return { elements, places }
+}
+
+/** Builds the network of a drawing, where one drives on the right. */
+export async function drawTown(drawing: Drawing): Promise<AsciiTown> {
+  const { elements, places } = drawnElements(drawing)
+  const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
+  return new AsciiTown(reader, await buildNetwork([reader], { drivingSide: 'right' }), places)
+}
+
+function idOf(letter: string): number {
+  return letter.codePointAt(0)!
+}
+
+function round7(degrees: number): number {
+  return Math.round(degrees * 1e7) / 1e7
+}
