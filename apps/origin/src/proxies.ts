@@ -70,7 +70,6 @@ async function pass(
     upstream,
     prefix,
     rewritePrefix,
-    disableRequestLogging: true,
     ...(httpMethods && { httpMethods }),
     http2: false,
     // One line per request is written already.
