@@ -161,6 +161,7 @@ describe('with its bucket', () => {
       status: 404,
       code: 'TABLE_NOT_FOUND',
     },
+    { name: 'a name that is no object path', body: { table: 'a/../b' }, status: 422, code: 'INVALID_KEY' },
     { name: 'an index', body: { table: 'towns_pkey' }, status: 404, code: 'TABLE_NOT_FOUND' },
     { name: 'a table without geometry', body: { table: 'no_map' }, status: 422, code: 'NO_GEOMETRY_COLUMN' },
     {

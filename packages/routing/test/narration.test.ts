@@ -76,7 +76,7 @@ function randomLegs(count: number): Maneuver[][] {
   )
 }
 
-const LEGS = randomLegs(300)
+const LEGS = randomLegs(120)
 const DESTINATIONS = [
   { name: null, street: null },
   { name: 'Qf Café', street: null },
