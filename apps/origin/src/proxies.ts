@@ -72,8 +72,6 @@ async function pass(
     rewritePrefix,
     ...(httpMethods && { httpMethods }),
     http2: false,
-    // One line per request is written already.
-    disableRequestLogging: true,
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
     preHandler(request, _reply, done) {

@@ -7,13 +7,28 @@ import { join } from 'node:path'
 import { factsOf } from '@terrane/routing'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Engine } from '../src/engine/engine.ts'
-import { alongStreet, isRoute, makeFolder, startRouter, streetsOf, writeTown, type Answer } from './harness.ts'
+import {
+  alongStreet,
+  isRoute,
+  makeFolder,
+  startRouter,
+  streetsOf,
+  writeTown,
+  type Answer,
+  type TestRouter,
+} from './harness.ts'
 
 const LOADED = 'routing_graphs_total{outcome="loaded"'
 const BUILT = 'routing_graphs_total{outcome="built"'
 const FAILED = 'routing_graphs_total{outcome="failed"'
 
 const isNew = (answer: Answer) => isRoute(answer) && streetsOf(answer)[0] === 'New Street 4'
+
+/** A graph is counted a moment after it answers. */
+async function expectOutcomes(router: TestRouter, outcomes: { loaded: number; built: number }): Promise<void> {
+  const counted = async () => ({ loaded: await router.metric(LOADED), built: await router.metric(BUILT) })
+  await expect.poll(counted, { timeout: 60_000 }).toEqual(outcomes)
+}
 
 /** A folder with an extract and the environment of a router on it. */
 async function makeTown(name = 'Old', given?: string) {
@@ -75,12 +90,12 @@ test('a second start loads the graph file of the first one', async () => {
   {
     await using first = await startRouter(env)
     await first.until(isRoute, alongStreet(0, 8))
-    expect([await first.metric(LOADED), await first.metric(BUILT)]).toEqual([0, 1])
+    await expectOutcomes(first, { loaded: 0, built: 1 })
   }
   const before = await stat(graph)
   await using second = await startRouter(env)
   await second.until(isRoute, alongStreet(0, 8))
-  expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([1, 0])
+  await expectOutcomes(second, { loaded: 1, built: 0 })
   expect((await stat(graph)).mtimeMs).toBe(before.mtimeMs)
 })
 
@@ -109,7 +124,7 @@ describe('a graph file is built anew', () => {
     await damage(graph)
     await using second = await startRouter(env)
     expect(streetsOf(await second.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
-    expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([0, 1])
+    await expectOutcomes(second, { loaded: 0, built: 1 })
     expect(whole.equals(await readFile(graph))).toBe(true)
   })
 })
@@ -141,7 +156,7 @@ test('after a start with changed extracts the earlier graph serves until the new
   const [before, after] = swap.mock.calls.map(([network]) => factsOf(network))
   expect(before?.inputs).not.toBe(after?.inputs)
   expect(swap).toHaveBeenCalledTimes(2)
-  expect([await second.metric(LOADED), await second.metric(BUILT)]).toEqual([0, 1])
+  await expectOutcomes(second, { loaded: 0, built: 1 })
 })
 
 test('a graph of other extracts is not served in the meantime; one of the other driving side is replaced', async () => {
@@ -230,7 +245,7 @@ test('an extract from a URL is downloaded once, asked for at the next start, and
     await using second = await startRouter(env)
     await second.until(isRoute, alongStreet(0, 8))
     expect(asked).toEqual([undefined, '"1"'])
-    expect(await second.metric(LOADED)).toBe(1)
+    await expectOutcomes(second, { loaded: 1, built: 0 })
     tag = '"2"'
     await writeTown(extract, { name: 'New', columns: [0, 8] })
     second.deps.keeper.refresh()

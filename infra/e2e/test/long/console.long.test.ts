@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
-import { startStack, type RunningStack } from '../support/stack.ts'
+import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
 const MODEL = 'builtin-texture-spectral-v1'
@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     page = await context.newPage()
     page.setDefaultTimeout(60_000)
     watch = new Watch(page)
-  })
+  }, START_TIMEOUT_MS + 60_000)
   afterAll(() => closing.disposeAsync())
 
   const open = (path: string) => page.goto(stack.consoleUrl + path)
