@@ -1,6 +1,8 @@
+import { PassThrough, type Readable } from 'node:stream'
 import proxy from '@fastify/http-proxy'
 import { defineError } from '@terrane/core'
 import type { Http } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
 
 /** Base URLs of the services behind the origin; null for one that does not run. */
 export interface Upstreams {
@@ -68,12 +70,20 @@ async function pass(
     upstream,
     prefix,
     rewritePrefix,
-    disableRequestLogging: true,
     ...(httpMethods && { httpMethods }),
     http2: false,
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
+    preHandler(request, _reply, done) {
+      if (request.body) request.body = detachedBody(request)
+      done()
+    },
     replyOptions: {
+      onResponse(_request, reply, response) {
+        // It is set for uploads that are not all read yet: they are, below.
+        reply.removeHeader('connection')
+        reply.send((response as unknown as { readonly stream: Readable }).stream)
+      },
       // Expect has been answered here, before the body was read.
       rewriteRequestHeaders: (request, { expect: _expect, ...headers }) => ({ ...headers, 'x-request-id': request.id }),
       onError: (reply, { error }) => {
@@ -82,4 +92,26 @@ async function pass(
       },
     },
   })
+}
+
+/** Longest time that the rest of an upload is read and dropped once nobody wants it. */
+const DISCARD_MS = 5000
+
+/**
+ * The body as a stream of its own: a service that answers before it has read all of it ends this one and not the caller's
+ * connection, with which a caller that writes before it reads would lose the answer.
+ */
+function detachedBody({ raw }: FastifyRequest): Readable {
+  const body = raw.pipe(new PassThrough())
+  body.on('error', () => {})
+  raw.once('close', () => {
+    if (!raw.complete) body.destroy(new Error('the caller is gone'))
+  })
+  body.once('close', () => {
+    if (raw.complete || raw.destroyed) return
+    raw.resume()
+    const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
+    raw.once('close', () => clearTimeout(timer))
+  })
+  return body
 }
