@@ -276,6 +276,25 @@ describe.each(ENGINES)('$name', ({ path }) => {
     })
   })
 
+  test('fields without a name, or with one of PostgreSQL’s system columns, get another', async () => {
+    const done = await run(
+      'system.json',
+      collection([feature({ xmin: 1, ctid: 'a', cmax: 2, '': 3, __geometry__: 4 }, pointAt(1, 2))]),
+    )
+    expect(done).toMatchObject({ status: 'success' })
+    const names = (done.result!['columns'] as { name: string }[]).map(({ name }) => name)
+    expect(names).toEqual(['xmin_1', 'ctid_1', 'cmax_1', 'field', '__geometry__'])
+  })
+
+  test('geometries without finite coordinates are rejected', async () => {
+    const infinite = '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1e400,2]}}'
+    const finite = JSON.stringify(feature({}, pointAt(3, 4)))
+    const done = await run('infinite.json', `{"type":"FeatureCollection","features":[${finite},${infinite}]}`)
+    expect(done).toMatchObject({ status: 'success', result: { rows: 1, rejected: 1, bbox: [3, 4, 3, 4] } })
+    const none = await run('infinite.json', `{"type":"FeatureCollection","features":[${infinite}]}`)
+    expect(none).toMatchObject({ status: 'failed', error: { code: 'NOTHING_IMPORTED' } })
+  })
+
   test('fields and limit', async () => {
     const done = await run('f.json', TOWNS, { fields: ['name'], limit: 2 })
     expect(done.result).toMatchObject({ rows: 2, rejected: 0, columns: [{ name: 'name', type: 'text' }] })

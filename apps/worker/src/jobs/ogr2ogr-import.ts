@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Ogr2ogrImport } from '@terrane/contracts'
 import {
   STAGING_SCHEMA,
@@ -16,6 +18,7 @@ import {
 import { isAboutSrs, type Converting, type Engine } from './ogr/engine.ts'
 import {
   appendFailed,
+  conversionFailed,
   fieldsUnknown,
   fileMissing,
   nothingImported,
@@ -30,6 +33,11 @@ import { GEOMETRY_NAME, PgdumpReader, type DumpHeader, type DumpRow } from './og
 import type { JobContext, Task } from './task.ts'
 
 const BATCH_ROWS = 5000
+
+/** A view in a file can make rows without end. Files grow by a tenth of this where they hold many empty fields. */
+const MOST_GROWTH = 100
+const MOST_OF_LIMIT = 16
+const ALWAYS_ALLOWED_BYTES = 2 ** 28
 
 const COMMON_OPTIONS = ['-f', 'PGDUMP', '-nln', 'layer', '-nlt', 'CONVERT_TO_LINEAR', '-skipfailures']
 
@@ -84,6 +92,13 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
 }
 
+/** What a table holds. */
+interface Contents {
+  readonly geometryType: string | null
+  readonly srid: number | null
+  readonly bbox: number[] | null
+}
+
 /** One run of the task. */
 class Import {
   readonly #input: Ogr2ogrImport
@@ -104,16 +119,17 @@ class Import {
     await using prepared = this.#settings.engine.prepare(workdir, signal)
     const dataset = await obtainDataset(this.#input, this.#settings.maxBytes, this.#context)
     const engine = await prepared.start(this.#conversionOf(dataset))
-    const load = await this.#load(engine)
+    const load = await this.#load(engine, await this.#mostBytes(dataset))
     const { layer, layers } = engine
     const known =
       layer.features === null ? load.rows + load.rejected : Math.min(layer.features, this.#input.limit ?? Infinity)
+    const contents = load.rows > 0 ? await this.#complete(load) : null
     const rejected = Math.max(load.rejected, known - load.rows)
-    if (load.rows === 0) {
+    if (load.rows === 0 || contents === null) {
       if (isAboutSrs(engine.complaint())) throw sourceSrsNeeded()
       throw nothingImported({ layer: layer.name, rejected, layers: layers.map(({ name }) => name) })
     }
-    return this.#finish(load, layer.name, rejected)
+    return this.#finish(load, layer.name, rejected, contents)
   }
 
   #conversionOf({ folder, file, driver }: Dataset) {
@@ -144,8 +160,15 @@ class Import {
     return { folder, file, driver, openOptions, layer, options }
   }
 
+  /** Most bytes that the rows may take as text. */
+  async #mostBytes({ folder }: Dataset): Promise<number> {
+    let size = 0
+    for (const name of await readdir(folder)) size += (await stat(join(folder, name))).size
+    return Math.max(ALWAYS_ALLOWED_BYTES, Math.min(size * MOST_GROWTH, this.#settings.maxBytes * MOST_OF_LIMIT))
+  }
+
   /** Loads the rows as they are converted. */
-  async #load({ dump, done, layer }: Converting): Promise<TableLoad> {
+  async #load({ dump, done, layer }: Converting, mostBytes: number): Promise<TableLoad> {
     const { signal, project } = this.#context
     const reader = new PgdumpReader()
     let load = null as TableLoad | null
@@ -157,7 +180,10 @@ class Import {
       this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
     }
     try {
+      let bytes = 0
       for await (const chunk of dump) {
+        bytes += (chunk as Buffer).length
+        if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
         for (const row of reader.push(chunk as Buffer)) waiting.push(row)
         if (waiting.length >= BATCH_ROWS) await flush()
       }
@@ -183,12 +209,27 @@ class Import {
     return load
   }
 
-  async #finish(load: TableLoad, layer: string, rejected: number): Promise<Readonly<Record<string, unknown>>> {
-    const { jobId, project } = this.#context
-    const { database } = project
-    const { schema, table, staging } = this.#staged
+  /** Gives the columns their types and takes out rows without finite bounds. */
+  async #complete(load: TableLoad): Promise<Contents> {
+    const { database } = this.#context.project
     this.#context.progress({ phase: 'indexes', done: 0, total: 1, unit: 'tables' })
     const geometryType = await load.finish()
+    if (!load.hasGeometry) return { geometryType, srid: null, bbox: null }
+    const measured = await measure(database, this.#staged.staging)
+    if (measured.bbox === null || measured.bbox.every(Number.isFinite)) return { geometryType, ...measured }
+    await load.rejectInfinite()
+    return { geometryType, ...(await measure(database, this.#staged.staging)) }
+  }
+
+  async #finish(
+    load: TableLoad,
+    layer: string,
+    rejected: number,
+    { geometryType, srid, bbox }: Contents,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { jobId, project } = this.#context
+    const { database } = project
+    const { schema, table } = this.#staged
     const isAppend = this.#input.mode === 'append'
     const origin = await describeOrigin(this.#input)
     const columns = [
@@ -199,7 +240,6 @@ class Import {
       const comment = `Imported from ${origin.name}, layer ${layer}.`
       await finishImportTable(database, this.#staged, { primaryKey: load.key, columns }, comment)
     }
-    const { srid, bbox } = load.hasGeometry ? await measure(database, staging) : { srid: null, bbox: null }
     const result = {
       table: `${schema}.${table}`,
       rows: load.rows,
@@ -246,7 +286,7 @@ async function describeOrigin(input: Ogr2ogrImport): Promise<{ readonly kind: st
   return { kind: 'url', name: `${origin}${pathname}` }
 }
 
-async function measure(database: Queryable, staging: string): Promise<{ srid: number | null; bbox: number[] | null }> {
+async function measure(database: Queryable, staging: string): Promise<Omit<Contents, 'geometryType'>> {
   const { rows } = await database.query<{ srid: number | null; box: number[] | null }>(
     `select (select st_srid(geom) from ${qualified(STAGING_SCHEMA, staging)} where geom is not null limit 1) as srid,
        case when box is not null then array[st_xmin(box), st_ymin(box), st_xmax(box), st_ymax(box)] end as box

@@ -17,6 +17,8 @@ const MOST_COLUMNS = 1500
 const LONGEST_NAME = 63
 const GEOMETRY = 'geom'
 const KEY_NAMES = ['id', 'fid', 'ogc_fid']
+/** Every table of PostgreSQL has columns of these names already. */
+const SYSTEM_COLUMNS = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']
 
 export interface LoadOptions {
   readonly promoteToMulti: boolean
@@ -60,7 +62,7 @@ export class TableLoad {
     this.#expected = expectedType(header, options)
     const names = new Set(header.columns.map(({ name }) => name))
     this.key = KEY_NAMES.find((name) => !names.has(name)) ?? unused('id', names)
-    this.#columns = withTargets(header.columns, new Set([this.key, GEOMETRY]))
+    this.#columns = withTargets(header.columns, new Set([this.key, GEOMETRY, ...SYSTEM_COLUMNS]))
   }
 
   get hasGeometry(): boolean {
@@ -118,6 +120,16 @@ export class TableLoad {
       throw conversionFailed({ reason: (cause as Error).message }, { cause })
     }
     return this.hasGeometry ? name : null
+  }
+
+  /** Takes rows out whose coordinates are not finite, which no map, index or GeoJSON can hold. */
+  async rejectInfinite(): Promise<void> {
+    const { rowCount } = await this.#database.query(
+      `delete from ${this.#table} where not (st_xmin(geom) > '-Infinity' and st_xmax(geom) < 'Infinity'
+         and st_ymin(geom) > '-Infinity' and st_ymax(geom) < 'Infinity')`,
+    )
+    this.rows -= rowCount ?? 0
+    this.rejected += rowCount ?? 0
   }
 
   /**
@@ -222,7 +234,7 @@ function valueOf(text: string | null, { type }: TargetColumn): unknown {
 /** Column names that differ from each other and from those that are taken, and fit into 63 bytes. */
 function withTargets(columns: readonly DumpColumn[], taken: Set<string>): TargetColumn[] {
   return columns.map((column) => {
-    const target = unused(column.name, taken)
+    const target = unused(column.name || 'field', taken)
     taken.add(target)
     return { ...column, target }
   })

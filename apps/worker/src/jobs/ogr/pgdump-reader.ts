@@ -27,7 +27,7 @@ export interface DumpHeader {
 /** One text per column, geometry included, null for null; geometry as the hexadecimal text of EWKB. */
 export type DumpRow = (string | null)[]
 
-/** Name that the conversion gives the geometry column: no attribute has it. */
+/** Name that the conversion gives the geometry column. */
 export const GEOMETRY_NAME = '__geometry__'
 
 const NEWLINE = 10
@@ -138,11 +138,13 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
   let srid = 0
   let geometryType = 'GEOMETRY'
   let dimensions = 2
+  let hasGeometry = false
   for (const statement of statements) {
     const added = /^ALTER TABLE .*? ADD COLUMN ("(?:[^"]|"")*") (.*);$/.exec(statement)
     if (added) types.set(unquoted(added[1]!), added[2]!)
     const geometry = /^SELECT AddGeometryColumn\(.*,(-?\d+),'(\w+)',(\d+)\);$/.exec(statement)
     if (!geometry) continue
+    hasGeometry = true
     srid = Math.max(0, Number(geometry[1]))
     geometryType = geometry[2]!
     dimensions = Number(geometry[3])
@@ -150,10 +152,10 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
   const list = /\(((?:"(?:[^"]|"")*"(?:, )?)*)\) FROM STDIN;$/.exec(copy)?.[1]
   if (list === undefined) throw conversionFailed({ reason: 'the conversion names no columns' })
   const names = [...list.matchAll(/"(?:[^"]|"")*"/g)].map(([name]) => unquoted(name))
-  const columns = names
-    .filter((name) => name !== GEOMETRY_NAME)
-    .map((name) => columnOf(name, types.get(name) ?? 'VARCHAR'))
-  return { srid, geometryType, dimensions, columns, geometryAt: names.indexOf(GEOMETRY_NAME) }
+  // Geometry stands first; an attribute that has the same name all the same comes later.
+  const geometryAt = hasGeometry ? names.indexOf(GEOMETRY_NAME) : -1
+  const columns = names.filter((_, i) => i !== geometryAt).map((name) => columnOf(name, types.get(name) ?? 'VARCHAR'))
+  return { srid, geometryType, dimensions, columns, geometryAt }
 }
 
 /** Types of the dump that are loaded as text and cast on the server. */
