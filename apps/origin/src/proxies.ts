@@ -70,7 +70,6 @@ async function pass(
     upstream,
     prefix,
     rewritePrefix,
-    disableRequestLogging: true,
     ...(httpMethods && { httpMethods }),
     http2: false,
     // Answers stream: events, ranges and functions are passed on as they come.

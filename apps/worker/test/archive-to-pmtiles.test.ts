@@ -31,6 +31,12 @@ beforeAll(async () => {
     insert into "odd ""schema"""."ta'b""le" values ('x', 'SRID=4326;CIRCULARSTRING(0 0, 1 1, 2 0)');
     create table no_srid (geom geometry); insert into no_srid values (st_makepoint(1, 2));
     create table no_map (id int);
+    create domain place as geometry;
+    create domain here as place;
+    create domain heading as label;
+    create table domains (title heading, spot here);
+    insert into domains values ('x', 'SRID=4326;POINT(1 2)'), ('y', st_transform('SRID=4326;POINT(1 2)'::geometry, 3857));
+    create view broken as select 1 / (town_id - 7) as share, geom from towns;
     create view town_names as select town_id, name, geom::geography as place from (
       select town_id, name, st_transform(geom, 4326) as geom from towns) t;
     create table many as select n as id, 'name ' || n % 100 as name,
@@ -133,6 +139,20 @@ describe('with its bucket', () => {
     expect(done.error!.hint).toContain('UpdateGeometrySRID')
   })
 
+  test('domains of domains are what they stand for, and each row has a reference system of its own', async () => {
+    const { result } = await archive({ table: 'domains', zooms: [0, 2] })
+    expect(result).toMatchObject({ features: 2, layers: [{ fields: { title: 'String' } }] })
+    const shown = [...(await new StoredTiles(store, 'domains.pmtiles').features(0, 0, 0)).values()]
+    expect(shown).toEqual([{ title: 'x' }])
+  })
+
+  test('a view that fails is an error with its reason', async () => {
+    const done = await archive({ table: 'broken' })
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'TABLE_UNREADABLE' } })
+    expect(done.error!.message).toContain('division by zero')
+    expect(done.error!.hint).toContain('properties')
+  })
+
   test.each([
     { name: 'a table that is not there', body: { table: 'nothing' }, status: 404, code: 'TABLE_NOT_FOUND' },
     {
@@ -141,6 +161,7 @@ describe('with its bucket', () => {
       status: 404,
       code: 'TABLE_NOT_FOUND',
     },
+    { name: 'a name that is no object path', body: { table: 'a/../b' }, status: 422, code: 'INVALID_KEY' },
     { name: 'an index', body: { table: 'towns_pkey' }, status: 404, code: 'TABLE_NOT_FOUND' },
     { name: 'a table without geometry', body: { table: 'no_map' }, status: 422, code: 'NO_GEOMETRY_COLUMN' },
     {

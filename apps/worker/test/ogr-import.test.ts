@@ -434,6 +434,11 @@ describe.each(ENGINES)('$name', ({ path }) => {
         file: zip([towns, { name: 'x.json', data: Buffer.from('/etc/passwd'), mode: 0o120777, store: true }]),
         code: 'ZIP_REFUSED',
       },
+      {
+        name: 'a zip with a name too long for a file',
+        file: zip([{ ...towns, name: `${'a'.repeat(300)}.json` }]),
+        code: 'ZIP_REFUSED',
+      },
       { name: 'a zip with a password', file: zip([{ ...towns, flags: 1 }]), code: 'ZIP_REFUSED' },
       { name: 'a zip of an unknown method', file: zip([{ ...towns, method: 99 }]), code: 'ZIP_REFUSED' },
       { name: 'a zip with a wrong checksum', file: zip([{ ...towns, claimedCrc: 1 }]), code: 'ZIP_REFUSED' },

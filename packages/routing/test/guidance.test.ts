@@ -135,6 +135,44 @@ describe('a roundabout', async () => {
   })
 })
 
+describe('a roundabout with a name of its own', async () => {
+  const road = (name: string) => ({ highway: 'primary', name })
+  const town = await drawTown({
+    map: `
+             N
+             |
+             A
+           /   \\
+      W---B     D
+           \\   /
+             C
+             |
+             S
+    `,
+    ways: {
+      ABCDA: { ...road('Star Circle'), junction: 'roundabout', oneway: 'yes' },
+      NA: road('North Road'),
+      WB: road('West Road'),
+      SC: road('South Road'),
+    },
+    meters: 10,
+  })
+
+  it.each([
+    ['en-US', 'Enter Star Circle and take the 1st exit onto North Road.'],
+    ['de-DE', 'Fahren Sie in den Kreisverkehr Star Circle und nehmen Sie die erste Ausfahrt auf North Road.'],
+    ['fr-FR', 'Engagez-vous sur Star Circle et prenez la première sortie sur North Road.'],
+    ['es-ES', 'Entre en Star Circle y tome la primera salida por North Road.'],
+    ['it-IT', 'Entra in Star Circle e prendi la prima uscita su North Road.'],
+    ['nl-NL', 'Rijd Star Circle op en neem de eerste afslag naar North Road.'],
+    ['pt-BR', 'Entre em Star Circle e pegue a primeira saída em North Road.'],
+    ['pl-PL', 'Wjedź na Star Circle i wybierz pierwszy zjazd: North Road.'],
+    ['cs-CZ', 'Vjeďte na kruhový objezd Star Circle a vyjeďte prvním výjezdem: North Road.'],
+  ])('is called by it in %s', (language, instruction) => {
+    expect(town.route('SN', { language }).instructions[1]).toBe(instruction)
+  })
+})
+
 describe('a motorway', async () => {
   const motorway = { highway: 'motorway', oneway: 'yes', ref: 'A 1', name: 'Long Motorway' }
   const link = { highway: 'motorway_link', oneway: 'yes' }
@@ -180,6 +218,36 @@ describe('a motorway', async () => {
     const route = town.route('AD')
     expect(route.trip.summary.has_highway).toBe(true)
     expect(route.kinds).toEqual(['start', 'destination'])
+  })
+})
+
+describe('a fork', async () => {
+  const motorway = { highway: 'motorway', oneway: 'yes', lanes: '2' }
+  const town = await drawTown({
+    map: `
+                          C--------D
+                    .
+      A--------B
+                    .
+                          E--------F
+    `,
+    ways: {
+      AB: { ...motorway, ref: 'A 1', lanes: '4' },
+      BC: { ...motorway, ref: 'A 1', destination: 'North City' },
+      CD: { ...motorway, ref: 'A 1' },
+      BE: { ...motorway, ref: 'A 2', destination: 'South City' },
+      EF: { ...motorway, ref: 'A 2' },
+    },
+    meters: 100,
+  })
+
+  it('of a motorway is told by its side and sign, and by whether one stays on it', () => {
+    const left = town.route('AD')
+    expect(left.kinds).toEqual(['start', 'stayLeft', 'destination'])
+    expect(left.instructions[1]).toBe('Keep left to stay on A 1 toward North City.')
+    const right = town.route('AF')
+    expect(right.kinds).toEqual(['start', 'stayRight', 'destination'])
+    expect(right.instructions[1]).toBe('Keep right toward South City.')
   })
 })
 
@@ -239,5 +307,24 @@ describe('walkers', async () => {
   it('hear what a path without a name is', () => {
     expect(town.route('AE', { costing: 'pedestrian' }).instructions[1]).toBe('Turn right onto the walkway.')
     expect(town.route('DF', { costing: 'bicycle' }).instructions[1]).toBe('Turn left onto the cycleway.')
+  })
+
+  it('take elevators, and are told the way after them', async () => {
+    const station = await drawTown({
+      map: `
+        A--B--C--D
+           |
+           E
+      `,
+      ways: {
+        AB: { highway: 'footway', name: 'Platform Way' },
+        BC: { highway: 'elevator' },
+        CD: { highway: 'footway', name: 'Upper Walk' },
+        BE: { highway: 'footway' },
+      },
+    })
+    const route = station.route('AD', { costing: 'pedestrian' })
+    expect(route.kinds).toEqual(['start', 'elevatorEnter', 'continue', 'destination'])
+    expect(route.instructions.slice(1, 3)).toEqual(['Take the elevator.', 'Continue on Upper Walk.'])
   })
 })

@@ -1,7 +1,7 @@
 import { ArchiveToPmtiles } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { scan, swapIn, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
-import { bucketNotFound, publish, type ArtifactStore } from '@terrane/storage'
+import { bucketNotFound, checkKey, publish, type ArtifactStore } from '@terrane/storage'
 import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatch } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
 import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
@@ -29,6 +29,7 @@ export function archiveToPmtiles(options: ArchiveOptions): Task {
     async checkSubmit(raw, { project }) {
       const input = raw as ArchiveToPmtiles
       checkZooms(zoomsOf(input))
+      checkKey(keyOf(input))
       await requireBucket(project.store)
       await findSpatialTable(project.database, input.schema ?? 'public', input.table, input.properties ?? null)
     },
@@ -56,7 +57,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
       context.progress({ ...step, total })
     },
   })
-  const path = `${table}.pmtiles`
+  const path = keyOf(input)
   const info = await publish(
     store,
     { bucket: BUCKET, key: path },
@@ -86,6 +87,10 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   // The archive is in its place: a cancellation that comes now comes too late.
   await swapIn(database.withSignal(new AbortController().signal), context.jobId, [], result)
   return result
+}
+
+function keyOf({ table }: ArchiveToPmtiles): string {
+  return `${table}.pmtiles`
 }
 
 function zoomsOf({ zooms = 'auto' }: ArchiveToPmtiles): 'auto' | readonly [number, number] {
@@ -141,7 +146,8 @@ function explained(cause: unknown, source: SpatialTable): unknown {
   if (cause instanceof TerraneError || !(cause instanceof Error) || typeof code !== 'string' || code.length !== 5) {
     return cause
   }
-  return tableUnreadable({ table: source.name, reason: cause.message }, { cause })
+  // PostGIS reports its errors as internal ones.
+  return tableUnreadable({ table: source.name, reason: cause.message, isSpatial: code === 'XX000' }, { cause })
 }
 
 async function* withProgress(

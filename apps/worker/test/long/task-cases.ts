@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { coverArea } from '@terrane/embeddings/srai'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
@@ -32,7 +33,13 @@ export interface TaskCases extends AsyncDisposable {
   readonly cases: readonly TaskCase[]
 }
 
-export const TASKS = ['archiveToPmtiles', 'overtureImportArea', 'ogr2ogrImport', 'osmImportArea'] as const
+export const TASKS = [
+  'archiveToPmtiles',
+  'overtureImportArea',
+  'ogr2ogrImport',
+  'osmImportArea',
+  'createSraiEmbeddings',
+] as const
 
 export async function openTaskCases(): Promise<TaskCases> {
   const server = await serveFiles()
@@ -58,7 +65,7 @@ export async function openTaskCases(): Promise<TaskCases> {
   return {
     api,
     store,
-    cases: [archive(store), overture(api), ogr(api, server.base), osm(api)],
+    cases: [archive(store), overture(api), ogr(api, server.base), osm(api), srai(api, store)],
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
@@ -110,6 +117,49 @@ function osm(api: TestWorker): TaskCase {
     }),
     ...tables(api, OSM_TABLES, '_buildings', houses),
   }
+}
+
+/** Artifacts of a killed job may lie there without a table, until its next run replaces them. */
+function srai(api: TestWorker, store: ObjectStore): TaskCase {
+  const { database } = api.db
+  const area = boxOf(11.59, 48.09, 11.7, 48.12)
+  const cells = coverArea({ area: [area.coordinates as [number, number][][]], resolution: 9 }).length
+  return {
+    task: TASKS[4],
+    body: (name) => ({
+      tableName: name,
+      aoiGeoJson: area,
+      h3Resolution: 9,
+      osmTags: { building: true, highway: true },
+      embedder: { kind: 'hex2vec', layers: [64, 16] },
+      source: { kind: 'file', path: 'towns.osm.pbf' },
+      uploadArtifactsToStorage: true,
+    }),
+    found: async (name) => {
+      const counted = await database.query<{ tables: number; entries: number }>(
+        `select (select count(*) from pg_tables where schemaname = 'geoembeddings' and tablename = $1) as tables,
+           (select count(*) from geoembeddings.embeddings_catalogue where table_name = $1 and rows = $2) as entries`,
+        [name, cells],
+      )
+      const { tables: made, entries } = counted.rows[0]!
+      if (made === 0 && entries === 0) return 'nothing'
+      if (made === 0 || entries === 0) return 'part'
+      const { rows } = await database.query<{ rows: number }>(`select count(*) as rows from geoembeddings."${name}"`)
+      const files = await Promise.all(artifacts(name).map((key) => store.head('geoembeddings', key)))
+      return rows[0]!.rows === cells && files.every((file) => file !== null) ? 'whole' : 'part'
+    },
+    remove: async (name) => {
+      await database.query(
+        `select geoembeddings.delete_embedding_table(table_name) from geoembeddings.embeddings_catalogue where table_name = $1`,
+        [name],
+      )
+      if (await store.getBucket('geoembeddings')) await store.remove('geoembeddings', artifacts(name))
+    },
+  }
+}
+
+function artifacts(name: string): string[] {
+  return [`${name}/${name}.parquet`, `${name}/${name}.stac.json`]
 }
 
 /** How a case finds and drops its tables: so many that begin with the name, and in one of them so many rows. */

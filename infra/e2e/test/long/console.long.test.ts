@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
-import { startStack, type RunningStack } from '../support/stack.ts'
+import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
 const MODEL = 'builtin-texture-spectral-v1'
@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     page = await context.newPage()
     page.setDefaultTimeout(60_000)
     watch = new Watch(page)
-  })
+  }, START_TIMEOUT_MS + 60_000)
   afterAll(() => closing.disposeAsync())
 
   const open = (path: string) => page.goto(stack.consoleUrl + path)
@@ -93,6 +93,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
   test('an area is imported, archived and looked at', async () => {
     await open('/p/local/new/osmImportArea')
     await page.getByLabel('Area name').fill('The town again')
+    await drawRectangle()
     for (const [side, value] of Object.entries(TOWN)) await page.getByLabel(side, { exact: true }).fill(value)
     await page.getByRole('button', { name: 'Use this box' }).click()
     await page.getByText('km², 5 positions').waitFor()
@@ -111,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await done()
     await page.getByRole('link', { name: 'Show on the map' }).click()
     await mapReady(page)
-    expect(await page.getByLabel('again_streets').isChecked()).toBe(true)
+    expect(await page.getByRole('checkbox', { name: 'again_streets' }).isChecked()).toBe(true)
   })
 
   test('a route between two clicks is drawn and told', async () => {
@@ -161,7 +162,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       form: '/p/local/new/osmImportArea',
       embeddings: '/p/local/new/createGeoEmbeddings',
       map: '/p/local/map',
-      similarity: '/p/local/map?embeddings=e2e_tiles',
+      similarity: '/p/local/map?embeddings=e2e_tiles&like=135',
       route: '/p/local/route',
       functions: '/p/local/functions/hello',
     } as const
@@ -226,6 +227,24 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await seriousViolations(page)).toEqual([])
     expect(await page.evaluate(async () => (await fetch('/api/projects')).status)).toBe(401)
   })
+
+  /** Two clicks on the form's map, as a person would; then the area is taken away again. */
+  async function drawRectangle(): Promise<void> {
+    await mapReady(page)
+    await page.getByRole('button', { name: 'Rectangle' }).click()
+    await page.getByText('Click one corner').waitFor()
+    await clickMap(0.3, 0.4)
+    await page.waitForTimeout(500)
+    await clickMap(0.7, 0.7)
+    await page.getByText('km², 5 positions').waitFor()
+    const drawn = JSON.parse(await page.getByLabel('AOI GeoJSON').inputValue()) as {
+      type: string
+      coordinates: unknown[]
+    }
+    expect([drawn.type, drawn.coordinates.length]).toEqual(['Polygon', 1])
+    await page.getByRole('button', { name: 'Clear the area' }).click()
+    await page.getByText('No area yet').waitFor()
+  }
 
   async function clickMap(x: number, y: number): Promise<void> {
     const box = await page.locator('.maplibregl-canvas').boundingBox()

@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE'] as const
 
+/** A machine that does much else takes minutes for what a quiet one does in 20 s. */
+export const START_TIMEOUT_MS = 800_000
+
 /** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
 export interface RunningStack extends AsyncDisposable {
   readonly home: string
@@ -38,8 +41,16 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
   child.stdout.on('data', (chunk) => (output += String(chunk)))
   child.stderr.on('data', (chunk) => (output += String(chunk)))
   const exited = once(child, 'exit')
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await exited
+    await rm(home, { recursive: true, force: true })
+  }
+  const deadline = performance.now() + START_TIMEOUT_MS
   while (!output.includes('Ctrl-C stops everything')) {
-    if (child.exitCode !== null) throw new Error(`the stack ended:\n${output}`)
+    const late = performance.now() > deadline
+    if (late) await stop()
+    if (late || child.exitCode !== null) throw new Error(`the stack ${late ? 'did not come up' : 'ended'}:\n${output}`)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   const { consolePassword: password = '', ...keys } = JSON.parse(
@@ -51,11 +62,7 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
     keys,
     password,
     output: () => output,
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM')
-      await exited
-      await rm(home, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: stop,
   }
 }
 

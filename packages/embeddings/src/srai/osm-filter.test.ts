@@ -50,7 +50,10 @@ describe('a filter', () => {
     [{ amenity: false }, '/osmTags/amenity', 'must be true, a value, or a list'],
     [{ amenity: ['cafe', 3] }, '/osmTags/amenity', 'must be true, a value, or a list'],
     [{ amenity: '' }, '/osmTags/amenity', 'must be true, a value, or a list'],
-    [{ '': true }, '/osmTags', 'must not have an empty key'],
+    [{ amenity: 'ca\0fe' }, '/osmTags/amenity', 'must be true, a value, or a list'],
+    [{ '': true }, '/osmTags', 'must have keys of 1 to 255 characters'],
+    [{ 'a\0': true }, '/osmTags', 'must have keys of 1 to 255 characters'],
+    [{ ['k'.repeat(256)]: true }, '/osmTags', 'must have keys of 1 to 255 characters'],
     [{ food: { amenity: null } }, '/osmTags/food/amenity', 'must be true, a value, or a list'],
     [{ food: { amenity: true }, shop: true }, '/osmTags/shop', 'must be an object'],
   ] as const)('that is not one is refused with the place: %j', ([value, path, message]) => {

@@ -58,7 +58,7 @@ function parseValues(value: unknown, path: string): TagValues {
 }
 
 function parseText(value: unknown, path: string): string {
-  if (typeof value === 'string' && value !== '' && value.length <= 255) return value
+  if (typeof value === 'string' && isText(value)) return value
   throw invalidFilter({ path, problem: 'must be true, a value, or a list of values of 1 to 255 characters' })
 }
 
@@ -66,8 +66,15 @@ function entriesOf(value: unknown, path: string): [string, unknown][] {
   if (!isPlainObject(value)) throw invalidFilter({ path, problem: 'must be an object of keys and values' })
   const entries = Object.entries(value)
   if (entries.length === 0) throw invalidFilter({ path, problem: 'must have at least one key' })
-  if (entries.some(([key]) => key === '')) throw invalidFilter({ path, problem: 'must not have an empty key' })
+  if (!entries.every(([key]) => isText(key))) {
+    throw invalidFilter({ path, problem: 'must have keys of 1 to 255 characters' })
+  }
   return entries
+}
+
+/** What OpenStreetMap takes as a key or value, and a database can store. */
+function isText(text: string): boolean {
+  return text !== '' && text.length <= 255 && !text.includes('\0')
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

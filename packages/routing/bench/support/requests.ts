@@ -30,7 +30,19 @@ export function randomRequests({ graph }: Network, modes: readonly Mode[], count
   const near = ({ lat, lon }: Place): Place => ({ lat: round(lat + off(500)), lon: round(lon + off(500)) })
   return Array.from({ length: count }, (_, i) => {
     const mode = modes[i % modes.length]!
-    const kind = pick(['plain', 'plain', 'plain', 'off', 'off', 'near', 'several', 'option', 'option'])
+    const kind = pick([
+      'plain',
+      'plain',
+      'plain',
+      'off',
+      'off',
+      'near',
+      'several',
+      'option',
+      'option',
+      'location',
+      'location',
+    ])
     const first = place(kind === 'off' ? 50 : 0)
     const last = kind === 'near' ? near(first) : place(kind === 'off' ? 50 : 0)
     const body: Record<string, unknown> = { locations: [first, last], costing: mode }
@@ -38,6 +50,14 @@ export function randomRequests({ graph }: Network, modes: readonly Mode[], count
       const type = pick(['break', 'through', 'via', 'break_through'])
       body.locations = [first, { ...place(), type }, last]
       return { kind: type, mode, text: JSON.stringify(body) }
+    }
+    if (kind === 'location') {
+      const [name, value] = pick(LOCATION_OPTIONS)
+      body.locations = [
+        { ...place(30), [name]: value },
+        { ...place(30), [name]: value },
+      ]
+      return { kind: `location ${name} ${JSON.stringify(value)}`, mode, text: JSON.stringify(body) }
     }
     if (kind !== 'option') return { kind, mode, text: JSON.stringify(body) }
     const options = pick(OPTIONS[mode])
@@ -52,6 +72,24 @@ export function randomRequests({ graph }: Network, modes: readonly Mode[], count
 const METERS_PER_DEGREE = 111_000
 
 type Options = Readonly<Record<string, number | boolean | string>>
+
+const LOCATION_OPTIONS: readonly (readonly [name: string, value: unknown])[] = [
+  ['heading', 45],
+  ['heading', 200],
+  ['preferred_side', 'same'],
+  ['preferred_side', 'opposite'],
+  ['radius', 40],
+  ['radius', 150],
+  ['minimum_reachability', 0],
+  ['minimum_reachability', 100],
+  ['node_snap_tolerance', 25],
+  ['street_side_tolerance', 30],
+  ['rank_candidates', false],
+  ['search_cutoff', 20],
+  ['search_filter', { min_road_class: 'residential' }],
+  ['search_filter', { max_road_class: 'tertiary' }],
+  ['search_filter', { exclude_bridge: true, exclude_tunnel: true, exclude_ramp: true }],
+]
 
 const MOTOR: readonly Options[] = [
   { use_highways: 0 },

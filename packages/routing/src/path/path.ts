@@ -1,6 +1,7 @@
 import type { AlternativeSearch, FoundPath, Seed } from '../search/search.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
+import { ArcRule } from '../states/state-graph.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 
 /** An edge of a path, or the part of it that is travelled. */
@@ -61,8 +62,8 @@ export interface Ends {
 interface Stop {
   readonly candidate: Candidate
   readonly cost: number
-  /** The state follows the edge of the candidate instead of being on it. */
-  readonly before: boolean
+  /** The candidate is on the edge before that of the state, on the same, or on the one after. */
+  readonly place: 'before' | 'on' | 'after'
 }
 
 interface EndStates {
@@ -95,7 +96,8 @@ function pathOf(
   const start = origins.get(found.vertices[0]!)!
   const end = destinations.get(found.vertices.at(-1)!)!
   const chain = found.vertices.map((vertex) => stateEdge[vertex]!)
-  if (start.before) chain.unshift(start.candidate.edge)
+  if (start.place === 'before') chain.unshift(start.candidate.edge)
+  if (end.place === 'after') chain.push(end.candidate.edge)
   const edges = chain.map((edge, i) => ({
     edge,
     begin: i === 0 ? start.candidate.along : 0,
@@ -111,7 +113,7 @@ function offer(stops: Map<number, Stop>, state: number, stop: Stop): void {
 
 /** Weight of a share of an edge and the penalty of a candidate. */
 function partWeight(weights: StateWeights, { edge, penalty }: Candidate, share: number): number {
-  return Math.round(weights.edge(edge) * share + penalty * WEIGHT_PER_SECOND)
+  return Math.round(weights.endEdge(edge) * share + penalty * WEIGHT_PER_SECOND)
 }
 
 /** A path along a single edge. */
@@ -124,7 +126,7 @@ function directPath(
   for (const origin of origins) {
     for (const destination of destinations) {
       if (origin.edge !== destination.edge || destination.along < origin.along) continue
-      if (weights.edge(origin.edge) >= UNREACHABLE) continue
+      if (weights.endEdge(origin.edge) >= UNREACHABLE) continue
       const cost = partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
       if (best !== null && cost >= best.cost) continue
       const edges = [{ edge: origin.edge, begin: origin.along, end: destination.along }]
@@ -144,17 +146,17 @@ function originStates(
   const stops = new Map<number, Stop>()
   for (const candidate of origins) {
     const state = edgeState[candidate.edge]!
-    if (state < 0 || weights.edge(candidate.edge) >= UNREACHABLE) continue
+    if (state < 0 || weights.endEdge(candidate.edge) >= UNREACHABLE) continue
     if (candidate.along === 1 && !arrivesOnly) continue
     const cost = partWeight(weights, candidate, 1 - candidate.along)
     if (destinations.every(({ edge }) => edge !== candidate.edge)) {
-      offer(stops, state, { candidate, cost, before: false })
+      offer(stops, state, { candidate, cost, place: 'on' })
       continue
     }
     // The destination lies on the same edge: a way around must leave the edge before it comes back.
     for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
       const weight = weights.arc(arc, state)
-      if (weight < UNREACHABLE) offer(stops, head[arc]!, { candidate, cost: cost + weight, before: true })
+      if (weight < UNREACHABLE) offer(stops, head[arc]!, { candidate, cost: cost + weight, place: 'before' })
     }
   }
   return stops
@@ -168,8 +170,24 @@ function destinationStates(weights: StateWeights, destinations: readonly Candida
     if (candidate.along === 0 && !leavesOnly) continue
     const cost = partWeight(weights, candidate, candidate.along - 1)
     for (let state = edgeState[candidate.edge]!; state >= 0; state = nextState[state]!) {
-      offer(stops, state, { candidate, cost, before: false })
+      offer(stops, state, { candidate, cost, place: 'on' })
     }
+    if (weights.edge(candidate.edge) >= UNREACHABLE) offerEntries(weights, candidate, cost, stops)
   }
   return stops
+}
+
+/** Offers the states before an edge that is closed but to those who stay on it. */
+function offerEntries(weights: StateWeights, candidate: Candidate, part: number, stops: Map<number, Stop>): void {
+  if (weights.endEdge(candidate.edge) >= UNREACHABLE) return
+  const { edgeState, nextState, firstOut, head, stateEdge, arcRule } = weights.graph
+  for (const entry of weights.entries(candidate.edge)) {
+    for (let state = edgeState[entry]!; state >= 0; state = nextState[state]!) {
+      for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
+        if (stateEdge[head[arc]!] !== candidate.edge || (arcRule[arc]! & ArcRule.reverses) !== 0) continue
+        const weight = weights.lastArc(arc, state)
+        if (weight < UNREACHABLE) offer(stops, state, { candidate, cost: weight + part, place: 'after' })
+      }
+    }
+  }
 }

@@ -38,6 +38,30 @@ export class StateWeights {
     return weight
   }
 
+  /**
+   * Weight of an edge that a path begins or ends on. Who is there already, or must go there, also travels what may not be
+   * passed otherwise: a bad surface, a limit of weight.
+   */
+  endEdge(edge: number): number {
+    const weight = this.edge(edge)
+    if (weight < UNREACHABLE || this.graph.edgeState[edge]! < 0 || !this.costing.snapOpen(edge)) return weight
+    return weightOf(this.costing.edgeCost(edge))
+  }
+
+  /** Weight of an arc onto the edge that a path ends on. */
+  lastArc(arc: number, tail: number): number {
+    const to = this.graph.stateEdge[this.graph.head[arc]!]!
+    return this.edge(to) < UNREACHABLE ? this.arc(arc, tail) : this.#weighArc(tail, arc, true, this.endEdge(to))
+  }
+
+  /** The edges that end where an edge begins. */
+  entries(edge: number): number[] {
+    const { edgeHead, edgeOpposite, firstEdge } = this.#network
+    const node = edgeHead[edgeOpposite[edge]!]!
+    const first = firstEdge[node]!
+    return Array.from({ length: firstEdge[node + 1]! - first }, (_, i) => edgeOpposite[first + i]!)
+  }
+
   /** Weight of an arc; its tail is known to every caller. */
   arc(arc: number, tail: number): number {
     if (this.#arcs[arc] === 0) this.#weighArcs(tail)
@@ -56,7 +80,7 @@ export class StateWeights {
   #weighEdge(edge: number): number {
     const { costing } = this
     if (this.graph.edgeState[edge]! < 0 || !costing.edgeOpen(edge)) return UNREACHABLE
-    return Math.min(HEAVIEST, Math.max(1, Math.round(costing.edgeCost(edge) * WEIGHT_PER_SECOND)))
+    return weightOf(costing.edgeCost(edge))
   }
 
   /** Weighs the arcs out of a state together: whether one may turn back depends on the others. */
@@ -77,12 +101,12 @@ export class StateWeights {
     if (reverse >= 0) this.#arcs[reverse] = (open ? UNREACHABLE : this.#weighArc(state, reverse, false)) + 1
   }
 
-  #weighArc(state: number, arc: number, through: boolean): number {
+  #weighArc(state: number, arc: number, through: boolean, onto?: number): number {
     const { stateEdge, head, arcTurn, arcRule } = this.graph
     const { costing } = this
     const from = stateEdge[state]!
     const to = stateEdge[head[arc]!]!
-    const edge = this.edge(to)
+    const edge = onto ?? this.edge(to)
     const rule = arcRule[arc]!
     if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.access) !== 0) return UNREACHABLE
     if (through && !costing.nodeOpen(this.#network.edgeHead[from]!)) return UNREACHABLE
@@ -90,4 +114,8 @@ export class StateWeights {
     const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
   }
+}
+
+function weightOf(seconds: number): number {
+  return Math.min(HEAVIEST, Math.max(1, Math.round(seconds * WEIGHT_PER_SECOND)))
 }

@@ -29,7 +29,7 @@ export function checkRandomRoutes(
     const [lon, lat] = checker.map.place(Math.floor(random() * checker.map.nodeCount))
     return { lon: lon + (random() - 0.5) * 2e-4, lat: lat + (random() - 0.5) * 2e-4 }
   }
-  for (let attempt = 0; attempt < 3 * routes && tally.routes < routes; attempt++) {
+  for (let attempt = 0; attempt < 20 * routes && tally.routes < routes; attempt++) {
     // Some have a stop in the middle, where a route may turn around.
     const locations = Array.from({ length: random() < 0.15 ? 3 : 2 }, place)
     const request = { locations, costing: mode, directions_type: 'none' }

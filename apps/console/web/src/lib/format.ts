@@ -1,7 +1,7 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const number = new Intl.NumberFormat('en')
+const counted = new Intl.NumberFormat('en')
 
 /** `3 minutes ago`. */
 export function formatAgo(iso: string, now = Date.now()): string {
@@ -22,16 +22,29 @@ export function formatClock(iso: string | number): string {
 }
 
 export function formatNumber(value: number): string {
-  return number.format(value)
+  return counted.format(value)
 }
 
 /** `1 h 02 min`, `3 min 20 s`, `4.2 s`. */
 export function formatDuration(seconds: number): string {
-  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`
-  if (seconds < 60) return `${Math.round(seconds)} s`
-  const minutes = Math.round(seconds / 60)
-  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
-  return `${Math.floor(seconds / 60)} min ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`
+  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${twoDigits(whole % 60)} s`
+  const minutes = Math.round(whole / 60)
+  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0')
+}
+
+/** JSON over several lines, with arrays of a few numbers on one: positions and boxes stay readable. */
+export function formatJson(value: unknown): string {
+  const number = String.raw`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?`
+  const short = new RegExp(String.raw`\[\s+(${number}(?:,\s+${number}){0,7})\s+\]`, 'g')
+  const text = JSON.stringify(value, null, 2)
+  return text.replaceAll(short, (_, numbers: string) => `[${numbers.replaceAll(/,\s+/g, ', ')}]`)
 }
 
 /** Powers of 1024: `1.4 MiB`. */
@@ -52,9 +65,12 @@ const WRITTEN: Readonly<Record<string, string>> = {
   crs: 'CRS',
   csv: 'CSV',
   dgg: 'DGG',
+  etag: 'ETag',
   geojson: 'GeoJSON',
   geotiff: 'GeoTIFF',
   id: 'ID',
+  maxzoom: 'largest zoom',
+  minzoom: 'smallest zoom',
   osm: 'OSM',
   pmtiles: 'PMTiles',
   srid: 'SRID',

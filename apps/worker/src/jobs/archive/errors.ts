@@ -27,8 +27,10 @@ export const propertyNotShown = defineError(
 export const tableUnreadable = defineError(
   'TABLE_UNREADABLE',
   'invalid',
-  (f: { table: string; reason: string }) => `Reading ${f.table} failed: ${f.reason}`,
-  () => ({
-    hint: 'Check that all geometries have an SRID (UpdateGeometrySRID gives one to a column) and lie where it is defined.',
+  (f: { table: string; reason: string; isSpatial: boolean }) => `Reading ${f.table} failed: ${f.reason.slice(0, 300)}`,
+  ({ isSpatial }) => ({
+    hint: isSpatial
+      ? 'Check that all geometries have an SRID (UpdateGeometrySRID gives one to a column) and lie where it is defined.'
+      : 'Mend the view or the row, or name the properties to show without the column that cannot be read.',
   }),
 )

@@ -82,14 +82,17 @@ export async function findSpatialTable(
 
 async function readColumns(database: Queryable, oid: number): Promise<ColumnFacts[]> {
   const { rows } = await database.query<ColumnFacts>(
-    `select a.attname as name, b.typname as type,
-       coalesce(a.attnum = any (k.conkey), false) as is_key,
-       case when b.typname in ('geometry', 'geography') then postgis_typmod_srid(m.modifier) end as srid,
-       case when b.typname in ('geometry', 'geography') then postgis_typmod_type(m.modifier) end as geometry_type
+    `select a.attname as name, base.type, coalesce(a.attnum = any (k.conkey), false) as is_key,
+       case when base.type in ('geometry', 'geography') then postgis_typmod_srid(base.modifier) end as srid,
+       case when base.type in ('geometry', 'geography') then postgis_typmod_type(base.modifier) end as geometry_type
      from pg_attribute a
-     join pg_type t on t.oid = a.atttypid
-     join pg_type b on b.oid = case when t.typtype = 'd' then t.typbasetype else t.oid end
-     cross join lateral (select case when t.typtype = 'd' then t.typtypmod else a.atttypmod end as modifier) m
+     cross join lateral (
+       with recursive chain (oid, modifier) as (
+         select a.atttypid, a.atttypmod
+         union all
+         select d.typbasetype, d.typtypmod from chain join pg_type d on d.oid = chain.oid and d.typtype = 'd')
+       select t.typname as type, chain.modifier from chain join pg_type t on t.oid = chain.oid and t.typtype <> 'd'
+     ) base
      left join pg_constraint k on k.conrelid = a.attrelid and k.contype = 'p'
      where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
      order by a.attnum`,

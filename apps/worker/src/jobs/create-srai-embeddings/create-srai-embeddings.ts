@@ -77,15 +77,18 @@ class SraiRun {
 
   async run(): Promise<EmbeddingsResult> {
     const { aoi, place } = await this.#watch.time('area', this.#findArea())
+    const asked = Promise.withResolvers<void>()
     const obtained = Promise.withResolvers<ObtainedFeatures>()
-    const obtain = async (): Promise<ObtainedFeatures['source']> => {
+    const opened = this.#open(aoi, async () => {
+      asked.resolve()
       const { filter, source } = this.#request
-      const features = obtainFeatures(source, { aoi, filter }, this.#deps.osm, this.#context)
-      const found = await this.#watch.time('features', features)
+      const found = await obtainFeatures(source, { aoi, filter }, this.#deps.osm, this.#context)
       obtained.resolve(found)
       return found.source
-    }
-    await using run = await this.#watch.time('embed', this.#open(aoi, obtain))
+    })
+    await this.#watch.time('cover', Promise.race([asked.promise, opened]))
+    await this.#watch.time('features', Promise.race([obtained.promise, opened]))
+    await using run = await this.#watch.time('embed', opened)
     return await this.#write(run, await obtained.promise, { aoi, place })
   }
 

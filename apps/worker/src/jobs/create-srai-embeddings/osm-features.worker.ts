@@ -110,11 +110,11 @@ class FilteredFeatures implements FeatureVisitor {
   }
 
   #read(): Tags {
-    // Keys are what mappers write: none may be mistaken for a property that every object has.
+    // Keys are what users ask for: none may be mistaken for a property that every object has. NUL cannot be stored.
     const tags = Object.create(null) as Record<string, string>
     for (const { name, key } of this.#keys) {
       const value = this.tags.get(key)
-      if (value !== null) tags[name] = value
+      if (value !== null) tags[name] = value.includes('\0') ? value.replaceAll('\0', '') : value
     }
     return tags
   }

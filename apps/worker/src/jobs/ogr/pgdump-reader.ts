@@ -34,6 +34,8 @@ const NEWLINE = 10
 const TAB = 9
 const BACKSLASH = 92
 const LONGEST_HEADER = 1 << 20
+/** PostgreSQL takes no field of more than 1 GiB, and a text of V8 ends at half of that. */
+const LONGEST_ROW = 1 << 28
 
 /**
  * Reads what GDAL's PGDump driver writes with COPY: statements that tell the columns, then rows. Nothing of it is ever
@@ -41,28 +43,31 @@ const LONGEST_HEADER = 1 << 20
  */
 export class PgdumpReader {
   header: DumpHeader | null = null
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #lines = new LineBuffer()
   #statements: string[] = []
+  #headerBytes = 0
   #ended = false
 
   /**
    * Takes the next bytes and returns the rows they complete.
    *
-   * @throws CONVERSION_FAILED when it is not such a dump
+   * @throws CONVERSION_FAILED when it is not such a dump, or a row is larger than rows are
    */
   push(chunk: Buffer): DumpRow[] {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    if (!this.header && !this.#ended) bytes = this.#readHeader(bytes)
     const rows: DumpRow[] = []
-    let at = 0
-    while (this.header && !this.#ended) {
-      const end = lineEnd(bytes, at)
-      if (end < 0) break
-      if (end - at === 2 && bytes[at] === BACKSLASH && bytes[at + 1] === 46) this.#ended = true
-      else rows.push(splitRow(bytes, at, end))
-      at = end + 1
+    if (this.#ended) return rows
+    this.#lines.push(chunk)
+    for (let line = this.#next(); line; line = this.#next()) {
+      if (!this.header) this.#readStatement(line)
+      else if (line.length === 2 && line[0] === BACKSLASH && line[1] === 46) {
+        this.#ended = true
+        break
+      } else rows.push(splitRow(line))
     }
-    this.#rest = this.#ended ? Buffer.alloc(0) : bytes.subarray(at)
+    if (this.#headerBytes > LONGEST_HEADER) throw conversionFailed({ reason: 'the conversion gave no rows' })
+    if (this.#lines.pending > LONGEST_ROW) {
+      throw conversionFailed({ reason: `a feature takes more than ${LONGEST_ROW} bytes as text` })
+    }
     return rows
   }
 
@@ -71,20 +76,60 @@ export class PgdumpReader {
     if (this.header && !this.#ended) throw conversionFailed({ reason: 'the conversion ended in the middle of a row' })
   }
 
-  #readHeader(bytes: Buffer): Buffer {
-    let at = 0
-    for (let end = bytes.indexOf(NEWLINE, at); end >= 0; end = bytes.indexOf(NEWLINE, at)) {
-      const statement = bytes.toString('utf8', at, end)
-      at = end + 1
-      if (!statement.startsWith('COPY ')) {
-        this.#statements.push(statement)
-        continue
-      }
-      this.header = headerOf(this.#statements, statement)
-      return bytes.subarray(at)
+  /** The next row, or statement when the header is not complete: only in rows does a backslash hide a newline. */
+  #next(): Buffer | null {
+    return this.#lines.next(this.header !== null)
+  }
+
+  #readStatement(line: Buffer): void {
+    const statement = line.toString('utf8')
+    if (statement.startsWith('COPY ')) this.header = headerOf(this.#statements, statement)
+    else {
+      this.#statements.push(statement)
+      this.#headerBytes += line.length
     }
-    if (bytes.length - at > LONGEST_HEADER) throw conversionFailed({ reason: 'the conversion gave no rows' })
-    return bytes.subarray(at)
+  }
+}
+
+/** Cuts bytes into lines in linear time, however long the lines are. */
+class LineBuffer {
+  #bytes: Buffer = Buffer.allocUnsafe(1 << 17)
+  #start = 0
+  #searched = 0
+  #end = 0
+
+  /** Bytes of the line that is not complete yet. */
+  get pending(): number {
+    return this.#end - this.#start
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#end + chunk.length > this.#bytes.length) this.#makeRoom(chunk.length)
+    this.#bytes.set(chunk, this.#end)
+    this.#end += chunk.length
+  }
+
+  /** The next line, without its newline, valid until the next `push`; null when none is complete. */
+  next(hasEscapes: boolean): Buffer | null {
+    const bytes = this.#bytes.subarray(0, this.#end)
+    for (let at = bytes.indexOf(NEWLINE, this.#searched); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      if (hasEscapes && isEscaped(bytes, this.#start, at)) continue
+      const line = bytes.subarray(this.#start, at)
+      this.#start = this.#searched = at + 1
+      return line
+    }
+    this.#searched = this.#end
+    return null
+  }
+
+  #makeRoom(more: number): void {
+    const needed = this.pending + more
+    const target = needed * 2 > this.#bytes.length ? Buffer.allocUnsafe(needed * 2) : this.#bytes
+    this.#bytes.copy(target, 0, this.#start, this.#end)
+    this.#bytes = target
+    this.#searched -= this.#start
+    this.#end -= this.#start
+    this.#start = 0
   }
 }
 
@@ -139,24 +184,14 @@ function unquoted(name: string): string {
   return name.slice(1, -1).replaceAll('""', '"')
 }
 
-/** Position of the newline that ends a row; a newline after a backslash belongs to a value. -1 when none has come yet. */
-function lineEnd(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(NEWLINE, start); end >= 0; end = bytes.indexOf(NEWLINE, end + 1)) {
-    let backslashes = 0
-    while (end - backslashes > start && bytes[end - backslashes - 1] === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return end
-  }
-  return -1
-}
-
-function splitRow(bytes: Buffer, start: number, end: number): DumpRow {
+function splitRow(line: Buffer): DumpRow {
   const row: DumpRow = []
-  for (let at = start; at <= end;) {
-    let to = bytes.indexOf(TAB, at)
+  for (let at = 0; at <= line.length;) {
+    let to = line.indexOf(TAB, at)
     // A tab within a value follows a backslash.
-    while (to >= 0 && to < end && isEscaped(bytes, at, to)) to = bytes.indexOf(TAB, to + 1)
-    if (to < 0 || to > end) to = end
-    row.push(valueOf(bytes, at, to))
+    while (to >= 0 && isEscaped(line, at, to)) to = line.indexOf(TAB, to + 1)
+    if (to < 0) to = line.length
+    row.push(valueOf(line, at, to))
     at = to + 1
   }
   return row

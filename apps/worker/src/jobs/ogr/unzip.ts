@@ -15,6 +15,9 @@ const SYMLINK = 0xa000
 const FILE_TYPE = 0xf000
 const IN_ZIP64 = 0xffffffff
 const READ_BYTES = 1 << 18
+const LONGEST_NAME = 200
+/** Room for the names and extra fields of an entry; few take a tenth of it. */
+const ENTRY_BYTES = 4096
 
 /** What an archive may hold. Data compress well below this ratio; bombs do not. */
 export interface ZipLimits {
@@ -60,6 +63,7 @@ async function readEntries(file: FileHandle, limits: ZipLimits): Promise<Entry[]
   const { count, start, length } = await findDirectory(file, size)
   if (count > limits.maxEntries)
     throw zipRefused({ reason: `it holds ${count} entries, more than ${limits.maxEntries}` })
+  if (length > (count + 1) * ENTRY_BYTES) throw zipRefused({ reason: 'its directory is larger than its entries need' })
   const bytes = await readAt(file, start, length)
   const entries: Entry[] = []
   let total = 0
@@ -116,8 +120,10 @@ async function findDirectory(
 function checkName(name: string): void {
   const parts = name.split('/')
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
-  const isBad = name === '' || name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name) || parts.includes('..')
-  if (isBad) throw zipRefused({ reason: `it holds the path ${JSON.stringify(name.slice(0, 80))}` })
+  const isOdd = name === '' || name.startsWith('/') || /[\\:\u0000-\u001f]/.test(name)
+  if (isOdd || parts.includes('..') || Buffer.byteLength(parts.at(-1)!.toLowerCase()) > LONGEST_NAME) {
+    throw zipRefused({ reason: `it holds the path ${JSON.stringify(name.slice(0, 80))}` })
+  }
 }
 
 function checkEntry(entry: Entry, flags: number, limits: ZipLimits): void {

@@ -142,7 +142,7 @@ export const esES: Phrases = {
     sides,
   ),
   roundabout: roundaboutPhrases('Entre en la rotonda', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entre en la rotonda {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entre en {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Salga de la rotonda.',
     onto: 'Salga de la rotonda por {street}.',

@@ -144,7 +144,7 @@ export const frFR: Phrases = {
   },
   merge: mergePhrases({ plain: 'Insérez-vous', side: 'Insérez-vous à {side}' }, tails, sides),
   roundabout: roundaboutPhrases('Entrez dans le rond-point', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entrez dans le rond-point {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Engagez-vous sur {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Quittez le rond-point.',
     onto: 'Quittez le rond-point sur {street}.',

@@ -130,7 +130,7 @@ export const itIT: Phrases = {
   },
   merge: mergePhrases({ plain: 'Immettiti', side: 'Immettiti a {side}' }, tails, sides),
   roundabout: roundaboutPhrases('Entra nella rotatoria', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entra nella rotatoria {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entra in {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Esci dalla rotatoria.',
     onto: 'Esci dalla rotatoria su {street}.',

@@ -133,7 +133,7 @@ export const nlNL: Phrases = {
   },
   merge: mergePhrases({ plain: 'Voeg in', side: 'Voeg {side} in' }, { ...tails, onto: ' op {street}' }, sides),
   roundabout: roundaboutPhrases('Rijd de rotonde op', exits, tails),
-  namedRoundabout: roundaboutPhrases('Rijd rotonde {circle} op', exits, tails),
+  namedRoundabout: roundaboutPhrases('Rijd {circle} op', exits, tails),
   leaveRoundabout: {
     plain: 'Verlaat de rotonde.',
     onto: 'Verlaat de rotonde naar {street}.',

@@ -137,7 +137,7 @@ export const plPL: Phrases = {
     right: 'prawej',
   }),
   roundabout: roundaboutPhrases('Wjedź na rondo', exits, tails),
-  namedRoundabout: roundaboutPhrases('Wjedź na rondo: {circle},', exits, tails),
+  namedRoundabout: roundaboutPhrases('Wjedź na {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Zjedź z ronda.',
     onto: 'Zjedź z ronda: {street}.',

@@ -131,7 +131,7 @@ export const ptBR: Phrases = {
     sides,
   ),
   roundabout: roundaboutPhrases('Entre na rotatória', exits, tails),
-  namedRoundabout: roundaboutPhrases('Entre na rotatória {circle}', exits, tails),
+  namedRoundabout: roundaboutPhrases('Entre em {circle}', exits, tails),
   leaveRoundabout: {
     plain: 'Saia da rotatória.',
     onto: 'Saia da rotatória em {street}.',

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
-import { formatClock, formatDateTime, formatDuration, formatNumber } from '../../lib/format.ts'
+import { formatClock, formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -77,7 +77,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
               <h2>Input</h2>
             </header>
             <div class="body">
-              <Code label="Input" text={JSON.stringify(job.input, null, 2)} />
+              <Code label="Input" text={formatJson(job.input)} />
             </div>
           </section>
         </div>

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { Code } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { projectPath } from '../../lib/api.ts'
-import { formatBytes, formatNumber, humanise } from '../../lib/format.ts'
+import { formatBytes, formatJson, formatNumber, humanise } from '../../lib/format.ts'
 import type { Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -72,7 +72,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
       {Object.keys(rest).length > 0 && (
         <details>
           <summary>The whole result</summary>
-          <Code label="Result" text={JSON.stringify(result, null, 2)} />
+          <Code label="Result" text={formatJson(result)} />
         </details>
       )}
     </div>

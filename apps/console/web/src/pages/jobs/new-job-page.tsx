@@ -8,6 +8,7 @@ import { formOf, type Field } from '../../forms/fields.ts'
 import type { TaskDescription } from '../../forms/openapi.ts'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import { readJobs, submitJob, type Job } from '../../lib/jobs.ts'
+import { formatJson } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
@@ -125,7 +126,7 @@ function JobForm(props: {
         </button>
         <div>
           <h2 class="small dim">Request body</h2>
-          <Code label="Request body" text={JSON.stringify(body, null, 2)} />
+          <Code label="Request body" text={formatJson(body)} />
         </div>
       </aside>
     </form>

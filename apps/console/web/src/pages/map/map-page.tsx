@@ -22,14 +22,14 @@ const MAX_CLICKED = 8
 
 /**
  * The project's data on a map: archives, what their features say, and embedding tiles shaded by how much they are like
- * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table.
+ * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` what is compared.
  */
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const table = query.get('embeddings')
+  const from = readFrom(query)
   const layer = query.get('layer')
   const [map, setMap] = useState<MapLibreMap | null>(null)
-  const [from, setFrom] = useState<SearchFrom | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
   const catalogue = useResource(`catalogue ${project.ref}`, (signal) => readCatalogue(project.ref, signal))
@@ -47,17 +47,19 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       .then((box) => map.style && lookAt(map, box))
       .catch(() => {})
   }, [map, layer])
-  useClicks(map, table !== null, setFrom, setClicked)
+  useClicks(map, table, (like) => show(table, like), setClicked)
 
   // Sections draw into these layers as soon as they get the map.
   const takeMap = (next: MapLibreMap | null) => {
     if (next) addTileLayers(next, isDark.get())
     setMap(next)
   }
-  const choose = (next: string | null) => {
-    setFrom(null)
-    const asked = next === null ? '' : `?embeddings=${encodeURIComponent(next)}`
-    navigate(`${path}${asked}`, { replace: true })
+  const show = (next: string | null, like: SearchFrom | null) => {
+    const asked = new URLSearchParams()
+    if (next !== null) asked.set('embeddings', next)
+    if (like && 'id' in like) asked.set('like', like.id)
+    else if (like) asked.set('at', `${like.lat.toFixed(6)},${like.lng.toFixed(6)}`)
+    navigate(asked.size > 0 ? `${path}?${asked}` : path, { replace: true })
   }
   return (
     <div class="map-page">
@@ -72,8 +74,8 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
             catalogue={catalogue}
             table={table}
             from={from}
-            onTable={choose}
-            onFrom={setFrom}
+            onTable={(next) => show(next, null)}
+            onFrom={(like) => show(table, like)}
           />
           <LayersSection project={project} map={map} layers={layers} />
         </div>
@@ -89,10 +91,11 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
 /** A click asks for tiles like the one under it; without a table it tells of the features there. */
 function useClicks(
   map: MapLibreMap | null,
-  searching: boolean,
+  table: string | null,
   onFrom: (from: SearchFrom) => void,
   onFeatures: (features: readonly ClickedFeature[]) => void,
 ): void {
+  const searching = table !== null
   useEffect(() => {
     if (!map) return
     const click = ({ point, lngLat }: MapMouseEvent) => {
@@ -115,7 +118,15 @@ function useClicks(
       map.off('click', click)
       map.off('mousemove', move)
     }
-  }, [map, searching])
+  }, [map, table])
+}
+
+/** The tile or the position of the address. */
+function readFrom(query: URLSearchParams): SearchFrom | null {
+  const id = query.get('like')
+  if (id !== null && /^\d+$/.test(id)) return { id }
+  const [lat = Number.NaN, lng = Number.NaN] = (query.get('at') ?? '').split(',').map(Number)
+  return Number.isFinite(lat) && Number.isFinite(lng) ? { lng, lat } : null
 }
 
 function featuresAt(map: MapLibreMap, { x, y }: { x: number; y: number }): ClickedFeature[] {
