@@ -13,7 +13,7 @@ import type { Target } from './target.ts'
 
 const LIMIT_REASONS: ReadonlySet<ExitReason> = new Set(['blocked', 'memory', 'idle_cpu'])
 /** How long an answer waits for the news of its instance's end, which says why the connection broke. */
-const EXIT_NEWS_MS = 250
+const EXIT_NEWS_MS = 1000
 /** Longest time that the rest of a refused body is read and dropped. */
 const DISCARD_MS = 5000
 
@@ -191,7 +191,8 @@ export class Invocation implements Exchange, Waiter, Call {
       this.gateway.log.warn({ ...this.gateway.labels(this), detail }, 'invalid response')
       return this.response.headersSent ? this.cut('invalid_response') : this.invalidResponse()
     }
-    void newsOf(instance).then((exit) => this.broken(exit))
+    if (instance.doom !== null) return this.broken(instance.doom)
+    void newsOf(instance).then((exit) => this.broken(exit?.reason ?? null))
   }
 
   /** The watchdog: the time is up. */
@@ -320,13 +321,13 @@ export class Invocation implements Exchange, Waiter, Call {
   }
 
   /** The connection broke; the end of the instance, if it ended, says why. */
-  private broken(exit: Exit | null): void {
+  private broken(reason: ExitReason | null): void {
     if (this.done) return
-    if (this.response.headersSent) return this.cut(exit?.reason ?? 'broken')
-    if (exit && LIMIT_REASONS.has(exit.reason)) {
-      const what = exit.reason === 'memory' ? 'memory' : 'time on the CPU without a pause'
+    if (this.response.headersSent) return this.cut(reason ?? 'broken')
+    if (reason && LIMIT_REASONS.has(reason)) {
+      const what = reason === 'memory' ? 'memory' : 'time on the CPU without a pause'
       this.refuse({ code: 'FUNCTION_RESOURCE_LIMIT', message: `The function used too much ${what}` })
-    } else if (exit) this.refuse({ code: 'FUNCTION_CRASHED', message: 'The function ended before it had answered' })
+    } else if (reason) this.refuse({ code: 'FUNCTION_CRASHED', message: 'The function ended before it had answered' })
     else this.invalidResponse()
   }
 

@@ -150,6 +150,11 @@ export class Instance {
     return this.alive && !this.retiring && this.reason === null
   }
 
+  /** Why the host is ending it; null while it is not. */
+  get doom(): ExitReason | null {
+    return this.reason
+  }
+
   /** True while a request or background work of one is in it. */
   get working(): boolean {
     return this.calls.size > 0
