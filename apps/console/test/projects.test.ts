@@ -14,6 +14,9 @@ import {
   type TestConsole,
 } from './harness.ts'
 
+/** A second database starts. */
+const SLOW = { timeout: 240_000 }
+
 const SERVICE_KEY = 'service-role-key-of-the-tests'
 const SERVICES_KEY = 'services-key-of-the-tests'
 const ANON_KEY = 'anon-key-of-the-tests'
@@ -239,7 +242,7 @@ describe(`what the map, the routes and the functions ask for (${testLane()})`, (
     expect([body.length, truncated]).toEqual([262_144, true])
   })
 
-  test('a service that does not run is said to be down, with what to do', async () => {
+  test('a service that does not run is said to be down, with what to do', SLOW, async () => {
     await using lonely = await openConsole({ CONSOLE_WORKER_BASE_LOCAL: 'http://127.0.0.1:9' })
     const browser = await lonely.signIn()
     const jobs = await browser.ask('GET', '/api/projects/demo/jobs/osmImportArea')
@@ -301,7 +304,7 @@ describe(`organizations (${testLane()})`, () => {
     expect((await leaver.ask('GET', '/api/projects/demo')).status).toBe(404)
   })
 
-  test('in a shared pool each project is reached with its own sealed keys', async () => {
+  test('in a shared pool each project is reached with its own sealed keys', SLOW, async () => {
     const secret = 'ab'.repeat(32)
     await using pool = await openConsole({
       TERRANE_MODE: 'shared',

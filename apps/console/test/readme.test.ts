@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { submitJob } from './example.ts'
 import { EMAIL, PASSWORD, json, openConsole, openService } from './harness.ts'
 
-test('the example of the README is the one that runs here', async () => {
+test('the example of the README is the one that runs here', { timeout: 240_000 }, async () => {
   const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
   expect(readme).toContain(readFileSync(join(import.meta.dirname, 'example.ts'), 'utf8'))
   await using worker = await openService()

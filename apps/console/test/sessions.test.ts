@@ -3,7 +3,7 @@ import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EMAIL, PASSWORD, attempt, openConsole, type TestConsole } from './harness.ts'
 
-/** Dozens of passwords are hashed, each at the full cost. */
+/** Dozens of passwords are hashed, each at the full cost; or a second database starts. */
 const SLOW = { timeout: 240_000 }
 
 let console: TestConsole
@@ -24,7 +24,7 @@ describe(`sessions (${testLane()})`, () => {
     expect(await response.json()).toMatchObject({ user: { email: EMAIL }, csrf_token: expect.any(String) })
   })
 
-  test('behind https the cookie is for https only', async () => {
+  test('behind https the cookie is for https only', SLOW, async () => {
     await using secure = await openConsole({ TERRANE_CONSOLE_SECURE_COOKIES: 'true' })
     const response = await attempt(secure.url, EMAIL, PASSWORD)
     expect(response.headers.get('set-cookie')).toMatch(/^__Secure-terrane_session=.*; Secure/)
