@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
     globalSetup: ['packages/database/src/testing/global-setup.ts'],
     pool: 'forks',
+    // Most of a test's time is spent waiting for a database or a child process: two run at once, also on two cores.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // What is waited for comes sooner or later; how soon is not what a test is about.
