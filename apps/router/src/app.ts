@@ -4,13 +4,14 @@ import {
   addHealth,
   addMetrics,
   createHttp,
+  problemHandler,
   type Http,
   type Logger,
   type ReadinessCheck,
   type Registry,
 } from '@terrane/service'
 import type { Engine } from './engine/engine.ts'
-import { routingRoutes } from './routes.ts'
+import { routingRoutes, sendProblem, unknownPath } from './routes.ts'
 
 /** Where the routing engine answers. */
 export const ROUTING_BASE = '/routing-engine/v1'
@@ -29,7 +30,14 @@ export interface AppDeps {
 
 /** The routing server: `POST {base}/route`, and health and metrics outside the base. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
-  const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit })
+  const app = createHttp({
+    logger: deps.logger,
+    bodyLimit: deps.bodyLimit,
+    onUnreadablePath: (error, request, reply) => {
+      if (request.url.startsWith(`${ROUTING_BASE}/`)) sendProblem(unknownPath().body, reply)
+      else problemHandler(error, request, reply)
+    },
+  })
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry)
   await app.register(

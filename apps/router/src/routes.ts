@@ -31,7 +31,7 @@ export function routingRoutes(base: Http, { engine, verify, registry }: AppDeps)
     sendProblem(problem, reply)
   })
   base.setNotFoundHandler((request) => {
-    if (request.url.split('?', 1)[0] !== `${base.prefix}/route`) throw new RouteProblem(106, "'/route'")
+    if (request.url.split('?', 1)[0] !== `${base.prefix}/route`) throw unknownPath()
     throw new Refusal(ANSWERS.wrongMethod)
   })
   base.post('/route', async (request, reply) => {
@@ -40,6 +40,11 @@ export function routingRoutes(base: Http, { engine, verify, registry }: AppDeps)
     answers.inc({ code: status === 200 ? '0' : errorCodeOf(body) })
     return reply.code(status).type('application/json; charset=utf-8').send(body)
   })
+}
+
+/** What is answered under the base where there is nothing. */
+export function unknownPath(): RouteProblem {
+  return new RouteProblem(106, "'/route'")
 }
 
 /** @throws Refusal unless the request carries an organization's Services API key as header or query `apikey` */
@@ -72,7 +77,8 @@ function problemOf(thrown: FastifyError, request: FastifyRequest): ProblemBody {
   }
 }
 
-function sendProblem(problem: ProblemBody, reply: FastifyReply): void {
+/** Sends an error in Valhalla's form. */
+export function sendProblem(problem: ProblemBody, reply: FastifyReply): void {
   const { status_code: status } = problem
   if (status === 405) reply.header('allow', 'POST')
   if (status === 503) reply.header('retry-after', '5')

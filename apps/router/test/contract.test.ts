@@ -106,7 +106,7 @@ describe('what is no route', () => {
     expect(answer.headers.get('allow')).toBe('POST')
   })
 
-  test.each(['', '/', '/status', '/route/more', '/ROUTE'])(
+  test.each(['', '/', '/status', '/route/more', '/ROUTE', '/%zz'])(
     'the path %s does not exist under the base',
     async (path) => {
       const answer = await call(`${router.url}${ROUTING_BASE}${path}`, { method: 'POST', headers, body: '{}' })

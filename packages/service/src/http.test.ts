@@ -169,3 +169,14 @@ test('an answer that is sent while the server closes ends its connection, so tha
   expect([status, headers.get('connection')]).toEqual([200, 'close'])
   await Promise.all([closing, closed])
 })
+
+test.each([
+  ['bytes that are no text', '/count/%ff'],
+  ['a broken escape', '/%zz'],
+])('a path with %s is a problem with the id of the request', async (_, url) => {
+  const app = await makeApp()
+  const answer = await app.inject({ url, headers: { 'x-request-id': 'r-1' } })
+  expect(answer.statusCode).toBe(400)
+  expect(answer.headers).toMatchObject({ 'content-type': 'application/problem+json', 'x-request-id': 'r-1' })
+  expect(answer.json()).toMatchObject({ code: 'MALFORMED_URL', status: 400, instance: 'r-1' })
+})

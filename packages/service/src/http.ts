@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Problem, type Named } from '@terrane/contracts'
 import addFormats from 'ajv-formats'
 import { Ajv } from 'ajv'
-import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger, type RawServerDefault } from 'fastify'
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { notFound } from './errors.ts'
@@ -26,6 +34,8 @@ export interface HttpOptions {
   readonly schemas?: readonly Named[]
   /** Path prefix under which the same routes answer too, e.g. `/worker`. */
   readonly mountedAt?: string
+  /** Answers requests whose path cannot be read, before any route is known; a problem unless given. */
+  readonly onUnreadablePath?: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
   /** True behind a proxy whose X-Forwarded-* headers are to be believed, or the addresses of such, comma-separated. */
   readonly trustProxy?: boolean | string
 }
@@ -49,6 +59,11 @@ export function createHttp(options: HttpOptions): Http {
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', options.mountedAt),
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('x-request-id', request.id)
+      const answer = options.onUnreadablePath ?? problemHandler
+      answer(error, request, reply)
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>()

@@ -109,7 +109,10 @@ function normalise(thrown: unknown): TerraneError {
         hint: 'Send `Content-Type: application/json`.',
       })
     case 'FST_ERR_BAD_URL':
-      return new TerraneError('MALFORMED_URL', 'malformed', 'The path is not valid')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new TerraneError('MALFORMED_URL', 'malformed', 'The path is not valid', {
+        hint: 'Percent-encode it as UTF-8, at most 4096 characters between two slashes.',
+      })
     default:
   }
   if (error.statusCode === 400)
