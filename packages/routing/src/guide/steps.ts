@@ -84,37 +84,38 @@ function findCrossings(graph: Graph, edges: readonly LegEdge[], node: number): C
 
 /** Appends the travelled part of an edge to the line of a leg; where two edges meet, the point is there once. */
 function appendEdge(graph: Graph, line: Line, { edge, begin, end, beginAt, endAt }: LegEdge): void {
-  let part = edgeLine(graph, edge)
-  if (beginAt !== null || endAt !== null) {
-    const meters = graph.edgeLength[edge]!
-    const first = { lon: part.lon[0]!, lat: part.lat[0]! }
-    const last = { lon: part.lon.at(-1)!, lat: part.lat.at(-1)! }
-    part = cutLine(
-      part,
-      { meters: beginAt === null ? 0 : begin * meters, at: beginAt ?? first },
-      // Not the length of the edge, which is rounded: no point before its end must be lost.
-      { meters: endAt === null ? Infinity : end * meters, at: endAt ?? last },
-    )
+  if (beginAt === null && endAt === null) {
+    drawEdge(graph, line, edge)
+    return
   }
+  const whole: Line = { lon: [], lat: [] }
+  drawEdge(graph, whole, edge)
+  const meters = graph.edgeLength[edge]!
+  const first = { lon: whole.lon[0]!, lat: whole.lat[0]! }
+  const last = { lon: whole.lon.at(-1)!, lat: whole.lat.at(-1)! }
+  const part = cutLine(
+    whole,
+    { meters: beginAt === null ? 0 : begin * meters, at: beginAt ?? first },
+    // Not the length of the edge, which is rounded: no point before its end must be lost.
+    { meters: endAt === null ? Infinity : end * meters, at: endAt ?? last },
+  )
   for (let point = line.lon.length === 0 ? 0 : 1; point < part.lon.length; point++) {
     line.lon.push(part.lon[point]!)
     line.lat.push(part.lat[point]!)
   }
 }
 
-/** The line of an edge, in the direction of the edge. */
-function edgeLine({ edgeShape, edgeInfo, firstPoint, pointLon, pointLat }: Graph, edge: number): Line {
+/** Appends the line of a whole edge, in its direction, without its first point where the line has that already. */
+function drawEdge({ edgeShape, edgeInfo, firstPoint, pointLon, pointLat }: Graph, line: Line, edge: number): void {
   const shape = edgeShape[edge]!
   const first = firstPoint[shape]!
   const last = firstPoint[shape + 1]! - 1
   const forward = get(edgeInfo[edge]!, EdgeField.forward) === 1
-  const line: Line = { lon: [], lat: [] }
-  for (let i = 0; i <= last - first; i++) {
+  for (let i = line.lon.length === 0 ? 0 : 1; i <= last - first; i++) {
     const point = forward ? first + i : last - i
     line.lon.push(pointLon[point]! / 1e6)
     line.lat.push(pointLat[point]! / 1e6)
   }
-  return line
 }
 
 function stepOf(

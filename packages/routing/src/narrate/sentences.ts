@@ -21,9 +21,16 @@ export interface Destination {
   readonly street: string | null
 }
 
+/** Phrases taken apart: text and places by turns. Phrases are those of the tables, so it stays small. */
+const takenApart = new Map<string, readonly string[]>()
+
 /** Fills the places of a phrase. */
 export function fill(phrase: string, values: Readonly<Record<string, string>>): string {
-  return phrase.replace(/\{(\w+)\}/g, (_, place: string) => values[place] ?? '')
+  let known = takenApart.get(phrase)
+  if (known === undefined) takenApart.set(phrase, (known = phrase.split(/\{(\w+)\}/)))
+  let text = known[0]!
+  for (let i = 1; i < known.length; i += 2) text += (values[known[i]!] ?? '') + known[i + 1]!
+  return text
 }
 
 /** Joins names, or calls a path without one what it is. */

@@ -1,14 +1,21 @@
 import type { Units } from '../narrate/lengths.ts'
 
 const MILES_PER_KILOMETER = 0.621371
+const SCALES = { 3: 1e3, 4: 1e4, 6: 1e6 } as const
 
-/** A number cut, not rounded, to so many decimals, as Valhalla's JSON writer does. */
-function cut(value: number, decimals: number): number {
-  const text = String(value)
-  const dot = text.indexOf('.')
-  if (dot < 0) return value
-  if (text.includes('e')) return Math.trunc(value)
-  return Number(text.slice(0, dot + 1 + decimals))
+/**
+ * A number cut, not rounded, to so many decimals, as Valhalla's JSON writer does with its shortest text. Comparing with
+ * the neighbours makes up for the rounding of the product.
+ */
+function cut(value: number, decimals: 3 | 4 | 6): number {
+  const scale = SCALES[decimals]
+  const size = Math.abs(value)
+  // Larger ones have no decimals that a sum of lengths or seconds could mean.
+  if (size > 1e9) return Math.trunc(value)
+  let units = Math.trunc(size * scale)
+  if (units / scale > size) units--
+  else if ((units + 1) / scale <= size) units++
+  return value < 0 ? -units / scale : units / scale
 }
 
 /** A length in the units of an answer: three decimals of kilometres, four of miles. */
