@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { CONSOLE_EMAIL, makeKeys } from './local/src/keys.ts'
 
-// Prints the secrets of a new deployment for infra/compose.yaml: `node infra/new-keys.ts > infra/.env`.
+// Prints the secrets of a new deployment for infra/compose.yaml: `npm run --silent keys > infra/.env`.
 const projectRef = process.argv[2] ?? 'local'
 const keys = await makeKeys(projectRef)
 process.stdout.write(`TERRANE_PROJECT_REF=${projectRef}

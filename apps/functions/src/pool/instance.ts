@@ -59,7 +59,7 @@ export interface InstanceOptions {
   readonly timeoutMs: number
   readonly bootMs: number
   readonly meter: Meter
-  /** @param requestId of the call that the line names, if the instance really has it */
+  /** @param requestId of the call that the line names, if the instance really has or just had it */
   readonly onLine: (line: FunctionLine, requestId: string | null) => void
 }
 
@@ -73,6 +73,8 @@ interface Presence {
 }
 
 const PING_AFTER_USE_MS = 1000
+/** How many calls that left are remembered for their lines. */
+const MOST_LEFT = 256
 const IDLE_SAMPLE_MS = 1000
 /** Share of one core that counts as busy for an instance without work, and how many samples in a row end it. */
 const IDLE_CPU_SHARE = 0.3
@@ -101,6 +103,8 @@ export class Instance {
   private readonly options: InstanceOptions
   private readonly process: ChildProcess
   private readonly calls = new Map<string, Presence>()
+  /** Request ids of the last calls that left: what they printed may come after their answer. */
+  private readonly left = new Map<string, string>()
   private reason: ExitReason | null = null
   private stderr = ''
   private pings = 0
@@ -181,7 +185,7 @@ export class Instance {
     const presence = this.calls.get(call.id)!
     presence.answered = true
     if (presence.held ?? heldByAnswer) presence.until = this.usedAt + this.options.timeoutMs
-    else this.calls.delete(call.id)
+    else this.forget(call.id)
   }
 
   /** Ends the process at once. */
@@ -208,7 +212,7 @@ export class Instance {
     this.pingedAt += lateMs
     for (const [id, { call, answered, until }] of this.calls) {
       if (now < until) continue
-      if (answered) this.calls.delete(id)
+      if (answered) this.forget(id)
       else call.expire()
     }
     const active = this.calls.size > 0 || this.busy || now - this.usedAt < PING_AFTER_USE_MS
@@ -266,7 +270,7 @@ export class Instance {
     const output = new Output(
       {
         message: (message) => this.receive(message),
-        line: (line) => this.options.onLine(line, this.call(line.call)?.requestId ?? null),
+        line: (line) => this.options.onLine(line, this.call(line.call)?.requestId ?? this.left.get(line.call) ?? null),
         throttle: (ms) => {
           stream.pause()
           setTimeout(() => stream.resume(), ms)
@@ -299,6 +303,13 @@ export class Instance {
     }
   }
 
+  private forget(id: string): void {
+    const { requestId } = this.calls.get(id)!.call
+    this.calls.delete(id)
+    this.left.set(id, requestId)
+    if (this.left.size > MOST_LEFT) this.left.delete(this.left.keys().next().value!)
+  }
+
   /** Background work counts for calls that are really here, and no longer than a request may take. */
   private hold(id: string, held: boolean): void {
     const presence = this.calls.get(id)
@@ -306,7 +317,7 @@ export class Instance {
     presence.held = held
     if (!presence.answered) return
     if (held) presence.until = performance.now() + this.options.timeoutMs
-    else this.calls.delete(id)
+    else this.forget(id)
   }
 
   private gone(code: number | null, signal: string | null, problem: string): void {
