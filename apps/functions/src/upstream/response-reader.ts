@@ -22,7 +22,6 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 // Visible ASCII, space, tab and obs-text; a bare CR, LF or NUL never passes (RFC 9110 section 5.5).
-// eslint-disable-next-line no-control-regex
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
