@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
     globalSetup: ['packages/database/src/testing/global-setup.ts'],
     pool: 'forks',
+    // For tests that open the ONNX runtime themselves; Terrane's engine sets it where it is needed.
+    env: { ORT_DISABLE_TELEMETRY: '1' },
     // Most of a test's time is spent waiting for a database or a child process: two run at once, also on two cores.
     maxWorkers: 2,
     testTimeout: 30_000,

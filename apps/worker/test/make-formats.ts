@@ -23,6 +23,11 @@ async function load(): Promise<{ gdal: Gdal; folder: string }> {
   return { folder, gdal: await start({ path, dest: folder, useWorker: false, logHandler: quiet, errorHandler: quiet }) }
 }
 
+/** Deletes what the conversions of this process left. */
+export async function removeFormats(): Promise<void> {
+  if (gdal) await rm((await gdal).folder, { recursive: true, force: true })
+}
+
 /** GeoJSON text in another format: one file's bytes, or those of a zip of all files. */
 export async function convertTo(
   format: string,

@@ -8,7 +8,7 @@ import { nativeEngine } from '../src/jobs/ogr/native-engine.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
-import { convertTo } from './make-formats.ts'
+import { convertTo, removeFormats } from './make-formats.ts'
 import { zip } from './zip-writer.ts'
 
 const TASK = 'ogr2ogrImport'
@@ -34,7 +34,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
-afterAll(() => void server.close())
+afterAll(async () => {
+  server.close()
+  await removeFormats()
+})
 
 const feature = (properties: object, geometry: object | null, more: object = {}) => ({
   type: 'Feature',

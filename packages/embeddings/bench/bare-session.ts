@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 import type { GeoTiffReaderOptions } from '../src/engine/geotiff-reader.ts'
+import { keepTelemetryOff } from '../src/engine/telemetry.ts'
 import type { Model } from '../src/index.ts'
 
 export interface BareTask {
@@ -31,6 +32,7 @@ export class BareSessions implements AsyncDisposable {
     sessions: number,
     threads: number,
   ): Promise<BareSessions> {
+    keepTelemetryOff()
     const { manifest, graph } = model
     const task: BareTask = {
       graph,

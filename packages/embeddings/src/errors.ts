@@ -107,6 +107,14 @@ export const threadLost = defineError(
   () => ({ hint: 'The job can be tried again; if memory ran out, lower the thread count or the memory budget.' }),
 )
 
+export const telemetryOn = defineError(
+  'TELEMETRY_ON',
+  'internal',
+  (f: { variable: string }) =>
+    `The model is not opened: the ONNX runtime would report to its maker, and a worker thread cannot set ${f.variable} for it.`,
+  (f) => ({ hint: `Start the process with ${f.variable}=1, or open the engine in the main thread.` }),
+)
+
 export const artifactFailed = defineError(
   'ARTIFACT_FAILED',
   'internal',

@@ -8,6 +8,7 @@ import { EngineThread } from './engine-thread.ts'
 import type { Job, Ring, ThreadSetup } from './protocol.ts'
 import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
+import { keepTelemetryOff } from './telemetry.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** Batches that fit into the ring between the decoding and the inferring thread. */
@@ -59,9 +60,11 @@ export interface Engine extends AsyncDisposable {
 /**
  * Opens a model in worker threads.
  *
- * @throws MODEL_MISMATCH when the graph does not fit the manifest
+ * @throws MODEL_MISMATCH when the graph does not fit the manifest; TELEMETRY_ON when called in a worker thread of a
+ *   process whose environment lacks `ORT_DISABLE_TELEMETRY`
  */
 export async function openEngine(model: Model, options: EngineOptions = {}): Promise<Engine> {
+  keepTelemetryOff()
   const { threads = availableParallelism(), memoryBytes = availableMemory() / 2 } = options
   const mode = options.mode ?? chooseMode(model, threads, memoryBytes)
   const pool = new ThreadPool(model, mode, threads)
