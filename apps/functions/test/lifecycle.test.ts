@@ -50,6 +50,7 @@ async function start(profile: string): Promise<{ host: ChildProcess; url: string
   const env = {
     // oxlint-disable-next-line node/no-process-env -- setpriv and bubblewrap are looked for there.
     PATH: process.env['PATH'],
+    TMPDIR: folder,
     PORT: '0',
     TERRANE_HOME: join(folder, 'home'),
     TERRANE_FUNCTIONS_DIR: join(folder, 'functions'),
@@ -106,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('the life of a host', () => {
       await expect.poll(() => children.filter(isAlive), { interval: 20 }).toEqual([])
       const next = await start(profile)
       expect(await text(`${next.url}/calm`)).toBe('calm')
-      const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))
+      const left = readdirSync(folder).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))
       expect(left).toEqual([])
     })
   })
@@ -122,7 +123,7 @@ describe.skipIf(process.platform !== 'linux')('the life of a host', () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['slow']))
     expect(await ended).toBe(0)
     expect(children.filter(isAlive)).toEqual([])
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))).toEqual([])
+    expect(readdirSync(folder).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))).toEqual([])
   })
 
   test('a shared host does not start without the hardened profile', async () => {
