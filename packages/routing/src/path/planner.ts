@@ -1,9 +1,16 @@
 import { bidirectionalSearch } from '../search/bidirectional.ts'
 import { hierarchySearch } from '../search/cch/hierarchy.ts'
+import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
+
+/**
+ * `hierarchy`: the fast searches of this package. `ngraph.path`: NBA* of that library, to compare answers with: many times
+ * slower, on the same costs, and without alternates.
+ */
+export type SearchKind = 'hierarchy' | 'ngraph.path'
 
 /**
  * Finds paths for one request. It takes the hierarchy of the costing when that is ready; while it is not, and when the
@@ -12,10 +19,12 @@ import { type Closures, type Ends, findPath, findPaths, type Path } from './path
 export class Planner {
   readonly #prepared: PreparedCosting
   readonly #closures: Closures
+  readonly #kind: SearchKind
 
-  constructor(prepared: PreparedCosting, closures: Closures) {
+  constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind) {
     this.#prepared = prepared
     this.#closures = closures
+    this.#kind = kind
   }
 
   /** The cheapest path between candidates, or null. */
@@ -30,7 +39,7 @@ export class Planner {
       if (path === null || !path.edges.some(({ edge }, i) => i > 0 && isClosed(path.edges[i - 1]!.edge, edge)))
         return path
     }
-    return findPath(weights, this.#bidirectional(ends), ends)
+    return findPath(weights, this.#search(ends), ends)
   }
 
   /** Paths between candidates, the cheapest first; see `findPaths`. */
@@ -41,22 +50,27 @@ export class Planner {
   ): Iterable<Path> {
     const ends = { origins, destinations, closures: this.#closures }
     const hierarchy = this.#closures.size === 0 ? this.#hierarchy() : null
-    return findPaths(this.#prepared.weights, hierarchy ?? this.#bidirectional(ends), ends, most)
+    return findPaths(this.#prepared.weights, hierarchy ?? this.#search(ends), ends, most)
   }
 
+  /** The search that knows nothing of closures; null while it is not ready. */
   #hierarchy(): AlternativeSearch | null {
     const { family, customized } = this.#prepared
-    return customized && hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
+    if (customized === null || this.#kind !== 'hierarchy') return null
+    return hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
   }
 
-  #bidirectional(ends: Ends): AlternativeSearch {
+  /** A search that needs no preparation and heeds closures. */
+  #search(ends: Ends): AlternativeSearch {
     const { family, customized, weights } = this.#prepared
-    const { positions, leastShare } = family.positions
     const { stateEdge, head } = weights.graph
     const isClosed = this.#closedSteps(ends)
+    const weight = (arc: number, tail: number): number =>
+      isClosed(stateEdge[tail]!, stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail)
+    if (this.#kind === 'ngraph.path') return ngraphSearch(family.states, family.reverse, weight)
+    const { positions, leastShare } = family.positions
     return bidirectionalSearch(family.states, family.reverse, {
-      weight: (arc, tail) =>
-        isClosed(stateEdge[tail]!, stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail),
+      weight,
       position: positions,
       weightPerMeter: (customized?.leastWeight ?? 0) * leastShare,
       scratch: family.bidirectionalScratch,
