@@ -1,3 +1,6 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Http } from './http.ts'
 import type { Logger } from './logger.ts'
 
@@ -5,12 +8,17 @@ export interface ServeOptions {
   readonly HOST: string
   readonly PORT: number
   readonly DRAIN_TIMEOUT_MS: number
+  /** How long callers whose connections are open may still ask after a stop was requested; 500 ms when absent. */
+  readonly FAREWELL_MS?: number
 }
 
+/** Wait between two looks at whether connections are still open, in milliseconds. */
+const LOOK_MS = 20
+
 /**
- * Listens until SIGTERM, SIGINT or the loss of the parent that started the process with an IPC channel, then stops
- * accepting, lets running requests end within the drain timeout and resolves; the caller's `await using` closes the
- * rest in reverse order of opening. A second signal exits at once.
+ * Listens until SIGTERM, SIGINT or the loss of the parent that started the process with an IPC channel, then takes leave
+ * of those whose connections are open, stops accepting, lets running requests end within the drain timeout and resolves;
+ * the caller's `await using` closes the rest in reverse order of opening. A second signal exits at once.
  *
  * @param beforeClose ends what would keep requests open, e.g. event streams, and stops taking jobs
  */
@@ -24,12 +32,25 @@ export async function serve(
   process.send?.({ type: 'listening', url })
   const reason = await stopRequested()
   logger.info({ reason }, 'stopping')
+  const farewell = takeLeave(app, Math.min(config.FAREWELL_MS ?? 500, config.DRAIN_TIMEOUT_MS))
   await within(config.DRAIN_TIMEOUT_MS, beforeClose?.(), logger, 'drain')
+  await farewell
   const closed = app.close()
   await within(config.DRAIN_TIMEOUT_MS, closed, logger, 'close')
   logger.info('stopped')
   // The channel to the parent would keep the process alive.
   if (process.connected) process.disconnect()
+}
+
+/**
+ * Goes on answering, each caller for the last time on its connection, until no connection is open or the time is over. A
+ * connection that is closed unannounced takes along the request that is just on its way to it.
+ */
+async function takeLeave({ server }: Http, milliseconds: number): Promise<void> {
+  server.prependListener('request', (_, response: ServerResponse) => response.setHeader('connection', 'close'))
+  const connections = promisify(server.getConnections.bind(server))
+  const end = performance.now() + milliseconds
+  while (performance.now() < end && (await connections()) > 0) await sleep(LOOK_MS)
 }
 
 /** Resolves with the reason when the process is asked to stop; from then on a second signal exits at once. */
