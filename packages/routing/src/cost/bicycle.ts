@@ -2,6 +2,7 @@ import { Access, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
+import { Exclusions } from './exclusions.ts'
 import type { CostOptions } from './options.ts'
 import { Transitions } from './transitions.ts'
 
@@ -45,6 +46,7 @@ export class BicycleCosting implements Costing {
   readonly access = Access.bicycle
   readonly travelMode = 'bicycle'
   readonly travelType: string
+  readonly exclusions: Exclusions
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -62,6 +64,7 @@ export class BicycleCosting implements Costing {
   constructor(graph: Graph, options: CostOptions) {
     this.#graph = graph
     this.options = options
+    this.exclusions = new Exclusions(graph, 'bicycle', options)
     this.travelType = String(options.bicycle_type)
     this.#transitions = new Transitions(graph, options, 'other')
     this.#shortest = options.shortest === true
@@ -138,7 +141,7 @@ export class BicycleCosting implements Costing {
 
   turnCost(from: number, to: number, turn: number): number {
     const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
-    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+    return forbidden ? Infinity : this.exclusions.penalty(from, to) + this.pathTurnCost(from, to, turn)
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {

@@ -1,3 +1,4 @@
+import type { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
 
 /** Part of the network that modes share: they may travel the same kinds of edges. */
@@ -16,6 +17,7 @@ export interface Costing {
   /** Names that guidance uses for the mode. */
   readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
   readonly travelType: string
+  readonly exclusions: Exclusions
 
   /** Whether an edge may be used at all. */
   edgeOpen(edge: number): boolean

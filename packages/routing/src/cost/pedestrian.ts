@@ -2,6 +2,7 @@ import { Access, NodeType, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
+import { Exclusions } from './exclusions.ts'
 import type { CostOptions } from './options.ts'
 import { Transitions } from './transitions.ts'
 
@@ -20,6 +21,7 @@ export class PedestrianCosting implements Costing {
   readonly access: number
   readonly travelMode = 'pedestrian'
   readonly travelType: string
+  readonly exclusions: Exclusions
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -31,6 +33,7 @@ export class PedestrianCosting implements Costing {
   constructor(graph: Graph, options: CostOptions) {
     this.#graph = graph
     this.options = options
+    this.exclusions = new Exclusions(graph, 'pedestrian', options)
     const wheelchair = options.type === 'wheelchair'
     this.access = wheelchair ? Access.wheelchair : Access.foot
     this.travelType = String(options.type)
@@ -87,7 +90,7 @@ export class PedestrianCosting implements Costing {
 
   turnCost(from: number, to: number, turn: number): number {
     const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
-    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+    return forbidden ? Infinity : this.exclusions.penalty(from, to) + this.pathTurnCost(from, to, turn)
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {

@@ -21,17 +21,24 @@ export class Planner {
   /** The cheapest path between candidates, or null. */
   find(origins: readonly Candidate[], destinations: readonly Candidate[]): Path | null {
     const ends = { origins, destinations, closures: this.#closures }
-    return findPath(this.#prepared.weights, this.#search(ends), ends)
+    const path = findPath(this.#prepared.weights, this.#search(ends), ends)
+    return path === null || this.#isExcluded(path) ? null : path
   }
 
   /** Paths between candidates, the cheapest first; see `findPaths`. */
-  findSeveral(
+  *findSeveral(
     origins: readonly Candidate[],
     destinations: readonly Candidate[],
     most: (cheapest: number) => number,
   ): Iterable<Path> {
     const ends = { origins, destinations, closures: this.#closures }
-    return findPaths(this.#prepared.weights, this.#search(ends), ends, most)
+    for (const path of findPaths(this.#prepared.weights, this.#search(ends), ends, most)) {
+      if (!this.#isExcluded(path)) yield path
+    }
+  }
+
+  #isExcluded({ edges }: Path): boolean {
+    return this.#prepared.costing.exclusions.arePassed(edges.map(({ edge }) => edge))
   }
 
   #search(ends: Ends): AlternativeSearch {
