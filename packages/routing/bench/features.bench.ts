@@ -131,7 +131,7 @@ function differenceOf(mine: Answer, theirs: Answer, same: boolean): string {
 /** What a maneuver says apart from text and figures. */
 function marksOf(maneuver: object): object {
   const entries = Object.entries(maneuver).filter(
-    ([name]) => !/instruction|^time$|^cost$|^length$|multi_cue|street_names|^sign$/.test(name),
+    ([name]) => !/instruction|^time$|^cost$|^length$/.test(name),
   )
   return Object.fromEntries(entries)
 }
@@ -142,9 +142,13 @@ function clip(value: unknown): string {
 }
 
 function textsAlike(mine: Trip, theirs: Trip): number {
-  const texts = ({ legs }: Trip): string[] => legs.flatMap((leg) => leg.maneuvers?.map((m) => m.instruction) ?? [])
+  const texts = ({ legs }: Trip): string[] => legs.flatMap((leg) => leg.maneuvers?.flatMap(spoken) ?? [])
   const [a, b] = [texts(mine), texts(theirs)]
   return a.length === 0 ? NaN : a.filter((text, i) => text === b[i]).length / Math.max(a.length, b.length)
+}
+
+function spoken(maneuver: object): string[] {
+  return Object.entries(maneuver).flatMap(([name, text]) => (name.includes('instruction') ? [String(text)] : []))
 }
 
 async function regretOf(valhalla: Valhalla, text: string, mine: Trip, theirs: Trip): Promise<number> {

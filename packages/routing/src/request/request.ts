@@ -15,6 +15,8 @@ export interface RouteRequest {
   /** A language as it was asked for; the answer may be in another one. */
   readonly language: string | null
   readonly directions: 'none' | 'maneuvers' | 'instructions'
+  /** Whether leaving a roundabout is a maneuver of its own. */
+  readonly roundaboutExits: boolean
   readonly id: string | null
   readonly alternates: number
   readonly excludeLocations: readonly Location[]
@@ -105,6 +107,7 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     units: request.units === 'miles' || request.units === 'mi' ? 'miles' : 'kilometers',
     language: textOf(request.language),
     directions: readDirections(request),
+    roundaboutExits: flagOf(request.roundabout_exits) ?? true,
     id: textOf(request.id),
     alternates: locations.length === 2 ? Math.min(countOf(request.alternates) ?? 0, limits.alternates) : 0,
     excludeLocations,
