@@ -4,6 +4,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
 import { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
+import { Rights } from './rights.ts'
 import { Transitions } from './transitions.ts'
 import { turnTime } from './turn-time.ts'
 
@@ -64,6 +65,7 @@ export class MotorCosting implements Costing {
   readonly travelMode = 'drive'
   readonly travelType: string
   readonly exclusions: Exclusions
+  readonly rights: Rights
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -86,6 +88,7 @@ export class MotorCosting implements Costing {
     this.#graph = graph
     this.#transitions = new Transitions(graph, options, mode === 'truck' ? 'truck' : 'other')
     this.exclusions = new Exclusions(graph, mode, options)
+    this.rights = new Rights(graph, this.access, options)
     this.#number = (name) => Number(options[name] ?? 0)
     this.#shortest = options.shortest === true
     this.#fixedSpeed = this.#number('fixed_speed')
@@ -100,23 +103,24 @@ export class MotorCosting implements Costing {
   }
 
   snapOpen(edge: number): boolean {
-    return (get(this.#graph.edgeInfo[edge]!, EdgeField.access) & this.access) !== 0
+    return this.rights.edge(edge)
   }
 
   edgeOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if ((get(info, EdgeField.access) & this.access) === 0) {
+    if (!this.rights.edge(edge)) {
       const tolerated = this.mode === 'truck' && this.#number('hgv_no_access_penalty') < 43200
       if (!tolerated || (get(info, EdgeField.access) & Access.car) === 0) return false
     }
     if (get(info, EdgeField.surface) > this.#worstSurface) return false
-    return get(this.#graph.edgeFlags[edge]!, FlagField.limits) === 0 || this.#fits(edge)
+    const limited = get(this.#graph.edgeFlags[edge]!, FlagField.limits) === 1 && !this.rights.ignoresLimits
+    return !limited || this.#fits(edge)
   }
 
   nodeOpen(node: number): boolean {
     const info = this.#graph.nodeInfo[node]!
     if (this.options.exclude_cash_only_tolls === true && get(info, NodeField.cashOnlyToll) === 1) return false
-    return (get(info, NodeField.access) & this.access) !== 0
+    return this.rights.node(node)
   }
 
   edgeSeconds(edge: number): number {
@@ -136,8 +140,7 @@ export class MotorCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number, internal: boolean): number {
-    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true)
-      return Infinity
+    if (!this.rights.turn(turn)) return Infinity
     const through = this.#transitions.leavesDestinationOnly(from, to) ? THROUGH_PENALTY : 0
     const turned = this.#turnCost(from, to, turn, internal && !TWO_WHEELED.has(this.mode))
     return through + this.exclusions.penalty(from, to) + turned

@@ -43,6 +43,9 @@ const COMMON: OptionTable = {
   fixed_speed: [0, 0, 252],
   shortest: false,
   ignore_restrictions: false,
+  ignore_non_vehicular_restrictions: false,
+  ignore_oneways: false,
+  ignore_access: false,
 }
 
 const TOLL_BOOTHS: OptionTable = { toll_booth_cost: seconds(15), toll_booth_penalty: seconds(0) }

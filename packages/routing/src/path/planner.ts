@@ -3,6 +3,7 @@ import { hierarchySearch } from '../search/cch/hierarchy.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import type { PreparedCosting } from '../network/costings.ts'
+import { FamilyNetwork } from '../network/family.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
 
 /**
@@ -43,7 +44,7 @@ export class Planner {
 
   #search(ends: Ends): AlternativeSearch {
     const { family, customized } = this.#prepared
-    if (customized !== null && this.#closures.size === 0) {
+    if (customized !== null && family instanceof FamilyNetwork && this.#closures.size === 0) {
       return hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
     }
     const { positions, leastShare } = family.positions
