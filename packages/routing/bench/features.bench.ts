@@ -121,7 +121,11 @@ function differenceOf(mine: Answer, theirs: Answer, same: boolean): string {
   legs.forEach((leg, i) => {
     const other = otherLegs[i]!
     differ('leg keys', Object.keys(leg), Object.keys(other))
-    differ('maneuvers', leg.maneuvers?.map(({ type }) => type), other.maneuvers?.map(({ type }) => type))
+    differ(
+      'maneuvers',
+      leg.maneuvers?.map(({ type }) => type),
+      other.maneuvers?.map(({ type }) => type),
+    )
     if (leg.maneuvers?.length !== other.maneuvers?.length) return
     leg.maneuvers?.forEach((maneuver, j) => differ('maneuver', marksOf(maneuver), marksOf(other.maneuvers![j]!)))
   })
@@ -130,9 +134,7 @@ function differenceOf(mine: Answer, theirs: Answer, same: boolean): string {
 
 /** What a maneuver says apart from text and figures. */
 function marksOf(maneuver: object): object {
-  const entries = Object.entries(maneuver).filter(
-    ([name]) => !/instruction|^time$|^cost$|^length$/.test(name),
-  )
+  const entries = Object.entries(maneuver).filter(([name]) => !/instruction|^time$|^cost$|^length$/.test(name))
   return Object.fromEntries(entries)
 }
 
@@ -195,7 +197,9 @@ function report(): void {
   )
   for (const [name] of sorted) {
     const list = rows.filter((row) => row.feature.startsWith(name))
-    const strange = list.filter(({ difference }) => difference !== '').toSorted((a, b) => Number(a.agree) - Number(b.agree))
+    const strange = list
+      .filter(({ difference }) => difference !== '')
+      .toSorted((a, b) => Number(a.agree) - Number(b.agree))
     for (const { difference, mode, text } of strange.slice(0, Number(values.worst))) {
       console.log(`${name} ${mode}: ${difference}\n    ${text}`)
     }

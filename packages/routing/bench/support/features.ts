@@ -5,19 +5,15 @@ import type { Mode, Network } from '../../src/index.ts'
 /** Something a request can carry beyond its places: a change of its body. */
 export interface Feature {
   readonly name: string
-  /** Modes it is tried with; all when absent. */
-  readonly modes?: readonly Mode[]
   readonly apply: (body: RequestBody, random: () => number) => void
 }
 
 /** The body of a request under construction. */
-export interface RequestBody {
+interface RequestBody {
   locations: Record<string, unknown>[]
   costing: Mode
   [member: string]: unknown
 }
-
-const MOTOR: readonly Mode[] = ['auto', 'truck', 'bus', 'taxi', 'motor_scooter', 'motorcycle']
 
 /** Random places of a network, a mode, and what the feature adds to them. */
 export function featureRequest(network: Network, feature: Feature, mode: Mode, seed: number): string {
@@ -34,16 +30,14 @@ export function featureRequest(network: Network, feature: Feature, mode: Mode, s
   return JSON.stringify(body)
 }
 
-const option = (name: string, value: unknown, modes?: readonly Mode[]): Feature => ({
+const option = (name: string, value: unknown): Feature => ({
   name: `${name}=${JSON.stringify(value)}`,
-  ...(modes !== undefined && { modes }),
   apply: (body) => {
     body.costing_options = { [body.costing]: { [name]: value } }
   },
 })
 
-const options = (name: string, values: readonly unknown[], modes?: readonly Mode[]): Feature[] =>
-  values.map((value) => option(name, value, modes))
+const options = (name: string, values: readonly unknown[]): Feature[] => values.map((value) => option(name, value))
 
 const member = (name: string, value: unknown): Feature => ({
   name: `${name}: ${JSON.stringify(value)}`,
@@ -216,7 +210,16 @@ export const FEATURES: readonly Feature[] = [
   location({ search_filter: { max_road_class: 'secondary' } }),
   location({ search_filter: { max_road_class: 'service_other' } }),
   location({ search_filter: { level: 0 } }),
-  location({ name: 'the place', street: 'a street', city: 'c', state: 's', postal_code: 'p', country: 'x', phone: '1', url: 'u' }),
+  location({
+    name: 'the place',
+    street: 'a street',
+    city: 'c',
+    state: 's',
+    postal_code: 'p',
+    country: 'x',
+    phone: '1',
+    url: 'u',
+  }),
   location({ waiting: 60 }),
   location({ way_id: 5, original_index: 7, side_of_street: 'left' }),
   stops('break', 'break'),
@@ -305,13 +308,6 @@ export const FEATURES: readonly Feature[] = [
   member('date_time', { type: 3, value: '2026-06-10T08:00' }),
   member('recostings', [{ costing: 'auto', name: 'x' }]),
 ]
-
-/** The modes a feature is tried with. */
-export function modesOf({ modes }: Feature, all: readonly Mode[]): readonly Mode[] {
-  return modes === undefined ? all : all.filter((mode) => modes.includes(mode))
-}
-
-export { MOTOR }
 
 function round(degrees: number): number {
   return Math.round(degrees * 1e6) / 1e6
