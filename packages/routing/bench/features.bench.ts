@@ -144,9 +144,12 @@ function clip(value: unknown): string {
 }
 
 function textsAlike(mine: Trip, theirs: Trip): number {
-  const texts = ({ legs }: Trip): string[] => legs.flatMap((leg) => leg.maneuvers?.flatMap(spoken) ?? [])
-  const [a, b] = [texts(mine), texts(theirs)]
+  const [a, b] = [textsOf(mine), textsOf(theirs)]
   return a.length === 0 ? NaN : a.filter((text, i) => text === b[i]).length / Math.max(a.length, b.length)
+}
+
+function textsOf({ legs }: Trip): string[] {
+  return legs.flatMap((leg) => leg.maneuvers?.flatMap(spoken) ?? [])
 }
 
 function spoken(maneuver: object): string[] {

@@ -125,9 +125,9 @@ describe('what a request ignores', async () => {
       ways: { AB: { highway: 'footway', name: 'North Walk' } },
       nodes: { D: { barrier: 'bollard' } },
     })
-    expect(() => town.route('EA')).toThrow()
+    expect(() => town.route('EA')).toThrow('No path could be found for input')
     expect(town.route('EA', ignoring('auto', 'ignore_access')).path).toBe('EBA')
-    expect(() => town.route('EA', ignoring('auto', 'ignore_oneways'))).toThrow()
+    expect(() => town.route('EA', ignoring('auto', 'ignore_oneways'))).toThrow('No path could be found')
   })
 
   it('can be limits of height, which ignore_non_vehicular_restrictions keeps', async () => {
