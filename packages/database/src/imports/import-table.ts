@@ -49,11 +49,9 @@ export async function clipImport(
   const table = tableOf(staged)
   const { geometryType } = shape
   await database.transaction(async (session) => {
-    await session.query(
-      `create temporary table clip_area on commit drop as
-       select st_makevalid(st_setsrid(st_geomfromgeojson($1), 4326)) as area`,
-      [JSON.stringify(area)],
-    )
+    await session.query(`create temporary table clip_area on commit drop as select ${areaFromGeoJson('$1')} as area`, [
+      JSON.stringify(area),
+    ])
     await session.query(
       `delete from ${table} t using clip_area a
        where not st_intersects(t.geom, a.area)
@@ -85,6 +83,16 @@ export async function clipImport(
        from clip_parts p join ${table} t on t.${key} = p.key and t.part = 0 where p.part > 0`,
     )
   })
+}
+
+/**
+ * SQL for the area that the polygons of a GeoJSON geometry cover together, in EPSG:4326: where they overlap, and so are not
+ * a valid geometry as they stand, each point of any of them counts.
+ *
+ * @param sql an expression that is the GeoJSON text
+ */
+export function areaFromGeoJson(sql: string): string {
+  return `(select st_union(st_makevalid(d.geom)) from st_dump(st_setsrid(st_geomfromgeojson(${sql}), 4326)) d)`
 }
 
 /** Counts the rows of a staging table and takes the box around them. */

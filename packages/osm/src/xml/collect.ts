@@ -18,11 +18,18 @@ export class ElementCollector implements XmlHandler {
   readonly #strings = new Map<string, number>()
   readonly #tags: string[] = []
   readonly #refs: number[] = []
+  /** Locations of the references, where they have any. */
+  readonly #refLon: number[] = []
+  readonly #refLat: number[] = []
+  #located = false
   readonly #types: number[] = []
   readonly #roles: string[] = []
   /** The element that is open, null when it is not wanted. */
   #element: 'node' | 'way' | 'relation' | null = null
+  /** Kind, id and version of the wanted element that came last. */
+  #kind: 'node' | 'way' | 'relation' | null = null
   #id = 0
+  #version: string | null = null
   #lon = UNDEFINED_COORDINATE
   #lat = UNDEFINED_COORDINATE
   #inRemark = false
@@ -68,7 +75,7 @@ export class ElementCollector implements XmlHandler {
         if (this.#element) this.#tags.push(required(attributes, 'tag', 'k'), required(attributes, 'tag', 'v'))
         return
       case 'nd':
-        if (this.#element) this.#refs.push(toId(required(attributes, 'nd', 'ref')))
+        if (this.#element) this.#reference(attributes)
         return
       case 'member':
         if (this.#element) this.#member(attributes)
@@ -111,12 +118,34 @@ export class ElementCollector implements XmlHandler {
   #start(name: 'node' | 'way' | 'relation', attributes: Attributes): void {
     if (!this.foundRoot) throw osmUnsupported({ what: `its root is <${name}>, not <osm>` })
     const wanted = name === 'node' ? this.#kinds.nodes : name === 'way' ? this.#kinds.ways : this.#kinds.relations
-    const deleted = attributes.get('visible') === 'false' || attributes.get('action') === 'delete'
-    this.#element = wanted && !deleted ? name : null
+    this.#element = null
     this.#tags.length = this.#refs.length = this.#types.length = this.#roles.length = 0
-    if (!this.#element) return
-    this.#id = toId(required(attributes, name, 'id'))
-    if (name !== 'node') return
+    this.#refLon.length = this.#refLat.length = 0
+    this.#located = false
+    if (!wanted) return
+    const id = toId(required(attributes, name, 'id'))
+    const version = attributes.get('version')
+    if (name === this.#kind && id === this.#id && version !== this.#version) {
+      throw osmUnsupported({ what: `it is a history, which holds ${name} ${id} in several versions` })
+    }
+    this.#kind = name
+    this.#id = id
+    this.#version = version
+    if (attributes.get('visible') === 'false' || attributes.get('action') === 'delete') return
+    this.#element = name
+    if (name === 'node') this.#readLocation(attributes)
+  }
+
+  /** A node of a way; its location may stand with it, as after `osmium add-locations-to-ways` and `out geom`. */
+  #reference(attributes: Attributes): void {
+    this.#refs.push(toId(required(attributes, 'nd', 'ref')))
+    this.#readLocation(attributes)
+    this.#refLon.push(this.#lon)
+    this.#refLat.push(this.#lat)
+    this.#located ||= this.#lon !== UNDEFINED_COORDINATE
+  }
+
+  #readLocation(attributes: Attributes): void {
     this.#lon = toCoordinate(attributes.get('lon'), 180)
     this.#lat = toCoordinate(attributes.get('lat'), 90)
     if (this.#lon === UNDEFINED_COORDINATE || this.#lat === UNDEFINED_COORDINATE) {
@@ -148,8 +177,14 @@ export class ElementCollector implements XmlHandler {
     const first = ways.refOffsets[row]!
     this.block.reserveWays(row + 1)
     this.block.reserveRefs(first + this.#refs.length)
+    const last = first + this.#refs.length
     ways.refs.set(this.#refs, first)
-    ways.refOffsets[row + 1] = first + this.#refs.length
+    if (this.#located || ways.hasLocations) this.block.startLocations(first, last)
+    if (this.#located) {
+      ways.refLon.set(this.#refLon, first)
+      ways.refLat.set(this.#refLat, first)
+    }
+    ways.refOffsets[row + 1] = last
     this.#addRow(ways)
   }
 

@@ -2,6 +2,7 @@ import { TerraneError, seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
 import { randomElements } from '../../test/random-elements.ts'
 import { readElements } from '../../test/read-elements.ts'
+import { UNDEFINED_COORDINATE } from '../block.ts'
 import type { OsmElement } from '../element.ts'
 import { bytesSource } from '../source.ts'
 import { XmlReader } from './read.ts'
@@ -56,6 +57,22 @@ test('a node without a location, or outside the Earth', async () => {
   expect(nodes).toMatchObject([1, 2, 3].map((id) => ({ id, lon: Number.NaN, lat: Number.NaN })))
 })
 
+test('locations on ways, of some ways and some of their nodes', async () => {
+  const text = osm(`<way id="1"><nd ref="1"/></way>
+    <way id="2"><nd ref="1" lon="11" lat="48"/><nd ref="2"/><nd ref="3" lon="11.5" lat="-48"/></way>
+    <way id="3"><nd ref="1"/></way>`)
+  const found: unknown[] = []
+  await reader(text).read(({ ways }) => {
+    found.push(ways.hasLocations, [...ways.refLon.subarray(0, 5)], [...ways.refLat.subarray(0, 5)])
+  })
+  const none = UNDEFINED_COORDINATE
+  expect(found).toEqual([
+    true,
+    [none, 110_000_000, none, 115_000_000, none],
+    [none, 480_000_000, none, -480_000_000, none],
+  ])
+})
+
 test('what the file says of itself, with the remark of a server', async () => {
   const header = await reader(`<osm version="0.6" generator="Overpass API">
     <note>The data is from OpenStreetMap.</note><meta osm_base="2026-03-04T05:06:07Z"/>
@@ -74,6 +91,16 @@ describe('bad files', () => {
     ['nothing', '', 'OSM_MALFORMED'],
     ['another document', '<html><body/></html>', 'OSM_UNSUPPORTED'],
     ['a change file', '<osmChange version="0.6"><modify/></osmChange>', 'OSM_UNSUPPORTED'],
+    [
+      'a history',
+      osm('<node id="1" version="1" lon="1" lat="1"/><node id="1" version="2" lon="1" lat="1"/>'),
+      'OSM_UNSUPPORTED',
+    ],
+    [
+      'a history of what is gone',
+      osm('<way id="1" version="1"/><way id="1" version="2" visible="false"/>'),
+      'OSM_UNSUPPORTED',
+    ],
     ['elements without a root', '<node id="1" lon="1" lat="1"/>', 'OSM_UNSUPPORTED'],
     ['a document type', `<!DOCTYPE osm [<!ENTITY a "b">]>${osm('')}`, 'OSM_UNSUPPORTED'],
     ['an unknown entity', osm('<node id="1"><tag k="a" v="&b;"/></node>'), 'OSM_MALFORMED'],
