@@ -32,7 +32,7 @@ export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
 export {
   areaFromGeoJson,
   clipImport,
-  createImportTable,
+  createImportTables,
   finishImportTable,
   measureImport,
   registerImport,
