@@ -1,10 +1,15 @@
 import { BlockColumns, NODE, RELATION, UNDEFINED_COORDINATE, WAY, reserveTags } from '../block.ts'
 import type { Kinds, OsmHeader, TagColumns } from '../block.ts'
-import { osmMalformed, osmUnsupported } from '../errors.ts'
+import { osmMalformed, osmTooLarge, osmUnsupported } from '../errors.ts'
 import { decodeText } from './scan.ts'
 import type { Attributes, XmlHandler } from './scan.ts'
 
 const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, relation: RELATION }
+
+/** OSM ends at 2,000 nodes of a way and 32,000 members: an element with more than this is an attack. */
+const MAX_PARTS = 1 << 20
+/** Characters kept of what a server remarks. */
+const MAX_REMARK = 1 << 16
 
 /**
  * Puts the elements of an OSM document into the columns of a block. An element enters when it closes, so that a block
@@ -12,10 +17,13 @@ const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, r
  */
 export class ElementCollector implements XmlHandler {
   readonly block = new BlockColumns()
-  elements = 0
+  /** Elements, tags and references in the block. */
+  rows = 0
   foundRoot = false
   readonly #kinds: Kinds
   readonly #strings = new Map<string, number>()
+  /** Tags and references of the element that is open. */
+  #parts = 0
   readonly #tags: string[] = []
   readonly #refs: number[] = []
   /** Locations of the references, where they have any. */
@@ -47,7 +55,7 @@ export class ElementCollector implements XmlHandler {
     this.block.reset()
     this.block.strings.reset(new Uint8Array())
     this.#strings.clear()
-    this.elements = 0
+    this.rows = 0
   }
 
   open(name: string, attributes: Attributes): void {
@@ -72,7 +80,9 @@ export class ElementCollector implements XmlHandler {
         this.#start(name, attributes)
         return
       case 'tag':
-        if (this.#element) this.#tags.push(required(attributes, 'tag', 'k'), required(attributes, 'tag', 'v'))
+        if (!this.#element) return
+        this.#addPart()
+        this.#tags.push(required(attributes, 'tag', 'k'), required(attributes, 'tag', 'v'))
         return
       case 'nd':
         if (this.#element) this.#reference(attributes)
@@ -92,11 +102,11 @@ export class ElementCollector implements XmlHandler {
     else if (name === 'way') this.#addWay()
     else this.#addRelation()
     this.#element = null
-    this.elements++
+    this.rows += 1 + this.#parts
   }
 
   text(text: string): void {
-    if (this.#inRemark) this.#remark += decodeText(text)
+    if (this.#inRemark && this.#remark.length < MAX_REMARK) this.#remark += decodeText(text).slice(0, MAX_REMARK)
   }
 
   header(): OsmHeader {
@@ -122,6 +132,7 @@ export class ElementCollector implements XmlHandler {
     this.#tags.length = this.#refs.length = this.#types.length = this.#roles.length = 0
     this.#refLon.length = this.#refLat.length = 0
     this.#located = false
+    this.#parts = 0
     if (!wanted) return
     const id = toId(required(attributes, name, 'id'))
     const version = attributes.get('version')
@@ -138,11 +149,18 @@ export class ElementCollector implements XmlHandler {
 
   /** A node of a way; its location may stand with it, as after `osmium add-locations-to-ways` and `out geom`. */
   #reference(attributes: Attributes): void {
+    this.#addPart()
     this.#refs.push(toId(required(attributes, 'nd', 'ref')))
     this.#readLocation(attributes)
     this.#refLon.push(this.#lon)
     this.#refLat.push(this.#lat)
     this.#located ||= this.#lon !== UNDEFINED_COORDINATE
+  }
+
+  #addPart(): void {
+    if (++this.#parts <= MAX_PARTS) return
+    const what = `The number of tags and references of ${this.#kind} ${this.#id}`
+    throw osmTooLarge({ what, size: this.#parts, limit: MAX_PARTS })
   }
 
   #readLocation(attributes: Attributes): void {
@@ -154,6 +172,7 @@ export class ElementCollector implements XmlHandler {
   }
 
   #member(attributes: Attributes): void {
+    this.#addPart()
     const name = required(attributes, 'member', 'type')
     const type = MEMBER_TYPES[name]
     if (type === undefined) throw osmMalformed({ what: `a relation has a member of type "${name}"` })

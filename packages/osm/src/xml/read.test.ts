@@ -86,6 +86,15 @@ test('what the file says of itself, with the remark of a server', async () => {
   })
 })
 
+test('a remark that goes on and on is cut, as are blocks of long ways', async () => {
+  const ways = Array.from({ length: 9 }, (_, id) => `<way id="${id}">${'<nd ref="1"/>'.repeat(30_000)}</way>`)
+  const remarks = '<remark>too much </remark>'.repeat(20_000)
+  const counts: number[] = []
+  const header = await reader(osm(ways.join('') + remarks)).read((block) => void counts.push(block.ways.count))
+  expect(counts).toEqual([3, 3, 3])
+  expect(header.remark?.length).toBeLessThan(70_000)
+})
+
 describe('bad files', () => {
   test.for<[string, string | Uint8Array, string]>([
     ['nothing', '', 'OSM_MALFORMED'],
@@ -113,6 +122,12 @@ describe('bad files', () => {
     ['an attribute without quotes', osm('<node id=1/>'), 'OSM_MALFORMED'],
     ['a member of another kind', osm('<relation id="1"><member type="area" ref="1"/></relation>'), 'OSM_MALFORMED'],
     ['Latin-1', Buffer.from(osm('<node id="1"><tag k="a" v="\u00e4"/></node>'), 'latin1'), 'OSM_MALFORMED'],
+    ['tags without end', '<osm>'.padEnd(1000, '<a>'), 'OSM_MALFORMED'],
+    [
+      'a way of a million nodes and more',
+      osm(`<way id="1">${'<nd ref="1"/>'.repeat(2 ** 20 + 1)}</way>`),
+      'OSM_TOO_LARGE',
+    ],
     ['a tag of 3 MiB', `<osm><node id="${'1'.repeat(3 << 20)}"/></osm>`, 'OSM_TOO_LARGE'],
   ])('%s', async ([, text, code]) => {
     await expect(readElements(reader(text))).rejects.toMatchObject({ code })
