@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
+import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
 import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 import { CopyEncoder } from './copy-binary.ts'
@@ -50,6 +51,9 @@ async function copyRows(
 ): Promise<number> {
   const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
   const table = qualified(target.schema, target.table)
+  // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
+  const staging = target.schema === STAGING_SCHEMA
+  if (staging) await session.query('begin; set local synchronous_commit to off')
   const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
   let failure: unknown
   stream.on('error', (error) => {
@@ -76,13 +80,12 @@ async function copyRows(
     await flush()
     stream.end()
     if (!stream.writableFinished) await once(stream, 'finish')
+    if (staging) await session.query('commit')
     return rows
   } catch (error) {
     // The server forgets the rows; the connection is usable again once it has said so.
-    if (!stream.destroyed) {
-      stream.destroy()
-      await session.client.query('select 1').catch(ignore)
-    }
+    if (!stream.destroyed) stream.destroy()
+    await session.client.query('rollback').catch(ignore)
     throw wrap(error, target, rows, options.signal)
   }
 }
