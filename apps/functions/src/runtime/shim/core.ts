@@ -295,7 +295,12 @@ function rerouted(request: Request, target: URL, call: string): Request {
 }
 
 /** The next request of a redirect (Fetch standard, section 4.4); a body that was a stream (null) cannot be sent twice. */
-function redirected(request: Request, given: NonNullable<RequestInit['body']> | null, target: URL, status: number): Request {
+function redirected(
+  request: Request,
+  given: NonNullable<RequestInit['body']> | null,
+  target: URL,
+  status: number,
+): Request {
   const toGet = status === 303 ? request.method !== 'HEAD' : status < 303 && request.method === 'POST'
   const headers = new Headers(request.headers)
   if (target.origin !== new URL(request.url).origin)
