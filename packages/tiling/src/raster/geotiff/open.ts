@@ -26,22 +26,23 @@ export function openGeoTiff(source: ByteSource, options: { readonly maxBlockByte
   const [main, ...others] = directories as readonly [Directory, ...Directory[]]
   const limits: LevelLimits = { sourceBytes: source.size, blockBytes: options.maxBlockBytes ?? DEFAULT_BLOCK_BYTES }
   const level = readLevel(main, littleEndian, limits)
-  const masks = others.filter((directory) => (directory.number(TAG.newSubfileType, 0) & MASK) !== 0)
+  const masks = others.filter((directory) => (directory.integer(TAG.newSubfileType, 0) & MASK) !== 0)
   const maskOf = ({ width, height }: RasterLevel): RasterLevel | null => {
-    const mask = masks.find((d) => d.number(TAG.imageWidth, 0) === width && d.number(TAG.imageLength, 0) === height)
+    const mask = masks.find((d) => d.integer(TAG.imageWidth, 0) === width && d.integer(TAG.imageLength, 0) === height)
     return mask === undefined ? null : readLevel(mask, littleEndian, limits)
   }
   const overviews = others
-    .filter((directory) => directory.number(TAG.newSubfileType, 0) === REDUCED)
+    .filter((directory) => directory.integer(TAG.newSubfileType, 0) === REDUCED)
     .flatMap((directory) => readOverview(directory, littleEndian, limits))
     .map((overview) => ({ ...overview, mask: maskOf(overview) }))
+  const { heights, ...georeference } = readGeoreference(main)
   return {
     ...level,
     bytes: source.size,
-    ...readBands(main, level),
+    ...readBands(main, level, heights),
     mask: maskOf(level),
     overviews: overviews.toSorted((a, b) => b.width - a.width),
-    ...readGeoreference(main),
+    ...georeference,
   }
 }
 
