@@ -92,6 +92,7 @@ const LERC_HEADROOM = 1 << 16
  */
 async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
   const blob = unwrapLerc(stored, level, shape)
+  checkLercSize(blob, shape)
   const lerc = await import('lerc')
   if (!lerc.isLoaded()) await lerc.load()
   const header = lerc.getBlobInfo(blob)
@@ -117,6 +118,18 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
   // What big-endian files compress are swapped samples, as for any other codec.
   if (!level.littleEndian) swapBytes(samples, samples.length, samples.BYTES_PER_ELEMENT)
   return samples
+}
+
+/** The decoder allocates by the declared size before it looks at the data. Source: Esri, Lerc2 header. */
+function checkLercSize(blob: Uint8Array, shape: BlockShape): void {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+  const isLerc2 = blob.length >= 64 && String.fromCharCode(...blob.subarray(0, 6)) === 'Lerc2 '
+  if (!isLerc2) throw new Error('it is not LERC of version 2')
+  const version = view.getInt32(6, true)
+  const at = version < 3 ? 10 : 14
+  const depth = version < 4 ? 1 : view.getInt32(at + 8, true)
+  if (depth < 1 || depth > shape.samples) throw new Error(`it declares ${depth} samples per pixel`)
+  requireShape(view.getInt32(at + 4, true), view.getInt32(at, true), shape.samples, shape)
 }
 
 function unwrapLerc(stored: Uint8Array, level: RasterLevel, shape: BlockShape): Uint8Array {

@@ -76,7 +76,7 @@ type BandItems = ReadonlyMap<string, string>
 /** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; items with a sample are a band's. */
 function readBandItems(xml: string): BandItems {
   const items = new Map<string, string>()
-  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g)) {
+  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^<>]*)>([^<]*)<\/Item>/g)) {
     const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
     const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
     if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, value.trim())

@@ -1,14 +1,18 @@
 import { malformedGeoTiff, notGeoTiff, truncatedGeoTiff } from '../errors.ts'
 import type { ByteSource } from '../source.ts'
+import { TAG } from './tags.ts'
 
 /** More images than a pyramid with masks can have: such a chain is damaged or hostile. */
 const MAX_DIRECTORIES = 1024
+/** libtiff's limit. Directories may overlap, so that a small file could hold many large ones. */
+const MAX_ENTRIES = 4096
 /** Text and tables beyond this are no headers. */
 const MAX_BYTES = 1 << 20
 
 /** Bytes per value of each TIFF field type, by its code. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
+const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TAG))
 /** Byte, short, long, their signed kinds and those of 8 bytes; offsets of directories, too. */
 const INTEGER_TYPES: ReadonlySet<number> = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 const REAL_TYPES: ReadonlySet<number> = new Set([11, 12])
@@ -90,7 +94,7 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
   const linkBytes = big ? 8 : 4
   const head = viewOf(readExactly(reader.source, offset, countBytes))
   const entries = big ? readUint64(head, 0, littleEndian) : head.getUint16(0, littleEndian)
-  if (entries > 0xffff) throw malformedGeoTiff({ what: `a directory declares ${entries} entries` })
+  if (entries > MAX_ENTRIES) throw malformedGeoTiff({ what: `a directory declares ${entries} entries` })
   const view = viewOf(readExactly(reader.source, offset + countBytes, entries * entryBytes + linkBytes))
   const fields = new Map<number, Field>()
   for (let i = 0; i < entries; i++) {
@@ -103,7 +107,7 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
     const position = inline ? offset + countBytes + valueAt : pointer
     const tag = view.getUint16(at, littleEndian)
     // Of a tag that is there twice the first counts, as for libtiff.
-    if (!fields.has(tag)) fields.set(tag, { type, count, position })
+    if (KNOWN_TAGS.has(tag) && !fields.has(tag)) fields.set(tag, { type, count, position })
   }
   const link = entries * entryBytes
   const next = big ? readUint64(view, link, littleEndian) : view.getUint32(link, littleEndian)

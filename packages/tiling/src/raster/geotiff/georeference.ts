@@ -90,7 +90,7 @@ function readGeoKeys(directory: Directory): GeoKeys {
   for (let i = 4; i + 3 < raw.length && i < 4 + 4 * (raw[3] ?? 0); i += 4) {
     const [id = 0, location = 0, count = 0, value = 0] = raw.subarray(i, i + 4)
     if (location === 0) keys.set(id, value)
-    else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count).replace(/[|\s]+$/, ''))
+    else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count))
   }
   return keys
 }
@@ -114,7 +114,15 @@ function codeOf(keys: GeoKeys, key: number): number | null {
 function citationOf(keys: GeoKeys): string | null {
   for (const key of [KEY.projectedCitation, KEY.citation, KEY.geographicCitation]) {
     const citation = keys.get(key)
-    if (typeof citation === 'string' && citation !== '') return citation
+    const name = typeof citation === 'string' ? withoutTail(citation) : ''
+    if (name !== '') return name
   }
   return null
+}
+
+/** Cuts the bar that ends the text of a key. By hand: a pattern takes quadratic time for a run of spaces. */
+function withoutTail(text: string): string {
+  let end = text.length
+  while (end > 0 && '| '.includes(text[end - 1] as string)) end--
+  return text.slice(0, end).trim()
 }

@@ -16,11 +16,13 @@ export interface LevelLimits {
   readonly sourceBytes: number
   /** Largest decoded block, in bytes. */
   readonly blockBytes: number
+  /** Most blocks. */
+  readonly blocks: number
 }
 
 const MAX_SIDE = 0x7fffffff
 const MAX_SAMPLES = 4096
-const MAX_BLOCKS = 1 << 22
+const MAX_JPEG_TABLES = 1 << 16
 /** An uncompressed image in one strip is read in pieces of about this many bytes. */
 const PIECE_BYTES = 1 << 18
 
@@ -101,7 +103,7 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
     color,
     littleEndian,
     reversedBits: directory.integer(TAG.fillOrder, 1) === 2 && compression !== 'jpeg',
-    jpegTables: compression === 'jpeg' ? directory.bytes(TAG.jpegTables) : null,
+    jpegTables: compression === 'jpeg' ? readJpegTables(directory) : null,
     lercParameters: compression === 'lerc' ? Array.from(directory.integers(TAG.lercParameters, 8)) : null,
   }
   const level = withBlocks(directory, layout, limits)
@@ -109,6 +111,15 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
   const decoded = samplesPerBlock * SAMPLE_BYTES[samples.sampleType]
   if (decoded > limits.blockBytes) throw blockTooLarge({ bytes: decoded, limit: limits.blockBytes })
   return level
+}
+
+/** They precede every block, and eight tables have a few kilobytes. */
+function readJpegTables(directory: Directory): Uint8Array | null {
+  const tables = directory.bytes(TAG.jpegTables)
+  if (tables !== null && tables.length > MAX_JPEG_TABLES) {
+    throw malformedGeoTiff({ what: `its JPEG tables have ${tables.length} bytes` })
+  }
+  return tables
 }
 
 function readSide(directory: Directory, tag: number, name: string): number {
@@ -230,7 +241,7 @@ function withBlocks(directory: Directory, layout: Layout, limits: LevelLimits): 
   const blocks = layout.blocksAcross * layout.blocksDown * (layout.planar ? layout.samplesPerPixel : 1)
   const offsetTag = directory.has(TAG.tileOffsets) ? TAG.tileOffsets : TAG.stripOffsets
   const countTag = directory.has(TAG.tileByteCounts) ? TAG.tileByteCounts : TAG.stripByteCounts
-  if (blocks > MAX_BLOCKS || directory.count(offsetTag) < blocks || directory.count(countTag) < blocks) {
+  if (blocks > limits.blocks || directory.count(offsetTag) < blocks || directory.count(countTag) < blocks) {
     const found = Math.min(directory.count(offsetTag), directory.count(countTag))
     throw malformedGeoTiff({ what: `its layout needs ${blocks} blocks, of which ${found} are listed` })
   }
@@ -246,11 +257,11 @@ function withBlocks(directory: Directory, layout: Layout, limits: LevelLimits): 
   if (blockByteCounts.every((length) => length === 0) && blockOffsets.some((start) => start > 0)) {
     throw malformedGeoTiff({ what: 'its blocks have positions and no sizes' })
   }
-  return cutPlainStrip({ ...layout, blockOffsets, blockByteCounts })
+  return cutPlainStrip({ ...layout, blockOffsets, blockByteCounts }, limits)
 }
 
 /** An uncompressed image in one strip, as many short strips: a window then reads its own rows only. */
-function cutPlainStrip(level: RasterLevel): RasterLevel {
+function cutPlainStrip(level: RasterLevel, limits: LevelLimits): RasterLevel {
   const planes = level.planar ? level.samplesPerPixel : 1
   const samplesPerRow = level.width * (level.planar ? 1 : level.samplesPerPixel)
   const rowBytes = Math.ceil((samplesPerRow * level.bitsPerSample) / 8)
@@ -258,7 +269,7 @@ function cutPlainStrip(level: RasterLevel): RasterLevel {
   const blocksDown = Math.ceil(level.height / rows)
   const { compression, tiled, height } = level
   if (compression !== 'none' || tiled || level.blocksDown > 1 || height <= rows) return level
-  if (blocksDown * planes > MAX_BLOCKS) return level
+  if (blocksDown * planes > limits.blocks) return level
   // Of a strip that is too short the pieces behind its end would look as if they had never been written.
   if (level.blockByteCounts.some((bytes) => bytes > 0 && bytes < rowBytes * height)) return level
   const blockOffsets = new Float64Array(blocksDown * planes)
