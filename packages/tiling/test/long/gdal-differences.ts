@@ -18,8 +18,11 @@ import type { Affine, ByteSource, RasterInfo, RasterLevel, Samples } from '../..
 export interface Line {
   readonly number: number
   readonly spec: Readonly<Record<string, string | number>>
+  /** The fields that were changed afterwards. */
+  readonly changes?: readonly string[]
   readonly file: string
-  readonly gdal: GdalReading
+  /** Null where GDAL refuses it. */
+  readonly gdal: GdalReading | null
 }
 
 export interface GdalReading {
@@ -53,7 +56,10 @@ export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(inflateSync(Buffer.from(text, 'base64')))
 }
 
-/** Compares headers, every sample of every band and overview, validity, tensors and the footprint's corners. */
+/**
+ * Compares headers, every sample of every band and overview, valid pixels of tiles and the footprint's corners; or only
+ * the layout and the samples of the bands.
+ */
 export async function compareWithGdal(
   bytes: Uint8Array,
   gdal: GdalReading,

@@ -123,7 +123,7 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
 /** The decoder allocates by the declared size before it looks at the data. Source: Esri, Lerc2 header. */
 function checkLercSize(blob: Uint8Array, shape: BlockShape): void {
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
-  const isLerc2 = blob.length >= 64 && String.fromCharCode(...blob.subarray(0, 6)) === 'Lerc2 '
+  const isLerc2 = blob.length >= 26 && String.fromCharCode(...blob.subarray(0, 6)) === 'Lerc2 '
   if (!isLerc2) throw new Error('it is not LERC of version 2')
   const version = view.getInt32(6, true)
   const at = version < 3 ? 10 : 14
