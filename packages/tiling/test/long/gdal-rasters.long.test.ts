@@ -18,18 +18,24 @@ import { bytesOf, compareWithGdal } from './gdal-differences.ts'
 const [python = 'python3', ...start] = (process.env['GDAL_PYTHON'] ?? 'python3').split(' ')
 const script = readFileSync(join(import.meta.dirname, 'gdal-rasters.py'), 'utf8')
 
-/** Files of a seed, with GDAL's reading of each; null without GDAL. */
-function gdalFiles(seed: number, count: number, mode?: 'patched'): Line[] | null {
+function runGdal(
+  seed: number,
+  count: number,
+  mode?: 'patched',
+): { status: number | null; stdout: string; stderr: string } {
   const args = [...start, '-', String(seed), String(count), ...(mode === undefined ? [] : [mode])]
-  const { status, stdout } = spawnSync(python, args, { input: script, encoding: 'utf8', maxBuffer: 2 ** 30 })
-  if (status !== 0) return null
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line)
+  return spawnSync(python, args, { input: script, encoding: 'utf8', maxBuffer: 2 ** 30 })
 }
 
-const there = gdalFiles(0, 1) !== null
+/** Files of a seed, with GDAL's reading of each. */
+function gdalFiles(seed: number, count: number, mode?: 'patched'): Line[] {
+  const { status, stdout, stderr } = runGdal(seed, count, mode)
+  if (status !== 0) throw new Error(`GDAL ended with ${status}: ${stderr.slice(-1_000)}`)
+  const lines = stdout.trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as Line)
+}
+
+const there = runGdal(0, 1).status === 0
 
 test.skipIf(there)('SKIPPED: no Python with GDAL and NumPy, set GDAL_PYTHON to a command that runs one', () => {
   expect(there).toBe(false)
@@ -40,7 +46,7 @@ const REFUSED = /^(UNSUPPORTED_COMPRESSION|UNSUPPORTED_DTYPE|UNSUPPORTED_LAYOUT|
 
 describe.runIf(there)('rasters of random creation options', () => {
   test('have the headers, samples, valid pixels and corners that GDAL reads, or are refused by name', async () => {
-    const lines = gdalFiles(101, 500) ?? []
+    const lines = gdalFiles(101, 500)
     let read = 0
     for (const { number, spec, file, gdal } of lines) {
       const { refused, differences } = await compareWithGdal(bytesOf(file), gdal as NonNullable<typeof gdal>)
@@ -54,7 +60,7 @@ describe.runIf(there)('rasters of random creation options', () => {
   })
 
   test('whose tags were changed have the samples that GDAL reads, or are refused', async () => {
-    const lines = gdalFiles(102, 800, 'patched') ?? []
+    const lines = gdalFiles(102, 800, 'patched')
     let read = 0
     for (const { number, spec, changes, file, gdal } of lines) {
       if (gdal === null) {
@@ -70,7 +76,9 @@ describe.runIf(there)('rasters of random creation options', () => {
   })
 
   test('with damage anywhere are read or refused, and take no more memory for it', async () => {
-    const files = (gdalFiles(103, 300) ?? []).map(({ file }) => bytesOf(file)).filter(({ length }) => length < 60_000)
+    const files = gdalFiles(103, 300)
+      .map(({ file }) => bytesOf(file))
+      .filter(({ length }) => length < 60_000)
     const random = seededRandom(103)
     const outcomes = new Map<string, number>()
     const before = process.memoryUsage().rss
