@@ -141,7 +141,7 @@ describe('cancelling', () => {
 
   test('a pending job ends at once', async () => {
     const blockers = await Promise.all(
-      [1, 2].map(() => submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 20 })),
+      [1, 2].map(() => submit(worker, TASK, { tableName: tableName(), steps: 1000, stepMs: 20 })),
     )
     const { body } = await submit(worker, TASK, { tableName: tableName() })
     const { status, body: record } = await cancel(body.links.self)
@@ -243,7 +243,7 @@ describe('the events of a job', () => {
   }
 
   test('tell every status and progress, and end with the job', async () => {
-    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 20, stepMs: 100 })
+    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 50, stepMs: 100 })
     const seen = await events(body.links.self)
     expect(seen.map(({ id }) => id)).toEqual(seen.map(({ id }) => id).toSorted((a, b) => a - b))
     expect(seen.filter(({ event }) => event === 'progress').length).toBeGreaterThan(1)

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+
+import { addressInUse } from './errors.ts'
 import type { Http } from './http.ts'
 import type { Logger } from './logger.ts'
 
@@ -21,6 +23,7 @@ const LOOK_MS = 20
  * accepting, takes leave of open connections, lets running requests end within the drain timeout and resolves;
  * the caller's `await using` closes the rest in reverse order of opening. A second signal exits at once.
  *
+ * @throws ADDRESS_IN_USE
  * @param beforeClose ends what would keep requests open, e.g. event streams, and stops taking jobs
  */
 export async function serve(
@@ -29,7 +32,10 @@ export async function serve(
   logger: Logger,
   beforeClose?: () => Promise<void>,
 ): Promise<void> {
-  const url = await app.listen({ host: config.HOST, port: config.PORT })
+  const { HOST: host, PORT: port } = config
+  const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
+  })
   process.send?.({ type: 'listening', url })
   const reason = await stopRequested()
   logger.info({ reason }, 'stopping')

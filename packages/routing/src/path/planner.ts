@@ -4,6 +4,7 @@ import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import type { PreparedCosting } from '../network/costings.ts'
+import { FamilyNetwork } from '../network/family.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
 
 /**
@@ -30,6 +31,28 @@ export class Planner {
   /** The cheapest path between candidates, or null. */
   find(origins: readonly Candidate[], destinations: readonly Candidate[]): Path | null {
     const ends = { origins, destinations, closures: this.#closures }
+    const path = this.#cheapest(ends)
+    return path === null || this.#isExcluded(path) ? null : path
+  }
+
+  /** Paths between candidates, the cheapest first; see `findPaths`. */
+  *findSeveral(
+    origins: readonly Candidate[],
+    destinations: readonly Candidate[],
+    most: (cheapest: number) => number,
+  ): Iterable<Path> {
+    const ends = { origins, destinations, closures: this.#closures }
+    const hierarchy = this.#closures.size === 0 ? this.#hierarchy() : null
+    for (const path of findPaths(this.#prepared.weights, hierarchy ?? this.#search(ends), ends, most)) {
+      if (!this.#isExcluded(path)) yield path
+    }
+  }
+
+  #isExcluded({ edges }: Path): boolean {
+    return this.#prepared.costing.exclusions.arePassed(edges.map(({ edge }) => edge))
+  }
+
+  #cheapest(ends: Ends): Path | null {
     const { weights } = this.#prepared
     const hierarchy = this.#hierarchy()
     if (hierarchy !== null) {
@@ -42,21 +65,10 @@ export class Planner {
     return findPath(weights, this.#search(ends), ends)
   }
 
-  /** Paths between candidates, the cheapest first; see `findPaths`. */
-  findSeveral(
-    origins: readonly Candidate[],
-    destinations: readonly Candidate[],
-    most: (cheapest: number) => number,
-  ): Iterable<Path> {
-    const ends = { origins, destinations, closures: this.#closures }
-    const hierarchy = this.#closures.size === 0 ? this.#hierarchy() : null
-    return findPaths(this.#prepared.weights, hierarchy ?? this.#search(ends), ends, most)
-  }
-
   /** The search that knows nothing of closures; null while it is not ready. */
   #hierarchy(): AlternativeSearch | null {
     const { family, customized } = this.#prepared
-    if (customized === null || this.#kind !== 'hierarchy') return null
+    if (customized === null || this.#kind !== 'hierarchy' || !(family instanceof FamilyNetwork)) return null
     return hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
   }
 
