@@ -17,7 +17,7 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'string' && NUMBER.test(value) ? Number(value) : null
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
 /** A whole number; fractions are cut off. */
 export function integerOf(value: unknown): number | null {
