@@ -76,7 +76,8 @@ it.each([
     () =>
       lines
         .filter(([point]) => survives(point!))
-        .map(([[x, y]]): Point[] => [
+        .map(([point]) => point!)
+        .map(([x, y]): Point[] => [
           [x - 90, y],
           [x + 90, y],
         ]),
