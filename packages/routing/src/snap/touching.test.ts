@@ -74,10 +74,13 @@ it.each([
   [
     'level lines through points of streets',
     () =>
-      lines.flatMap(([point]) => {
-        const [x, y] = point!
-        return survives(point!) ? [[[x - 90, y] as const, [x + 90, y] as const]] : []
-      }),
+      lines
+        .filter(([point]) => survives(point!))
+        .map(([point]) => point!)
+        .map(([x, y]): Point[] => [
+          [x - 90, y],
+          [x + 90, y],
+        ]),
   ],
   [
     'a box around everything',
