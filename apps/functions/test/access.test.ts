@@ -295,6 +295,20 @@ describe('CORS', () => {
     }
   })
 
+  test('a page hears that there is no such function, instead of a failed preflight', async () => {
+    const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'apikey' }
+    const preflight = await fetch(app.url('nowhere'), { method: 'OPTIONS', headers })
+    expect(preflight.status).toBe(204)
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': expect.stringContaining('POST') as string,
+      'access-control-allow-headers': 'apikey',
+    })
+    const answer = await fetch(app.url('nowhere'), { method: 'POST', headers: { origin } })
+    expect([answer.status, answer.headers.get('x-error-code')]).toEqual([404, 'FUNCTION_NOT_FOUND'])
+    expect(answer.headers.get('access-control-expose-headers')).toContain('x-error-code')
+  })
+
   test('with an empty list the function speaks for itself', async () => {
     const response = await fetch(app.url('own-cors'), { headers: { origin } })
     expect(response.headers.get('access-control-allow-origin')).toBe('https://own.example')

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startApp, type TestApp } from './support/app.ts'
+import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
 let folder: string
 let app: TestApp
@@ -72,6 +72,8 @@ test('a function that has never been whole says so', async () => {
   await write('broken/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
   await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('503 FUNCTION_BOOT_ERROR', 'broken')
+  const log = await fetch(`${app.origin}/v1/projects/test/functions/broken/logs`, { headers: { apikey: SERVICE_KEY } })
+  expect(await log.text()).toContain('Could not resolve')
   await write('broken/missing.ts', ``)
   await expectServed('200 whole', 'broken')
 })

@@ -1,7 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openWorker, submit, until, type TestWorker } from './harness.ts'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 /** The worker that the test talks to runs no jobs; the ones that do are processes of their own, to be killed. */
 let api: TestWorker
@@ -15,9 +17,9 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-async function startRunner(): Promise<ChildProcess> {
+async function startRunner(port = 45_999): Promise<ChildProcess> {
   const child = fork(new URL('./runner-process.ts', import.meta.url), {
-    env: { ...api.env, PORT: '45999' },
+    env: { ...api.env, PORT: String(port) },
     stdio: 'inherit',
   })
   children.push(child)
@@ -44,6 +46,24 @@ test('a job whose worker is killed twice ends as if nothing had happened', { tim
   last.kill('SIGTERM')
   const [code] = (await once(last, 'exit')) as [number]
   expect(code).toBe(0)
+})
+
+test('a worker that starts keeps the folders of jobs that run elsewhere', { timeout: 200_000 }, async () => {
+  const folders = api.env['TERRANE_WORK_DIR']!
+  const first = await submit(api, 'createGeoEmbeddings', { tableName: 'ended', steps: 1, stepMs: 1 })
+  const runner = await startRunner()
+  await until(api, first.body.links.self, (job) => job.terminal, 60_000)
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'elsewhere', steps: 1000, stepMs: 100 })
+  await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 0, 60_000)
+  await mkdir(join(folders, first.body.job_id))
+  const other = await startRunner(45_998)
+  expect(await readdir(folders)).toEqual([body.job_id])
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  await until(api, body.links.self, (job) => job.terminal, 60_000)
+  for (const child of [runner, other]) {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
 })
 
 test('a worker that stops hands its running job over', { timeout: 200_000 }, async () => {
