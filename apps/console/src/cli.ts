@@ -61,7 +61,7 @@ async function run([group = '', action = '', ...args]: string[]): Promise<void> 
     case 'project connect':
       return withDatabase((database) => connect(database, argument(args, 0, 'a ref'), args[1] ?? ''))
     default:
-      throw new UsageError(`unknown command '${group} ${action}'`)
+      throw new UsageError(`unknown command '${`${group} ${action}`.trim()}'`)
   }
 }
 

@@ -61,7 +61,7 @@ async function run([group = '', action = '', ...args]: string[], local: boolean)
         addProject(database, argument(args, 0, 'a ref'), argument(args, 1, 'the id of an organization')),
       )
     default:
-      throw new UsageError(`unknown command '${group} ${action}'`)
+      throw new UsageError(`unknown command '${`${group} ${action}`.trim()}'`)
   }
 }
 

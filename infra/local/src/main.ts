@@ -66,7 +66,7 @@ Terrane is up.
 Try:
   curl ${stack.workerUrl}/capacity ${bothHeaders(keys.serviceRoleKey)}
   curl "${stack.workerUrl}/jobs/createGeoEmbeddings?limit=3" ${bothHeaders(keys.serviceRoleKey)}
-  curl ${stack.originUrl}/rest/v1/rpc/similarity_search -H "apikey: ${keys.anonKey}" -H "Content-Profile: geoembeddings" -H "Content-Type: application/json" -d '{"table_name":"demo_scene","lon":11.45,"lat":48.14,"result_limit":5}'
+  curl ${stack.originUrl}/rest/v1/rpc/similarity_search -H "apikey: ${keys.anonKey}" -H "Content-Profile: geoembeddings" -H "Content-Type: application/json" -d '{"table_name":"demo_scene","lon":11.6,"lat":48.1,"result_limit":5}'
   curl ${stack.originUrl}/routing-engine/v1/route -H "apikey: ${keys.servicesKey}" -d '{"locations":[{"lat":48.089,"lon":11.586},{"lat":48.102,"lon":11.594}],"costing":"bicycle"}'
   curl ${stack.originUrl}/functions/v1/hello -d '{"name":"Ada"}'
 

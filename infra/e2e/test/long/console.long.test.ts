@@ -210,6 +210,30 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     })
   })
 
+  test('who comes back finds the list filtered as it was, and what was typed when the session ended', async () => {
+    await open('/p/local/jobs')
+    await page.getByLabel('State').selectOption('success')
+    await page.getByRole('link', { name: 'demo_scene' }).click()
+    await heading('demo_scene').waitFor()
+    await page.goBack()
+    await heading('Jobs').waitFor()
+    expect(await page.getByLabel('State').inputValue()).toBe('success')
+
+    await open('/p/local/new/createGeoEmbeddings')
+    await page.getByLabel('GeoTIFF path').fill('/half/typed.tif')
+    await page.getByLabel('Table name').fill('half_typed')
+    await page.context().clearCookies()
+    await watch.expecting(/401/, async () => {
+      await page.getByRole('button', { name: 'Start the job' }).click()
+      await page.getByText('Your session has ended').waitFor()
+    })
+    await page.getByLabel('E-mail').fill(EMAIL)
+    await page.getByLabel('Password').fill(stack.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading('Imagery embeddings').waitFor()
+    expect(await page.getByLabel('Table name').inputValue()).toBe('half_typed')
+  })
+
   test('the page talked to nobody but the console, reported no error, and was sent no key', async () => {
     expect([...watch.origins]).toEqual([stack.consoleUrl])
     expect(watch.trouble).toEqual([])
