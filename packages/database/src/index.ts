@@ -32,8 +32,9 @@ export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
 export {
+  areaFromGeoJson,
   clipImport,
-  createImportTable,
+  createImportTables,
   finishImportTable,
   measureImport,
   registerImport,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '@terrane/core'
 import { imageOf } from '@terrane/testing/geotiff'
 import type { FixtureType, GeoTiffOptions } from '@terrane/testing/geotiff'
-import { readWindow } from '../src/raster/index.ts'
+import { bufferSource, openGeoTiff, readWindow } from '../src/raster/index.ts'
 import type { Fixture } from './fixtures.ts'
 import { fixture, valueOf } from './fixtures.ts'
 
@@ -113,6 +113,135 @@ test('a sparse block holds nodata', async () => {
   expect([...samples]).toEqual([5, -9])
 })
 
+test.each([
+  ['uint8', '300', 255],
+  ['int8', '-9999', -128],
+  ['uint8', 'nan', 0],
+] as const)('a sparse block of %s holds nodata %s as %i', async (type, nodata, value) => {
+  const image = imageOf({ width: 32, height: 16, bands: 1 }, () => 5)
+  const file = await fixture(image, { type, tileSize: 16, nodata, isSparse: (column) => column === 1 })
+  const samples = await readWindow(file.source, file.raster, { x: 15, y: 0, width: 2, height: 1, band: 0 })
+  expect([...samples]).toEqual([5, value])
+})
+
+test('bits from the least significant one are turned around', async () => {
+  const value = (x: number, y: number): number => valueOf('uint8', x, y, 0) % 8
+  const image = imageOf({ width: 33, height: 20, bands: 1 }, value)
+  for (const [bits, compression] of [
+    [3, 'none'],
+    [8, 'deflate'],
+  ] as const) {
+    const { bytes, raster } = await fixture(image, {
+      type: 'uint8',
+      bitsPerSample: bits,
+      compression,
+      rowsPerStrip: 20,
+      fields: [{ tag: 266, type: 3, values: [2] }],
+    })
+    const turned = Uint8Array.from(bytes)
+    const [start = 0, length = 0] = [raster.blockOffsets[0], raster.blockByteCounts[0]]
+    for (let i = start; i < start + length; i++) {
+      turned[i] = Number.parseInt((turned[i] as number).toString(2).padStart(8, '0').split('').toReversed().join(''), 2)
+    }
+    await expectWindow(
+      { bytes: turned, raster, source: bufferSource(turned) },
+      { x: 0, y: 0, width: 33, height: 20 },
+      value,
+    )
+  }
+})
+
+test('an uncompressed strip that is too short is an error, not empty', async () => {
+  const image = imageOf({ width: 700, height: 1_000, bands: 1 }, (x, y) => valueOf('uint8', x, y, 0))
+  const whole = await fixture(image, { type: 'uint8', rowsPerStrip: 1_000 })
+  const length = whole.raster.blockByteCounts[0] as number
+  const cut = await fixture(image, {
+    type: 'uint8',
+    rowsPerStrip: 1_000,
+    fields: [{ tag: 279, type: 4, values: [length] }],
+  })
+  await expect(
+    readWindow(cut.source, cut.raster, { x: 0, y: 999, width: 9, height: 1, band: 0 }),
+  ).rejects.toMatchObject({ code: 'CORRUPT_TILE' })
+})
+
+test('LERC of a big-endian file holds swapped samples', async () => {
+  const value = (x: number, y: number, band: number): number => valueOf('int16', x, y, band)
+  const image = imageOf({ width: 40, height: 30, bands: 1 }, value)
+  for (const littleEndian of [true, false]) {
+    const file = await fixture(image, { type: 'int16', compression: 'lerc', tileSize: 32, littleEndian })
+    await expectWindow(file, { x: 0, y: 0, width: 40, height: 30 }, value)
+  }
+})
+
+describe('LERC of bytes with alpha', () => {
+  const image = imageOf({ width: 16, height: 16, bands: 4 }, () => 0)
+  const withBlob = async (blob: Uint8Array): Promise<Fixture> => {
+    const lerc: Partial<GeoTiffOptions> = {
+      fields: [
+        { tag: 259, type: 3, values: [34_887] },
+        { tag: 50_674, type: 4, values: [4, 0] },
+        { tag: 325, type: 4, values: [blob.length] },
+      ],
+    }
+    const { bytes } = await fixture(image, { type: 'uint8', tileSize: 16, extraSamples: [2], ...lerc })
+    const raster = openGeoTiff(bufferSource(bytes))
+    bytes.set(blob, raster.blockOffsets[0])
+    return { bytes, raster, source: bufferSource(bytes) }
+  }
+
+  test('has it in the mask alone, as libtiff writes it', async () => {
+    const file = await withBlob(constantLerc([10, 20, 30], (pixel) => pixel % 3 > 0))
+    const value = (x: number, y: number, band: number): number => {
+      const opaque = (16 * y + x) % 3 > 0
+      return band === 3 ? (opaque ? 255 : 0) : opaque ? 10 * (band + 1) : 0
+    }
+    await expectWindow(file, { x: 0, y: 0, width: 16, height: 16 }, value)
+  })
+
+  test.each([
+    ['declares a billion samples per pixel', 22, 1 << 30],
+    ['declares a million rows', 14, 1 << 20],
+    ['is no LERC', 0, 0],
+  ])('that %s is an error before anything is decoded', async (_, at, value) => {
+    const blob = constantLerc([10, 20, 30], () => true)
+    new DataView(blob.buffer).setInt32(at, value, true)
+    const file = await withBlob(blob)
+    await expect(
+      readWindow(file.source, file.raster, { x: 0, y: 0, width: 1, height: 1, band: 0 }),
+    ).rejects.toMatchObject({ code: 'CORRUPT_TILE' })
+  })
+})
+
+/** A LERC2 blob, version 4, of 16 × 16 pixels whose bands are constant. Source: Esri's public reference decoder. */
+function constantLerc(values: readonly number[], isValid: (pixel: number) => boolean): Uint8Array<ArrayBuffer> {
+  const flags = new Uint8Array(32)
+  for (let pixel = 0; pixel < 256; pixel++)
+    if (isValid(pixel)) flags[pixel >> 3] = (flags[pixel >> 3] as number) | (0x80 >> (pixel & 7))
+  const valid = Array.from({ length: 256 }, (_, pixel) => pixel).filter(isValid).length
+  const mask = valid === 256 ? [] : [32, 0, ...flags, 0x00, 0x80]
+  const blob = new Uint8Array(66 + 4 + mask.length + 2 * values.length)
+  const view = new DataView(blob.buffer)
+  blob.set(Buffer.from('Lerc2 '))
+  const integers = [4, 0, 16, 16, values.length, valid, 8, blob.length, 1]
+  integers.forEach((value, i) => view.setInt32(6 + 4 * i, value, true))
+  const reals = [0.5, Math.min(...values), Math.max(...values)]
+  reals.forEach((value, i) => view.setFloat64(42 + 8 * i, value, true))
+  view.setInt32(66, mask.length, true)
+  blob.set([...mask, ...values, ...values], 70)
+  view.setUint32(10, fletcher32(blob.subarray(14)), true)
+  return blob
+}
+
+function fletcher32(bytes: Uint8Array): number {
+  let [low, high] = [0xffff, 0xffff]
+  for (let i = 0; i < bytes.length; i += 2) {
+    low = (low + ((bytes[i] as number) << 8) + (bytes[i + 1] ?? 0)) % 0xffff
+    high = (high + low) % 0xffff
+  }
+  return ((high || 0xffff) * 0x10000 + (low || 0xffff)) >>> 0
+}
+
 test('an uncompressed image in one strip is read in pieces', async () => {
   const value = (x: number, y: number, band: number): number => valueOf('uint16', x, y, band)
   const image = imageOf({ width: 700, height: 500, bands: 2 }, value)
@@ -148,6 +277,18 @@ describe('pictures', () => {
   ])('JPEG in YCbCr is RGB: %j', async (layout) => {
     const file = await fixture(rgb, { type: 'uint8', compression: 'jpeg', color: 'ycbcr', quality: 98, ...layout })
     expect(await largestError(file, smooth)).toBeLessThan(4)
+  })
+
+  test('JPEG whose stream ends early or holds a second frame is an error, not gray', async () => {
+    const { bytes, source, raster } = await fixture(rgb, { type: 'uint8', compression: 'jpeg', tileSize: 64 })
+    const last = raster.blockOffsets.length - 1
+    const end = (raster.blockOffsets[last] as number) + (raster.blockByteCounts[last] as number)
+    const corner = { x: 99, y: 69, width: 1, height: 1, band: 0 }
+    await readWindow(source, raster, corner)
+    for (const marker of [0x00, 0xc0]) {
+      bytes[end - 1] = marker
+      await expect(readWindow(source, raster, corner)).rejects.toMatchObject({ code: 'CORRUPT_TILE' })
+    }
   })
 
   test('JPEG that is said to be RGB is not transformed, whatever its markers say', async () => {

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
+import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
 import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 import { CopyEncoder } from './copy-binary.ts'
@@ -100,28 +101,34 @@ async function copy(
 ): Promise<number> {
   const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
   const table = qualified(target.schema, target.table)
+  // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
+  const staging = target.schema === STAGING_SCHEMA
+  if (staging) await session.query('begin; set local synchronous_commit to off')
   const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format ${format})`))
+  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  failed.catch(ignore)
   let failure: unknown
   stream.on('error', (error) => {
     failure ??= error
+    fail(error)
   })
   const send = async (bytes: Buffer) => {
     if (failure) throw failure
-    if (!stream.write(bytes)) await drained(stream)
+    if (!stream.write(bytes)) await Promise.race([drained(stream), failed])
     if (failure) throw failure
   }
   const sent = { rows: 0 }
   try {
     await write(send, sent)
     stream.end()
-    if (!stream.writableFinished) await once(stream, 'finish')
+    if (!stream.writableFinished) await Promise.race([once(stream, 'finish'), failed])
+    if (staging) await session.query('commit')
     return sent.rows
   } catch (error) {
     // The server forgets the rows; the connection is usable again once it has said so.
-    if (!stream.destroyed) {
-      stream.destroy()
-      await session.client.query('select 1').catch(ignore)
-    }
+    if (!stream.destroyed) stream.destroy()
+    await session.client.query('rollback').catch(ignore)
     throw wrap(error, target, sent.rows, options.signal)
   }
 }

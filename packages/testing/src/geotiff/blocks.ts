@@ -35,7 +35,7 @@ export async function encodeBlock(block: BlockPixels, options: GeoTiffOptions): 
         .toBuffer()
     }
     case 'lerc':
-      return wrapLerc(encodeLerc(block.values, block, type), options.lercWrapper ?? 'none')
+      return wrapLerc(encodeLerc(lercValues(block, options), block, type), options.lercWrapper ?? 'none')
     default:
       return compress(
         encodeSamples(
@@ -72,6 +72,15 @@ function compress(bytes: Uint8Array, compression: 'none' | 'lzw' | 'deflate' | '
     case 'packbits':
       return encodePackBits(bytes)
   }
+}
+
+/** In big-endian files libtiff compresses swapped samples, here of one type as an example. */
+function lercValues({ values }: BlockPixels, { littleEndian = true, type }: GeoTiffOptions): ArrayLike<number> {
+  if (littleEndian || bitsOf(type) === 8) return values
+  if (type !== 'int16') throw new TypeError(`no big-endian LERC of ${type}`)
+  const swapped = Int16Array.from(values)
+  Buffer.from(swapped.buffer).swap16()
+  return swapped
 }
 
 function wrapLerc(blob: Uint8Array, wrapper: 'none' | 'deflate' | 'zstd'): Uint8Array {

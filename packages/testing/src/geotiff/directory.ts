@@ -1,15 +1,9 @@
 import type { EncodedLevel } from './levels.ts'
 import { bitsOf } from './samples.ts'
-import type { FixtureColor, FixtureCompression, FixtureGeoreference, GeoTiffOptions } from './spec.ts'
+import type { Field, FixtureColor, FixtureCompression, FixtureGeoreference, GeoTiffOptions } from './spec.ts'
 
 /** TIFF field types by code. */
 export const FIELD = { byte: 1, ascii: 2, short: 3, long: 4, undefined: 7, double: 12, long8: 16 } as const
-
-export interface Field {
-  readonly tag: number
-  readonly type: number
-  readonly values: ArrayLike<number>
-}
 
 const COMPRESSION: Readonly<Record<FixtureCompression, number>> = {
   none: 1,

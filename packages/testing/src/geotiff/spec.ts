@@ -29,6 +29,13 @@ export interface FixtureGeoreference {
   readonly groundControlPoints?: readonly (readonly [number, number, number, number])[]
 }
 
+/** A field by TIFF's numbers for tags and types. */
+export interface Field {
+  readonly tag: number
+  readonly type: number
+  readonly values: ArrayLike<number>
+}
+
 /** How to store an image. */
 export interface GeoTiffOptions {
   readonly type: FixtureType
@@ -52,6 +59,8 @@ export interface GeoTiffOptions {
   /** GDAL's metadata items of bands. */
   readonly bandItems?: readonly { readonly band: number; readonly role: string; readonly value: string }[]
   readonly georeference?: FixtureGeoreference
+  /** Fields of the full image as TIFF stores them, instead of others of their tags. */
+  readonly fields?: readonly Field[]
   /** An internal mask: true where a pixel is valid. */
   readonly mask?: (x: number, y: number) => boolean
   /** Number of overviews, each half the size of the one before. */

@@ -1,9 +1,8 @@
 import { shareJpegTables } from './blocks.ts'
-import type { Field } from './directory.ts'
 import { FIELD, imageFields, maskFields, rasterFields } from './directory.ts'
 import type { EncodedLevel } from './levels.ts'
 import { encodeMask, encodePyramid } from './levels.ts'
-import type { GeoTiffOptions, ImageSource } from './spec.ts'
+import type { Field, GeoTiffOptions, ImageSource } from './spec.ts'
 
 /**
  * Writes a GeoTIFF: the directories, then the blocks from the smallest overview to the full image, which is the order
@@ -64,8 +63,9 @@ async function encodeImages(image: ImageSource, options: GeoTiffOptions): Promis
     const shared = options.sharedJpegTables === true ? shareJpegTables(encoded.blocks) : null
     const level = shared === null ? encoded : { ...encoded, blocks: shared.streams }
     const role = { subfileType: i === 0 ? 0 : 1, jpegTables: shared?.tables ?? null }
-    const extra = i === 0 ? rasterFields(options) : []
-    images.push({ level, fields: [...imageFields(level, options, role), ...extra] })
+    const usual = [...imageFields(level, options, role), ...(i === 0 ? rasterFields(options) : [])]
+    const given = i === 0 ? (options.fields ?? []) : []
+    images.push({ level, fields: [...usual.filter(({ tag }) => !given.some((field) => field.tag === tag)), ...given] })
     if (options.mask === undefined) continue
     const mask = await encodeMask(level, options, 2 ** i)
     images.push({ level: mask, fields: maskFields(mask, i > 0) })

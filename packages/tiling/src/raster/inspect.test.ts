@@ -33,6 +33,33 @@ test('what it returns can be posted to a thread', async () => {
   expect(structuredClone(result)).toEqual(result)
 })
 
+describe('the unit of the CRS', () => {
+  const unit = (key: number, code: number, crs: readonly number[]): Promise<InspectedRaster> =>
+    inspected({
+      fields: [
+        {
+          tag: 34_735,
+          type: 3,
+          values: [1, 1, 0, 3, 1024, 0, 1, crs[0] ?? 0, crs[1] ?? 0, 0, 1, crs[2] ?? 0, key, 0, 1, code],
+        },
+      ],
+      georeference: { affine: [13, 0.001, 0, 50, 0, -0.001] },
+    })
+
+  test('may be stated', async () => {
+    expect((await unit(3076, 9001, [1, 3072, 3857])).crs.epsg).toBe(3_857)
+    expect((await unit(2054, 9102, [2, 2048, 4326])).crs.epsg).toBe(4_326)
+  })
+
+  test('may not be another than the one of its code', async () => {
+    await expect(unit(3076, 9003, [1, 3072, 3857])).rejects.toMatchObject({
+      code: 'UNSUPPORTED_CRS',
+      message: 'The coordinate reference system EPSG:3857 in the unit EPSG:9003 instead of EPSG:9001 is not supported.',
+    })
+    await expect(unit(2054, 9105, [2, 2048, 4326])).rejects.toMatchObject({ code: 'UNSUPPORTED_CRS' })
+  })
+})
+
 describe('guards', () => {
   test('name the figure, the limit and the setting', async () => {
     await expect(inspected({}, { maxTiles: guard(34, 'GEOEMBEDDINGS_MAX_TILES') })).rejects.toMatchObject({

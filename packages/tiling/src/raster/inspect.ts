@@ -66,13 +66,32 @@ function whyNoAffine({ groundControlPoints }: RasterInfo): string {
     : 'no transform is stored, or one that has no inverse'
 }
 
-function resolveCrs({ epsg, crsName }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
+function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   if (epsg === null && crsName === null) throw noGeoreference({ why: 'no coordinate reference system is stored' })
   if (epsg === null) throw unsupportedCrs({ crs: `"${crsName}", which has no EPSG code,` })
   const crs = catalogue.find(epsg)
   if (crs === null) throw unsupportedCrs({ crs: `EPSG:${epsg}${crsName === null ? '' : ` (${crsName})`}` })
+  const unit = unitOf(crs)
+  if (crsUnit !== null && unit !== null && crsUnit !== unit) {
+    throw unsupportedCrs({ crs: `EPSG:${epsg} in the unit EPSG:${crsUnit} instead of EPSG:${unit}` })
+  }
   return crs
 }
+
+/** The EPSG code of the unit of a CRS's axes; null when its definition spells out a length. */
+function unitOf({ definition }: RasterCrs): number | null {
+  if (definition.includes('+proj=longlat')) return DEGREE
+  return definition.includes('+to_meter')
+    ? null
+    : (LENGTH_UNITS.get(/\+units=(\S+)/.exec(definition)?.[1] ?? 'm') ?? null)
+}
+
+const DEGREE = 9102
+const LENGTH_UNITS: ReadonlyMap<string, number> = new Map([
+  ['m', 9001],
+  ['ft', 9002],
+  ['us-ft', 9003],
+])
 
 /**
  * One band per channel. Absent: red, green and blue where they are declared, otherwise the first bands; alpha never. A

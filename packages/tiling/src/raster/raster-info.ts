@@ -55,6 +55,8 @@ export interface RasterLevel {
   readonly color: ColorModel
   /** Byte order of stored samples. */
   readonly littleEndian: boolean
+  /** True when the bits of each stored byte run from the least significant one (FillOrder 2). */
+  readonly reversedBits: boolean
   /** Byte position of each block; 0 with a count of 0 is a block that was never written. */
   readonly blockOffsets: Float64Array
   readonly blockByteCounts: Float64Array
@@ -99,6 +101,8 @@ export interface RasterInfo extends RasterLevel {
   readonly epsg: number | null
   /** The citation of the CRS, to name one that has no code. */
   readonly crsName: string | null
+  /** EPSG code of the unit of its axes; null when none is stored or it is user-defined. */
+  readonly crsUnit: number | null
   /** Ground control points stored instead of an affine transform. */
   readonly groundControlPoints: number
 }

@@ -89,8 +89,9 @@ function blockDecoderOf({ source, level, name, empty }: BlockReaderOptions): Blo
     try {
       const full = fullBytes(level, shape)
       const length = Math.min(declared, 2 * full + HEADROOM)
-      const stored = source.read(level.blockOffsets[index] as number, length)
-      if (stored.length < length) throw new Error(`the file ends ${length - stored.length} bytes too early`)
+      const read = source.read(level.blockOffsets[index] as number, length)
+      if (read.length < length) throw new Error(`the file ends ${length - read.length} bytes too early`)
+      const stored = level.reversedBits ? read.map(reverseBits) : read
       if (bytes !== null) return unpack(bytes(stored, full), level, shape)
       const samples = picture?.(stored, shape) as Samples | Promise<Samples>
       return samples instanceof Promise ? samples.catch((cause: unknown) => fail(index, cause)) : samples
@@ -106,6 +107,12 @@ function unpack(bytes: Uint8Array, level: RasterLevel, shape: BlockShape): Sampl
   if (bytes.length < needed) throw new Error(`it decodes to ${bytes.length} bytes instead of ${needed}`)
   // Integers, not doubles: the loops over samples are twice as fast.
   return toSamples(bytes, level, { rows: shape.rows | 0, rowSamples: rowSamples | 0, step: shape.samples | 0 })
+}
+
+function reverseBits(byte: number): number {
+  let reversed = 0
+  for (let bit = 0; bit < 8; bit++) reversed |= ((byte >> bit) & 1) << (7 - bit)
+  return reversed
 }
 
 function fullBytes(level: RasterLevel, shape: BlockShape): number {
@@ -124,7 +131,12 @@ function shapeOf(level: RasterLevel, index: number): BlockShape {
   }
 }
 
+/** A value that the type cannot hold is brought into its range, as GDAL does. */
 function emptyBlock(level: RasterLevel, value: number): Samples {
-  const samples = level.planar ? 1 : level.samplesPerPixel
-  return allocateSamples(level.sampleType, level.blockWidth * level.blockHeight * samples).fill(value)
+  const { blockWidth, blockHeight, sampleType } = level
+  const block = allocateSamples(sampleType, blockWidth * blockHeight * (level.planar ? 1 : level.samplesPerPixel))
+  if (sampleType.startsWith('float')) return block.fill(value)
+  const values = 2 ** (8 * block.BYTES_PER_ELEMENT)
+  const low = sampleType.startsWith('u') ? 0 : -values / 2
+  return block.fill(Math.max(low, Math.min(low + values - 1, Math.round(value))))
 }

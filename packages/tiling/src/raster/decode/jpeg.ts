@@ -30,25 +30,32 @@ export function joinJpeg(tables: Uint8Array | null, block: Uint8Array, ycbcr: bo
   const adobe = Uint8Array.of(0xff, 0xee, 0, 14, 0x41, 0x64, 0x6f, 0x62, 0x65, 0, 100, 0, 0, 0, 0, ycbcr ? 1 : 0)
   const parts: Uint8Array[] = [Uint8Array.of(0xff, SOI), adobe]
   if (tables !== null) parts.push(...segmentsOf(tables))
-  parts.push(...segmentsOf(block), Uint8Array.of(0xff, EOI))
+  parts.push(...segmentsOf(block))
   return Buffer.concat(parts)
 }
 
-/** Reads the frame header. @throws Error when there is none, or more scans than a picture needs */
+/**
+ * Reads the frame header of a stream that is whole: decoders fill what is missing with gray.
+ *
+ * @throws Error when there is none or a second one, no end, or more scans than a picture needs
+ */
 export function readJpegFrame(jpeg: Uint8Array): JpegFrame {
   let frame: JpegFrame | null = null
   for (const segment of segmentsOf(jpeg)) {
     const marker = segment[1] as number
-    if (marker >= 0xc0 && marker <= 0xcf && marker !== DHT && marker !== JPG && marker !== DAC) {
+    if (isFrame(marker) && segment.length >= 10) {
       const view = new DataView(segment.buffer, segment.byteOffset, segment.byteLength)
-      if (segment.length < 10) break
       frame = { height: view.getUint16(5), width: view.getUint16(7), components: view.getUint8(9) }
-    } else if (marker === SOS && countScans(segment) > MAX_SCANS) {
-      throw new Error(`the JPEG stream has more than ${MAX_SCANS} scans`)
+    } else if (marker === SOS) {
+      checkScans(segment)
     }
   }
   if (frame === null) throw new Error('the JPEG stream has no frame header')
   return frame
+}
+
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== DHT && marker !== JPG && marker !== DAC
 }
 
 /** Header segments that carry coding, each with its marker; from the first scan on, the rest of the stream as one. */
@@ -76,12 +83,16 @@ function segmentsOf(stream: Uint8Array): Uint8Array[] {
   return segments
 }
 
-function countScans(entropyCoded: Uint8Array): number {
+/** Within coded data no marker follows 0xFF but those of restarts, so that these are real. */
+function checkScans(entropyCoded: Uint8Array): void {
   let scans = 0
   for (let at = entropyCoded.indexOf(0xff); at !== -1; at = entropyCoded.indexOf(0xff, at + 1)) {
-    if (entropyCoded[at + 1] === SOS) scans++
+    const marker = entropyCoded[at + 1] as number
+    if (marker === EOI) return
+    if (isFrame(marker)) throw new Error('the JPEG stream has a second frame')
+    if (marker === SOS && ++scans > MAX_SCANS) throw new Error(`the JPEG stream has more than ${MAX_SCANS} scans`)
   }
-  return scans
+  throw new Error('the JPEG stream is cut off')
 }
 
 /** Decodes a JPEG stream into interleaved bytes: RGB, or gray for one component. */

@@ -1,6 +1,6 @@
 import { inflateSync, zstdDecompressSync } from 'node:zlib'
-import type { RasterLevel, Samples } from '../raster-info.ts'
-import { allocateSamples } from './samples.ts'
+import type { RasterLevel, SampleType, Samples } from '../raster-info.ts'
+import { SAMPLE_BYTES, allocateSamples, swapBytes } from './samples.ts'
 import type { JpegDecoder } from './jpeg.ts'
 import { joinJpeg, loadJpegDecoder, readJpegFrame } from './jpeg.ts'
 
@@ -80,31 +80,69 @@ async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Sample
   return new Uint8Array(data.buffer, data.byteOffset, data.length)
 }
 
-/** LERC marks pixels without a value in a mask; floating point samples become NaN there, as GDAL reads them. */
+/** By LERC's number. */
+const LERC_TYPES: readonly SampleType[] = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'float32', 'float64']
+
+/** Nothing that LERC makes of a block is larger than this past twice its samples. */
+const LERC_HEADROOM = 1 << 16
+
+/**
+ * LERC marks pixels without a value in a mask: libtiff makes NaN of them in floating point samples, and keeps an alpha
+ * band of bytes nowhere else.
+ */
 async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockShape): Promise<Samples> {
-  const limit = shape.width * shape.fullRows * shape.samples * 8 + 1024
-  const wrapped = level.lercParameters?.[1] ?? 0
-  const blob =
-    wrapped === 1
-      ? inflateSync(stored, { maxOutputLength: limit })
-      : wrapped === 2
-        ? zstdDecompressSync(stored, { maxOutputLength: limit })
-        : stored
+  const blob = unwrapLerc(stored, level, shape)
+  checkLercSize(blob, shape)
   const lerc = await import('lerc')
   if (!lerc.isLoaded()) await lerc.load()
   const header = lerc.getBlobInfo(blob)
-  requireShape(header.width, header.height, header.depthCount * header.bandCount, shape)
+  const type = LERC_TYPES[header.dataType]
+  if (type !== level.sampleType) throw new Error(`it holds samples of type ${type} instead of ${level.sampleType}`)
+  const depth = header.depthCount * header.bandCount
+  const alpha = header.maskCount > 0 && level.sampleType === 'uint8' && depth === shape.samples - 1
+  requireShape(header.width, header.height, depth + (alpha ? 1 : 0), shape)
   const { pixels, mask, bandMasks, depthCount, width, height } = lerc.decode(blob, { returnInterleaved: true })
   const samples = allocateSamples(level.sampleType, width * height * shape.samples)
+  const step = shape.samples
   pixels.forEach((band, index) => {
     const valid = bandMasks?.[index] ?? mask
-    for (let i = 0; i < band.length; i++) {
-      const pixel = Math.floor(i / depthCount)
+    for (let i = 0, pixel = 0; pixel < width * height; pixel++) {
       const missing = valid !== null && valid[pixel] === 0
-      samples[pixels.length === 1 ? i : i * pixels.length + index] = missing ? Number.NaN : (band[i] as number)
+      for (let d = 0; d < depthCount; d++, i++) {
+        samples[pixel * step + index * depthCount + d] = missing && !alpha ? Number.NaN : (band[i] as number)
+      }
     }
   })
+  if (alpha)
+    for (let pixel = 0; pixel < width * height; pixel++) samples[(pixel + 1) * step - 1] = mask?.[pixel] === 0 ? 0 : 255
+  // What big-endian files compress are swapped samples, as for any other codec.
+  if (!level.littleEndian) swapBytes(samples, samples.length, samples.BYTES_PER_ELEMENT)
   return samples
+}
+
+/** The decoder allocates by the declared size before it looks at the data. Source: Esri, Lerc2 header. */
+function checkLercSize(blob: Uint8Array, shape: BlockShape): void {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+  const isLerc2 = blob.length >= 26 && String.fromCharCode(...blob.subarray(0, 6)) === 'Lerc2 '
+  if (!isLerc2) throw new Error('it is not LERC of version 2')
+  const version = view.getInt32(6, true)
+  const at = version < 3 ? 10 : 14
+  const depth = version < 4 ? 1 : view.getInt32(at + 8, true)
+  if (depth < 1 || depth > shape.samples) throw new Error(`it declares ${depth} samples per pixel`)
+  requireShape(view.getInt32(at + 4, true), view.getInt32(at, true), shape.samples, shape)
+}
+
+function unwrapLerc(stored: Uint8Array, level: RasterLevel, shape: BlockShape): Uint8Array {
+  const samples = shape.width * shape.fullRows * shape.samples
+  const maxOutputLength = 2 * samples * SAMPLE_BYTES[level.sampleType] + LERC_HEADROOM
+  switch (level.lercParameters?.[1] ?? 0) {
+    case 1:
+      return inflateSync(stored, { maxOutputLength })
+    case 2:
+      return zstdDecompressSync(stored, { maxOutputLength })
+    default:
+      return stored
+  }
 }
 
 function requireShape(width: number, height: number, samples: number, shape: BlockShape): void {

@@ -86,8 +86,9 @@ function alignTo(bytes: Uint8Array, sampleBytes: number): Uint8Array {
   return bytes.byteOffset % sampleBytes === 0 ? bytes : new Uint8Array(bytes)
 }
 
-function swapBytes(bytes: Uint8Array, count: number, sampleBytes: number): void {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, count * sampleBytes)
+/** Reverses the bytes of each sample, in place. */
+export function swapBytes({ buffer: memory, byteOffset }: ArrayBufferView, count: number, sampleBytes: number): void {
+  const buffer = Buffer.from(memory, byteOffset, count * sampleBytes)
   if (sampleBytes === 2) buffer.swap16()
   else if (sampleBytes === 4) buffer.swap32()
   else if (sampleBytes === 8) buffer.swap64()

@@ -11,15 +11,22 @@ export interface BandTable {
   readonly nodata: number | null
 }
 
-export function readBands(directory: Directory, level: RasterLevel): BandTable {
+/** @param heights scale and offset of a band that stores none, if it is the only one */
+export function readBands(
+  directory: Directory,
+  level: RasterLevel,
+  heights: Pick<BandInfo, 'scale' | 'offset'> | null,
+): BandTable {
   const palette = level.color === 'palette' ? readPalette(directory, level.bitsPerSample) : null
   const items = readBandItems(directory.text(TAG.gdalMetadata) ?? '')
   const colors = palette === null ? readColors(directory, level, items) : (['red', 'green', 'blue'] as const)
+  const isBare = colors.length === 1 && !items.has('0 scale') && !items.has('0 offset')
+  const unscaled = (isBare ? heights : null) ?? { scale: 1, offset: 0 }
   const bands = colors.map((color, index) => ({
     index,
     color,
-    scale: numberOf(items, index, 'scale', 1),
-    offset: numberOf(items, index, 'offset', 0),
+    scale: numberOf(items, index, 'scale', unscaled.scale),
+    offset: numberOf(items, index, 'offset', unscaled.offset),
   }))
   const alpha = (colors as readonly BandColor[]).indexOf('alpha')
   return { bands, alphaBand: alpha === -1 ? null : alpha, palette, nodata: readNodata(directory) }
@@ -27,11 +34,13 @@ export function readBands(directory: Directory, level: RasterLevel): BandTable {
 
 function readColors(directory: Directory, level: RasterLevel, items: BandItems): BandColor[] {
   const base: BandColor[] = level.color === 'rgb' || level.color === 'ycbcr' ? ['red', 'green', 'blue'] : ['gray']
-  const extras = directory.numbers(TAG.extraSamples, level.samplesPerPixel)
+  const extras = directory.integers(TAG.extraSamples, level.samplesPerPixel)
+  // But for gray the list ends with the samples, even where it is too short.
+  const firstExtra = level.color.startsWith('gray') ? 1 : level.samplesPerPixel - extras.length
   return Array.from({ length: level.samplesPerPixel }, (_, index) => {
     const declared = items.get(`${index} colorinterp`)?.toLowerCase()
     if (declared !== undefined) return COLOR_NAMES.get(declared) ?? 'undefined'
-    const extra = extras[index - base.length] ?? 0
+    const extra = extras[index - firstExtra] ?? 0
     return base[index] ?? (extra === 1 || extra === 2 ? 'alpha' : 'undefined')
   })
 }
@@ -43,7 +52,7 @@ const COLOR_NAMES: ReadonlyMap<string, BandColor> = new Map(
 /** 16-bit colours as bytes; some writers store bytes, which then are all below 256. */
 function readPalette(directory: Directory, bits: number): Uint8Array {
   const entries = 2 ** bits
-  const stored = directory.numbers(TAG.colorMap, 3 * entries)
+  const stored = directory.integers(TAG.colorMap, 3 * entries)
   if (stored.length < 3 * entries)
     throw malformedGeoTiff({ what: `its colour map has ${stored.length} of ${3 * entries} entries` })
   const shift = stored.some((value) => value > 255) ? 8 : 0
@@ -67,7 +76,7 @@ type BandItems = ReadonlyMap<string, string>
 /** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; items with a sample are a band's. */
 function readBandItems(xml: string): BandItems {
   const items = new Map<string, string>()
-  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^>]*)>([^<]*)<\/Item>/g)) {
+  for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^<>]*)>([^<]*)<\/Item>/g)) {
     const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
     const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
     if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, value.trim())

@@ -1,23 +1,33 @@
 import { malformedGeoTiff, notGeoTiff, truncatedGeoTiff } from '../errors.ts'
 import type { ByteSource } from '../source.ts'
+import { TAG } from './tags.ts'
 
 /** More images than a pyramid with masks can have: such a chain is damaged or hostile. */
 const MAX_DIRECTORIES = 1024
+/** libtiff's limit. Directories may overlap, so that a small file could hold many large ones. */
+const MAX_ENTRIES = 4096
 /** Text and tables beyond this are no headers. */
 const MAX_BYTES = 1 << 20
 
 /** Bytes per value of each TIFF field type, by its code. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
+const KNOWN_TAGS: ReadonlySet<number> = new Set(Object.values(TAG))
+/** Byte, short, long, their signed kinds and those of 8 bytes; offsets of directories, too. */
+const INTEGER_TYPES: ReadonlySet<number> = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
+const REAL_TYPES: ReadonlySet<number> = new Set([11, 12])
+
 /** One image file directory. Values are read when asked for, so a tag that nobody needs costs nothing. */
 export interface Directory {
   has(tag: number): boolean
   /** How many values are stored under the tag; 0 when it is absent. */
   count(tag: number): number
-  /** The first `limit` numbers of a tag, empty when it is absent. */
-  numbers(tag: number, limit: number): Float64Array
-  /** The first number of a tag. */
-  number(tag: number, otherwise: number): number
+  /** The first `limit` whole numbers of a tag, empty when it is absent. @throws GEOTIFF_MALFORMED for another type */
+  integers(tag: number, limit: number): Float64Array
+  /** The one whole number of a tag. @throws GEOTIFF_MALFORMED when it has several, or is of another type */
+  integer(tag: number, otherwise: number): number
+  /** The first `limit` floating point numbers of a tag, empty when it is absent or of another type. */
+  reals(tag: number, limit: number): Float64Array
   /** A tag's bytes, at most 1 MiB of them; null when it is absent. */
   bytes(tag: number): Uint8Array | null
   /** A tag's text without its terminator; null when it is absent. */
@@ -84,7 +94,7 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
   const linkBytes = big ? 8 : 4
   const head = viewOf(readExactly(reader.source, offset, countBytes))
   const entries = big ? readUint64(head, 0, littleEndian) : head.getUint16(0, littleEndian)
-  if (entries > 0xffff) throw malformedGeoTiff({ what: `a directory declares ${entries} entries` })
+  if (entries > MAX_ENTRIES) throw malformedGeoTiff({ what: `a directory declares ${entries} entries` })
   const view = viewOf(readExactly(reader.source, offset + countBytes, entries * entryBytes + linkBytes))
   const fields = new Map<number, Field>()
   for (let i = 0; i < entries; i++) {
@@ -95,7 +105,9 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
     const inline = (TYPE_BYTES[type] ?? 0) * count <= linkBytes
     const pointer = big ? readUint64(view, valueAt, littleEndian) : view.getUint32(valueAt, littleEndian)
     const position = inline ? offset + countBytes + valueAt : pointer
-    fields.set(view.getUint16(at, littleEndian), { type, count, position })
+    const tag = view.getUint16(at, littleEndian)
+    // Of a tag that is there twice the first counts, as for libtiff.
+    if (KNOWN_TAGS.has(tag) && !fields.has(tag)) fields.set(tag, { type, count, position })
   }
   const link = entries * entryBytes
   const next = big ? readUint64(view, link, littleEndian) : view.getUint32(link, littleEndian)
@@ -103,9 +115,12 @@ function readDirectory(reader: FieldReader, offset: number): { directory: Direct
 }
 
 function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): Directory {
-  const numbers = (tag: number, limit: number): Float64Array => {
+  const integers = (tag: number, limit: number): Float64Array => {
     const field = fields.get(tag)
-    return field === undefined ? new Float64Array(0) : readNumbers(reader, tag, field, limit)
+    if (field !== undefined && !INTEGER_TYPES.has(field.type)) {
+      throw malformedGeoTiff({ what: `tag ${tag} has the field type ${field.type}, which holds no whole numbers` })
+    }
+    return readNumbers(reader, field, limit)
   }
   const bytes = (tag: number): Uint8Array | null => {
     const field = fields.get(tag)
@@ -117,8 +132,16 @@ function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): D
   return {
     has: (tag) => fields.has(tag),
     count: (tag) => fields.get(tag)?.count ?? 0,
-    numbers,
-    number: (tag, otherwise) => numbers(tag, 1)[0] ?? otherwise,
+    integers,
+    integer: (tag, otherwise) => {
+      const { count } = fields.get(tag) ?? { count: 1 }
+      if (count !== 1) throw malformedGeoTiff({ what: `tag ${tag} has ${count} values instead of one` })
+      return integers(tag, 1)[0] ?? otherwise
+    },
+    reals: (tag, limit) => {
+      const field = fields.get(tag)
+      return readNumbers(reader, field !== undefined && REAL_TYPES.has(field.type) ? field : undefined, limit)
+    },
     bytes,
     text: (tag) => {
       const raw = bytes(tag)
@@ -127,9 +150,9 @@ function directoryOf(reader: FieldReader, fields: ReadonlyMap<number, Field>): D
   }
 }
 
-function readNumbers(reader: FieldReader, tag: number, field: Field, limit: number): Float64Array {
-  const width = TYPE_BYTES[field.type] ?? 0
-  if (width === 0) throw malformedGeoTiff({ what: `tag ${tag} has the unknown field type ${field.type}` })
+function readNumbers(reader: FieldReader, field: Field | undefined, limit: number): Float64Array {
+  if (field === undefined) return new Float64Array(0)
+  const width = TYPE_BYTES[field.type] as number
   const count = Math.min(field.count, limit)
   const view = viewOf(readExactly(reader.source, field.position, count * width))
   const values = new Float64Array(count)
@@ -144,16 +167,12 @@ function readNumber(view: DataView, at: number, type: number, littleEndian: bool
     case 4:
     case 13:
       return view.getUint32(at, littleEndian)
-    case 5:
-      return view.getUint32(at, littleEndian) / view.getUint32(at + 4, littleEndian)
     case 6:
       return view.getInt8(at)
     case 8:
       return view.getInt16(at, littleEndian)
     case 9:
       return view.getInt32(at, littleEndian)
-    case 10:
-      return view.getInt32(at, littleEndian) / view.getInt32(at + 4, littleEndian)
     case 11:
       return view.getFloat32(at, littleEndian)
     case 12:

@@ -7,7 +7,10 @@ export interface Georeference {
   readonly affine: Affine | null
   readonly epsg: number | null
   readonly crsName: string | null
+  readonly crsUnit: number | null
   readonly groundControlPoints: number
+  /** What turns stored values into heights, where the CRS has any. */
+  readonly heights: { readonly scale: number; readonly offset: number } | null
 }
 
 const USER_DEFINED = 32767
@@ -18,8 +21,11 @@ const KEY = {
   citation: 1026,
   geographicCrs: 2048,
   geographicCitation: 2049,
+  angularUnits: 2054,
   projectedCrs: 3072,
   projectedCitation: 3073,
+  linearUnits: 3076,
+  verticalCrs: 4096,
 }
 
 /**
@@ -37,19 +43,31 @@ export function readGeoreference(directory: Directory): Georeference {
     affine,
     epsg: epsgOf(keys),
     crsName: citationOf(keys),
+    crsUnit: codeOf(keys, isProjected(keys) ? KEY.linearUnits : KEY.angularUnits),
     groundControlPoints: affine === null ? tiePoints : 0,
+    heights: keys.has(KEY.verticalCrs) ? readHeights(directory) : null,
   }
 }
 
+/** GDAL keeps the scale and the offset of a band of heights in the third dimension of the transform. */
+function readHeights(directory: Directory): Georeference['heights'] {
+  const [, , scale = 0] = directory.reals(TAG.modelPixelScale, 3)
+  const [, , z = 0, , , height] = directory.reals(TAG.modelTiepoint, 6)
+  // GeoTIFF 1.0 leaves open what the third dimension is, and its writers differ.
+  const isDefined = (directory.integers(TAG.geoKeyDirectory, 3)[2] ?? 0) > 0
+  const isUsable = isDefined && scale !== 0 && Number.isFinite(scale) && Number.isFinite(height)
+  return isUsable && height !== undefined ? { scale, offset: height - z * scale } : null
+}
+
 function readTransform(directory: Directory): Affine | null {
-  const [scaleX = 0, scaleY = 0] = directory.numbers(TAG.modelPixelScale, 2)
-  const tie = directory.numbers(TAG.modelTiepoint, 6)
+  const [scaleX = 0, scaleY = 0] = directory.reals(TAG.modelPixelScale, 2)
+  const tie = directory.reals(TAG.modelTiepoint, 6)
   if (scaleX !== 0 && scaleY !== 0 && tie.length === 6) {
     const [column = 0, row = 0, , x = 0, y = 0] = tie
     const stepY = -Math.abs(scaleY)
     return usable([x - column * scaleX, scaleX, 0, y - row * stepY, 0, stepY])
   }
-  const m = directory.numbers(TAG.modelTransformation, 16)
+  const m = directory.reals(TAG.modelTransformation, 16)
   if (m.length !== 16) return null
   return usable([m[3] ?? 0, m[0] ?? 0, m[1] ?? 0, m[7] ?? 0, m[4] ?? 0, m[5] ?? 0])
 }
@@ -66,29 +84,45 @@ function fromPixelCenters([x, a, b, y, c, d]: Affine): Affine {
 type GeoKeys = ReadonlyMap<number, number | string>
 
 function readGeoKeys(directory: Directory): GeoKeys {
-  const raw = directory.numbers(TAG.geoKeyDirectory, 4 + 4 * 1024)
+  const raw = directory.integers(TAG.geoKeyDirectory, 4 + 4 * 1024)
   const text = directory.text(TAG.geoAsciiParams) ?? ''
   const keys = new Map<number, number | string>()
   for (let i = 4; i + 3 < raw.length && i < 4 + 4 * (raw[3] ?? 0); i += 4) {
     const [id = 0, location = 0, count = 0, value = 0] = raw.subarray(i, i + 4)
     if (location === 0) keys.set(id, value)
-    else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count).replace(/[|\s]+$/, ''))
+    else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count))
   }
   return keys
 }
 
 function epsgOf(keys: GeoKeys): number | null {
   const modelType = keys.get(KEY.modelType)
-  const projected = modelType === 1 || (modelType !== 2 && keys.has(KEY.projectedCrs))
   if (modelType !== undefined && modelType !== 1 && modelType !== 2) return null
-  const code = keys.get(projected ? KEY.projectedCrs : KEY.geographicCrs)
+  return codeOf(keys, isProjected(keys) ? KEY.projectedCrs : KEY.geographicCrs)
+}
+
+function isProjected(keys: GeoKeys): boolean {
+  const modelType = keys.get(KEY.modelType)
+  return modelType === 1 || (modelType !== 2 && keys.has(KEY.projectedCrs))
+}
+
+function codeOf(keys: GeoKeys, key: number): number | null {
+  const code = keys.get(key)
   return typeof code === 'number' && code > 0 && code < USER_DEFINED ? code : null
 }
 
 function citationOf(keys: GeoKeys): string | null {
   for (const key of [KEY.projectedCitation, KEY.citation, KEY.geographicCitation]) {
     const citation = keys.get(key)
-    if (typeof citation === 'string' && citation !== '') return citation
+    const name = typeof citation === 'string' ? withoutTail(citation) : ''
+    if (name !== '') return name
   }
   return null
+}
+
+/** Cuts the bar that ends the text of a key. By hand: a pattern takes quadratic time for a run of spaces. */
+function withoutTail(text: string): string {
+  let end = text.length
+  while (end > 0 && '| '.includes(text[end - 1] as string)) end--
+  return text.slice(0, end).trim()
 }

@@ -16,11 +16,13 @@ export interface LevelLimits {
   readonly sourceBytes: number
   /** Largest decoded block, in bytes. */
   readonly blockBytes: number
+  /** Most blocks. */
+  readonly blocks: number
 }
 
 const MAX_SIDE = 0x7fffffff
 const MAX_SAMPLES = 4096
-const MAX_BLOCKS = 1 << 22
+const MAX_JPEG_TABLES = 1 << 16
 /** An uncompressed image in one strip is read in pieces of about this many bytes. */
 const PIECE_BYTES = 1 << 18
 
@@ -77,17 +79,17 @@ const REFUSED_COLORS: ReadonlyMap<number, string> = new Map([
 export function readLevel(directory: Directory, littleEndian: boolean, limits: LevelLimits): RasterLevel {
   const width = readSide(directory, TAG.imageWidth, 'width')
   const height = readSide(directory, TAG.imageLength, 'height')
-  const samplesPerPixel = directory.number(TAG.samplesPerPixel, 1)
+  const samplesPerPixel = directory.integer(TAG.samplesPerPixel, 1)
   if (samplesPerPixel < 1 || samplesPerPixel > MAX_SAMPLES) {
     throw malformedGeoTiff({ what: `it declares ${samplesPerPixel} samples per pixel` })
   }
   const compression = readCompression(directory)
   const color = readColor(directory)
   const samples = readSamples(directory, samplesPerPixel)
-  const planar = directory.number(TAG.planarConfiguration, 1) === 2 && samplesPerPixel > 1
+  const planar = readPlanar(directory) && samplesPerPixel > 1
   const predictor = readPredictor(directory, compression, samples)
   const coding = { samplesPerPixel, compression, color, ...samples, planar }
-  refuseUnreadable(directory, coding)
+  refuseUnreadable(coding)
   const grid = readBlockGrid(directory, width, height)
   const layout = {
     width,
@@ -100,8 +102,9 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
     predictor,
     color,
     littleEndian,
-    jpegTables: compression === 'jpeg' ? directory.bytes(TAG.jpegTables) : null,
-    lercParameters: compression === 'lerc' ? Array.from(directory.numbers(TAG.lercParameters, 8)) : null,
+    reversedBits: directory.integer(TAG.fillOrder, 1) === 2 && compression !== 'jpeg',
+    jpegTables: compression === 'jpeg' ? readJpegTables(directory) : null,
+    lercParameters: compression === 'lerc' ? Array.from(directory.integers(TAG.lercParameters, 8)) : null,
   }
   const level = withBlocks(directory, layout, limits)
   const samplesPerBlock = level.blockWidth * level.blockHeight * (planar ? 1 : samplesPerPixel)
@@ -110,22 +113,38 @@ export function readLevel(directory: Directory, littleEndian: boolean, limits: L
   return level
 }
 
+/** They precede every block, and eight tables have a few kilobytes. */
+function readJpegTables(directory: Directory): Uint8Array | null {
+  const tables = directory.bytes(TAG.jpegTables)
+  if (tables !== null && tables.length > MAX_JPEG_TABLES) {
+    throw malformedGeoTiff({ what: `its JPEG tables have ${tables.length} bytes` })
+  }
+  return tables
+}
+
 function readSide(directory: Directory, tag: number, name: string): number {
-  const value = directory.number(tag, 0)
+  const value = directory.integer(tag, 0)
   if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE)
     throw malformedGeoTiff({ what: `its ${name} is ${value}` })
   return value
 }
 
+function readPlanar(directory: Directory): boolean {
+  const value = directory.integer(TAG.planarConfiguration, 1)
+  if (value !== 1 && value !== 2) throw malformedGeoTiff({ what: `its planar configuration is ${value}` })
+  return value === 2
+}
+
 function readCompression(directory: Directory): Compression {
-  const code = directory.number(TAG.compression, 1)
+  // Some writers give it for each sample.
+  const code = directory.integers(TAG.compression, 1)[0] ?? 1
   const compression = COMPRESSIONS.get(code)
   if (compression !== undefined) return compression
   throw unsupportedCompression({ compression: REFUSED_COMPRESSIONS.get(code) ?? `scheme ${code}` })
 }
 
 function readColor(directory: Directory): ColorModel {
-  const code = directory.number(TAG.photometric, 1)
+  const code = directory.integer(TAG.photometric, 1)
   const color = COLORS.get(code)
   if (color !== undefined) return color
   throw unsupportedLayout({ layout: `The colour space ${REFUSED_COLORS.get(code) ?? `number ${code}`}` })
@@ -137,14 +156,21 @@ interface SampleLayout {
 }
 
 function readSamples(directory: Directory, samplesPerPixel: number): SampleLayout {
-  const bits = directory.numbers(TAG.bitsPerSample, samplesPerPixel)
-  const formats = directory.numbers(TAG.sampleFormat, samplesPerPixel)
+  const bits = perSample(directory, TAG.bitsPerSample, samplesPerPixel)
+  const formats = perSample(directory, TAG.sampleFormat, samplesPerPixel)
   const bitsPerSample = bits[0] ?? 1
   const format = formats[0] ?? 1
   if (bits.some((value) => value !== bitsPerSample) || formats.some((value) => value !== format)) {
     throw unsupportedSamples({ samples: `differing types (${bits.join(', ')} bits)` })
   }
   return { bitsPerSample, sampleType: sampleTypeOf(bitsPerSample, format) }
+}
+
+/** A value for each sample, or one for all. */
+function perSample(directory: Directory, tag: number, samplesPerPixel: number): Float64Array {
+  const values = directory.integers(tag, samplesPerPixel)
+  if (values.length === samplesPerPixel || values.length === 1 || !directory.has(tag)) return values
+  throw malformedGeoTiff({ what: `tag ${tag} has ${values.length} values for ${samplesPerPixel} samples` })
 }
 
 function sampleTypeOf(bits: number, format: number): SampleType {
@@ -161,7 +187,7 @@ function sampleTypeOf(bits: number, format: number): SampleType {
 }
 
 function readPredictor(directory: Directory, compression: Compression, samples: SampleLayout): 1 | 2 | 3 {
-  const predictor = directory.number(TAG.predictor, 1)
+  const predictor = directory.integer(TAG.predictor, 1)
   if (predictor === 1 || (compression !== 'deflate' && compression !== 'lzw' && compression !== 'zstd')) return 1
   const { bitsPerSample: bits, sampleType } = samples
   if (predictor === 2 && (bits === 8 || bits === 16 || bits === 32 || bits === 64)) return 2
@@ -170,13 +196,9 @@ function readPredictor(directory: Directory, compression: Compression, samples: 
 }
 
 function refuseUnreadable(
-  directory: Directory,
   coding: SampleLayout & Pick<RasterLevel, 'compression' | 'color' | 'planar' | 'samplesPerPixel'>,
 ): void {
   const { compression, color, bitsPerSample, planar, samplesPerPixel } = coding
-  if (directory.number(TAG.fillOrder, 1) === 2 && bitsPerSample < 8) {
-    throw unsupportedLayout({ layout: 'Bit order from the least significant bit (FillOrder 2)' })
-  }
   if (compression === 'jpeg' || compression === 'webp') {
     if (coding.sampleType !== 'uint8' || bitsPerSample !== 8) {
       throw unsupportedLayout({ layout: `${compression.toUpperCase()} with samples of ${bitsPerSample} bits` })
@@ -184,6 +206,9 @@ function refuseUnreadable(
     if (compression === 'webp' && (planar || (samplesPerPixel !== 3 && samplesPerPixel !== 4))) {
       throw unsupportedLayout({ layout: `WEBP with ${samplesPerPixel} samples per pixel` })
     }
+  }
+  if (compression === 'lerc' && bitsPerSample !== 8 * SAMPLE_BYTES[coding.sampleType]) {
+    throw unsupportedLayout({ layout: `LERC with samples of ${bitsPerSample} bits` })
   }
   if (color === 'ycbcr' && (compression !== 'jpeg' || planar || samplesPerPixel !== 3)) {
     throw unsupportedLayout({ layout: 'YCbCr other than three-sample JPEG' })
@@ -200,7 +225,7 @@ function readBlockGrid(directory: Directory, width: number, height: number): Blo
   const blockWidth = tiled ? readSide(directory, TAG.tileWidth, 'tile width') : width
   const blockHeight = tiled
     ? readSide(directory, TAG.tileLength, 'tile height')
-    : Math.min(height, Math.max(1, directory.number(TAG.rowsPerStrip, height)))
+    : Math.min(height, Math.max(1, directory.integer(TAG.rowsPerStrip, height)))
   return {
     blockWidth,
     blockHeight,
@@ -216,21 +241,27 @@ function withBlocks(directory: Directory, layout: Layout, limits: LevelLimits): 
   const blocks = layout.blocksAcross * layout.blocksDown * (layout.planar ? layout.samplesPerPixel : 1)
   const offsetTag = directory.has(TAG.tileOffsets) ? TAG.tileOffsets : TAG.stripOffsets
   const countTag = directory.has(TAG.tileByteCounts) ? TAG.tileByteCounts : TAG.stripByteCounts
-  if (blocks > MAX_BLOCKS || directory.count(offsetTag) < blocks || directory.count(countTag) < blocks) {
+  if (blocks > limits.blocks || directory.count(offsetTag) < blocks || directory.count(countTag) < blocks) {
     const found = Math.min(directory.count(offsetTag), directory.count(countTag))
     throw malformedGeoTiff({ what: `its layout needs ${blocks} blocks, of which ${found} are listed` })
   }
-  const blockOffsets = directory.numbers(offsetTag, blocks)
-  const blockByteCounts = directory.numbers(countTag, blocks)
+  const blockOffsets = directory.integers(offsetTag, blocks)
+  const blockByteCounts = directory.integers(countTag, blocks)
   for (let i = 0; i < blocks; i++) {
-    const end = (blockOffsets[i] ?? 0) + (blockByteCounts[i] ?? 0)
-    if (!(end <= limits.sourceBytes)) throw truncatedGeoTiff({ size: limits.sourceBytes, needed: end })
+    const [start, length] = [blockOffsets[i] as number, blockByteCounts[i] as number]
+    const end = start + length
+    if (start < 0 || length < 0) throw malformedGeoTiff({ what: `a block has ${length} bytes from byte ${start} on` })
+    if (end > limits.sourceBytes) throw truncatedGeoTiff({ size: limits.sourceBytes, needed: end })
   }
-  return cutPlainStrip({ ...layout, blockOffsets, blockByteCounts })
+  // Blocks that were never written have neither position nor size: without any size the table is damaged.
+  if (blockByteCounts.every((length) => length === 0) && blockOffsets.some((start) => start > 0)) {
+    throw malformedGeoTiff({ what: 'its blocks have positions and no sizes' })
+  }
+  return cutPlainStrip({ ...layout, blockOffsets, blockByteCounts }, limits)
 }
 
 /** An uncompressed image in one strip, as many short strips: a window then reads its own rows only. */
-function cutPlainStrip(level: RasterLevel): RasterLevel {
+function cutPlainStrip(level: RasterLevel, limits: LevelLimits): RasterLevel {
   const planes = level.planar ? level.samplesPerPixel : 1
   const samplesPerRow = level.width * (level.planar ? 1 : level.samplesPerPixel)
   const rowBytes = Math.ceil((samplesPerRow * level.bitsPerSample) / 8)
@@ -238,15 +269,17 @@ function cutPlainStrip(level: RasterLevel): RasterLevel {
   const blocksDown = Math.ceil(level.height / rows)
   const { compression, tiled, height } = level
   if (compression !== 'none' || tiled || level.blocksDown > 1 || height <= rows) return level
-  if (blocksDown * planes > MAX_BLOCKS) return level
+  if (blocksDown * planes > limits.blocks) return level
+  // Of a strip that is too short the pieces behind its end would look as if they had never been written.
+  if (level.blockByteCounts.some((bytes) => bytes > 0 && bytes < rowBytes * height)) return level
   const blockOffsets = new Float64Array(blocksDown * planes)
   const blockByteCounts = new Float64Array(blocksDown * planes)
   for (let i = 0; i < blockOffsets.length; i++) {
     const plane = Math.floor(i / blocksDown)
     const skipped = (i - plane * blocksDown) * rows * rowBytes
-    const left = Math.max(0, (level.blockByteCounts[plane] ?? 0) - skipped)
-    blockOffsets[i] = left === 0 ? 0 : (level.blockOffsets[plane] ?? 0) + skipped
-    blockByteCounts[i] = Math.min(left, rows * rowBytes)
+    if (level.blockByteCounts[plane] === 0) continue
+    blockOffsets[i] = (level.blockOffsets[plane] ?? 0) + skipped
+    blockByteCounts[i] = Math.min(rows, height - (i % blocksDown) * rows) * rowBytes
   }
   return { ...level, blockHeight: rows, blocksDown, blockOffsets, blockByteCounts }
 }

@@ -162,6 +162,52 @@ describe('the bands', () => {
   })
 })
 
+describe('bands beyond the colours', () => {
+  const extra = (extraSamples: readonly number[], color: 'rgb' | 'gray'): Promise<RasterInfo> =>
+    opened(
+      { extraSamples, color },
+      imageOf({ width: 20, height: 20, bands: 4 }, () => 1),
+    )
+
+  test.each([
+    [[2], 'rgb', 3],
+    [[0, 2], 'rgb', 3],
+    [[2, 0, 0], 'rgb', null],
+    [[0, 0, 2], 'gray', 3],
+    [[0, 2], 'gray', 2],
+  ] as const)('ExtraSamples %j of %s: the alpha band is %j, as for GDAL', async (samples, color, alpha) => {
+    expect((await extra(samples, color)).alphaBand).toBe(alpha)
+  })
+})
+
+describe('heights', () => {
+  const HEIGHT = { width: 20, height: 20, bands: 1 }
+  const withKeys = (minor: number, ...vertical: number[]): Promise<RasterInfo> =>
+    opened(
+      {
+        fields: [
+          { tag: 33_550, type: 12, values: [10, 10, 0.01] },
+          { tag: 33_922, type: 12, values: [0, 0, 3, 400_000, 5_600_000, -100] },
+          {
+            tag: 34_735,
+            type: 3,
+            values: [1, 1, minor, 2 + vertical.length / 4, 1024, 0, 1, 1, 3072, 0, 1, 32_633, ...vertical],
+          },
+        ],
+      },
+      imageOf(HEIGHT, () => 1),
+    )
+
+  test('take scale and offset from the third dimension of the transform', async () => {
+    expect((await withKeys(1, 4096, 0, 1, 5773)).bands[0]).toMatchObject({ scale: 0.01, offset: -100.03 })
+  })
+
+  test('do not without a vertical CRS, nor before GeoTIFF 1.1', async () => {
+    expect((await withKeys(1)).bands[0]).toMatchObject({ scale: 1, offset: 0 })
+    expect((await withKeys(0, 4096, 0, 1, 5773)).bands[0]).toMatchObject({ scale: 1, offset: 0 })
+  })
+})
+
 describe('the georeference', () => {
   const affine = [400_000, 2, 0, 5_600_000, 0, -2] as const
 
@@ -286,6 +332,63 @@ describe('headers that are damaged or hostile', () => {
     [262, { value: 3 }, 'UNSUPPORTED_LAYOUT', /palette/],
   ] as const)('tag %i changed to %j is %s', async (tag, change, code, message) => {
     expect(await altered(tag, change)).toThrow(withCode(code, message))
+  })
+
+  test.each([
+    ['a width in two values', { tag: 256, type: 4, values: [100, 100] }, /tag 256 has 2 values/],
+    ['a floating point count of samples', { tag: 277, type: 12, values: [2.5] }, /tag 277 .* no whole numbers/],
+    ['bits for some of the samples', { tag: 258, type: 3, values: [8, 8] }, /tag 258 has 2 values for 3/],
+    ['an unknown arrangement of planes', { tag: 284, type: 3, values: [7] }, /planar configuration is 7/],
+    ['blocks without sizes', { tag: 325, type: 4, values: [0, 0, 0, 0] }, /positions and no sizes/],
+  ])('%s', async (_, field, message) => {
+    const bytes = await bytesOf()
+    expect(openGeoTiff(bufferSource(bytes)).width).toBe(100)
+    await expect(opened({ fields: [field] })).rejects.toThrow(withCode('GEOTIFF_MALFORMED', message))
+  })
+
+  test('a block before the start of the file', async () => {
+    const change = { type: 9, value: 0xfffffff8 }
+    expect(await altered(324, change, { tileSize: 128 })).toThrow(withCode('GEOTIFF_MALFORMED', /from byte -8/))
+  })
+
+  test('of a tag that is there twice the first counts', async () => {
+    const bytes = await bytesOf()
+    const view = new DataView(bytes.buffer)
+    view.setUint16(entryOf(bytes, 317), 256, true)
+    expect(openGeoTiff(bufferSource(bytes)).width).toBe(100)
+  })
+
+  test('large directories that overlap', () => {
+    const entries = 4096
+    const step = 14
+    const bytes = Buffer.alloc(8 + step * 1_100 + 2 + 12 * entries + 4 + 16, 0x40)
+    bytes.set([0x49, 0x49, 42, 0, 8, 0, 0, 0])
+    for (let at = 8, i = 0; i < 1_100; i++, at += step) {
+      bytes.writeUInt16LE(entries, at)
+      bytes.writeUInt32LE(at + step, at + 2 + 12 * entries)
+    }
+    const before = process.memoryUsage().rss
+    expect(() => openGeoTiff(bufferSource(bytes))).toThrow(withCode('GEOTIFF_MALFORMED', /more than 1024 images/))
+    expect(process.memoryUsage().rss - before).toBeLessThan(300e6)
+  })
+
+  test('metadata and citations that long patterns take ages for', async () => {
+    const keys = Array.from({ length: 1_000 }, () => [1026, 34_737, 60_000, 0]).flat()
+    const raster = await opened({
+      fields: [
+        { tag: 42_112, type: 2, values: Buffer.from('<Item '.repeat(170_000)) },
+        { tag: 34_737, type: 2, values: Buffer.from(`${' '.repeat(59_999)}x`) },
+        { tag: 34_735, type: 3, values: [1, 1, 0, 1_000, ...keys] },
+      ],
+    })
+    expect(raster).toMatchObject({ crsName: 'x', bands: { length: 3 } })
+  })
+
+  test('overviews larger than the image are left out', async () => {
+    const bytes = await bytesOf({ overviews: 1 })
+    const view = new DataView(bytes.buffer)
+    view.setUint32(entryOf(bytes, 256) + 8, 40, true)
+    expect(openGeoTiff(bufferSource(bytes)).overviews).toEqual([])
   })
 
   test('samples that are complex, of 64 bits or of differing types', async () => {

@@ -5,12 +5,13 @@ import { readBands } from './bands.ts'
 import type { Directory } from './directory.ts'
 import { readHeader } from './directory.ts'
 import { readGeoreference } from './georeference.ts'
-import type { LevelLimits } from './level.ts'
 import { readLevel } from './level.ts'
 import { TAG } from './tags.ts'
 
 /** Largest decoded block unless a caller says otherwise. */
 const DEFAULT_BLOCK_BYTES = 64 * 1024 * 1024
+/** Blocks of all images together; the tables of small files may overlap, so that each would need much memory. */
+const MAX_BLOCKS = 1 << 22
 const REDUCED = 1
 const MASK = 4
 
@@ -24,31 +25,40 @@ const MASK = 4
 export function openGeoTiff(source: ByteSource, options: { readonly maxBlockBytes?: number } = {}): RasterInfo {
   const { littleEndian, directories } = readHeader(source)
   const [main, ...others] = directories as readonly [Directory, ...Directory[]]
-  const limits: LevelLimits = { sourceBytes: source.size, blockBytes: options.maxBlockBytes ?? DEFAULT_BLOCK_BYTES }
-  const level = readLevel(main, littleEndian, limits)
-  const masks = others.filter((directory) => (directory.number(TAG.newSubfileType, 0) & MASK) !== 0)
-  const maskOf = ({ width, height }: RasterLevel): RasterLevel | null => {
-    const mask = masks.find((d) => d.number(TAG.imageWidth, 0) === width && d.number(TAG.imageLength, 0) === height)
-    return mask === undefined ? null : readLevel(mask, littleEndian, limits)
+  const limits = { sourceBytes: source.size, blockBytes: options.maxBlockBytes ?? DEFAULT_BLOCK_BYTES }
+  let blocks = MAX_BLOCKS
+  const read = (directory: Directory): RasterLevel => {
+    const level = readLevel(directory, littleEndian, { ...limits, blocks })
+    blocks -= level.blockOffsets.length
+    return level
   }
+  const level = read(main)
+  const masks = others.filter((directory) => (directory.integer(TAG.newSubfileType, 0) & MASK) !== 0)
+  const maskOf = ({ width, height }: RasterLevel): RasterLevel | null => {
+    const mask = masks.find((d) => d.integer(TAG.imageWidth, 0) === width && d.integer(TAG.imageLength, 0) === height)
+    return mask === undefined ? null : read(mask)
+  }
+  const mask = maskOf(level)
   const overviews = others
-    .filter((directory) => directory.number(TAG.newSubfileType, 0) === REDUCED)
-    .flatMap((directory) => readOverview(directory, littleEndian, limits))
+    .filter((directory) => directory.integer(TAG.newSubfileType, 0) === REDUCED)
+    .flatMap((directory) => readOverview(directory, read))
+    .filter(({ width, height }) => width <= level.width && height <= level.height)
     .map((overview) => ({ ...overview, mask: maskOf(overview) }))
+  const { heights, ...georeference } = readGeoreference(main)
   return {
     ...level,
     bytes: source.size,
-    ...readBands(main, level),
-    mask: maskOf(level),
+    ...readBands(main, level, heights),
+    mask,
     overviews: overviews.toSorted((a, b) => b.width - a.width),
-    ...readGeoreference(main),
+    ...georeference,
   }
 }
 
 /** Overviews only make sampling cheaper: one that cannot be read is left out, and the image is used instead. */
-function readOverview(directory: Directory, littleEndian: boolean, limits: LevelLimits): RasterLevel[] {
+function readOverview(directory: Directory, read: (directory: Directory) => RasterLevel): RasterLevel[] {
   try {
-    return [readLevel(directory, littleEndian, limits)]
+    return [read(directory)]
   } catch (error) {
     if (error instanceof TerraneError) return []
     throw error

@@ -115,7 +115,7 @@ function createChannels(options: PainterOptions): Channels {
   }
 }
 
-/** The value of each palette index, per channel; `bands` pick red, green or blue. */
+/** The value of each sample as a palette index, per channel; `bands` pick red, green or blue. */
 function paletteTables(palette: Uint8Array, bands: readonly number[], lines: readonly Stretch[]): Float32Array[] {
   return lines.map(({ factor, shift, low, high }, channel) =>
     Float32Array.from({ length: palette.length / 3 }, (_, index) => {
@@ -158,9 +158,10 @@ function markedBands(raster: RasterInfo, bands: readonly number[]): number[] {
   return raster.palette === null ? [...new Set(bands)] : [0]
 }
 
-/** Nodata as a sample of the raster can hold it. */
+/** Nodata as a sample of the raster can hold it: GDAL, too, drops the fraction where samples are integers. */
 function nodataOf(nodata: number, raster: RasterInfo): number {
-  return raster.sampleType === 'float32' ? Math.fround(nodata) : nodata
+  if (raster.sampleType === 'float64') return nodata
+  return raster.sampleType === 'float32' ? Math.fround(nodata) : Math.trunc(nodata)
 }
 
 /** Memory that holds the blocks of one row of tiles, so that the next tile and the next row find them decoded. */
