@@ -23,7 +23,9 @@ test('what is encoded is decoded again', () => {
 })
 
 test('lines arrive in the types of the table, whatever their texts hold', async () => {
-  await test_.database.query('create table public.lines (id int8, t text, f float8, at timestamptz, l varchar[], b bool)')
+  await test_.database.query(
+    'create table public.lines (id int8, t text, f float8, at timestamptz, l varchar[], b bool)',
+  )
   const types = ['int8', 'text', 'float8', 'timestamp with time zone', 'varchar[]', 'bool']
   const columns = ['id', 't', 'f', 'at', 'l', 'b'].map((name, i) => ({ name, type: types[i]! }))
   const rows = [...TEXTS, null].map((text, id) => [
