@@ -74,12 +74,10 @@ it.each([
   [
     'level lines through points of streets',
     () =>
-      lines
-        .filter(([point]) => survives(point!))
-        .map(([[x, y]]): Point[] => [
-          [x - 90, y],
-          [x + 90, y],
-        ]),
+      lines.flatMap(([point]) => {
+        const [x, y] = point!
+        return survives(point!) ? [[[x - 90, y] as const, [x + 90, y] as const]] : []
+      }),
   ],
   [
     'a box around everything',
