@@ -19,8 +19,11 @@ export function decodeCopyText(lines: Buffer): CopyTextRow[] {
 
 /** The lines that {@link decodeCopyText} reads these rows from. */
 export function encodeCopyText(rows: readonly CopyTextRow[]): Buffer {
-  const field = (text: string | null) => (text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&'))
-  return Buffer.from(rows.map((row) => `${row.map(field).join('\t')}\n`).join(''))
+  return Buffer.from(rows.map((row) => `${row.map(encodeField).join('\t')}\n`).join(''))
+}
+
+function encodeField(text: string | null): string {
+  return text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&')
 }
 
 function decodeRow(line: Buffer): CopyTextRow {
