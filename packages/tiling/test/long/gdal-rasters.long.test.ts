@@ -46,7 +46,7 @@ const REFUSED = /^(UNSUPPORTED_COMPRESSION|UNSUPPORTED_DTYPE|UNSUPPORTED_LAYOUT|
 
 describe.runIf(there)('rasters of random creation options', () => {
   test('have the headers, samples, valid pixels and corners that GDAL reads, or are refused by name', async () => {
-    const lines = gdalFiles(101, 500)
+    const lines = gdalFiles(101, 300)
     let read = 0
     for (const { number, spec, file, gdal } of lines) {
       const { refused, differences } = await compareWithGdal(bytesOf(file), gdal as NonNullable<typeof gdal>)
@@ -55,12 +55,12 @@ describe.runIf(there)('rasters of random creation options', () => {
       if (refused === null) read++
       else expect(refused, name).toMatch(REFUSED)
     }
-    expect(lines).toHaveLength(500)
-    expect(read).toBeGreaterThan(420)
+    expect(lines).toHaveLength(300)
+    expect(read).toBeGreaterThan(250)
   })
 
   test('whose tags were changed have the samples that GDAL reads, or are refused', async () => {
-    const lines = gdalFiles(102, 800, 'patched')
+    const lines = gdalFiles(102, 500, 'patched')
     let read = 0
     for (const { number, spec, changes, file, gdal } of lines) {
       if (gdal === null) {
@@ -72,23 +72,23 @@ describe.runIf(there)('rasters of random creation options', () => {
       expect({ name, differences }).toEqual({ name, differences: [] })
       if (refused === null) read++
     }
-    expect(read).toBeGreaterThan(200)
+    expect(read).toBeGreaterThan(120)
   })
 
   test('with damage anywhere are read or refused, and take no more memory for it', async () => {
-    const files = gdalFiles(103, 300)
+    const files = gdalFiles(103, 200)
       .map(({ file }) => bytesOf(file))
       .filter(({ length }) => length < 60_000)
     const random = seededRandom(103)
     const outcomes = new Map<string, number>()
     const before = process.memoryUsage().rss
-    for (let round = 0; round < 10_000; round++) {
+    for (let round = 0; round < 5_000; round++) {
       const whole = files[Math.floor(random() * files.length)] as Uint8Array
       const outcome = await readEverything(damaged(whole, random))
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
     for (const code of ['read', 'GEOTIFF_TRUNCATED', 'GEOTIFF_MALFORMED', 'CORRUPT_TILE']) {
-      expect(outcomes.get(code), code).toBeGreaterThan(200)
+      expect(outcomes.get(code), code).toBeGreaterThan(100)
     }
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(700)
   })
