@@ -89,7 +89,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const functions = opening.use(new Functions(factory, capacity, observer))
   metrics.watch(functions, capacity)
 
-  const folder = await openFolder(config, projects, functions, factory, logger)
+  const folder = await openFolder(config, projects, functions, factory, logBook)
   if (folder) opening.use(folder)
   const deployed = database
     ? await openDeployed(config, { database, sealer, projects, functions, store, folder, logger })
@@ -200,10 +200,11 @@ async function openFolder(
   projects: Projects,
   functions: Functions,
   factory: InstanceFactory,
-  logger: Logger,
+  logBook: LogBook,
 ): Promise<FolderSource | null> {
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
+  const subject = (name: string) => ({ project: project.ref, name, version: 0 })
   const folder = new FolderSource({
     root: resolve(config.TERRANE_FUNCTIONS_DIR),
     project,
@@ -211,10 +212,10 @@ async function openFolder(
     functions,
     // What is built here lives as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
-    onBuilt: ({ name }, ms) => logger.info({ function: name, ms: Math.round(ms) }, 'function built'),
+    onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
     onFailed: (name, error) => {
       const { message, details, detail } = error as { message: string; details?: string; detail?: string }
-      logger.error({ function: name, reason: message, details: details ?? detail }, 'function not built')
+      logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })
     },
   })
   await folder.open()

@@ -40,6 +40,10 @@ test('the operator’s ceilings clamp what a policy asks for', () => {
   expect(read({ min: 2, max: 1 })).toMatchObject({ min: 1, max: 1 })
 })
 
+test('a word that is not on the list is answered by the list', () => {
+  expect(() => read({ auth: 'admin' })).toThrow('auth must be one of none, anon, user, service')
+})
+
 describe('what is refused, by the path of the field', () => {
   test.each([
     [{ auth: 'admin' }, '/auth'],

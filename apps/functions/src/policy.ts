@@ -7,7 +7,8 @@ import { invalidPolicy } from './errors.ts'
 /** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are no functions. */
 export const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+/** HTTP methods that a function may take. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const closed = { additionalProperties: false } as const
 const MIB = 1024 * 1024
 
@@ -137,6 +138,12 @@ function fieldErrors(error: SchemaError): FieldError[] {
     return (params.additionalProperties ?? []).map((name) => ({ path: `/${name}`, message: 'is not a known field' }))
   const field = error.instancePath.split('/')[1] ?? ''
   const schema = (PolicySchema.properties as Record<string, { description?: string }>)[field]
-  const message = schema?.description ? `${error.message} (${schema.description})` : error.message
+  const said = wording(error)
+  const message = schema?.description ? `${said} (${schema.description})` : said
   return [{ path: error.instancePath || '/', message }]
+}
+
+function wording({ keyword, message, params }: SchemaError): string {
+  if (keyword !== 'enum') return message
+  return `must be one of ${(params as { allowedValues: readonly unknown[] }).allowedValues.join(', ')}`
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
   app = await startApp({ DATABASE_URL: database.url })
   folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
-}, 60_000)
+})
 afterAll(async () => {
   await app[Symbol.asyncDispose]()
   await database[Symbol.asyncDispose]()
@@ -38,7 +38,7 @@ async function write(path: string, text: string) {
 }
 const call = async (name: string) => (await fetch(app.url(name), { method: 'POST', body: '{"name":"Ada"}' })).text()
 
-test('help, and what is wrong with a call', async () => {
+test('help, and what is wrong with a call', { timeout: 120_000 }, async () => {
   expect(await terrane(['functions'])).toMatchObject({
     code: 0,
     out: expect.stringContaining('deploy [name ...]') as string,
@@ -72,6 +72,11 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
     err: expect.stringContaining('is there already') as string,
   })
   expect(await terrane(['functions', 'new', 'Bad Name'])).toMatchObject({ code: 1 })
+
+  expect(await terrane(['functions', 'logs', 'nowhere'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("There is no function 'nowhere'") as string,
+  })
 
   const deployed = await terrane(['functions', 'deploy'])
   expect(deployed).toMatchObject({ code: 0, out: expect.stringMatching(/^greet: deployed, version 1 /) as string })

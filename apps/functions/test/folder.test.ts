@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startApp, type TestApp } from './support/app.ts'
+import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
 let folder: string
 let app: TestApp
@@ -30,8 +30,7 @@ const call = async (name = 'hello') => {
   const response = await fetch(app.url(name))
   return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
 }
-const expectServed = (answer: string, name = 'hello') =>
-  expect.poll(() => call(name), { timeout: 20_000, interval: 20 }).toBe(answer)
+const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 20 }).toBe(answer)
 
 test('what is in the folder is served; folders that begin with _ are not', async () => {
   expect(await call()).toBe('200 one')
@@ -73,6 +72,8 @@ test('a function that has never been whole says so', async () => {
   await write('broken/index.ts', `import './missing.ts'; export default () => new Response('whole')`)
   await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('503 FUNCTION_BOOT_ERROR', 'broken')
+  const log = await fetch(`${app.origin}/v1/projects/test/functions/broken/logs`, { headers: { apikey: SERVICE_KEY } })
+  expect(await log.text()).toContain('Could not resolve')
   await write('broken/missing.ts', ``)
   await expectServed('200 whole', 'broken')
 })

@@ -21,7 +21,13 @@ for (const { probed, title } of variants) {
     beforeAll(async () => {
       api = createServer((request, response) => {
         apiCalls.push(request)
-        response.setHeader('content-type', 'application/json').end(JSON.stringify({ path: request.url }))
+        if (request.url === '/moved') {
+          request.resume()
+          response.writeHead(307, { location: '/echo' }).end()
+        } else if (request.url === '/echo') {
+          response.setHeader('content-type', request.headers['content-type'] ?? '')
+          request.pipe(response)
+        } else response.setHeader('content-type', 'application/json').end(JSON.stringify({ path: request.url }))
       })
       await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
       const { port } = api.address() as AddressInfo
@@ -132,10 +138,10 @@ for (const { probed, title } of variants) {
       const leaving = new AbortController()
       const pending = fetch(host.url('abort'), { signal: leaving.signal })
       pending.catch(() => {})
-      await expect.poll(state, { timeout: 20_000 }).toBe('waiting')
+      await expect.poll(state).toBe('waiting')
       leaving.abort()
       await expect(pending).rejects.toThrow('aborted')
-      await expect.poll(state, { timeout: 20_000 }).toBe('aborted')
+      await expect.poll(state).toBe('aborted')
     })
 
     test('work handed to waitUntil goes on after the answer and keeps its instance', async () => {
@@ -150,10 +156,81 @@ for (const { probed, title } of variants) {
       expect(await (await fetch(host.url('background'))).text()).toBe('ok')
       const [instance] = host.functions.get('test', 'background')!.pool
       await expect.poll(() => instance!.working).toBe(true)
-      await expect
-        .poll(async () => (await fetch(`${host.url('background')}/check`)).text(), { timeout: 20_000 })
-        .toBe('yes')
+      await expect.poll(async () => (await fetch(`${host.url('background')}/check`)).text()).toBe('yes')
       await expect.poll(() => instance!.working).toBe(false)
+    })
+
+    test('the signal of a request that was answered stays still', async () => {
+      await host.deploy(
+        'signal',
+        `let state = 'idle'
+         export default async (req) => {
+           if (req.url.endsWith('check')) return new Response(state)
+           state = 'answered'
+           req.signal.addEventListener('abort', () => { state = 'aborted' })
+           return new Response('ok') }`,
+      )
+      expect(await (await fetch(host.url('signal'))).text()).toBe('ok')
+      for (let n = 0; n < 3; n++) expect(await (await fetch(`${host.url('signal')}/check`)).text()).toBe('answered')
+      expect(host.lines.filter((line) => line.name === 'signal')).toEqual([])
+    })
+
+    test('a Response whose body was read is the function’s mistake, and its log says so', async () => {
+      await host.deploy(
+        'read',
+        `export default async (req) => {
+           const response = new Response('once')
+           if (req.url.endsWith('locked')) response.body.getReader()
+           else await response.text()
+           return response }`,
+      )
+      for (const how of ['used', 'locked']) {
+        const response = await fetch(`${host.url('read')}/${how}`)
+        expect([response.status, response.headers.get('x-error-code')]).toEqual([502, 'FUNCTION_INVALID_RESPONSE'])
+      }
+      const texts = () => host.lines.filter((line) => line.name === 'read').map((line) => line.text)
+      const said = 'The handler returned a Response whose body has been read already'
+      await expect.poll(texts).toEqual([said, said])
+    })
+
+    test('a stack names the files and lines of the author', async () => {
+      await host.deploy(
+        'stack',
+        `import { fail } from './lib/fail.ts'
+         export default () => fail({ why: 'on purpose' })`,
+        {
+          files: {
+            'lib/fail.ts': `interface Reason { why: string }\n\ntype Never = never\n
+              export function fail({ why }: Reason): Never {\n\n throw new Error(why) }`,
+          },
+        },
+      )
+      expect((await fetch(host.url('stack'))).status).toBe(500)
+      const text = () => host.lines.find((line) => line.name === 'stack' && line.text.includes('on purpose'))?.text
+      await expect.poll(text).toMatch(/lib\/fail\.ts:7:\d+/)
+      expect(text()).toMatch(/index\.ts:2:\d+/)
+    })
+
+    test('a redirect that keeps the method carries the body along, if that can be read again', async () => {
+      await host.deploy(
+        'moved',
+        `const bodies = {
+           text: () => 'words', bytes: () => new Uint8Array([104, 105]), params: () => new URLSearchParams({ a: '1' }),
+           form: () => { const form = new FormData(); form.append('a', '1'); return form },
+           stream: () => new Blob(['flowing']).stream() }
+         export default async (req) => {
+           const kind = req.url.split('/').pop()
+           const answer = await fetch('http://project.internal/moved', { method: 'POST', body: bodies[kind](), duplex: 'half' })
+             .catch((error) => new Response(error.message))
+           return new Response(kind === 'form' ? (await answer.formData()).get('a') : answer.body) }`,
+        { policy: { auth: 'none' } },
+      )
+      const moved = async (kind: string) => (await fetch(`${host.url('moved')}/${kind}`)).text()
+      expect(await moved('text')).toBe('words')
+      expect(await moved('bytes')).toBe('hi')
+      expect(await moved('params')).toBe('a=1')
+      expect(await moved('form')).toBe('1')
+      expect(await moved('stream')).toContain('its body is spent')
     })
 
     test('console lines carry level, text and the call they belong to', async () => {

@@ -34,6 +34,7 @@ export async function startRouter(extract: string | undefined, connections: numb
   if (extract === undefined) await writeFile(town, writePbf(buildCity().elements))
   const graph = join(folder, 'graph.bin')
   const child = fork(fileURLToPath(new URL('../src/main.ts', import.meta.url)), {
+    execArgv: ['--max-semi-space-size=8'],
     env: {
       ...process.env,
       PORT: '0',

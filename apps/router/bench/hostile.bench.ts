@@ -12,6 +12,12 @@ const [from, to] = locations as [{ lat: number; lon: number }, { lat: number; lo
 const ring = (points: number, radius: number) =>
   Array.from({ length: points }, (_, i) => [from.lon + Math.sin(i) * radius, from.lat + Math.cos(i) * radius])
 
+const circle = (points: number, radius: number) =>
+  Array.from({ length: points }, (_, i) => {
+    const angle = (2 * Math.PI * i) / points
+    return [from.lon + Math.sin(angle) * radius, from.lat + Math.cos(angle) * radius]
+  })
+
 const ask = (more: object) => JSON.stringify({ locations: [from, to], costing: 'auto', ...more })
 const HOSTILE: Readonly<Record<string, readonly [body: string, codes: readonly number[]]>> = {
   '10,000 locations': [ask({ locations: Array.from({ length: 10_000 }, () => from) }), [150]],
@@ -29,6 +35,25 @@ const HOSTILE: Readonly<Record<string, readonly [body: string, codes: readonly n
   'alternates and options of its own': [ask({ alternates: 9, costing_options: { auto: { top_speed: 99 } } }), [0]],
   '5,000 rings': [ask({ exclude_polygons: Array.from({ length: 5000 }, () => ring(3, 1e-9)) }), [0, 171, 442]],
   'a ring of 20,000 points': [ask({ exclude_polygons: [ring(20_000, 1e-9)] }), [0, 171, 442]],
+  'a ring of 12,000 points around streets': [ask({ exclude_polygons: [circle(12_000, 0.01)] }), [0, 171, 442]],
+  'a number of 400,000 digits and a letter': [
+    ask({ locations: [{ lat: `${'4'.repeat(400_000)}x`, lon: 1 }, to] }),
+    [130],
+  ],
+  'a filter that lets no street pass': [
+    ask({
+      locations: [{ ...from, search_filter: { min_road_class: 'motorway', max_road_class: 'service_other' } }, to],
+    }),
+    [171],
+  ],
+  '50 stops in radius 1e9 on a named street': [
+    ask({
+      costing: 'bus',
+      locations: Array.from({ length: 50 }, () => ({ ...from, radius: 1e9, street: 'x'.repeat(9000) })),
+    }),
+    [0, 442],
+  ],
+  '60,000 fields': [ask(Object.fromEntries(Array(60_000).entries())), [0, 171, 442]],
   'rings around too much': [ask({ exclude_polygons: [ring(9, 1)] }), [167]],
   'nowhere near a street': [
     ask({
@@ -59,7 +84,7 @@ for (const isBusy of [false, true]) {
     }
     worst = Math.max(worst, ...times)
     console.log(
-      `  ${name.padEnd(36)} ${Math.max(...times)
+      `  ${name.padEnd(42)} ${Math.max(...times)
         .toFixed(1)
         .padStart(7)} ${quantile(times, 0.5).toFixed(1).padStart(7)}`,
     )

@@ -41,6 +41,14 @@ export const extractMissing = defineError<{ name: string; reason: string }>(
   ({ name, reason }) => `TERRANE_ROUTING_OSM: ${name} cannot be read (${reason})`,
 )
 
+/** There is no place for a graph, or for an extract on the way to one. */
+export const folderUnwritable = defineError<{ folder: string; reason: string }>(
+  'GRAPH_FOLDER_UNWRITABLE',
+  'unavailable',
+  ({ folder, reason }) => `TERRANE_ROUTING_GRAPH: nothing can be written in ${folder} (${reason})`,
+  () => ({ hint: 'Let the router write in that folder, with room for two graphs and for downloaded extracts.' }),
+)
+
 /** The process that builds the graph ended without one. */
 export const buildFailed = defineError<{ reason: string }>(
   'GRAPH_BUILD_FAILED',

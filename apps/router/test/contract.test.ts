@@ -219,6 +219,43 @@ describe('hostile bodies', () => {
       0,
     ],
     [
+      'a ring of 9,000 points around streets',
+      JSON.stringify({
+        locations: [from, to],
+        costing: 'auto',
+        exclude_polygons: [
+          Array.from({ length: 9000 }, (_, i) => [
+            Number((11.012 + Math.sin(i / 1433) / 400).toFixed(7)),
+            Number((48.008 + Math.cos(i / 1433) / 400).toFixed(7)),
+          ]),
+        ],
+      }),
+      0,
+    ],
+    [
+      'a number of 300,000 digits and a letter',
+      JSON.stringify({ locations: [{ lat: `${'4'.repeat(300_000)}x`, lon: 11 }, to], costing: 'auto' }),
+      130,
+    ],
+    [
+      'a filter that lets no street pass',
+      JSON.stringify({
+        locations: [{ ...from, search_filter: { min_road_class: 'motorway', max_road_class: 'service_other' } }, to],
+        costing: 'auto',
+      }),
+      171,
+    ],
+    [
+      'fifty stops in an endless radius on a street with a long name',
+      JSON.stringify({
+        locations: Array(50).fill({ ...from, radius: 1e9, street: 'x'.repeat(5000) }),
+        costing: 'bus',
+      }),
+      0,
+    ],
+    ['50,000 lone surrogates', `{"id":"${String.raw`\ud800`.repeat(50_000)}","costing":"auto"}`, 110],
+    ['the same field 20,000 times', `{${'"locations":[1],'.repeat(20_000)}"costing":"auto"}`, 130],
+    [
       '10,000 excluded locations',
       JSON.stringify({ locations: [from, to], costing: 'auto', exclude_locations: Array(10_000).fill(from) }),
       157,

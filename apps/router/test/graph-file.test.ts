@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -27,7 +27,7 @@ const isNew = (answer: Answer) => isRoute(answer) && streetsOf(answer)[0] === 'N
 /** A graph is counted a moment after it answers. */
 async function expectOutcomes(router: TestRouter, outcomes: { loaded: number; built: number }): Promise<void> {
   const counted = async () => ({ loaded: await router.metric(LOADED), built: await router.metric(BUILT) })
-  await expect.poll(counted, { timeout: 60_000 }).toEqual(outcomes)
+  await expect.poll(counted).toEqual(outcomes)
 }
 
 /** A folder with an extract and the environment of a router on it. */
@@ -217,6 +217,31 @@ test('an extract that no graph can be made of: readiness says down until there i
   await writeTown(extract, { name: 'Old', columns: [0, 8] })
   await router.until(isRoute, alongStreet(0, 8))
   expect(await router.metric(FAILED)).toBe(1)
+})
+
+test('of several extracts the one that cannot be read is named', async () => {
+  const { env, extract, folder } = await makeTown()
+  const broken = join(folder, 'broken.osm.pbf')
+  await writeFile(broken, (await readFile(extract)).subarray(0, 300))
+  await using router = await startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract},${broken}` })
+  await router.untilMetric(FAILED)
+  const message = `Building the routing graph failed: ${broken}: The OSM file ends at byte 300`
+  expect(router.deps.keeper.failure?.message).toContain(message)
+})
+
+test('a folder that cannot be written is named, and tried again until it can', async () => {
+  const { env, folder } = await makeTown()
+  const place = join(folder, 'place')
+  await writeFile(place, 'a file where a folder should be')
+  await using router = await startRouter({ ...env, TERRANE_ROUTING_GRAPH: join(place, 'graph.bin') })
+  await router.untilMetric(FAILED)
+  expect(router.deps.keeper.failure).toMatchObject({
+    code: 'GRAPH_FOLDER_UNWRITABLE',
+    message: expect.stringContaining(place) as unknown,
+  })
+  await rm(place)
+  await router.until(isRoute, alongStreet(0, 8))
+  expect(await readdir(place)).toContain('graph.bin')
 })
 
 test('an extract from a URL is downloaded once, asked for at the next start, and renewed when it changed', async () => {

@@ -28,7 +28,8 @@ import { sharedProjects, storeCache } from './projects/shared-projects.ts'
 import { startBoss } from './queue/boss.ts'
 import { EventHub } from './queue/event-hub.ts'
 import { JobStore } from './queue/job-store.ts'
-import { Runner, ensureQueue } from './queue/runner.ts'
+import { ensureQueue } from './queue/queues.ts'
+import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
 
 /** The open worker; disposing of it closes everything in reverse order. */

@@ -1,3 +1,4 @@
+import type { JobError } from '@terrane/contracts'
 import { TerraneError, defineError } from '@terrane/core'
 
 export const unknownTask = defineError(
@@ -113,4 +114,15 @@ export const shuttingDown = defineError(
 export function toShowable(thrown: unknown): TerraneError {
   if (thrown instanceof TerraneError) return thrown
   return new TerraneError('INTERNAL', 'internal', 'Something went wrong on our side', { cause: thrown })
+}
+
+/** The public error of a failed job. */
+export function toJobError(error: TerraneError): JobError {
+  return {
+    code: error.code,
+    message: error.message,
+    hint: error.hint,
+    details: error.details,
+    retryable: error.retryable,
+  }
 }

@@ -1,7 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openWorker, submit, until, type TestWorker } from './harness.ts'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 /** The worker that the test talks to runs no jobs; the ones that do are processes of their own, to be killed. */
 let api: TestWorker
@@ -15,9 +17,9 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-async function startRunner(): Promise<ChildProcess> {
+async function startRunner(port = 45_999): Promise<ChildProcess> {
   const child = fork(new URL('./runner-process.ts', import.meta.url), {
-    env: { ...api.env, PORT: '45999' },
+    env: { ...api.env, PORT: String(port) },
     stdio: 'inherit',
   })
   children.push(child)
@@ -25,16 +27,16 @@ async function startRunner(): Promise<ChildProcess> {
   return child
 }
 
-test('a job whose worker is killed twice ends as if nothing had happened', { timeout: 90_000 }, async () => {
+test('a job whose worker is killed twice ends as if nothing had happened', { timeout: 400_000 }, async () => {
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'survivor', steps: 40, stepMs: 100 })
   for (const attempt of [1, 2]) {
     const runner = await startRunner()
-    await until(api, body.links.self, (job) => job.attempt === attempt && (job.progress?.done ?? 0) > 5, 60_000)
+    await until(api, body.links.self, (job) => job.attempt === attempt && (job.progress?.done ?? 0) > 5, 180_000)
     runner.kill('SIGKILL')
     await once(runner, 'exit')
   }
   const last = await startRunner()
-  const done = await until(api, body.links.self, (job) => job.terminal, 60_000)
+  const done = await until(api, body.links.self, (job) => job.terminal, 180_000)
   expect(done).toMatchObject({ status: 'success', attempt: 3, result: { rows: 40 } })
   const { rows } = await api.db.database.query('select array_agg(step order by step) as steps from public.survivor')
   expect(rows).toEqual([{ steps: Array.from({ length: 40 }, (_, i) => i + 1) }])
@@ -46,7 +48,25 @@ test('a job whose worker is killed twice ends as if nothing had happened', { tim
   expect(code).toBe(0)
 })
 
-test('a worker that stops hands its running job over', { timeout: 60_000 }, async () => {
+test('a worker that starts keeps the folders of jobs that run elsewhere', { timeout: 200_000 }, async () => {
+  const folders = api.env['TERRANE_WORK_DIR']!
+  const first = await submit(api, 'createGeoEmbeddings', { tableName: 'ended', steps: 1, stepMs: 1 })
+  const runner = await startRunner()
+  await until(api, first.body.links.self, (job) => job.terminal, 60_000)
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'elsewhere', steps: 1000, stepMs: 100 })
+  await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 0, 60_000)
+  await mkdir(join(folders, first.body.job_id))
+  const other = await startRunner(45_998)
+  expect(await readdir(folders)).toEqual([body.job_id])
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  await until(api, body.links.self, (job) => job.terminal, 60_000)
+  for (const child of [runner, other]) {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+})
+
+test('a worker that stops hands its running job over', { timeout: 200_000 }, async () => {
   const runner = await startRunner()
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'handed_over', steps: 60, stepMs: 100 })
   await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 3)
@@ -55,7 +75,7 @@ test('a worker that stops hands its running job over', { timeout: 60_000 }, asyn
   const waiting = await until(api, body.links.self, (job) => job.status === 'pending')
   expect(waiting.progress).toMatchObject({ phase: 'waiting' })
   await startRunner()
-  expect(await until(api, body.links.self, (job) => job.terminal, 40_000)).toMatchObject({
+  expect(await until(api, body.links.self, (job) => job.terminal)).toMatchObject({
     status: 'success',
     attempt: 2,
   })

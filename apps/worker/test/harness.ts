@@ -75,6 +75,7 @@ export interface JobRecord {
   readonly attempt: number
   readonly cancel_requested: boolean
   readonly created_at: string
+  readonly started_at: string | null
   readonly links: { self: string; events: string }
 }
 
@@ -111,7 +112,7 @@ export async function until(
   worker: TestWorker,
   self: string,
   condition: (job: JobRecord) => boolean = (job) => job.terminal,
-  timeoutMs = 25_000,
+  timeoutMs = 100_000,
 ): Promise<JobRecord> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -225,6 +225,47 @@ describe.each(ENGINES)('$name', ({ path }) => {
     expect(rows[1]).toMatchObject({ text: '\\.', yes: false, list: null, bare: true })
   })
 
+  test('lists and columns of mixed values keep every value', async () => {
+    const list = ['C:\\temp', 'q"q', 'x,y', '","', '\\', 'NULL']
+    const geojson = collection([
+      feature({ list, mixed: { a: 1 } }, pointAt(1, 2)),
+      feature({ list: ['plain'], mixed: 'a text' }, pointAt(1, 2)),
+      feature({ list: null, mixed: 7 }, pointAt(1, 2)),
+    ])
+    const done = await run('mixed.json', geojson)
+    expect(await query(`select list, mixed from ${done.table} order by id`)).toEqual([
+      { list, mixed: { a: 1 } },
+      { list: ['plain'], mixed: 'a text' },
+      { list: null, mixed: 7 },
+    ])
+  })
+
+  test('a CSV keeps leading zeros, and values that come late', async () => {
+    const csv = (rows: readonly string[]) => `zip,n,k,at,late,lon,lat\n${rows.join('\n')}\n`
+    const filler = Array.from({ length: 40_000 }, (_, i) => `80331,${i},-,00:00:01,${i},8.5,47.25`)
+    const done = await run('zeros.csv', csv(['01067,1,k,01:02:03,1,8,47', ...filler, '99,2,l,,n/a,8,47']))
+    expect(done.result).toMatchObject({
+      rows: 40_002,
+      rejected: 0,
+      columns: [
+        { name: 'zip', type: 'text' },
+        { name: 'n', type: 'int4' },
+        { name: 'k', type: 'text' },
+        { name: 'at', type: 'time' },
+        { name: 'late', type: 'text' },
+      ],
+    })
+    const rows = await query(`select zip, n, k, at, late from ${done.table} where k <> '-' order by id`)
+    expect(rows).toEqual([
+      { zip: '01067', n: 1, k: 'k', at: '01:02:03', late: '1' },
+      { zip: '99', n: 2, k: 'l', at: null, late: 'n/a' },
+    ])
+    const chosen = await run('chosen.csv', csv(['01067,1,k,01:02:03,1,8,47']), { fields: ['zip', 'k', 'n'] })
+    expect(await query(`select to_jsonb(t) - 'id' - 'geom' as row from ${chosen.table} t`)).toEqual([
+      { row: { zip: '01067', k: 'k', n: 1 } },
+    ])
+  })
+
   test('names that clash, and a table with a key of its own', async () => {
     const geojson = collection([
       feature({ id: 'a', geom: 'x', Name: 1, 'odd "name"': 2 }, pointAt(1, 1)),
@@ -277,6 +318,27 @@ describe.each(ENGINES)('$name', ({ path }) => {
       const done = await run('z.gpkg', await convertTo('GPKG', geojson))
       expect(done.result).toMatchObject({ geometry_type: 'PointZ' })
     })
+  })
+
+  test('measures go, heights beside them stay', async () => {
+    const square3d = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [0, 0, 5],
+          [1, 0, 5],
+          [1, 1, 5],
+          [0, 0, 5],
+        ],
+      ],
+    }
+    const measured = await run(
+      'm.zip',
+      await convertTo('ESRI Shapefile', collection([feature({}, square(0, 0))]), ['-dim', 'XYM']),
+    )
+    expect(measured.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygon' })
+    const both = await run('zm.gpkg', await convertTo('GPKG', collection([feature({}, square3d)]), ['-dim', 'XYZM']))
+    expect(both.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygonZ' })
   })
 
   test('fields without a name, or with one of PostgreSQL’s system columns, get another', async () => {

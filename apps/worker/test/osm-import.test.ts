@@ -204,6 +204,31 @@ describe('a town from a file', () => {
       expect(await query(`select count(*)::int as rows from ${name}`)).toEqual([{ rows }])
   })
 
+  test('of polygons that overlap: what lies in both is there once', async () => {
+    const overlapping = [boxOf(11.01, 48.005, 11.03, 48.035), boxOf(11.02, 48.015, 11.05, 48.045)]
+    const united = { type: 'Polygon', coordinates: [[[11.01, 48.005], [11.03, 48.005], [11.03, 48.015], [11.05, 48.015], [11.05, 48.045], [11.02, 48.045], [11.02, 48.035], [11.01, 48.035], [11.01, 48.005]]] } // prettier-ignore
+    const both = { type: 'FeatureCollection', features: overlapping.map((geometry) => ({ type: 'Feature', geometry })) }
+    for (const clip of [true, false]) {
+      const results = []
+      for (const aoiGeoJson of [both, united]) {
+        const tablePrefix = `${aoiGeoJson === both ? 'both' : 'united'}_${clip ? 'cut' : 'whole'}`
+        await run({ tablePrefix, aoiGeoJson, clip, topics: ['streets', 'addresses', 'buildings'], source: FILE })
+        const union = ['streets', 'addresses', 'buildings'].map(
+          (topic) =>
+            `select osm_type, osm_id, st_area(geom) as area, st_length(geom) as length from ${tablePrefix}_${topic}`,
+        )
+        results.push(
+          await query(
+            `select osm_type, osm_id::int as osm_id, round(sum(area)::numeric, 9)::float as area, round(sum(length)::numeric, 9)::float as length
+             from (${union.join(' union all ')}) t group by 1, 2 order by 1, 2`,
+          ),
+        )
+      }
+      expect(results[0]?.length).toBeGreaterThan(8)
+      expect(results[0]).toEqual(results[1])
+    }
+  })
+
   test('over the antimeridian', async () => {
     const nodes = [179.5, -179.5, 178.5].map(
       (lon, i) => ({ type: 'node', id: i + 1, lon, lat: -17, tags: { place: 'islet' } }) as const,
@@ -464,7 +489,7 @@ describe('sources on servers', () => {
     expect((await readdir(join(worker.folder, 'cache', 'osm'))).filter((name) => name.includes('odd'))).toEqual([])
     const sea = await run({ tablePrefix: 'sea', aoiGeoJson: boxOf(30, 0, 30.1, 0.1) })
     expect(sea).toMatchObject({ status: 'failed', error: { code: 'NO_EXTRACT_COVERS_AREA' } })
-  }, 60_000)
+  })
 
   test('Overpass, whose errors come with status 200', async () => {
     const small = boxOf(11.015, 48.015, 11.06, 48.06)
@@ -495,7 +520,7 @@ describe('sources on servers', () => {
       status: 'failed',
       error: { code: 'OVERPASS_FAILED', message: expect.stringContaining('Query timed out') as string },
     })
-  }, 60_000)
+  })
 })
 
 /** The nodes of the town as Overpass would send them. */

@@ -7,6 +7,7 @@ import {
   indexParquet,
   overtureParquet,
   serveFiles,
+  unusualParquet,
   type FileServer,
   type OvertureFeature,
 } from './overture-release.ts'
@@ -123,6 +124,30 @@ describe('an import', () => {
     expect(imported).toMatchObject({ task: TASK, licence: 'ODbL-1.0', rows: rows.length, source: { release: LATEST } })
     expect(imported!['comment']).toContain('© OpenStreetMap contributors')
   })
+
+  test.each(['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD'] as const)(
+    'reads %s without statistics, with maps and empty columns',
+    async (codec) => {
+      const places = features(200, 'place', 5)
+      const within = new Set(await idsWithin(places, TRIANGLE))
+      publish('place', 'part-0', unusualParquet(places, codec))
+      const done = await run({ types: ['place'] })
+      expect(done).toMatchObject({ status: 'success' })
+      const rows = await query<Record<string, unknown>>(
+        `select id, common, day, serial::text, nothing, empty from o${made}_place order by id`,
+      )
+      const expected = places.map(({ id }, i) => ({
+        id,
+        common: i % 2 ? null : { en: id, de: null },
+        day: i % 2 ? null : new Date('2024-02-29T00:00:00Z'),
+        serial: String(9_007_199_254_740_993n + BigInt(i)),
+        nothing: null,
+        empty: null,
+      }))
+      expect(within.size).toBeGreaterThan(2)
+      expect(rows).toEqual(expected.filter(({ id }) => within.has(id)))
+    },
+  )
 
   test('splits types that mix geometries, and takes topics', async () => {
     const done = await run({ topics: ['places'], types: ['water'] })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { seededRandom } from '@terrane/core'
 import { ByteWriter, parquetWrite, type ColumnSource } from 'hyparquet-writer'
 
@@ -126,6 +126,47 @@ export function overtureParquet(rows: readonly OvertureFeature[], rowGroupSize: 
     compressors: { ZSTD: (input) => zstdCompressSync(input) },
     kvMetadata: [{ key: 'geo', value: JSON.stringify(geo) }],
   })
+  return new Uint8Array(writer.getBuffer())
+}
+
+/** Features as other writers may have them: no statistics, any codec, maps, empty columns, dates and large numbers. */
+export function unusualParquet(
+  rows: readonly OvertureFeature[],
+  codec: NonNullable<Parameters<typeof parquetWrite>[0]['codec']>,
+): Uint8Array {
+  const schema: SchemaElement[] = [
+    { name: 'schema', num_children: 8 },
+    text('id'),
+    { name: 'geometry', type: 'BYTE_ARRAY', ...OPTIONAL },
+    { name: 'bbox', num_children: 4, ...OPTIONAL },
+    ...['xmin', 'xmax', 'ymin', 'ymax'].map((name): SchemaElement => ({ name, type: 'FLOAT', ...OPTIONAL })),
+    { name: 'common', num_children: 1, converted_type: 'MAP', ...OPTIONAL },
+    { name: 'key_value', num_children: 2, repetition_type: 'REPEATED' },
+    { name: 'key', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' },
+    text('value'),
+    { name: 'day', type: 'INT32', converted_type: 'DATE', ...OPTIONAL },
+    { name: 'serial', type: 'INT64', ...OPTIONAL },
+    text('nothing'),
+    { name: 'empty', num_children: 1, ...OPTIONAL },
+    { name: 'depth', type: 'DOUBLE', ...OPTIONAL },
+  ]
+  const columnData: ColumnSource[] = [
+    { name: 'id', data: rows.map(({ id }) => id) },
+    { name: 'geometry', data: rows.map(({ wkb }) => wkb) },
+    { name: 'bbox', data: rows.map(({ box: [xmin, ymin, xmax, ymax] }) => ({ xmin, xmax, ymin, ymax })) },
+    { name: 'common', data: rows.map(({ id }, i) => (i % 2 ? null : { en: id, de: null })) },
+    { name: 'day', data: rows.map((_, i) => (i % 2 ? null : new Date(Date.UTC(2024, 1, 29)))) },
+    { name: 'serial', data: rows.map((_, i) => 9_007_199_254_740_993n + BigInt(i)) },
+    { name: 'nothing', data: rows.map(() => null) },
+    { name: 'empty', data: rows.map(() => null) },
+  ]
+  const writer = new ByteWriter()
+  const zlib = {
+    ZSTD: (input: Uint8Array) => zstdCompressSync(input),
+    GZIP: (input: Uint8Array) => gzipSync(input),
+    BROTLI: (input: Uint8Array) => brotliCompressSync(input),
+  }
+  void parquetWrite({ writer, columnData, schema, rowGroupSize: 7, codec, compressors: zlib, statistics: false })
   return new Uint8Array(writer.getBuffer())
 }
 

@@ -7,8 +7,11 @@ import { parse, parseAllDocuments } from 'yaml'
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Every variable that an app reads, set or in a comment of `.env.example`. */
-const known = new Set([...read('.env.example').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1]))
+/** Every variable that an app reads, set or in a comment of `.env.example`, and the one that Node itself reads. */
+const known = new Set([
+  'NODE_OPTIONS',
+  ...[...read('.env.example').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1]),
+])
 
 test('.env.example is a file that can be loaded', () => {
   const values = parseEnv(read('.env.example'))

@@ -4,7 +4,15 @@ import type { Column, Row } from './bulk-load/columns.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openTestDatabase, testLane, type TestDatabase } from './testing/test-database.ts'
-import { appliedResult, dropStaging, relationExists, stagedJobIds, stagedTable, swapIn } from './staging.ts'
+import {
+  STAGING_SCHEMA,
+  appliedResult,
+  dropStaging,
+  relationExists,
+  stagedJobIds,
+  stagedTable,
+  swapIn,
+} from './staging.ts'
 
 let test_: TestDatabase
 beforeAll(async () => {
@@ -97,11 +105,22 @@ describe('bulk load', () => {
     Float32Array.of(1.5, 65504, -0.333251953125),
   ]
 
-  async function freshTable(name: string) {
+  const schemas = ['public', STAGING_SCHEMA]
+
+  async function freshTable(name: string, schema = 'public') {
     await test_.database.query(
-      `create table public.${name} (${columns.map((c) => `${c.name} ${c.type === 'vector' || c.type === 'halfvec' ? `${c.type}(3)` : c.type}`).join(', ')})`,
+      `create table ${schema}.${name} (${columns.map((c) => `${c.name} ${c.type === 'vector' || c.type === 'halfvec' ? `${c.type}(3)` : c.type}`).join(', ')})`,
     )
-    return { schema: 'public', table: name, columns }
+    return { schema, table: name, columns }
+  }
+
+  /** After a failure: the pool goes on, and no connection is left within a transaction. */
+  async function expectNothingOpen() {
+    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    const { rows } = await test_.database.query<{ n: number }>(
+      `select count(*) as n from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+    )
+    expect(rows[0]?.n).toBe(0)
   }
 
   test('every type makes the round trip, and so does NULL', async () => {
@@ -130,10 +149,10 @@ describe('bulk load', () => {
     expect(Object.values(rows[1] ?? {}).every((value) => value === null)).toBe(true)
   })
 
-  test('many batches arrive whole and vectors are exact', async () => {
-    await test_.database.query('create table public.many (id bigint primary key, v vector(64))')
+  test.for(schemas)('many batches arrive whole in %s and vectors are exact', async (schema) => {
+    await test_.database.query(`create table ${schema}.many (id bigint primary key, v vector(64))`)
     const target = {
-      schema: 'public',
+      schema,
       table: 'many',
       columns: [columns[2], columns[12]].map((c, i) => ({ name: i === 0 ? 'id' : 'v', type: (c as Column).type })),
     }
@@ -146,36 +165,39 @@ describe('bulk load', () => {
     expect(await bulkLoad(test_.database, target, batches(), { onRows: (rows) => seen.push(rows) })).toBe(4000)
     expect(seen.at(-1)).toBe(4000)
     const { rows } = await test_.database.query<{ id: number; v: string }>(
-      'select id, v::text from public.many where id in (0, 1234, 3999) order by id',
+      `select id, v::text from ${schema}.many where id in (0, 1234, 3999) order by id`,
     )
     for (const { id, v } of rows) expect(Float32Array.from(JSON.parse(v) as number[])).toEqual(vectorOf(id))
     expect(rows).toHaveLength(3)
   })
 
-  test('a failing source ends the load, its error comes through and the pool goes on', async () => {
-    const target = await freshTable('failing')
-    async function* batches() {
-      yield [row]
-      throw new Error('the disk is gone')
-    }
-    await expect(bulkLoad(test_.database, target, batches())).rejects.toThrow('the disk is gone')
-    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
-    const { rows } = await test_.database.query<{ n: number }>('select count(*) as n from public.failing')
-    expect(rows[0]?.n).toBeLessThanOrEqual(test_.database.capabilities.copy ? 0 : 1)
-  })
+  test.for(schemas)(
+    'a failing source ends the load into %s, its error comes through and the pool goes on',
+    async (schema) => {
+      const target = await freshTable('failing', schema)
+      async function* batches() {
+        yield [row]
+        throw new Error('the disk is gone')
+      }
+      await expect(bulkLoad(test_.database, target, batches())).rejects.toThrow('the disk is gone')
+      await expectNothingOpen()
+      const { rows } = await test_.database.query<{ n: number }>(`select count(*) as n from ${schema}.failing`)
+      expect(rows[0]?.n).toBeLessThanOrEqual(test_.database.capabilities.copy ? 0 : 1)
+    },
+  )
 
-  test('what the server refuses is BULK_LOAD_FAILED with its words', async () => {
-    await test_.database.query('create table public.picky (i4 int check (i4 > 0))')
-    const target = { schema: 'public', table: 'picky', columns: [{ name: 'i4', type: 'int4' } as const] }
+  test.for(schemas)('what the server refuses in %s is BULK_LOAD_FAILED with its words', async (schema) => {
+    await test_.database.query(`create table ${schema}.picky (i4 int check (i4 > 0))`)
+    const target = { schema, table: 'picky', columns: [{ name: 'i4', type: 'int4' } as const] }
     await expect(bulkLoad(test_.database, target, [[[1], [-1]]])).rejects.toMatchObject({
       code: 'BULK_LOAD_FAILED',
       details: expect.stringContaining('picky') as string,
     })
-    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    await expectNothingOpen()
   })
 
-  test('the signal stops it', async () => {
-    const target = await freshTable('stopped')
+  test.for(schemas)('the signal stops it in %s', async (schema) => {
+    const target = await freshTable('stopped', schema)
     const stop = new AbortController()
     async function* batches() {
       yield [row]
@@ -185,7 +207,7 @@ describe('bulk load', () => {
     await expect(bulkLoad(test_.database, target, batches(), { signal: stop.signal })).rejects.toThrow(
       'cancelled by the test',
     )
-    expect((await test_.database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    await expectNothingOpen()
   })
 })
 

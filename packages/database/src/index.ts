@@ -3,8 +3,10 @@ export type { Database, DatabaseOptions, Queryable, Session } from './database.t
 export type { Capabilities } from './capabilities.ts'
 export { migrate } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
-export { bulkLoad } from './bulk-load/bulk-load.ts'
-export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
+export { bulkLoad, loadCopyText } from './bulk-load/bulk-load.ts'
+export type { BulkLoadOptions, BulkLoadTarget, CopyTextTarget } from './bulk-load/bulk-load.ts'
+export { decodeCopyText, encodeCopyText, isEscaped } from './bulk-load/copy-text.ts'
+export type { CopyTextRow } from './bulk-load/copy-text.ts'
 export { JsonText } from './bulk-load/columns.ts'
 export type { Column, ColumnType, Row } from './bulk-load/columns.ts'
 export {
@@ -30,8 +32,9 @@ export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
 export {
+  areaFromGeoJson,
   clipImport,
-  createImportTable,
+  createImportTables,
   finishImportTable,
   measureImport,
   registerImport,

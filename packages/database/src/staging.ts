@@ -100,13 +100,16 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
      where n.nspname = $1 and c.relkind in ('i', 'S') and starts_with(c.relname, $2 || '_')`,
     [STAGING_SCHEMA, staging],
   )
-  await session.query(`alter table ${source} set schema ${quoteIdentifier(schema)}`)
-  for (const { name, kind } of rows) {
+  const renames = rows.map(({ name, kind }) => {
     const renamed = fitName(table, name.slice(staging.length))
-    const what = kind === 'S' ? 'sequence' : 'index'
-    await session.query(`alter ${what} ${qualified(schema, name)} rename to ${quoteIdentifier(renamed)}`)
-  }
-  await session.query(`alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`)
+    return `alter ${kind === 'S' ? 'sequence' : 'index'} ${qualified(schema, name)} rename to ${quoteIdentifier(renamed)}`
+  })
+  const statements = [
+    `alter table ${source} set schema ${quoteIdentifier(schema)}`,
+    ...renames,
+    `alter table ${qualified(schema, staging)} rename to ${quoteIdentifier(table)}`,
+  ]
+  await session.query(statements.join(';\n'))
 }
 
 /** A name of at most 63 bytes that ends in the suffix; where the table's name is cut, a hash of it keeps it unique. */

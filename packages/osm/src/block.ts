@@ -34,7 +34,7 @@ export interface WayColumns extends TagColumns {
   /** Node ids of way `i` are `refs[refOffsets[i] .. refOffsets[i + 1]]`. */
   refOffsets: Uint32Array<ArrayBuffer>
   refs: Float64Array<ArrayBuffer>
-  /** True when the file keeps locations on its ways: `refLon` and `refLat` then run beside `refs`. */
+  /** True when a way of the block has locations of its own: `refLon` and `refLat` then run beside `refs`. */
   hasLocations: boolean
   refLon: Int32Array<ArrayBuffer>
   refLat: Int32Array<ArrayBuffer>
@@ -149,10 +149,15 @@ export class BlockColumns implements OsmBlock {
     this.ways.refs = growFloat64(this.ways.refs, rows)
   }
 
-  /** Makes room for the locations of `rows` node references in all. */
-  reserveLocations(rows: number): void {
-    this.ways.refLon = growInt32(this.ways.refLon, rows)
-    this.ways.refLat = growInt32(this.ways.refLat, rows)
+  /** Makes room for the locations of the references `from .. to`, and makes them undefined, with all before the first ones. */
+  startLocations(from: number, to: number): void {
+    const ways = this.ways
+    ways.refLon = growInt32(ways.refLon, to)
+    ways.refLat = growInt32(ways.refLat, to)
+    const start = ways.hasLocations ? from : 0
+    ways.refLon.fill(UNDEFINED_COORDINATE, start, to)
+    ways.refLat.fill(UNDEFINED_COORDINATE, start, to)
+    ways.hasLocations = true
   }
 
   /** Makes room for `rows` relations in all. */

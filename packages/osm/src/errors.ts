@@ -29,7 +29,9 @@ export const osmUnsupported = defineError(
   'OSM_UNSUPPORTED',
   'unsupported_media',
   (f: { what: string }) => `The OSM file cannot be read: ${f.what}`,
-  () => ({ hint: 'Write it anew as plain PBF with zlib blobs, for example with osmium cat or osmium time-filter.' }),
+  () => ({
+    hint: 'Write it anew as plain PBF with zlib blobs: osmium cat does it, and osmium time-filter for a history.',
+  }),
 )
 
 /** A topic that is not in the list. */

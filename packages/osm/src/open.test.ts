@@ -17,6 +17,7 @@ test.for<[string, Uint8Array]>([
   ['XML', xml],
   ['XML after a byte order mark', Buffer.concat([Buffer.from('\u{feff}'), xml])],
   ['XML in gzip', gzipSync(xml)],
+  ['PBF in gzip', gzipSync(Buffer.concat([...writePbf([node])]))],
 ])('%s is known by its content', async ([, bytes]) => {
   expect(await readElements(await openOsm(bytesSource(bytes)))).toEqual([node])
 })
@@ -25,10 +26,18 @@ test.for<[string, Uint8Array, string]>([
   ['nothing', new Uint8Array(), 'OSM_MALFORMED'],
   ['JSON', Buffer.from('{"elements":[]}'), 'OSM_UNSUPPORTED'],
   ['a zip file', Buffer.from('PK\u0003\u0004'), 'OSM_UNSUPPORTED'],
+  ['bzip2', Buffer.from('BZh91AY&SY'), 'OSM_UNSUPPORTED'],
+  ['gzip within gzip', gzipSync(gzipSync(xml)), 'OSM_UNSUPPORTED'],
+  ['gzip of nothing', gzipSync(''), 'OSM_MALFORMED'],
   ['a gzip file that ends too early', gzipSync(xml).subarray(0, 40), 'OSM_TRUNCATED'],
   ['a damaged gzip file', Buffer.concat([gzipSync(xml).subarray(0, 30), Buffer.alloc(60, 7)]), 'OSM_MALFORMED'],
 ])('%s is refused', async ([, bytes, code]) => {
   await expect(openOsm(bytesSource(bytes)).then(readElements)).rejects.toMatchObject({ code })
+})
+
+test('a refusal says what the file is, and not where it lies', async () => {
+  const opening = openOsm(bytesSource(Buffer.from('BZh91AY&SY'), '/secret/place/a.osm.bz2'))
+  await expect(opening).rejects.toMatchObject({ message: 'The OSM file cannot be read: it is bzip2' })
 })
 
 test('a local file is read anew in each pass', async () => {

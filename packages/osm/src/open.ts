@@ -6,22 +6,38 @@ import type { OsmReader } from './reader.ts'
 import type { OsmSource } from './source.ts'
 import { XmlReader } from './xml/read.ts'
 
+/** What other files begin with, in hexadecimal. */
+const OTHER_FORMATS: Readonly<Record<string, string>> = {
+  '425a68': 'bzip2',
+  '28b52ffd': 'zstd',
+  fd377a585a00: 'xz',
+  '504b0304': 'zip',
+  '377abcaf': '7z',
+  ffe0: 'o5m',
+  '1f8b': 'gzip within gzip',
+}
+
 /**
- * Opens an OSM file by what it holds, not by its name: PBF, OSM XML, or OSM XML packed with gzip.
+ * Opens an OSM file by what it holds, not by its name: PBF or OSM XML, either of them packed with gzip or not.
  * @throws OSM_UNSUPPORTED for anything else
  */
 export async function openOsm(source: OsmSource, signal?: AbortSignal): Promise<OsmReader> {
-  const head = await firstBytes(source, signal)
-  if (head[0] === 0x1f && head[1] === 0x8b) return new XmlReader(gunzipped(source))
+  const packed = await firstBytes(source, signal)
+  if (packed[0] !== 0x1f || packed[1] !== 0x8b) return openUnpacked(source, packed)
+  const unpacked = gunzipped(source)
+  return openUnpacked(unpacked, await firstBytes(unpacked, signal))
+}
+
+function openUnpacked(source: OsmSource, head: Uint8Array): OsmReader {
   if (head.length === 0) throw osmMalformed({ what: 'it is empty' })
   // A PBF file begins with the length of a header block, which is below 64 KiB.
   if (head[0] === 0 && head[1] === 0) return new PbfReader(source)
-  const text = Buffer.from(head)
-    .toString('latin1')
-    .replace(/^\u00ef\u00bb\u00bf/, '')
-    .trimStart()
-  if (text.startsWith('<')) return new XmlReader(source)
-  throw osmUnsupported({ what: `${source.name} is neither PBF nor OSM XML` })
+  const text = Buffer.from(head).toString('latin1')
+  const xml = text.replace(/^\u00ef\u00bb\u00bf/, '').trimStart()
+  if (xml.startsWith('<')) return new XmlReader(source)
+  const hex = Buffer.from(head).toString('hex')
+  const [, other] = Object.entries(OTHER_FORMATS).find(([magic]) => hex.startsWith(magic)) ?? []
+  throw osmUnsupported({ what: other ? `it is ${other}` : 'it is neither PBF nor OSM XML' })
 }
 
 async function firstBytes(source: OsmSource, signal?: AbortSignal): Promise<Uint8Array> {

@@ -133,6 +133,36 @@ describe('a roundabout', async () => {
     expect(route.instructions[1]).toBe(`Enter the roundabout and take the ${ordinal} exit onto ${road}.`)
     expect(route.instructions[2]).toBe(`Exit the roundabout onto ${road}.`)
   })
+
+  it('is left without more words when these are not asked for', () => {
+    const [apart, joined] = [true, false].map((roundabout_exits) => town.route('SE', { roundabout_exits }))
+    expect(joined!.kinds).toEqual(['start', 'roundaboutEnter', 'destination'])
+    const [, enter, exit] = apart!.maneuvers
+    const whole = joined!.maneuvers[1]!
+    expect(whole.instruction).toBe(enter!.instruction)
+    expect(whole.roundabout_exit_count).toBe(1)
+    expect([whole.begin_shape_index, whole.end_shape_index]).toEqual([enter!.begin_shape_index, exit!.end_shape_index])
+    expect(whole.time).toBeCloseTo(enter!.time + exit!.time, 2)
+    expect(whole.verbal_post_transition_instruction).toBe(exit!.verbal_post_transition_instruction)
+  })
+})
+
+describe('a maneuver that is over soon', () => {
+  const walk = async (meters: number): Promise<unknown> => {
+    const road = (name: string) => ({ highway: 'residential', name })
+    const town = await drawTown({
+      map: 'A--B\n   |\n   |\nD--C',
+      ways: { AB: road('First Lane'), BC: road('Second Lane'), CD: road('Third Lane') },
+      meters,
+    })
+    return town.route('AD', { costing: 'pedestrian' }).maneuvers[1]!.verbal_multi_cue
+  }
+
+  it('is spoken of with the next one, in whole seconds', async () => {
+    // 17 and 18 metres at 5.1 km/h: 12.0 s, and 12.7 s, which rounded are not less than 13.
+    expect(await walk(2.9)).toBe(true)
+    expect(await walk(3.05)).toBeUndefined()
+  })
 })
 
 describe('a roundabout with a name of its own', async () => {

@@ -2,9 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
+import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { buildNetwork, factsOf, type Network, readNetworkFile, Router, writeNetworkFile } from '../src/index.ts'
+import { locatedXml } from './support/located-xml.ts'
 import { openTown, placeAt, townPbf } from './support/town.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'terrane-routing-'))
@@ -37,6 +39,14 @@ it('two copies of an extract make the network of one', async () => {
   const reader = (): ReturnType<typeof openOsm> => openOsm(bytesSource(townPbf(), 'town.osm.pbf'))
   const doubled = await buildNetwork([await reader(), await reader()], { drivingSide: 'right' })
   expect(factsOf(doubled)).toMatchObject({ nodes: factsOf(network).nodes, edges: factsOf(network).edges })
+})
+
+it('an extract that keeps locations on its ways, and no nodes without tags, makes the same file', async () => {
+  const copy = join(folder, 'located.graph')
+  const located = await openOsm(bytesSource(Buffer.from(locatedXml(buildCity().elements)), 'town.osm.pbf'))
+  await writeNetworkFile((await buildNetwork([located], { drivingSide: 'right' })).file, copy)
+  expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
+  rmSync(copy)
 })
 
 it.each([

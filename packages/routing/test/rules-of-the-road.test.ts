@@ -28,6 +28,20 @@ const square = (more: Partial<Drawing>): Promise<AsciiTown> =>
     },
   })
 
+/** A block where D is nearer to E over AB, which is tagged, than over F and C. */
+const tall = (tags: Readonly<Record<string, string>>): Promise<AsciiTown> =>
+  drawTown({
+    map: 'A-----B-----E\n|     |\nD     |\n|     |\n|     |\n|     |\nF-----C',
+    meters: 30,
+    ways: {
+      AB: { ...street('North Street'), ...tags },
+      BE: street('East Street'),
+      BC: street('Middle Street'),
+      FC: street('South Street'),
+      ADF: street('West Street'),
+    },
+  })
+
 describe('one-way streets', async () => {
   const town = await square({ ways: { AB: { ...street('North Street'), oneway: 'yes' } } })
 
@@ -55,6 +69,83 @@ describe('one-way streets', async () => {
     })
     expect(backwards.route('AE').path).toBe('ADCBE')
     expect(backwards.route('EA').path).toBe('EBA')
+  })
+})
+
+describe('what a request excludes', async () => {
+  const town = await square({ ways: { AB: { ...street('North Street'), bridge: 'yes' } } })
+  const without = (costing: string, name: string) => ({ costing, costing_options: { [costing]: { [name]: true } } })
+
+  it.each(['auto', 'bicycle', 'pedestrian', 'truck', 'motorcycle'])('is gone around by %s', (costing) => {
+    expect(town.route('EA', { costing }).path).toBe('EBA')
+    expect(town.route('DE', { costing }).path).toBe('DABE')
+    expect(town.route('DE', without(costing, 'exclude_bridges')).path).toBe('DCBE')
+  })
+
+  it('may be begun and ended on', async () => {
+    const island = await drawTown({
+      map: 'A--1-B---C-2--D',
+      ways: { AB: { ...street('a'), bridge: 'yes' }, BC: street('b'), CD: { ...street('c'), bridge: 'yes' } },
+      meters: 30,
+    })
+    expect(island.route('12', without('auto', 'exclude_bridges')).path).toBe('1BC2')
+    expect(island.route('BC', without('auto', 'exclude_bridges')).path).toBe('BC')
+  })
+
+  it('is not passed where nothing leads around it', async () => {
+    const only = await drawTown({
+      map: 'A--1-B---C-2--D',
+      ways: { AB: street('a'), BC: { ...street('b'), bridge: 'yes' }, CD: street('c') },
+      meters: 30,
+    })
+    expect(only.route('12').path).toBe('1BC2')
+    expect(() => only.route('12', without('auto', 'exclude_bridges'))).toThrow('No path could be found for input')
+  })
+
+  it('is unpaved for cars, and of no matter to walkers', async () => {
+    const dirt = await tall({ surface: 'dirt' })
+    expect(dirt.route('DE', without('auto', 'exclude_unpaved')).path).toBe('DFCBE')
+    expect(dirt.route('DE', without('pedestrian', 'exclude_unpaved')).path).toBe('DABE')
+  })
+})
+
+describe('what a request ignores', async () => {
+  const ignoring = (costing: string, name: string) => ({ costing, costing_options: { [costing]: { [name]: true } } })
+
+  it('can be one-way streets, for every mode', async () => {
+    const town = await square({ ways: { AB: { ...street('North Street'), oneway: 'yes' } } })
+    for (const costing of ['auto', 'bicycle', 'taxi']) {
+      expect(town.route('EA', { costing }).path).toBe('EBCDA')
+      expect(town.route('EA', ignoring(costing, 'ignore_oneways')).path).toBe('EBA')
+    }
+  })
+
+  it('can be who may use a street, and pass a barrier', async () => {
+    const town = await square({
+      ways: { AB: { highway: 'footway', name: 'North Walk' } },
+      nodes: { D: { barrier: 'bollard' } },
+    })
+    expect(() => town.route('EA')).toThrow('No path could be found for input')
+    expect(town.route('EA', ignoring('auto', 'ignore_access')).path).toBe('EBA')
+    expect(() => town.route('EA', ignoring('auto', 'ignore_oneways'))).toThrow('No path could be found')
+  })
+
+  it('can be limits of height, which ignore_non_vehicular_restrictions keeps', async () => {
+    const town = await tall({ maxheight: '2' })
+    expect(town.route('DE', { costing: 'truck' }).path).toBe('DFCBE')
+    expect(town.route('DE', ignoring('truck', 'ignore_restrictions')).path).toBe('DABE')
+    expect(town.route('DE', ignoring('truck', 'ignore_non_vehicular_restrictions')).path).toBe('DFCBE')
+  })
+
+  it.each(['ignore_restrictions', 'ignore_non_vehicular_restrictions'])('can be turns, by %s', async (name) => {
+    const town = await square({
+      restrictions: [
+        { from: 'AB', via: 'B', to: 'BC', tags: { restriction: 'no_right_turn' } },
+        { from: 'AD', via: 'DC', to: 'BC', tags: { restriction: 'no_left_turn' } },
+      ],
+    })
+    expect(town.route('AC').path).toBe('ADC')
+    expect(town.route('AC', ignoring('auto', name)).path).toBe('ABC')
   })
 })
 

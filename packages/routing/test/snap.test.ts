@@ -7,24 +7,36 @@ import { openTown } from './support/town.ts'
 const { graph } = await openTown()
 const METERS_PER_DEGREE = 110_567
 
-it('visits geometries from the nearest outward, as trying each of them would', () => {
+it('visits the geometries that are wanted from the nearest outward, as trying each of them would', () => {
   const random = seededRandom(4)
+  const wanted = (shape: number): boolean => shape % 3 < 2
   const [west, east] = [Math.min(...graph.nodeLon) / 1e7, Math.max(...graph.nodeLon) / 1e7]
   const [south, north] = [Math.min(...graph.nodeLat) / 1e7, Math.max(...graph.nodeLat) / 1e7]
   for (let i = 0; i < 40; i++) {
     const lon = west + (east - west) * (random() * 1.2 - 0.1)
     const lat = south + (north - south) * (random() * 1.2 - 0.1)
     const visited: number[] = []
-    visitNearest(graph, lon, lat, Infinity, ({ meters }) => visited.push(meters) < 12)
-    const all = Array.from({ length: graph.firstPoint.length - 1 }, (_, shape) => metersTo(shape, lon, lat))
+    visitNearest(graph, { lon, lat, limit: Infinity }, wanted, ({ meters }) => {
+      return visited.push(meters) < 12 ? Infinity : -1
+    })
+    const all = Array.from({ length: graph.firstPoint.length - 1 }, (_, shape) =>
+      wanted(shape) ? metersTo(shape, lon, lat) : Infinity,
+    )
     const expected = all.toSorted((a, b) => a - b).slice(0, 12)
+    expect(visited).toHaveLength(12)
     visited.forEach((meters, rank) => expect(meters).toBeCloseTo(expected[rank]!, 1))
   }
 })
 
 it('visits nothing beyond the limit', () => {
   let visits = 0
-  visitNearest(graph, graph.nodeLon[0]! / 1e7 + 1, graph.nodeLat[0]! / 1e7, 500, () => ++visits > 0)
+  const [lon, lat] = [graph.nodeLon[0]! / 1e7 + 1, graph.nodeLat[0]! / 1e7]
+  visitNearest(
+    graph,
+    { lon, lat, limit: 500 },
+    () => true,
+    () => ++visits,
+  )
   expect(visits).toBe(0)
 })
 

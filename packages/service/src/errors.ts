@@ -7,6 +7,13 @@ export const invalidConfig = defineError(
     `The environment is not usable:\n${f.problems.map((p) => `  ${p}`).join('\n')}`,
 )
 
+export const addressInUse = defineError(
+  'ADDRESS_IN_USE',
+  'conflict',
+  (f: { host: string; port: number }) => `Another program listens on ${f.host}:${f.port} already`,
+  () => ({ hint: 'Stop it, or set PORT to a free one.' }),
+)
+
 export const notFound = defineError(
   'NOT_FOUND',
   'not_found',

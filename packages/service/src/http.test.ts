@@ -59,6 +59,7 @@ test('an invalid body is 422 with one entry per field, as a problem', async () =
   const problem = response.json<Record<string, unknown>>()
   expect(problem).toMatchObject({ status: 422, code: 'VALIDATION_FAILED', title: 'Unprocessable Content' })
   expect(problem['message']).toBe(problem['detail'])
+  expect(problem['hint']).toBe('GET /doc describes every field.')
   expect(problem['errors']).toEqual(
     expect.arrayContaining([
       { path: '/name', message: 'must match ^[a-z]+$' },

@@ -73,7 +73,9 @@ export function toProblem(thrown: unknown, instance: string): Problem {
 
 /** The Fastify error handler of every app whose errors are problems. */
 export function problemHandler(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toProblem(thrown, request.id)
+  let problem = toProblem(thrown, request.id)
+  if (problem.code === 'VALIDATION_FAILED' && request.server.hasDecorator('swagger'))
+    problem = { ...problem, hint: 'GET /doc describes every field.' }
   if (problem.status >= 500 && problem.status !== 501) request.log.error({ err: thrown }, 'request failed')
   else request.log.debug({ code: problem.code, status: problem.status }, 'request refused')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
@@ -137,7 +139,7 @@ function validationError(validation: readonly AjvError[], context: string): Terr
   const text = first
     ? `${first.path.slice(1) || 'the body'} ${first.message}${more}`
     : 'The request does not fit the schema'
-  return new TerraneError('VALIDATION_FAILED', 'invalid', text, { errors, hint: 'GET /doc describes every field.' })
+  return new TerraneError('VALIDATION_FAILED', 'invalid', text, { errors })
 }
 
 function fieldError(v: AjvError): FieldError {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice } from './components/basics.tsx'
 import { lazyComponent } from './components/lazy.tsx'
 import { Shell } from './layout/shell.tsx'
-import { loadSession, projectPath, request, session, toProblem, type Problem } from './lib/api.ts'
+import { lapsed, loadSession, projectPath, request, session, toProblem, type Problem } from './lib/api.ts'
 import type { Project } from './lib/project.ts'
 import { Link, match, usePlace } from './lib/router.tsx'
 import { useStore } from './lib/store.ts'
@@ -54,6 +54,7 @@ const PAGES: readonly {
 /** The page: sign-in first, then the projects, then a project. */
 export function App(): JSX.Element {
   const signedIn = useStore(session)
+  const left = useStore(lapsed)
   const [problem, setProblem] = useState<Problem | null>(null)
   const { path } = usePlace()
   const load = () => {
@@ -61,6 +62,13 @@ export function App(): JSX.Element {
     loadSession().catch((error: unknown) => setProblem(toProblem(error)))
   }
   useEffect(load, [])
+  useEffect(() => {
+    if (!left || signedIn) return
+    // Signing in again in another tab counts here, too.
+    const look = () => void loadSession().catch(() => {})
+    addEventListener('focus', look)
+    return () => removeEventListener('focus', look)
+  }, [left, signedIn])
   if (problem) {
     return (
       <main class="center">
@@ -75,10 +83,18 @@ export function App(): JSX.Element {
       </main>
     )
   }
-  if (signedIn === null) return <SignInPage />
+  const who = signedIn ?? left
+  if (!who) return <SignInPage />
   const ref = /^\/p\/([^/]+)/.exec(path)?.[1]
-  if (ref === undefined) return <ProjectsPage />
-  return <ProjectPages key={ref} projectRef={decodeURIComponent(ref)} />
+  // What was typed stays for the person whose session ended, and is gone when somebody else signs in.
+  return (
+    <>
+      {!signedIn && <SignInPage ended />}
+      <div key={who.user.id} class="signed-in" hidden={!signedIn}>
+        {ref === undefined ? <ProjectsPage /> : <ProjectPages key={ref} projectRef={decodeURIComponent(ref)} />}
+      </div>
+    </>
+  )
 }
 
 function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {

@@ -28,7 +28,7 @@ export async function newFunction(root: string, name: string, auth: string, prin
 const TEMPLATE = `// POST {origin}/functions/v1/NAME
 export default {
   async fetch(request: Request, ctx: { requestId: string }): Promise<Response> {
-    const { name = 'world' } = (await request.json()) as { name?: string }
+    const { name = 'world' } = (await request.json().catch(() => ({}))) as { name?: string }
     console.log('greeting', name)
     return Response.json({ message: \`Hello \${name}, this is NAME\`, request_id: ctx.requestId })
   },
@@ -80,6 +80,7 @@ export async function deploy(
       `${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`,
     )
   }
+  if (present.length === 0) print(`there is no function in ${root}`)
   if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
 }
 

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Policy } from '../policy.ts'
+import { METHODS, type Policy } from '../policy.ts'
+
+/** What CORS depends on. */
+export type CorsPolicy = Pick<Policy, 'cors' | 'methods'>
+
+/** Where there is no function whose policy could be asked, any page may read why. */
+export const OPEN: CorsPolicy = { cors: ['*'], methods: [...METHODS] }
 
 const EXPOSED = 'x-request-id, x-error-code, x-function-version, x-relay-error, retry-after, content-range, etag'
 const PREFLIGHT_SECONDS = '600'
@@ -9,7 +15,7 @@ const HEADER_LIST = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+){0,63}$/
  * CORS headers of an answer, alternating names and values: also on the host's own errors, which browsers would
  * otherwise hide from the page. Empty when the policy leaves CORS to the function, or the origin is not on its list.
  */
-export function corsHeaders(policy: Policy, origin: string | undefined): readonly string[] {
+export function corsHeaders(policy: CorsPolicy, origin: string | undefined): readonly string[] {
   if (policy.cors.length === 0) return NONE
   if (policy.cors.includes('*')) return ANY
   if (origin === undefined || !policy.cors.includes(origin)) return VARY
@@ -17,12 +23,12 @@ export function corsHeaders(policy: Policy, origin: string | undefined): readonl
 }
 
 /** True for a preflight that the host answers itself, without credentials and without an instance. */
-export function isPreflight(method: string, headers: IncomingHttpHeaders, policy: Policy): boolean {
+export function isPreflight(method: string, headers: IncomingHttpHeaders, policy: CorsPolicy): boolean {
   return method === 'OPTIONS' && policy.cors.length > 0 && headers['access-control-request-method'] !== undefined
 }
 
 /** Further headers of the answer to a preflight; the requested headers are granted, for no cookie is ever involved. */
-export function preflightHeaders(policy: Policy, requested: string | undefined): string[] {
+export function preflightHeaders(policy: CorsPolicy, requested: string | undefined): string[] {
   const headers = ['access-control-allow-methods', policy.methods.join(', ')]
   if (requested !== undefined && HEADER_LIST.test(requested)) headers.push('access-control-allow-headers', requested)
   headers.push('access-control-max-age', PREFLIGHT_SECONDS)

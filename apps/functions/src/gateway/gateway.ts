@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answerPreflight, answerProblem } from './answer.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
-import { Invocation, notFound } from './invocation.ts'
-import { bodyOf, retryAfter, statusOf, type Problem } from './problems.ts'
+import { OPEN, isPreflight } from './cors.ts'
+import { Invocation } from './invocation.ts'
+import { statusOf, type Problem } from './problems.ts'
+import { notFound, notStarting } from './refusals.ts'
 import { readTarget, type Target } from './target.ts'
 
 /** The part of a logger that the gateway uses. */
@@ -70,16 +73,16 @@ export class Gateway implements Disposable {
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     const target = readTarget(request.url!)
     const project = target && this.options.projectOf(request)
-    if (!target || project === null) return answer(response, requestId, notFound(target?.name ?? ''))
+    if (!target || project === null) {
+      const name = target?.name ?? null
+      return this.refuse(request, response, requestId, notFound(name))
+    }
     const live = this.functions.get(project, target.name)
     if (live) return this.begin(live, target, request, response, requestId)
     const finding = this.options.find(project, target.name)
-    if (!finding) return answer(response, requestId, this.absent(project, target.name))
-    void finding.then((found) =>
-      found
-        ? this.begin(found, target, request, response, requestId)
-        : answer(response, requestId, this.absent(project, target.name)),
-    )
+    const absent = () => this.refuse(request, response, requestId, this.absent(project, target.name))
+    if (!finding) return absent()
+    void finding.then((found) => (found ? this.begin(found, target, request, response, requestId) : absent()))
   }
 
   private begin(
@@ -94,9 +97,15 @@ export class Gateway implements Disposable {
   }
 
   private absent(project: string, name: string): Problem {
-    if (!this.functions.isBroken(project, name)) return notFound(name)
-    const headers = retryAfter(1000)
-    return { code: 'FUNCTION_BOOT_ERROR', message: 'The function does not start; its log says why', headers }
+    return this.functions.isBroken(project, name) ? notStarting(1000) : notFound(name)
+  }
+
+  /** There is no function, hence no policy; the request of a page that was preflighted hears why. */
+  private refuse(request: IncomingMessage, response: ServerResponse, requestId: string, problem: Problem): void {
+    if (isPreflight(request.method!, request.headers, OPEN))
+      return answerPreflight(request, response, { requestId, policy: OPEN })
+    const status = statusOf(problem.code, this.resourceLimitStatus)
+    answerProblem(request, response, problem, { status, requestId, policy: OPEN })
   }
 
   /** Registers a body that is about to be read; false when the host holds as much as it may. */
@@ -128,13 +137,4 @@ export class Gateway implements Disposable {
     const now = performance.now()
     for (const [invocation, deadline] of this.receiving) if (now > deadline) invocation.bodyTimedOut()
   }
-}
-
-function answer(response: ServerResponse, requestId: string, problem: Problem): void {
-  const status = statusOf(problem.code, 546)
-  const body = bodyOf(problem, status, requestId)
-  const headers = ['content-type', 'application/problem+json', 'content-length', String(Buffer.byteLength(body))]
-  headers.push('access-control-allow-origin', '*', 'x-error-code', problem.code, 'x-request-id', requestId)
-  response.writeHead(status, [...headers, ...(problem.headers ?? [])])
-  response.end(body)
 }

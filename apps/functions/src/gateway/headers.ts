@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
   'connection',
@@ -25,6 +27,29 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id'
 const INTERNAL = 'x-terrane-'
 
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/**
+ * The head of a request as it goes to the function's instance, with the blank line.
+ *
+ * @param path the function's name and what follows it in the path
+ * @param bodyBytes size of the body; 0 without one
+ */
+export function requestHead(
+  { method, rawHeaders, headers, socket }: IncomingMessage,
+  path: string,
+  bodyBytes: number,
+  ids: { readonly requestId: string; readonly call: string; readonly claims: string | null },
+): string {
+  const host = safeHost(headers.host)
+  const bodiless = bodyBytes === 0 && (method === 'GET' || method === 'HEAD')
+  return (
+    `${method} http://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
+    forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '') +
+    `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
+    (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
+    (bodiless ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`)
+  )
+}
 
 /**
  * The headers of a request as the function gets them: one string, each line ended.
@@ -77,6 +102,12 @@ export function returnedHeaders(received: readonly string[], cors: boolean): Ret
     headers.push(name, received[i + 1]!)
   }
   return { headers, failure, held }
+}
+
+/** The size that an answer announces; 0 when it does not. */
+export function announcedLength(received: readonly string[]): number {
+  for (let i = 0; i < received.length; i += 2) if (received[i] === 'content-length') return Number(received[i + 1])
+  return 0
 }
 
 /** The host a caller named, or a harmless one when it is no host name. */

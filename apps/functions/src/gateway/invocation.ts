@@ -1,21 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Exit, ExitReason, Instance, Call } from '../pool/instance.ts'
-import type { Refusal, Waiter } from '../pool/pool.ts'
 import type { LiveFunction } from '../functions.ts'
+import type { Call, Exit, Instance } from '../pool/instance.ts'
+import type { Refusal, Waiter } from '../pool/pool.ts'
 import { SMALL_BODY, type Connection, type Exchange, type UpstreamFailure } from '../upstream/upstream.ts'
+import { answerPreflight, answerProblem } from './answer.ts'
 import { isAllowed, type Caller } from './caller.ts'
-import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts'
+import { corsHeaders, isPreflight } from './cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH } from './depth.ts'
 import type { Gateway } from './gateway.ts'
-import { forwardedHeaders, returnedHeaders, safeHost } from './headers.ts'
-import { bodyOf, retryAfter, statusOf, type Problem } from './problems.ts'
+import { announcedLength, requestHead, returnedHeaders } from './headers.ts'
+import { statusOf, type Problem } from './problems.ts'
+import * as refusals from './refusals.ts'
 import type { Target } from './target.ts'
 
-const LIMIT_REASONS: ReadonlySet<ExitReason> = new Set(['blocked', 'memory', 'idle_cpu'])
 /** How long an answer waits for the news of its instance's end, which says why the connection broke. */
 const EXIT_NEWS_MS = 1000
-/** Longest time that the rest of a refused body is read and dropped. */
-const DISCARD_MS = 5000
 
 /** One request to one function, from its head to the last byte of its answer. */
 export class Invocation implements Exchange, Waiter, Call {
@@ -77,14 +76,8 @@ export class Invocation implements Exchange, Waiter, Call {
     const { method, headers } = this.request
     this.deadline = this.startedAt + policy.timeout_ms
     if (isPreflight(method!, headers, policy)) return this.preflight()
-    if (!(policy.methods as readonly string[]).includes(method!)) {
-      const allow = ['allow', policy.methods.join(', ')]
-      return this.refuse({
-        code: 'METHOD_NOT_ALLOWED',
-        message: `This function does not take ${method}`,
-        headers: allow,
-      })
-    }
+    if (!(policy.methods as readonly string[]).includes(method!))
+      return this.refuse(refusals.methodRefused(method!, policy))
     this.response.on('close', () => this.callerGone())
     let caller
     try {
@@ -103,7 +96,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   /** The caller has not sent the whole body in time. */
   bodyTimedOut(): void {
-    this.refuse({ code: 'REQUEST_TIMEOUT', message: 'The request body did not arrive in time' })
+    this.refuse(refusals.bodyTooSlow())
   }
 
   // The pool's answer.
@@ -112,14 +105,15 @@ export class Invocation implements Exchange, Waiter, Call {
     this.leaveQueue = null
     this.instance = instance
     instance.begin(this)
-    this.connection = instance.upstream.send(this.head(), this.body, this.request.method === 'HEAD', this)
+    const { body, request, requestId, target } = this
+    const ids = { requestId, call: this.id, claims: this.caller!.claims }
+    const head = requestHead(request, target.name + target.rest, body?.length ?? 0, ids)
+    this.connection = instance.upstream.send(head, body, request.method === 'HEAD', this)
   }
 
-  refused({ why, retryMs }: Refusal): void {
+  refused(refusal: Refusal): void {
     this.leaveQueue = null
-    const headers = retryAfter(retryMs)
-    if (why === 'boot') this.refuse({ code: 'FUNCTION_BOOT_ERROR', message: 'The function does not start', headers })
-    else this.refuse({ code: 'FUNCTION_BUSY', message: 'The function is busy; try again shortly', headers })
+    this.refuse(refusals.noInstance(refusal))
   }
 
   // The function's answer.
@@ -128,27 +122,16 @@ export class Invocation implements Exchange, Waiter, Call {
     const { version } = this.live
     const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0)
     this.held = held
-    if (failure !== '') {
-      this.connection!.destroy()
-      this.leave(true)
-      if (failure === 'invalid') this.invalidResponse()
-      else this.refuse({ code: 'FUNCTION_ERROR', message: 'The function failed' })
-      return
-    }
-    if (announcedLength(received) > version.policy.response_bytes) {
-      this.connection!.destroy()
-      this.leave(true)
-      return this.invalidResponse('The answer of the function is larger than it may be')
-    }
+    if (failure !== '') return this.drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
+    if (announcedLength(received) > version.policy.response_bytes)
+      return this.drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
     this.status = status
     headers.push(...corsHeaders(version.policy, this.request.headers.origin))
     headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
     try {
       this.response.writeHead(status, headers)
     } catch {
-      this.connection!.destroy()
-      this.leave(true)
-      this.invalidResponse()
+      this.drop(refusals.invalidResponse())
     }
   }
 
@@ -189,7 +172,7 @@ export class Invocation implements Exchange, Waiter, Call {
     }
     if (failure === 'invalid') {
       this.gateway.log.warn({ ...this.gateway.labels(this), detail }, 'invalid response')
-      return this.response.headersSent ? this.cut('invalid_response') : this.invalidResponse()
+      return this.response.headersSent ? this.cut('invalid_response') : this.refuse(refusals.invalidResponse())
     }
     if (instance.doom !== null) return this.broken(instance.doom)
     void newsOf(instance).then((exit) => this.broken(exit?.reason ?? null))
@@ -200,8 +183,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.connection?.destroy()
     this.leave(false)
     if (this.response.headersSent) return this.cut('timeout')
-    const { timeout_ms: ms } = this.live.version.policy
-    this.refuse({ code: 'FUNCTION_TIMEOUT', message: `The function did not answer within ${ms} ms` })
+    this.refuse(refusals.timedOut(this.live.version.policy))
   }
 
   private write(chunk: Buffer): void {
@@ -214,28 +196,23 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.done) return
     const { policy } = this.live.version
     this.caller = caller
-    if (!isAllowed(caller, policy.auth)) return this.forbidden(caller, policy.auth)
+    if (!isAllowed(caller, policy.auth)) return this.refuse(refusals.forbidden(caller, policy.auth))
     this.depth = this.gateway.depths.read(this.request.headers[DEPTH_HEADER])
-    if (this.depth > MAX_DEPTH) {
-      return this.refuse({
-        code: 'FUNCTION_RECURSION',
-        message: `Functions have called functions ${MAX_DEPTH} deep`,
-        hint: 'Look for a function that calls itself.',
-      })
-    }
+    if (this.depth > MAX_DEPTH) return this.refuse(refusals.tooDeep())
     const announced = Number(this.request.headers['content-length'] ?? 0)
-    if (announced > policy.body_bytes) return this.tooLarge()
+    if (announced > policy.body_bytes) return this.refuse(refusals.bodyTooLarge(policy))
     if (announced === 0 && this.request.headers['transfer-encoding'] === undefined) return this.acquire()
-    if (!this.gateway.beginBody(this)) return this.refused({ why: 'busy', retryMs: 1000 })
-    this.receiveBody(policy.body_bytes)
+    if (!this.gateway.beginBody(this)) return this.refuse(refusals.busy(1000))
+    this.receiveBody()
   }
 
-  private receiveBody(limit: number): void {
+  private receiveBody(): void {
+    const { policy } = this.live.version
     this.request.on('data', (chunk: Buffer) => {
       if (this.done) return
       this.bytesIn += chunk.length
       this.gateway.buffered += chunk.length
-      if (this.bytesIn > limit) return this.tooLarge()
+      if (this.bytesIn > policy.body_bytes) return this.refuse(refusals.bodyTooLarge(policy))
       if (this.chunks) this.chunks.push(chunk)
       else this.chunks = [chunk]
     })
@@ -251,38 +228,15 @@ export class Invocation implements Exchange, Waiter, Call {
 
   private acquire(): void {
     const current = this.gateway.functions.currentOf(this.live)
-    if (!current) return this.refuse(notFound(this.target.name))
+    if (!current) return this.refuse(refusals.notFound(this.target.name))
     this.live = current
     const leave = current.pool.acquire(this)
     if (!this.instance && !this.done) this.leaveQueue = leave
   }
 
-  private head(): string {
-    const { request, target } = this
-    const host = safeHost(request.headers.host)
-    const url = `http://${host}/${target.name}${target.rest}`
-    const headers = forwardedHeaders(request.rawHeaders, request.headers.connection, request.socket.remoteAddress ?? '')
-    const claims = this.caller!.claims
-    const length = this.body ? this.body.length : request.method === 'GET' || request.method === 'HEAD' ? -1 : 0
-    return (
-      `${request.method} ${url} HTTP/1.1\r\nhost: ${host}\r\n${headers}` +
-      `x-request-id: ${this.requestId}\r\nx-terrane-call: ${this.id}\r\n` +
-      (claims === null ? '' : `x-terrane-claims: ${claims}\r\n`) +
-      (length < 0 ? '\r\n' : `content-length: ${length}\r\n\r\n`)
-    )
-  }
-
   private preflight(): void {
-    const { policy } = this.live.version
-    const { headers } = this.request
     this.status = 204
-    this.response.writeHead(204, [
-      ...corsHeaders(policy, headers.origin),
-      ...preflightHeaders(policy, headers['access-control-request-headers']),
-      'x-request-id',
-      this.requestId,
-    ])
-    this.response.end()
+    answerPreflight(this.request, this.response, { requestId: this.requestId, policy: this.live.version.policy })
     this.finish()
   }
 
@@ -290,64 +244,34 @@ export class Invocation implements Exchange, Waiter, Call {
     const { code, message } = error as { code?: unknown; message: string }
     if (code !== 'UNAUTHORIZED') {
       this.gateway.log.error({ err: error, ...this.gateway.labels(this) }, 'authentication is not possible')
-      return this.refused({ why: 'busy', retryMs: 5000 })
+      return this.refuse(refusals.busy(5000))
     }
-    this.refuse({ code: 'UNAUTHORIZED', message, headers: ['www-authenticate', 'Bearer'] })
+    this.refuse(refusals.unauthorized(message))
   }
 
-  private forbidden(caller: Caller, needed: string): void {
-    if (caller.rank === 'none') {
-      return this.refuse({
-        code: 'UNAUTHORIZED',
-        message: 'No key was sent',
-        hint: 'Send the anon key as `apikey`, or a token as `Authorization: Bearer`.',
-        headers: ['www-authenticate', 'Bearer'],
-      })
-    }
-    const who = needed === 'service' ? 'the service role' : 'a signed-in user'
-    this.refuse({ code: 'FORBIDDEN', message: `This function is for ${who}; the key is of rank '${caller.rank}'` })
-  }
-
-  private tooLarge(): void {
-    const { body_bytes: limit } = this.live.version.policy
-    this.refuse({
-      code: 'PAYLOAD_TOO_LARGE',
-      message: `The body is larger than the ${limit} bytes this function takes`,
-    })
-  }
-
-  private invalidResponse(message = 'The function gave an answer that is not valid HTTP'): void {
-    this.refuse({ code: 'FUNCTION_INVALID_RESPONSE', message })
+  /** Gives the function's answer up and answers in its place. */
+  private drop(problem: Problem): void {
+    this.connection!.destroy()
+    this.leave(true)
+    this.refuse(problem)
   }
 
   /** The connection broke; the end of the instance, if it ended, says why. */
-  private broken(reason: ExitReason | null): void {
+  private broken(reason: Exit['reason'] | null): void {
     if (this.done) return
     if (this.response.headersSent) return this.cut(reason ?? 'broken')
-    if (reason && LIMIT_REASONS.has(reason)) {
-      const what = reason === 'memory' ? 'memory' : 'time on the CPU without a pause'
-      this.refuse({ code: 'FUNCTION_RESOURCE_LIMIT', message: `The function used too much ${what}` })
-    } else if (reason) this.refuse({ code: 'FUNCTION_CRASHED', message: 'The function ended before it had answered' })
-    else this.invalidResponse()
+    this.refuse(refusals.broken(reason))
   }
 
   /** Answers in the function's place. */
   private refuse(problem: Problem): void {
     if (this.done) return
-    const { request, response, gateway } = this
+    const { request, response, requestId } = this
+    const status = statusOf(problem.code, this.gateway.resourceLimitStatus)
     this.failure = problem.code
-    this.status = statusOf(problem.code, gateway.resourceLimitStatus)
-    const body = bodyOf(problem, this.status, this.requestId)
-    const headers = ['content-type', 'application/problem+json', 'x-error-code', problem.code]
-    headers.push('x-request-id', this.requestId, 'content-length', String(Buffer.byteLength(body)))
-    headers.push(...corsHeaders(this.live.version.policy, request.headers.origin), ...(problem.headers ?? []))
-    const unread = !request.complete && hasBody(request)
-    const late = problem.code === 'REQUEST_TIMEOUT'
-    if (late) headers.push('connection', 'close')
-    response.writeHead(this.status, headers)
-    response.end(request.method === 'HEAD' ? undefined : body)
+    this.status = status
+    answerProblem(request, response, problem, { status, requestId, policy: this.live.version.policy })
     this.finish()
-    if (unread && !late) discardRest(request, response)
   }
 
   /** Too late for an error answer: the caller sees that the rest is missing. */
@@ -388,30 +312,6 @@ export class Invocation implements Exchange, Waiter, Call {
     this.chunks = null
     this.gateway.finished(this)
   }
-}
-
-export function notFound(name: string): Problem {
-  return { code: 'FUNCTION_NOT_FOUND', message: `There is no function '${name}'` }
-}
-
-function hasBody(request: IncomingMessage): boolean {
-  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
-}
-
-/**
- * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
- * has not looked for one yet.
- */
-function discardRest(request: IncomingMessage, response: ServerResponse): void {
-  request.resume()
-  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
-  request.once('close', () => clearTimeout(timer))
-  response.once('error', () => {})
-}
-
-function announcedLength(headers: readonly string[]): number {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-length') return Number(headers[i + 1])
-  return 0
 }
 
 async function newsOf(instance: Instance): Promise<Exit | null> {

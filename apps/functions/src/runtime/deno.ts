@@ -105,6 +105,8 @@ function denoArgs(paths: Paths, launch: Launch): string[] {
     '--no-remote',
     '--no-npm',
     '--cached-only',
+    // Without it request.signal aborts after every answer, as if the caller had left.
+    '--unstable-no-legacy-abort',
     `--allow-read=${list(readable)}`,
     `--allow-write=${list(sockets)}`,
     `--allow-net=${list(sockets.map((path) => `unix:${path}`))},gateway.invalid:80`,

@@ -26,6 +26,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         '--permission',
         ...[machine.shim, ...readable].map((path) => `--allow-fs-read=${path}`),
         '--no-addons',
+        '--enable-source-maps',
         // It opens files behind the permission model's back.
         '--no-experimental-sqlite',
         '--disable-proto=delete',

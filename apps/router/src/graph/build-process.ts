@@ -1,4 +1,4 @@
-import { fileSource, openOsm } from '@terrane/osm'
+import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
 import { buildNetwork, writeNetworkFile } from '@terrane/routing'
 import type { BuildMessage, BuildTask } from './build.ts'
 
@@ -9,14 +9,13 @@ process.once('message', (task: BuildTask) => {
   run(task).then(
     () => process.exit(0),
     (error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      process.send!({ type: 'failed', reason } satisfies BuildMessage, () => process.exit(1))
+      process.send!({ type: 'failed', reason: messageOf(error) } satisfies BuildMessage, () => process.exit(1))
     },
   )
 })
 
 async function run({ extracts, drivingSide, inputs, output }: BuildTask): Promise<void> {
-  const readers = await Promise.all(extracts.map(async (path) => openOsm(await fileSource(path))))
+  const readers = await Promise.all(extracts.map(openNamed))
   const network = await buildNetwork(readers, {
     drivingSide,
     inputs,
@@ -25,4 +24,25 @@ async function run({ extracts, drivingSide, inputs, output }: BuildTask): Promis
     },
   })
   await writeNetworkFile(network.file, output)
+}
+
+/** A reader whose errors begin with the name of its extract: of several, one has to know which. */
+async function openNamed({ name, path }: BuildTask['extracts'][number]): Promise<OsmReader> {
+  const named = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (cause) {
+      throw new Error(`${name}: ${messageOf(cause)}`, { cause })
+    }
+  }
+  const reader = await named(fileSource(path).then((source) => openOsm(source)))
+  return {
+    source: reader.source,
+    header: (signal) => named(reader.header(signal)),
+    read: (visit, options) => named(reader.read(visit, options)),
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -5,8 +5,7 @@ import { buildFailed } from '../errors.ts'
 
 /** What the building process is asked for. */
 export interface BuildTask {
-  /** Paths of the extracts. */
-  readonly extracts: readonly string[]
+  readonly extracts: readonly { readonly name: string; readonly path: string }[]
   readonly drivingSide: 'left' | 'right'
   /** Kept in the graph file. */
   readonly inputs: string

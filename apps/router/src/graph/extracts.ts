@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { downloadToFile, type GuardedFetch, type Logger } from '@terrane/service'
 import { extractMissing } from '../errors.ts'
+import { openDraft } from './drafts.ts'
 
 /** An extract as it lies on disk now. */
 export interface Extract {
@@ -65,39 +66,24 @@ export class Extracts {
 
   async #download(url: string, renew: boolean, signal: AbortSignal): Promise<string> {
     const { folder, fetch, logger, maxBytes, timeoutMs } = this.#options
-    await mkdir(folder, { recursive: true })
     const path = join(folder, createHash('sha256').update(url).digest('hex').slice(0, 32))
     const there = await stat(path).catch(() => null)
     if (there !== null && !renew) return path
     const name = withoutQuery(url)
-    const draft = `${path}.part`
-    await rm(draft, { force: true })
     try {
+      await using draft = await openDraft(folder)
+      const part = join(draft.path, 'part')
       const headers = there === null ? {} : conditions(await readValidators(`${path}.json`))
       let validators: Validators | null = null
-      await downloadToFile(
-        noting(fetch, (found) => (validators = found)),
-        url,
-        draft,
-        {
-          headers,
-          maxBytes,
-          timeoutMs,
-          signal,
-          accept: [304],
-        },
-      )
-      if (validators === null) {
-        await rm(draft, { force: true })
-        return path
-      }
+      const noted = noting(fetch, (found) => (validators = found))
+      await downloadToFile(noted, url, part, { headers, maxBytes, timeoutMs, signal, accept: [304] })
+      if (validators === null) return path
       // Validators are written last: without them the next look downloads again, with wrong ones it never would.
       await rm(`${path}.json`, { force: true })
-      await rename(draft, path)
+      await rename(part, path)
       await writeFile(`${path}.json`, JSON.stringify(validators))
       logger.info({ extract: name }, 'extract downloaded')
     } catch (error) {
-      await rm(draft, { force: true })
       if (there === null || signal.aborted) throw error
       logger.warn({ err: error, extract: name }, 'extract not renewed, the earlier copy stays')
     }
@@ -155,7 +141,8 @@ function withoutQuery(url: string): string {
   return url.split(/[?#]/, 1)[0]!
 }
 
-function reasonOf(cause: unknown): string {
+/** Why something in the file system cannot be used, in a few words. */
+export function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return code === 'ENOENT' ? 'there is no such file' : (code ?? message)
 }

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { factsOf, readNetworkFile, type Network } from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { nothingToServe } from '../errors.ts'
 import { buildInProcess } from './build.ts'
-import { digestOf, lookAgain, type Extract, type Extracts } from './extracts.ts'
+import { openDraft } from './drafts.ts'
+import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
 
 export interface KeeperOptions {
   /** Null to serve the graph file as it is. */
@@ -84,7 +85,7 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { watchMs, onOutcome, logger } = this.#options
+    const { watchMs, onOutcome, logger, graphPath } = this.#options
     let renew = true
     let seen: string | null = null
     let failures = 0
@@ -95,16 +96,16 @@ export class GraphKeeper implements AsyncDisposable {
       try {
         const inputs = await this.#look(renew || asked)
         renew = false
-        failures = 0
         // A file that is being written looks different every time: it is taken when it looks the same twice.
         const isSettled = this.#served === null || asked || inputs.digest === seen
         seen = inputs.digest
         if (isSettled && (await this.#follow(inputs, asked)) === 'changed') waitMs = RETRY_MS
+        failures = 0
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#failure = error as Error
         onOutcome?.('failed')
-        logger.error({ err: error }, 'the routing graph could not be brought up to date')
+        logger.error({ err: error, graph: graphPath }, 'the routing graph could not be brought up to date')
         if (this.#refused === null) waitMs = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
       }
       await this.#pause(waitMs)
@@ -121,7 +122,7 @@ export class GraphKeeper implements AsyncDisposable {
   /** Brings the graph of these inputs into service, unless it is there or is known to be impossible. */
   async #follow(inputs: Inputs, asked: boolean): Promise<'done' | 'changed'> {
     if (inputs.digest === this.#served || (inputs.digest === this.#refused && !asked)) return 'done'
-    this.#refused = inputs.digest
+    this.#refused = null
     const outcome =
       inputs.extracts === null ? await this.#load(inputs) : await this.#make(inputs.digest, inputs.extracts)
     this.#refused = null
@@ -132,6 +133,7 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #load({ digest }: Inputs): Promise<'loaded'> {
+    this.#refused = digest
     await this.#serve(await readNetworkFile(this.#options.graphPath), digest)
     return 'loaded'
   }
@@ -147,22 +149,18 @@ export class GraphKeeper implements AsyncDisposable {
       if (isCurrent || sources.join() === paths.join()) await this.#serve(kept, inputs)
       if (isCurrent) return 'loaded'
     }
-    await mkdir(dirname(graphPath), { recursive: true })
-    const folder = await mkdtemp(join(dirname(graphPath), 'build-'))
-    try {
-      const output = join(folder, 'graph.bin')
-      const task = { extracts: paths, drivingSide, inputs: digest, output }
-      logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
-      const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
-      await buildInProcess(task, onProgress, this.#stop.signal)
-      if (digestOf(await Promise.all(extracts.map(lookAgain)), drivingSide) !== digest) return 'changed'
-      const network = await readNetworkFile(output)
-      await rename(output, graphPath)
-      await this.#serve(network, digest)
-      return 'built'
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    await using draft = await openDraft(dirname(graphPath))
+    this.#refused = digest
+    const output = join(draft.path, 'graph.bin')
+    const task = { extracts: extracts.map(({ name, path }) => ({ name, path })), drivingSide, inputs: digest, output }
+    logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
+    const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
+    await buildInProcess(task, onProgress, this.#stop.signal)
+    if (digestOf(await Promise.all(extracts.map(lookAgain)), drivingSide) !== digest) return 'changed'
+    const network = await readNetworkFile(output)
+    await rename(output, graphPath)
+    await this.#serve(network, digest)
+    return 'built'
   }
 
   /** The graph of an earlier start; null when it cannot be used. */
@@ -172,7 +170,7 @@ export class GraphKeeper implements AsyncDisposable {
       return await readNetworkFile(graphPath)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        logger.warn({ err: error }, 'the graph file cannot be used, it is built anew')
+        logger.warn({ err: error, graph: graphPath }, 'the graph file cannot be used, it is built anew')
       return null
     }
   }
@@ -204,6 +202,6 @@ async function lookAtGraph(path: string): Promise<string> {
     const { size, mtimeMs, ino } = await stat(path)
     return `${size} ${mtimeMs} ${ino}`
   } catch (cause) {
-    throw nothingToServe({ path, reason: (cause as NodeJS.ErrnoException).code ?? String(cause) }, { cause })
+    throw nothingToServe({ path, reason: reasonOf(cause) }, { cause })
   }
 }

@@ -11,7 +11,6 @@ import {
   stagedTable,
   swapIn,
   tableExists,
-  type Database,
   type Queryable,
   type StagedTable,
 } from '@terrane/database'
@@ -28,11 +27,9 @@ import {
 } from './ogr/errors.ts'
 import { ewkbCodeOf } from './ogr/ewkb.ts'
 import { TableLoad } from './ogr/load.ts'
-import { obtainDataset, type Dataset } from './ogr/obtain-file.ts'
-import { GEOMETRY_NAME, PgdumpReader, type DumpHeader, type DumpRow } from './ogr/pgdump-reader.ts'
+import { hasLeadingZeros, obtainDataset, type Dataset } from './ogr/obtain-file.ts'
+import { GEOMETRY_NAME, PgdumpReader, type DumpHeader } from './ogr/pgdump-reader.ts'
 import type { JobContext, Task } from './task.ts'
-
-const BATCH_ROWS = 5000
 
 /** A view in a file can make rows without end. Files grow by a tenth of this where they hold many empty fields. */
 const MOST_GROWTH = 100
@@ -118,8 +115,10 @@ class Import {
     const { signal, workdir } = this.#context
     await using prepared = this.#settings.engine.prepare(workdir, signal)
     const dataset = await obtainDataset(this.#input, this.#settings.maxBytes, this.#context)
-    const engine = await prepared.start(this.#conversionOf(dataset))
-    const load = await this.#load(engine, await this.#mostBytes(dataset))
+    const { folder, file, driver } = dataset
+    const keepsSources = driver === 'CSV' && (await hasLeadingZeros(join(folder, file)))
+    const engine = await prepared.start(this.#conversionOf(dataset, keepsSources))
+    const load = await this.#load(engine, await this.#mostBytes(dataset), keepsSources)
     const { layer, layers } = engine
     const known =
       layer.features === null ? load.rows + load.rejected : Math.min(layer.features, this.#input.limit ?? Infinity)
@@ -132,7 +131,7 @@ class Import {
     return this.#finish(load, layer.name, rejected, contents)
   }
 
-  #conversionOf({ folder, file, driver }: Dataset) {
+  #conversionOf({ folder, file, driver }: Dataset, keepsSources: boolean) {
     const { layer = null, targetSrs = DEFAULT_SRS, fields, limit, csv = {}, encoding } = this.#input
     const sourceSrs = this.#input.sourceSrs ?? (driver === 'CSV' ? DEFAULT_SRS : undefined)
     const openOptions =
@@ -143,6 +142,9 @@ class Import {
             `GEOM_POSSIBLE_NAMES=${csv.wkt ?? CSV_NAMES.wkt}`,
             'KEEP_GEOM_COLUMNS=NO',
             'AUTODETECT_TYPE=YES',
+            // All of the file: a value that does not fit a type found before it would be lost.
+            'AUTODETECT_SIZE_LIMIT=0',
+            ...(keepsSources ? ['KEEP_SOURCE_COLUMNS=YES'] : []),
           ]
         : encoding && ['ESRI Shapefile', 'MapInfo File'].includes(driver)
           ? [`ENCODING=${encoding}`]
@@ -153,7 +155,7 @@ class Import {
       '-t_srs',
       targetSrs,
       ...(sourceSrs ? ['-s_srs', sourceSrs] : []),
-      ...(fields ? ['-select', fields.join(',')] : []),
+      ...(fields ? ['-select', selected(fields, keepsSources).join(',')] : []),
       ...(limit ? ['-limit', String(limit)] : []),
       ...[...creation, `GEOMETRY_NAME=${GEOMETRY_NAME}`].flatMap((option) => ['-lco', option]),
     ]
@@ -168,29 +170,29 @@ class Import {
   }
 
   /** Loads the rows as they are converted. */
-  async #load({ dump, done, layer }: Converting, mostBytes: number): Promise<TableLoad> {
-    const { signal, project } = this.#context
+  async #load({ dump, done, layer }: Converting, mostBytes: number, keepsSources: boolean): Promise<TableLoad> {
+    const { signal } = this.#context
     const reader = new PgdumpReader()
     let load = null as TableLoad | null
-    let waiting: DumpRow[] = []
-    const flush = async () => {
-      load ??= await this.#begin(reader, project.database)
-      await load.load(waiting, signal)
-      waiting = []
-      this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
+    const onRow = (bytes: Buffer, start: number, end: number) => {
+      load ??= this.#begin(reader.header!, keepsSources)
+      load.add(bytes, start, end)
     }
     try {
       let bytes = 0
       for await (const chunk of dump) {
         bytes += (chunk as Buffer).length
         if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
-        for (const row of reader.push(chunk as Buffer)) waiting.push(row)
-        if (waiting.length >= BATCH_ROWS) await flush()
+        reader.push(chunk as Buffer, onRow)
+        if (!load?.isFull) continue
+        await load.flush(signal)
+        this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
       }
       await done
       reader.end()
-      await flush()
-      return load!
+      load ??= this.#begin(reader.header ?? NO_ROWS, keepsSources)
+      await load.flush(signal)
+      return load
     } catch (error) {
       // The staging table can be dropped only when nothing writes into it any more.
       await load?.settle()
@@ -198,18 +200,17 @@ class Import {
     }
   }
 
-  async #begin(reader: PgdumpReader, database: Database): Promise<TableLoad> {
-    const header = reader.header ?? NO_ROWS
+  #begin(header: DumpHeader, keepsSources: boolean): TableLoad {
+    const { database } = this.#context.project
     const { geometryType = 'auto', promoteToMulti = true, fields = [] } = this.#input
     const names = new Set(header.columns.map(({ name }) => name))
     const unknown = fields.filter((field) => !names.has(laundered(field)))
     if (unknown.length > 0) throw fieldsUnknown({ fields: unknown })
-    const load = new TableLoad(database, this.#staged, header, { promoteToMulti, onlyCode: ewkbCodeOf(geometryType) })
-    await load.create()
-    return load
+    const onlyCode = ewkbCodeOf(geometryType)
+    return new TableLoad(database, this.#staged, header, { promoteToMulti, onlyCode, keepsSources })
   }
 
-  /** Gives the columns their types and takes out rows without finite bounds. */
+  /** Gives the geometry its type and takes out rows without finite bounds. */
   async #complete(load: TableLoad): Promise<Contents> {
     const { database } = this.#context.project
     this.#context.progress({ phase: 'indexes', done: 0, total: 1, unit: 'tables' })
@@ -271,6 +272,11 @@ class Import {
     if (isAppend) await dropStaging(database, jobId)
     return result
   }
+}
+
+/** Fields, each with the one that holds its text where the conversion keeps it. */
+function selected(fields: readonly string[], keepsSources: boolean): string[] {
+  return fields.flatMap((field) => (keepsSources ? [field, `${field}_original`] : [field]))
 }
 
 /** A field's name as the conversion writes it. */

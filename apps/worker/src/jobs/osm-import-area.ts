@@ -2,7 +2,7 @@ import { OsmImportArea } from '@terrane/contracts'
 import { readAoi, type Aoi, type Bbox, type OnProgress } from '@terrane/core'
 import {
   clipImport,
-  createImportTable,
+  createImportTables,
   finishImportTable,
   measureImport,
   registerImport,
@@ -80,7 +80,7 @@ async function run(
   const aoi = readAoi(input.aoiGeoJson, settings)
   const targets = targetsOf(input, jobId)
   const { reader, source } = await obtainOsm(input.source, aoi, settings, context)
-  for (const { staged, shape } of targets) await createImportTable(project.database, staged, shape)
+  await createImportTables(project.database, targets)
   const imported = await load(reader, aoi, input, targets, settings.maxNodes, context)
   const tables = await finish(input, aoi, targets, imported, context)
   const origin = { ...source, timestamp: imported.header.timestamp?.toISOString() ?? null }

@@ -4,7 +4,7 @@ import {
   JsonText,
   STAGING_SCHEMA,
   bulkLoad,
-  createImportTable,
+  createImportTables,
   finishImportTable,
   measureImport,
   registerImport,
@@ -192,7 +192,7 @@ class Import {
     const staged = stagedTable(jobId, this.#targets.length, SCHEMA, nameOf(this.#input, table))
     const target = { table, staged, shape: shapeOf(table, columns) }
     this.#targets.push(target)
-    await createImportTable(project.database, staged, target.shape)
+    await createImportTables(project.database, [{ staged, shape: target.shape }])
     return target
   }
 

@@ -198,6 +198,15 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
+  /** Which of the jobs are there and run nowhere. */
+  async idle(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
+      [ids],
+    )
+    return rows.map((row) => row.id)
+  }
+
   /** Rows among the jobs whose revision is newer than the one given for each. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
     const { rows } = await this.database.query<JobRow>(

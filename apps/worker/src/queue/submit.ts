@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { uuidv7 } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
-import { cancelled, idempotencyMismatch } from '../errors.ts'
+import { cancelled, idempotencyMismatch, toJobError } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
 import type { Sealer } from '@terrane/service'
 import { inTransaction } from './boss.ts'
 import type { JobRow, JobScope, JobStore } from './job-store.ts'
-import { CANCEL_CHANNEL, MAX_ATTEMPTS, toJobError } from './runner.ts'
+import { MAX_ATTEMPTS } from './queues.ts'
+import { CANCEL_CHANNEL } from './runner.ts'
 
 export interface SubmitterOptions {
   readonly boss: PgBoss

@@ -3,14 +3,24 @@ import type { Writable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
+import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
 import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 import { CopyEncoder } from './copy-binary.ts'
+import { decodeCopyText } from './copy-text.ts'
 
 export interface BulkLoadTarget {
   readonly schema: string
   readonly table: string
   readonly columns: readonly Column[]
+}
+
+/** A table that takes lines of COPY's text format. */
+export interface CopyTextTarget {
+  readonly schema: string
+  readonly table: string
+  /** `type` is a name of SQL, trusted. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
 export interface BulkLoadOptions {
@@ -42,49 +52,116 @@ export async function bulkLoad(
   return insertRows(database, target, batches, options)
 }
 
+/**
+ * Loads whole lines of COPY's text format as they are, in UTF-8: for programs that write that format. Types are those of
+ * the table. All rows arrive or none; on the embedded database the batches before an error stay.
+ *
+ * @throws BULK_LOAD_FAILED around the server's own error, or the reason of the signal
+ */
+export async function loadCopyText(
+  database: Database,
+  target: CopyTextTarget,
+  lines: Buffer,
+  options: Pick<BulkLoadOptions, 'signal'> = {},
+): Promise<void> {
+  options.signal?.throwIfAborted()
+  if (!database.capabilities.copy) return insertLines(database, target, lines, options)
+  await database.session((session) => copy(session, target, 'text', options, (send) => send(lines)))
+}
+
 async function copyRows(
   session: Session,
   target: BulkLoadTarget,
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: BulkLoadOptions,
 ): Promise<number> {
-  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
-  const table = qualified(target.schema, target.table)
-  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
-  let failure: unknown
-  stream.on('error', (error) => {
-    failure ??= error
-  })
-  const encoder = new CopyEncoder(target.columns)
-  let rows = 0
-  const flush = async () => {
-    if (failure) throw failure
-    if (!stream.write(encoder.take())) await drained(stream)
-    if (failure) throw failure
-  }
-  try {
+  return copy(session, target, 'binary', options, async (send, sent) => {
+    const encoder = new CopyEncoder(target.columns)
     for await (const batch of batches) {
       options.signal?.throwIfAborted()
       for (const row of batch) {
         encoder.write(row)
-        rows++
-        if (encoder.size >= COPY_CHUNK) await flush()
+        sent.rows++
+        if (encoder.size >= COPY_CHUNK) await send(encoder.take())
       }
-      options.onRows?.(rows)
+      options.onRows?.(sent.rows)
     }
     encoder.end()
-    await flush()
+    await send(encoder.take())
+  })
+}
+
+/** One COPY, fed by `write`, which keeps count of the rows sent; returns their number. */
+async function copy(
+  session: Session,
+  target: CopyTextTarget,
+  format: 'text' | 'binary',
+  options: BulkLoadOptions,
+  write: (send: (bytes: Buffer) => Promise<void>, sent: { rows: number }) => Promise<void>,
+): Promise<number> {
+  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
+  const table = qualified(target.schema, target.table)
+  // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
+  const staging = target.schema === STAGING_SCHEMA
+  if (staging) await session.query('begin; set local synchronous_commit to off')
+  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format ${format})`))
+  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  failed.catch(ignore)
+  let failure: unknown
+  stream.on('error', (error) => {
+    failure ??= error
+    fail(error)
+  })
+  const send = async (bytes: Buffer) => {
+    if (failure) throw failure
+    if (!stream.write(bytes)) await Promise.race([drained(stream), failed])
+    if (failure) throw failure
+  }
+  const sent = { rows: 0 }
+  try {
+    await write(send, sent)
     stream.end()
-    if (!stream.writableFinished) await once(stream, 'finish')
-    return rows
+    if (!stream.writableFinished) await Promise.race([once(stream, 'finish'), failed])
+    if (staging) await session.query('commit')
+    return sent.rows
   } catch (error) {
     // The server forgets the rows; the connection is usable again once it has said so.
-    if (!stream.destroyed) {
-      stream.destroy()
-      await session.client.query('select 1').catch(ignore)
-    }
-    throw wrap(error, target, rows, options.signal)
+    if (!stream.destroyed) stream.destroy()
+    await session.client.query('rollback').catch(ignore)
+    throw wrap(error, target, sent.rows, options.signal)
   }
+}
+
+async function insertLines(
+  database: Database,
+  target: CopyTextTarget,
+  lines: Buffer,
+  options: BulkLoadOptions,
+): Promise<void> {
+  const insert = insertStatement(target)
+  const rows = decodeCopyText(lines)
+  try {
+    for (let at = 0; at < rows.length; at += INSERT_ROWS) {
+      options.signal?.throwIfAborted()
+      const batch = rows.slice(at, at + INSERT_ROWS)
+      await database.query(
+        insert,
+        target.columns.map((_, i) => batch.map((row) => row[i])),
+      )
+    }
+  } catch (error) {
+    throw wrap(error, target, rows.length, options.signal)
+  }
+}
+
+/** Takes one array of texts for each column. */
+function insertStatement({ schema, table, columns }: CopyTextTarget): string {
+  const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
+  const parameters = columns.map((_, i) => `$${i + 1}::text[]`).join(', ')
+  const casts = columns.map((column, i) => `(u.c${i})::${column.type}`).join(', ')
+  const aliases = columns.map((_, i) => `c${i}`).join(', ')
+  return `insert into ${qualified(schema, table)} (${names}) select ${casts} from unnest(${parameters}) as u(${aliases})`
 }
 
 async function insertRows(
@@ -93,11 +170,7 @@ async function insertRows(
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: BulkLoadOptions,
 ): Promise<number> {
-  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
-  const parameters = target.columns.map((_, i) => `$${i + 1}::text[]`).join(', ')
-  const casts = target.columns.map((column, i) => `(u.c${i})::${column.type}`).join(', ')
-  const aliases = target.columns.map((_, i) => `c${i}`).join(', ')
-  const text = `insert into ${qualified(target.schema, target.table)} (${names}) select ${casts} from unnest(${parameters}) as u(${aliases})`
+  const text = insertStatement(target)
   let pending: (string | null)[][] = target.columns.map(() => [])
   let bytes = 0
   let rows = 0
@@ -165,7 +238,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: AbortSignal | undefined): unknown {
+function wrap(error: unknown, target: CopyTextTarget, rows: number, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof TerraneError) return error
   const mapped = mapConnectionError(error)

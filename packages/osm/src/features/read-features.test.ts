@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest'
 import type { OsmElement, OsmTags } from '../element.ts'
 import { PbfReader } from '../pbf/read.ts'
 import { writePbf } from '../pbf/write.ts'
+import type { OsmReader } from '../reader.ts'
 import { bytesSource } from '../source.ts'
+import { XmlReader } from '../xml/read.ts'
 import { AREA, LINE, LINES, POINT } from './feature.ts'
 import type { OsmFeature } from './feature.ts'
 import { readFeatures } from './read-features.ts'
@@ -28,10 +30,13 @@ const relation = (id: number, ways: number[], tags: OsmTags, role = 'outer'): Os
 })
 
 /** Features as texts: element, tag, kind, and the number of lines or polygons and points. */
-async function features(elements: readonly OsmElement[], options?: ReadFeaturesOptions) {
+function features(elements: readonly OsmElement[], options?: ReadFeaturesOptions) {
+  return featuresOf(new PbfReader(bytesSource(Buffer.concat([...writePbf(elements, { blockSize: 3 })]))), options)
+}
+
+async function featuresOf(reader: OsmReader, options?: ReadFeaturesOptions) {
   const found: string[] = []
   const tags = new TagView(['a', 'type'])
-  const reader = new PbfReader(bytesSource(Buffer.concat([...writePbf(elements, { blockSize: 3 })])))
   const result = await readFeatures(
     reader,
     {
@@ -124,6 +129,15 @@ describe('elements become features', () => {
     ])
     expect(found).toEqual(['open way 1 road line 1/3'])
     expect(counts.withoutGeometry).toBe(2)
+  })
+
+  test('from locations that stand with the ways, and from nodes where a way has none', async () => {
+    const text = `<osm><node id="1" lon="0" lat="0"/><node id="2" lon="0.1" lat="0"/>
+      <way id="1"><nd ref="1"/><nd ref="2"/><tag k="a" v="road"/></way>
+      <way id="2"><nd ref="1"/><nd ref="8" lon="0.1" lat="0.1"/><nd ref="9" lon="0.2" lat="0"/><tag k="a" v="lane"/></way></osm>`
+    const { found, counts } = await featuresOf(new XmlReader(bytesSource(Buffer.from(text))))
+    expect(found).toEqual(['open way 1 road line 1/2', 'open way 2 lane line 1/3'])
+    expect(counts.missingNodes).toBe(0)
   })
 
   test('once each, and areas only when their lines do not cross', async () => {

@@ -266,15 +266,18 @@ class FeatureBuilder implements OsmFeature {
     let count = 0
     let missing = 0
     for (let i = from; i < to; i++) {
-      let x: number
-      let y: number
+      let x = UNDEFINED_COORDINATE
+      let y = UNDEFINED_COORDINATE
       if (ways.hasLocations) {
         x = ways.refLon[i]!
         y = ways.refLat[i]!
-      } else {
+      }
+      if (x === UNDEFINED_COORDINATE) {
         const row = index.find(ways.refs[i]!)
-        x = row < 0 ? UNDEFINED_COORDINATE : index.lon(row)
-        y = row < 0 ? UNDEFINED_COORDINATE : index.lat(row)
+        if (row >= 0) {
+          x = index.lon(row)
+          y = index.lat(row)
+        }
       }
       if (x === UNDEFINED_COORDINATE) missing++
       else if (count === 0 || x !== lon[count - 1] || y !== lat[count - 1]) {

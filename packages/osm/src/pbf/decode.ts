@@ -180,19 +180,9 @@ function decodeWay(bytes: Uint8Array, pos: number, end: number, block: BlockColu
     if (most > ways.refs.length) block.reserveRefs(most)
     last = readDeltas(bytes, fieldStart[refField]!, fieldEnd[refField]!, ways.refs, first)
   }
-  if (hasBytes(latField) && hasBytes(lonField)) {
-    block.reserveLocations(last)
-    if (!ways.hasLocations) {
-      ways.refLon.fill(UNDEFINED_COORDINATE, 0, first)
-      ways.refLat.fill(UNDEFINED_COORDINATE, 0, first)
-      ways.hasLocations = true
-    }
-    readLocations(bytes, lonField, latField, ways.refLon, ways.refLat, first, last - first, scale)
-  } else if (ways.hasLocations) {
-    block.reserveLocations(last)
-    ways.refLon.fill(UNDEFINED_COORDINATE, first, last)
-    ways.refLat.fill(UNDEFINED_COORDINATE, first, last)
-  }
+  const located = hasBytes(latField) && hasBytes(lonField)
+  if (located || ways.hasLocations) block.startLocations(first, last)
+  if (located) readLocations(bytes, lonField, latField, ways.refLon, ways.refLat, first, last - first, scale)
   ways.ids[row] = readSigned(bytes, 1, 'id')
   ways.refOffsets[row + 1] = last
   ways.count = row + 1

@@ -25,7 +25,7 @@ export function readColumn(kind: ColumnKind, text: string | null): ColumnValue {
     case 'integer':
       return readInteger(text)
     case 'number':
-      return readNumber(text)
+      return readQuantity(text)?.value ?? null
     case 'metres':
       return readMetres(text)
     case 'kmh':
@@ -43,26 +43,34 @@ function readInteger(text: string | null): number | null {
   return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null
 }
 
-function readNumber(text: string | null): number | null {
-  const digits = text === null ? null : /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)/.exec(text)
-  return digits?.[1] === undefined ? null : Number(digits[1].replace(',', '.'))
+interface Quantity {
+  readonly value: number
+  /** Letters that stand right behind the number, in lower case; the empty string when there are none. */
+  readonly unit: string
 }
 
+/** A number with what may be its unit, then the end or what separates it from other things, but no further digits. */
+const QUANTITY = /^\s*([+-]?\d{1,15}(?:[.,]\d{1,15})?)\s*([a-z]*)(?![a-z]|\s*\d)/i
+
+function readQuantity(text: string | null): Quantity | null {
+  const [, digits, unit] = (text === null ? null : QUANTITY.exec(text)) ?? []
+  return digits === undefined ? null : { value: Number(digits.replace(',', '.')), unit: (unit ?? '').toLowerCase() }
+}
+
+const METRES_PER_UNIT: Readonly<Record<string, number>> = { '': 1, m: 1, ft: 0.3048, feet: 0.3048, km: 1000 }
+
 function readMetres(text: string | null): number | null {
-  const value = readNumber(text)
-  if (value === null || text === null) return null
-  const feet = /^\s*\d+\s*'\s*(?:(\d+(?:\.\d+)?)\s*")?/.exec(text)
-  if (feet) return value * 0.3048 + Number(feet[1] ?? 0) * 0.0254
-  const unit = /[a-z]+\s*$/i.exec(text)?.[0].trim().toLowerCase()
-  if (unit === undefined || unit === 'm') return value
-  if (unit === 'ft' || unit === 'feet') return value * 0.3048
-  if (unit === 'km') return value * 1000
-  return null
+  const feet = /^\s*(\d+)\s*'\s*(?:(\d+(?:\.\d+)?)\s*")?/.exec(text ?? '')
+  if (feet) return Number(feet[1]) * 0.3048 + Number(feet[2] ?? 0) * 0.0254
+  const quantity = readQuantity(text)
+  const metres = quantity === null ? undefined : METRES_PER_UNIT[quantity.unit]
+  return metres === undefined ? null : quantity!.value * metres
 }
 
 function readKmh(text: string | null): number | null {
-  const value = readNumber(text)
-  if (value === null || text === null) return null
-  const rounded = Math.round(/mph/i.test(text) ? value * 1.609344 : /knots/i.test(text) ? value * 1.852 : value)
+  const quantity = readQuantity(text)
+  if (quantity === null) return null
+  const { value, unit } = quantity
+  const rounded = Math.round(unit === 'mph' ? value * 1.609344 : unit === 'knots' ? value * 1.852 : value)
   return rounded > 0 && rounded < 1000 ? rounded : null
 }

@@ -1,10 +1,15 @@
 import { BlockColumns, NODE, RELATION, UNDEFINED_COORDINATE, WAY, reserveTags } from '../block.ts'
 import type { Kinds, OsmHeader, TagColumns } from '../block.ts'
-import { osmMalformed, osmUnsupported } from '../errors.ts'
+import { osmMalformed, osmTooLarge, osmUnsupported } from '../errors.ts'
 import { decodeText } from './scan.ts'
 import type { Attributes, XmlHandler } from './scan.ts'
 
 const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, relation: RELATION }
+
+/** OSM ends at 2,000 nodes of a way and 32,000 members: an element with more than this is an attack. */
+const MAX_PARTS = 1 << 20
+/** Characters kept of what a server remarks. */
+const MAX_REMARK = 1 << 16
 
 /**
  * Puts the elements of an OSM document into the columns of a block. An element enters when it closes, so that a block
@@ -12,17 +17,27 @@ const MEMBER_TYPES: Readonly<Record<string, number>> = { node: NODE, way: WAY, r
  */
 export class ElementCollector implements XmlHandler {
   readonly block = new BlockColumns()
-  elements = 0
+  /** Elements, tags and references in the block. */
+  rows = 0
   foundRoot = false
   readonly #kinds: Kinds
   readonly #strings = new Map<string, number>()
+  /** Tags and references of the element that is open. */
+  #parts = 0
   readonly #tags: string[] = []
   readonly #refs: number[] = []
+  /** Locations of the references, where they have any. */
+  readonly #refLon: number[] = []
+  readonly #refLat: number[] = []
+  #located = false
   readonly #types: number[] = []
   readonly #roles: string[] = []
   /** The element that is open, null when it is not wanted. */
   #element: 'node' | 'way' | 'relation' | null = null
+  /** Kind, id and version of the wanted element that came last. */
+  #kind: 'node' | 'way' | 'relation' | null = null
   #id = 0
+  #version: string | null = null
   #lon = UNDEFINED_COORDINATE
   #lat = UNDEFINED_COORDINATE
   #inRemark = false
@@ -40,7 +55,7 @@ export class ElementCollector implements XmlHandler {
     this.block.reset()
     this.block.strings.reset(new Uint8Array())
     this.#strings.clear()
-    this.elements = 0
+    this.rows = 0
   }
 
   open(name: string, attributes: Attributes): void {
@@ -65,10 +80,12 @@ export class ElementCollector implements XmlHandler {
         this.#start(name, attributes)
         return
       case 'tag':
-        if (this.#element) this.#tags.push(required(attributes, 'tag', 'k'), required(attributes, 'tag', 'v'))
+        if (!this.#element) return
+        this.#addPart()
+        this.#tags.push(required(attributes, 'tag', 'k'), required(attributes, 'tag', 'v'))
         return
       case 'nd':
-        if (this.#element) this.#refs.push(toId(required(attributes, 'nd', 'ref')))
+        if (this.#element) this.#reference(attributes)
         return
       case 'member':
         if (this.#element) this.#member(attributes)
@@ -85,11 +102,11 @@ export class ElementCollector implements XmlHandler {
     else if (name === 'way') this.#addWay()
     else this.#addRelation()
     this.#element = null
-    this.elements++
+    this.rows += 1 + this.#parts
   }
 
   text(text: string): void {
-    if (this.#inRemark) this.#remark += decodeText(text)
+    if (this.#inRemark && this.#remark.length < MAX_REMARK) this.#remark += decodeText(text).slice(0, MAX_REMARK)
   }
 
   header(): OsmHeader {
@@ -111,12 +128,42 @@ export class ElementCollector implements XmlHandler {
   #start(name: 'node' | 'way' | 'relation', attributes: Attributes): void {
     if (!this.foundRoot) throw osmUnsupported({ what: `its root is <${name}>, not <osm>` })
     const wanted = name === 'node' ? this.#kinds.nodes : name === 'way' ? this.#kinds.ways : this.#kinds.relations
-    const deleted = attributes.get('visible') === 'false' || attributes.get('action') === 'delete'
-    this.#element = wanted && !deleted ? name : null
+    this.#element = null
     this.#tags.length = this.#refs.length = this.#types.length = this.#roles.length = 0
-    if (!this.#element) return
-    this.#id = toId(required(attributes, name, 'id'))
-    if (name !== 'node') return
+    this.#refLon.length = this.#refLat.length = 0
+    this.#located = false
+    this.#parts = 0
+    if (!wanted) return
+    const id = toId(required(attributes, name, 'id'))
+    const version = attributes.get('version')
+    if (name === this.#kind && id === this.#id && version !== this.#version) {
+      throw osmUnsupported({ what: `it is a history, which holds ${name} ${id} in several versions` })
+    }
+    this.#kind = name
+    this.#id = id
+    this.#version = version
+    if (attributes.get('visible') === 'false' || attributes.get('action') === 'delete') return
+    this.#element = name
+    if (name === 'node') this.#readLocation(attributes)
+  }
+
+  /** A node of a way; its location may stand with it, as after `osmium add-locations-to-ways` and `out geom`. */
+  #reference(attributes: Attributes): void {
+    this.#addPart()
+    this.#refs.push(toId(required(attributes, 'nd', 'ref')))
+    this.#readLocation(attributes)
+    this.#refLon.push(this.#lon)
+    this.#refLat.push(this.#lat)
+    this.#located ||= this.#lon !== UNDEFINED_COORDINATE
+  }
+
+  #addPart(): void {
+    if (++this.#parts <= MAX_PARTS) return
+    const what = `The number of tags and references of ${this.#kind} ${this.#id}`
+    throw osmTooLarge({ what, size: this.#parts, limit: MAX_PARTS })
+  }
+
+  #readLocation(attributes: Attributes): void {
     this.#lon = toCoordinate(attributes.get('lon'), 180)
     this.#lat = toCoordinate(attributes.get('lat'), 90)
     if (this.#lon === UNDEFINED_COORDINATE || this.#lat === UNDEFINED_COORDINATE) {
@@ -125,6 +172,7 @@ export class ElementCollector implements XmlHandler {
   }
 
   #member(attributes: Attributes): void {
+    this.#addPart()
     const name = required(attributes, 'member', 'type')
     const type = MEMBER_TYPES[name]
     if (type === undefined) throw osmMalformed({ what: `a relation has a member of type "${name}"` })
@@ -148,8 +196,14 @@ export class ElementCollector implements XmlHandler {
     const first = ways.refOffsets[row]!
     this.block.reserveWays(row + 1)
     this.block.reserveRefs(first + this.#refs.length)
+    const last = first + this.#refs.length
     ways.refs.set(this.#refs, first)
-    ways.refOffsets[row + 1] = first + this.#refs.length
+    if (this.#located || ways.hasLocations) this.block.startLocations(first, last)
+    if (this.#located) {
+      ways.refLon.set(this.#refLon, first)
+      ways.refLat.set(this.#refLat, first)
+    }
+    ways.refOffsets[row + 1] = last
     this.#addRow(ways)
   }
 

@@ -2,6 +2,7 @@ import { TerraneError, seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
 import { randomElements } from '../../test/random-elements.ts'
 import { readElements } from '../../test/read-elements.ts'
+import { UNDEFINED_COORDINATE } from '../block.ts'
 import type { OsmElement } from '../element.ts'
 import { bytesSource } from '../source.ts'
 import { XmlReader } from './read.ts'
@@ -56,6 +57,22 @@ test('a node without a location, or outside the Earth', async () => {
   expect(nodes).toMatchObject([1, 2, 3].map((id) => ({ id, lon: Number.NaN, lat: Number.NaN })))
 })
 
+test('locations on ways, of some ways and some of their nodes', async () => {
+  const text = osm(`<way id="1"><nd ref="1"/></way>
+    <way id="2"><nd ref="1" lon="11" lat="48"/><nd ref="2"/><nd ref="3" lon="11.5" lat="-48"/></way>
+    <way id="3"><nd ref="1"/></way>`)
+  const found: unknown[] = []
+  await reader(text).read(({ ways }) => {
+    found.push(ways.hasLocations, [...ways.refLon.subarray(0, 5)], [...ways.refLat.subarray(0, 5)])
+  })
+  const none = UNDEFINED_COORDINATE
+  expect(found).toEqual([
+    true,
+    [none, 110_000_000, none, 115_000_000, none],
+    [none, 480_000_000, none, -480_000_000, none],
+  ])
+})
+
 test('what the file says of itself, with the remark of a server', async () => {
   const header = await reader(`<osm version="0.6" generator="Overpass API">
     <note>The data is from OpenStreetMap.</note><meta osm_base="2026-03-04T05:06:07Z"/>
@@ -69,11 +86,30 @@ test('what the file says of itself, with the remark of a server', async () => {
   })
 })
 
+test('a remark that goes on and on is cut, as are blocks of long ways', async () => {
+  const ways = Array.from({ length: 9 }, (_, id) => `<way id="${id}">${'<nd ref="1"/>'.repeat(30_000)}</way>`)
+  const remarks = '<remark>too much </remark>'.repeat(20_000)
+  const counts: number[] = []
+  const header = await reader(osm(ways.join('') + remarks)).read((block) => void counts.push(block.ways.count))
+  expect(counts).toEqual([3, 3, 3])
+  expect(header.remark?.length).toBeLessThan(70_000)
+})
+
 describe('bad files', () => {
   test.for<[string, string | Uint8Array, string]>([
     ['nothing', '', 'OSM_MALFORMED'],
     ['another document', '<html><body/></html>', 'OSM_UNSUPPORTED'],
     ['a change file', '<osmChange version="0.6"><modify/></osmChange>', 'OSM_UNSUPPORTED'],
+    [
+      'a history',
+      osm('<node id="1" version="1" lon="1" lat="1"/><node id="1" version="2" lon="1" lat="1"/>'),
+      'OSM_UNSUPPORTED',
+    ],
+    [
+      'a history of what is gone',
+      osm('<way id="1" version="1"/><way id="1" version="2" visible="false"/>'),
+      'OSM_UNSUPPORTED',
+    ],
     ['elements without a root', '<node id="1" lon="1" lat="1"/>', 'OSM_UNSUPPORTED'],
     ['a document type', `<!DOCTYPE osm [<!ENTITY a "b">]>${osm('')}`, 'OSM_UNSUPPORTED'],
     ['an unknown entity', osm('<node id="1"><tag k="a" v="&b;"/></node>'), 'OSM_MALFORMED'],
@@ -86,6 +122,12 @@ describe('bad files', () => {
     ['an attribute without quotes', osm('<node id=1/>'), 'OSM_MALFORMED'],
     ['a member of another kind', osm('<relation id="1"><member type="area" ref="1"/></relation>'), 'OSM_MALFORMED'],
     ['Latin-1', Buffer.from(osm('<node id="1"><tag k="a" v="\u00e4"/></node>'), 'latin1'), 'OSM_MALFORMED'],
+    ['tags without end', '<osm>'.padEnd(1000, '<a>'), 'OSM_MALFORMED'],
+    [
+      'a way of a million nodes and more',
+      osm(`<way id="1">${'<nd ref="1"/>'.repeat(2 ** 20 + 1)}</way>`),
+      'OSM_TOO_LARGE',
+    ],
     ['a tag of 3 MiB', `<osm><node id="${'1'.repeat(3 << 20)}"/></osm>`, 'OSM_TOO_LARGE'],
   ])('%s', async ([, text, code]) => {
     await expect(readElements(reader(text))).rejects.toMatchObject({ code })

@@ -5,7 +5,7 @@ import type { OsmSource } from '../source.ts'
 import { ElementCollector } from './collect.ts'
 import { XmlScanner } from './scan.ts'
 
-const BLOCK_ELEMENTS = 8000
+const BLOCK_ROWS = 1 << 16
 /** A piece of text holds some hundred elements: blocks stay near their size. */
 const PIECE_BYTES = 1 << 16
 const ALL: Kinds = { nodes: true, ways: true, relations: true }
@@ -31,7 +31,7 @@ export class XmlReader implements OsmReader {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
         options.signal?.throwIfAborted()
         scanner.push(chunk.subarray(at, at + PIECE_BYTES))
-        if (collector.elements >= BLOCK_ELEMENTS) {
+        if (collector.rows >= BLOCK_ROWS) {
           await visit(collector.block)
           collector.startBlock()
         }
@@ -40,7 +40,7 @@ export class XmlReader implements OsmReader {
       options.onBytes?.(offset)
     }
     scanner.end()
-    if (collector.elements > 0) await visit(collector.block)
+    if (collector.rows > 0) await visit(collector.block)
     if (!collector.foundRoot) throw osmMalformed({ what: 'it is empty' })
     return collector.header()
   }

@@ -3,6 +3,9 @@ import { osmMalformed, osmTooLarge, osmTruncated, osmUnsupported } from '../erro
 /** OSM values have at most 255 characters: a tag of this length is not OSM. */
 const MAX_TAG_LENGTH = 1 << 20
 
+/** An OSM document is four tags deep. */
+const MAX_DEPTH = 100
+
 /** Receives the parts of a document in order. `attributes` is valid during the call. */
 export interface XmlHandler {
   open(name: string, attributes: Attributes): void
@@ -130,7 +133,7 @@ export class XmlScanner {
     }
     this.#handler.open(name, this.#attributes)
     if (empty) this.#handler.close(name)
-    else this.#open.push(name)
+    else if (this.#open.push(name) > MAX_DEPTH) throw this.#malformed(`its tags are more than ${MAX_DEPTH} deep`)
   }
 
   #malformed(what: string): Error {

@@ -45,7 +45,7 @@ export async function buildGraph(
   step('ways', 0)
   const { ways, restrictions, bicycleRoutes } = await collectWays(readers, options.signal)
   step('nodes', 1)
-  const nodes = new NodeIndex(ways.map((way) => way.refs))
+  const nodes = new NodeIndex(ways)
   await nodes.load(readers, options.signal)
   step('links', 2)
   const links = cutIntoLinks(ways, nodes)

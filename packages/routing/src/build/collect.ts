@@ -11,6 +11,8 @@ export interface CollectedWay {
   readonly facts: WayFacts
   /** Ids of its nodes, at least two. */
   readonly refs: Float64Array
+  /** Where they are, in degrees times 10⁷, if the file keeps that on its ways: it may lack the nodes then. */
+  readonly located: { readonly lon: Int32Array; readonly lat: Int32Array } | null
 }
 
 export interface Collected {
@@ -61,7 +63,12 @@ function collectWaysOf({ ways, strings }: OsmBlock, into: Map<number, CollectedW
     if (!maybeWay(tags)) continue
     if (ways.refs[begin] === ways.refs[end - 1] && AREA_KEYS.some((key) => tags.has(key))) continue
     const facts = wayFacts(tags)
-    if (facts !== null) into.set(id, { id, facts, refs: ways.refs.slice(begin, end) })
+    if (facts === null) continue
+    const located = ways.hasLocations && {
+      lon: ways.refLon.slice(begin, end),
+      lat: ways.refLat.slice(begin, end),
+    }
+    into.set(id, { id, facts, refs: ways.refs.slice(begin, end), located: located || null })
   }
 }
 

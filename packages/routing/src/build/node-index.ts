@@ -1,7 +1,7 @@
 import type { OsmReader } from '@terrane/osm'
 import { UNDEFINED_COORDINATE } from '@terrane/osm'
 
-import { tagMap } from './collect.ts'
+import { type CollectedWay, tagMap } from './collect.ts'
 import { nodeFacts, type NodeFacts, PLAIN_NODE } from './tags/node.ts'
 
 /** Where the nodes of the network are. Nodes are numbered in ascending order of their ids. */
@@ -13,8 +13,11 @@ export class NodeIndex {
   readonly lat: Int32Array
   readonly #facts = new Map<number, NodeFacts>()
 
-  constructor(refs: readonly Float64Array[]) {
-    this.ids = distinct(refs)
+  readonly #ways: readonly CollectedWay[]
+
+  constructor(ways: readonly CollectedWay[]) {
+    this.#ways = ways
+    this.ids = distinct(ways.map((way) => way.refs))
     this.lon = new Int32Array(this.ids.length).fill(UNDEFINED_COORDINATE)
     this.lat = new Int32Array(this.ids.length).fill(UNDEFINED_COORDINATE)
   }
@@ -41,7 +44,10 @@ export class NodeIndex {
     return this.#facts.get(node) ?? PLAIN_NODE
   }
 
-  /** Second pass over the files: coordinates of all nodes and the tags of those that have some. */
+  /**
+   * Second pass over the files: coordinates of all nodes and the tags of those that have some. What the files keep on
+   * their ways only comes from there.
+   */
   async load(readers: readonly OsmReader[], signal?: AbortSignal): Promise<void> {
     for (const reader of readers) {
       await reader.read(
@@ -57,6 +63,16 @@ export class NodeIndex {
         },
         { kinds: { nodes: true }, ...(signal && { signal }) },
       )
+    }
+    for (const way of this.#ways) if (way.located) this.#locate(way.refs, way.located)
+  }
+
+  #locate(refs: Float64Array, { lon, lat }: NonNullable<CollectedWay['located']>): void {
+    for (const [i, ref] of refs.entries()) {
+      const node = this.find(ref)
+      if (this.has(node) || lon[i] === UNDEFINED_COORDINATE) continue
+      this.lon[node] = lon[i]!
+      this.lat[node] = lat[i]!
     }
   }
 }

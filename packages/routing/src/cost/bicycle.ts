@@ -2,7 +2,9 @@ import { Access, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
+import { Exclusions } from './exclusions.ts'
 import type { CostOptions } from './options.ts'
+import { Rights } from './rights.ts'
 import { Transitions } from './transitions.ts'
 
 /** Seconds and stress of turns by kind, clockwise from straight on, where one drives on the right. */
@@ -45,6 +47,8 @@ export class BicycleCosting implements Costing {
   readonly access = Access.bicycle
   readonly travelMode = 'bicycle'
   readonly travelType: string
+  readonly exclusions: Exclusions
+  readonly rights: Rights
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -62,6 +66,8 @@ export class BicycleCosting implements Costing {
   constructor(graph: Graph, options: CostOptions) {
     this.#graph = graph
     this.options = options
+    this.exclusions = new Exclusions(graph, 'bicycle', options)
+    this.rights = new Rights(graph, this.access, options)
     this.travelType = String(options.bicycle_type)
     this.#transitions = new Transitions(graph, options, 'other')
     this.#shortest = options.shortest === true
@@ -83,17 +89,16 @@ export class BicycleCosting implements Costing {
 
   snapOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if (get(info, EdgeField.use) === Use.steps || (get(info, EdgeField.access) & this.access) === 0) return false
+    if (get(info, EdgeField.use) === Use.steps || !this.rights.edge(edge)) return false
     return this.#avoidBadSurfaces !== 1 || get(info, EdgeField.surface) <= this.#worstSurface
   }
 
   edgeOpen(edge: number): boolean {
-    const info = this.#graph.edgeInfo[edge]!
-    return (get(info, EdgeField.access) & this.access) !== 0 && get(info, EdgeField.surface) <= this.#worstSurface
+    return this.rights.edge(edge) && get(this.#graph.edgeInfo[edge]!, EdgeField.surface) <= this.#worstSurface
   }
 
   nodeOpen(node: number): boolean {
-    return (get(this.#graph.nodeInfo[node]!, NodeField.access) & this.access) !== 0
+    return this.rights.node(node)
   }
 
   edgeSeconds(edge: number): number {
@@ -137,8 +142,8 @@ export class BicycleCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number): number {
-    const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
-    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+    if (!this.rights.turn(turn)) return Infinity
+    return this.exclusions.penalty(from, to) + this.pathTurnCost(from, to, turn)
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {

@@ -1,4 +1,6 @@
+import type { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
+import type { Rights } from './rights.ts'
 
 /** Part of the network that modes share: they may travel the same kinds of edges. */
 export type Family = 'motor' | 'bicycle' | 'foot'
@@ -13,9 +15,11 @@ export interface Costing {
   readonly options: CostOptions
   /** Bit of the access masks that this mode needs. */
   readonly access: number
+  readonly rights: Rights
   /** Names that guidance uses for the mode. */
   readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
   readonly travelType: string
+  readonly exclusions: Exclusions
 
   /** Whether an edge may be used at all. */
   edgeOpen(edge: number): boolean

@@ -2,7 +2,9 @@ import { Access, Limit, RoadClass, Surface, Turn, Use } from '../graph/attribute
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
+import { Exclusions } from './exclusions.ts'
 import type { CostOptions, Mode } from './options.ts'
+import { Rights } from './rights.ts'
 import { Transitions } from './transitions.ts'
 import { turnTime } from './turn-time.ts'
 
@@ -62,6 +64,8 @@ export class MotorCosting implements Costing {
   readonly access: number
   readonly travelMode = 'drive'
   readonly travelType: string
+  readonly exclusions: Exclusions
+  readonly rights: Rights
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -74,7 +78,6 @@ export class MotorCosting implements Costing {
   readonly #worstSurface: number
   /** What the largest vehicle of the options breaks, by kind of limit; infinite limits are not checked. */
   readonly #vehicle: Float64Array
-  readonly #excludes: boolean
   readonly #number: (name: string) => number
 
   constructor(graph: Graph, mode: MotorMode, options: CostOptions) {
@@ -84,6 +87,8 @@ export class MotorCosting implements Costing {
     this.travelType = TRAVEL_TYPES[mode]
     this.#graph = graph
     this.#transitions = new Transitions(graph, options, mode === 'truck' ? 'truck' : 'other')
+    this.exclusions = new Exclusions(graph, mode, options)
+    this.rights = new Rights(graph, this.access, options)
     this.#number = (name) => Number(options[name] ?? 0)
     this.#shortest = options.shortest === true
     this.#fixedSpeed = this.#number('fixed_speed')
@@ -95,27 +100,27 @@ export class MotorCosting implements Costing {
     this.#worstSurface =
       mode === 'motor_scooter' ? Surface.dirt : mode === 'motorcycle' ? Surface.impassable : Surface.path
     this.#vehicle = vehicleOf(mode, options)
-    this.#excludes = Object.entries(options).some(([name, value]) => name.startsWith('exclude_') && value === true)
   }
 
   snapOpen(edge: number): boolean {
-    return (get(this.#graph.edgeInfo[edge]!, EdgeField.access) & this.access) !== 0
+    return this.rights.edge(edge)
   }
 
   edgeOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if ((get(info, EdgeField.access) & this.access) === 0) {
+    if (!this.rights.edge(edge)) {
       const tolerated = this.mode === 'truck' && this.#number('hgv_no_access_penalty') < 43200
       if (!tolerated || (get(info, EdgeField.access) & Access.car) === 0) return false
     }
     if (get(info, EdgeField.surface) > this.#worstSurface) return false
-    return get(this.#graph.edgeFlags[edge]!, FlagField.limits) === 0 || this.#fits(edge)
+    const limited = get(this.#graph.edgeFlags[edge]!, FlagField.limits) === 1 && !this.rights.ignoresLimits
+    return !limited || this.#fits(edge)
   }
 
   nodeOpen(node: number): boolean {
     const info = this.#graph.nodeInfo[node]!
     if (this.options.exclude_cash_only_tolls === true && get(info, NodeField.cashOnlyToll) === 1) return false
-    return (get(info, NodeField.access) & this.access) !== 0
+    return this.rights.node(node)
   }
 
   edgeSeconds(edge: number): number {
@@ -135,11 +140,10 @@ export class MotorCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number, internal: boolean): number {
-    if ((get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true)
-      return Infinity
-    if (this.#excludes && this.#excluded(from, to)) return Infinity
+    if (!this.rights.turn(turn)) return Infinity
     const through = this.#transitions.leavesDestinationOnly(from, to) ? THROUGH_PENALTY : 0
-    return through + this.#turnCost(from, to, turn, internal && !TWO_WHEELED.has(this.mode))
+    const turned = this.#turnCost(from, to, turn, internal && !TWO_WHEELED.has(this.mode))
+    return through + this.exclusions.penalty(from, to) + turned
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {
@@ -151,7 +155,8 @@ export class MotorCosting implements Costing {
     if (this.mode === 'truck') cost += this.#truckTransition(from, to)
     const impact = get(turn, TurnField.stopImpact)
     if (impact > 0 && !this.#shortest) cost += this.#stopCost(from, to, turn, impact, internal)
-    return cost * (1 - this.#distanceShare)
+    // Taxis weigh distance on streets only.
+    return this.mode === 'taxi' ? cost : cost * (1 - this.#distanceShare)
   }
 
   turnSeconds(from: number, to: number, turn: number): number {
@@ -272,24 +277,6 @@ export class MotorCosting implements Costing {
     return (turning ? cost : cost * impact) * STOP_DENSITY[get(node, NodeField.density)]!
   }
 
-  #excluded(from: number, to: number): boolean {
-    const { edgeInfo, edgeTraffic } = this.#graph
-    const enters = (has: (edge: number) => boolean): boolean => has(to) && !has(from)
-    const traffic = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
-      get(edgeTraffic[edge]!, TrafficField[field]) === 1
-    const { options } = this
-    return (
-      (options.exclude_unpaved === true &&
-        enters((edge) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted)) ||
-      (options.exclude_bridges === true && enters(traffic('bridge'))) ||
-      (options.exclude_tunnels === true && enters(traffic('tunnel'))) ||
-      (options.exclude_tolls === true && enters(traffic('toll'))) ||
-      (options.exclude_highways === true &&
-        enters((edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway)) ||
-      (options.exclude_ferries === true && enters((edge) => FERRIES.has(get(edgeInfo[edge]!, EdgeField.use))))
-    )
-  }
-
   /** Whether the vehicle keeps all limits of an edge. */
   #fits(edge: number): boolean {
     const { limitEdge, limitType, limitValue } = this.#graph
@@ -304,8 +291,6 @@ export class MotorCosting implements Costing {
 
 /** Modes for which turning around inside a crossing is like any other turns. */
 const TWO_WHEELED = new Set<Mode>(['motorcycle', 'motor_scooter'])
-
-const FERRIES = new Set<number>([Use.ferry, Use.railFerry])
 
 function firstAtLeast(values: Uint32Array, wanted: number): number {
   let low = 0

@@ -1,3 +1,5 @@
+import { flagOf, integerOf, isObject, numberOf, textOf } from '../request/read.ts'
+
 /** The ways to travel that a request can name. */
 export const MODES = ['auto', 'bicycle', 'pedestrian', 'truck', 'bus', 'motor_scooter', 'motorcycle', 'taxi'] as const
 export type Mode = (typeof MODES)[number]
@@ -41,6 +43,9 @@ const COMMON: OptionTable = {
   fixed_speed: [0, 0, 252],
   shortest: false,
   ignore_restrictions: false,
+  ignore_non_vehicular_restrictions: false,
+  ignore_oneways: false,
+  ignore_access: false,
 }
 
 const TOLL_BOOTHS: OptionTable = { toll_booth_cost: seconds(15), toll_booth_penalty: seconds(0) }
@@ -139,10 +144,9 @@ const CYCLING_SPEEDS: Readonly<Record<string, number>> = { road: 25, cross: 20, 
  * options are equal texts.
  */
 export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
-  const said =
-    typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
+  const said = isObject(given) ? given : {}
   const options: Record<string, number | boolean | string> = {}
-  for (const [name, rule] of Object.entries(TABLES[mode])) options[name] = readOption(rule, said[name])
+  for (const [name, rule] of Object.entries(TABLES[mode])) options[name] = readOption(name, rule, said[name])
   if (mode === 'bicycle') options.cycling_speed ||= CYCLING_SPEEDS[options.bicycle_type as string]!
   if (mode === 'pedestrian') {
     const wheelchair = options.type === 'wheelchair'
@@ -152,19 +156,15 @@ export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
   return options
 }
 
-function readOption(rule: OptionTable[string], value: unknown): number | boolean | string {
-  if (typeof rule === 'boolean')
-    return value === undefined ? rule : value === true || value === 1 || value === 'true' || value === '1'
+function readOption(name: string, rule: OptionTable[string], value: unknown): number | boolean | string {
+  if (typeof rule === 'boolean') return flagOf(value) ?? rule
   if (typeof rule[0] === 'string') {
-    const name = typeof value === 'string' ? value.toLowerCase() : ''
-    return (rule as readonly string[]).includes(name) ? name : rule[0]
+    const kind = textOf(value)?.toLowerCase() ?? ''
+    return (rule as readonly string[]).includes(kind) ? kind : rule[0]
   }
   const [least, fallback, most] = rule as Range
-  const number =
-    typeof value === 'string' && value.trim() !== ''
-      ? Number(value)
-      : typeof value === 'boolean'
-        ? Number(value)
-        : value
-  return typeof number === 'number' && number >= least && number <= most ? number : fallback
+  const number = WHOLE.has(name) ? integerOf(value) : numberOf(value)
+  return number !== null && number >= least && number <= most ? number : fallback
 }
+
+const WHOLE = new Set(['axle_count', 'fixed_speed', 'max_hiking_difficulty', 'top_speed'])

@@ -2,7 +2,9 @@ import { Access, NodeType, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
+import { Exclusions } from './exclusions.ts'
 import type { CostOptions } from './options.ts'
+import { Rights } from './rights.ts'
 import { Transitions } from './transitions.ts'
 
 /** Seconds to cross an intersection, by how likely one has to stop. */
@@ -20,6 +22,8 @@ export class PedestrianCosting implements Costing {
   readonly access: number
   readonly travelMode = 'pedestrian'
   readonly travelType: string
+  readonly exclusions: Exclusions
+  readonly rights: Rights
   readonly #graph: Graph
   readonly #transitions: Transitions
   readonly #shortest: boolean
@@ -31,8 +35,10 @@ export class PedestrianCosting implements Costing {
   constructor(graph: Graph, options: CostOptions) {
     this.#graph = graph
     this.options = options
+    this.exclusions = new Exclusions(graph, 'pedestrian', options)
     const wheelchair = options.type === 'wheelchair'
     this.access = wheelchair ? Access.wheelchair : Access.foot
+    this.rights = new Rights(graph, this.access, options)
     this.travelType = String(options.type)
     this.#transitions = new Transitions(graph, options, 'foot')
     this.#shortest = options.shortest === true
@@ -50,19 +56,18 @@ export class PedestrianCosting implements Costing {
 
   snapOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if ((get(info, EdgeField.access) & this.access) === 0 || get(info, EdgeField.use) >= Use.railFerry) return false
+    if (!this.rights.edge(edge) || get(info, EdgeField.use) >= Use.railFerry) return false
     return get(info, EdgeField.hikingDifficulty) <= this.#mostDifficult
   }
 
   edgeOpen(edge: number): boolean {
     const info = this.#graph.edgeInfo[edge]!
-    if ((get(info, EdgeField.access) & this.access) === 0 || get(info, EdgeField.surface) > this.#worstSurface)
-      return false
+    if (!this.rights.edge(edge) || get(info, EdgeField.surface) > this.#worstSurface) return false
     return get(info, EdgeField.hikingDifficulty) <= this.#mostDifficult
   }
 
   nodeOpen(node: number): boolean {
-    return (get(this.#graph.nodeInfo[node]!, NodeField.access) & this.access) !== 0
+    return this.rights.node(node)
   }
 
   edgeSeconds(edge: number): number {
@@ -86,8 +91,8 @@ export class PedestrianCosting implements Costing {
   }
 
   turnCost(from: number, to: number, turn: number): number {
-    const forbidden = (get(turn, TurnField.forbidden) & this.access) !== 0 && this.options.ignore_restrictions !== true
-    return forbidden ? Infinity : this.pathTurnCost(from, to, turn)
+    if (!this.rights.turn(turn)) return Infinity
+    return this.exclusions.penalty(from, to) + this.pathTurnCost(from, to, turn)
   }
 
   pathTurnCost(from: number, to: number, turn: number): number {

@@ -100,9 +100,10 @@ export function headerChecksum(buffer: ArrayBufferLike, value?: number): number 
   return header[CHECKSUM_WORD]!
 }
 
-/** What a checksum is made of: all that follows the header. */
-export function contentOf(buffer: ArrayBufferLike): Uint8Array {
-  return new Uint8Array(buffer, HEADER_BYTES)
+/** What a checksum is made of: all that follows the header, or what of it lies between two offsets. */
+export function contentOf(buffer: ArrayBufferLike, begin = 0, end = buffer.byteLength): Uint8Array {
+  const first = Math.min(end, Math.max(begin, HEADER_BYTES))
+  return new Uint8Array(buffer, first, end - first)
 }
 
 function readDirectory(bytes: Uint8Array): Directory {

@@ -1,10 +1,15 @@
 import type { Maneuver } from './maneuver.ts'
 import { combineManeuvers } from './rules/combine.ts'
 import { produceManeuvers, type Sides } from './rules/produce.ts'
-import { refineManeuvers } from './rules/refine.ts'
+import { joinRoundaboutExits, refineManeuvers } from './rules/refine.ts'
 import type { GuidedLeg } from './steps.ts'
 
-/** What a traveller has to do on a leg, in order: the departure, the maneuvers between, the arrival. */
-export function guideLeg(leg: GuidedLeg, sides: Sides): Maneuver[] {
-  return refineManeuvers(leg, combineManeuvers(leg, produceManeuvers(leg, sides)))
+/**
+ * What a traveller has to do on a leg, in order: the departure, the maneuvers between, the arrival.
+ *
+ * @param roundaboutExits whether leaving a roundabout is a maneuver of its own
+ */
+export function guideLeg(leg: GuidedLeg, sides: Sides, roundaboutExits: boolean): Maneuver[] {
+  const maneuvers = refineManeuvers(leg, combineManeuvers(leg, produceManeuvers(leg, sides)))
+  return roundaboutExits ? maneuvers : joinRoundaboutExits(maneuvers)
 }

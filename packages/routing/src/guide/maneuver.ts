@@ -123,6 +123,8 @@ export interface Maneuver {
   exitNames: readonly Name[]
   exitBeginNames: readonly Name[]
   exitSigns: Signs
+  /** The maneuver of leaving the roundabout, where it was made part of this one. */
+  joinedExit: Maneuver | null
 }
 
 /** A maneuver about which nothing is known yet. */
@@ -184,6 +186,7 @@ export function newManeuver(): Maneuver {
     exitNames: [],
     exitBeginNames: [],
     exitSigns: noSigns(),
+    joinedExit: null,
   }
 }
 

@@ -113,8 +113,8 @@ function drawEdge({ edgeShape, edgeInfo, firstPoint, pointLon, pointLat }: Graph
   const forward = get(edgeInfo[edge]!, EdgeField.forward) === 1
   for (let i = line.lon.length === 0 ? 0 : 1; i <= last - first; i++) {
     const point = forward ? first + i : last - i
-    line.lon.push(pointLon[point]! / 1e6)
-    line.lat.push(pointLat[point]! / 1e6)
+    line.lon.push(pointLon[point]! * 1e-6)
+    line.lat.push(pointLat[point]! * 1e-6)
   }
 }
 

@@ -85,6 +85,7 @@ class Narrator {
     const all = (sentence: Sentence): Narration => ({ ...this.#unannounced(sentence), alert: sentence(AHEAD) })
     const after = (named = false): { after: string } => ({ after: this.#after(maneuver, named) })
     const begun = maneuver.beginNames.length > 0
+    const { joinedExit } = maneuver
     switch (maneuver.kind) {
       case Kind.start:
       case Kind.startLeft:
@@ -121,6 +122,7 @@ class Narrator {
         return {
           ...all((style) => roundaboutSentence(phrases, style, maneuver, true)),
           ...succinct((style) => roundaboutSentence(phrases, style, maneuver, false)),
+          ...(joinedExit !== null && { after: this.#after(joinedExit, joinedExit.beginNames.length > 0) }),
         }
       case Kind.roundaboutExit:
         return {
@@ -238,8 +240,9 @@ interface Worded {
 
 function areClose({ maneuver, narration }: Worded, { maneuver: next }: Worded): boolean {
   const seconds = isStart(maneuver) ? CLOSE_SECONDS * 3 : CLOSE_SECONDS
-  if (narration.cue === '' || maneuver.basicSeconds >= seconds || isMerge(next) || maneuver.roundabout) return false
-  return !(maneuver.kind === Kind.roundaboutExit && next.roundabout)
+  if (narration.cue === '' || maneuver.basicSeconds >= seconds || isMerge(next)) return false
+  if (maneuver.roundabout && maneuver.joinedExit === null) return false
+  return !((maneuver.kind === Kind.roundaboutExit || maneuver.roundabout) && next.roundabout)
 }
 
 const RIGHTS = new Set<number>([

@@ -3,17 +3,18 @@ import { Worker } from 'node:worker_threads'
 import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
+import { buildStateGraph } from '../states/state-graph.ts'
 import { StateWeights } from '../states/weights.ts'
 import type { CustomizeTask } from './customize.worker.ts'
-import type { FamilyNetwork } from './family.ts'
+import { FamilyStates } from './family.ts'
 import type { Customized, Network } from './network.ts'
 
 /** A costing of a network, with what is known for searching under it. */
 export interface PreparedCosting {
   readonly costing: Costing
-  readonly family: FamilyNetwork
+  readonly family: FamilyStates
   readonly weights: StateWeights
-  /** Null until the hierarchy is customized. */
+  /** Null until the hierarchy is customized, and always where states have none. */
   readonly customized: Customized | null
 }
 
@@ -30,6 +31,7 @@ export class CostingStore {
   readonly #plain = new Map<string, PreparedCosting>()
   readonly #recent = new Map<string, PreparedCosting>()
   readonly #waiting = new Map<string, ((ready: boolean) => void)[]>()
+  #anywhere: FamilyStates | null = null
   #worker: Worker | null = null
   #closed = false
 
@@ -52,7 +54,7 @@ export class CostingStore {
     this.#recent.delete(key)
     this.#recent.set(key, known)
     if (this.#recent.size > this.#capacity) this.#recent.delete(this.#recent.keys().next().value!)
-    if (known.customized === null) this.#customize({ key, mode, options })
+    if (known.customized === null && !known.costing.rights.everywhere) this.#customize({ key, mode, options })
     return known
   }
 
@@ -71,8 +73,15 @@ export class CostingStore {
 
   #prepare(mode: Mode, options: CostOptions, customized: Customized | null): PreparedCosting {
     const costing = createCosting(this.#network.graph, mode, options)
-    const family = this.#network.families[costing.family]
-    return { costing, family, weights: new StateWeights(this.#network.graph, family.states, costing), customized }
+    const { graph, families } = this.#network
+    const family = costing.rights.everywhere ? this.#allStates() : families[costing.family]
+    return { costing, family, weights: new StateWeights(graph, family.states, costing), customized }
+  }
+
+  /** States of all edges. Few requests ignore access or one-way streets: the first one waits for them to be derived. */
+  #allStates(): FamilyStates {
+    const { graph } = this.#network
+    return (this.#anywhere ??= new FamilyStates(graph, buildStateGraph(graph, 'any')))
   }
 
   #customize(task: CustomizeTask): void {

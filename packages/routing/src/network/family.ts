@@ -1,4 +1,3 @@
-import type { Family } from '../cost/costing.ts'
 import { EARTH_RADIUS } from '../geometry/geodesy.ts'
 import type { Graph } from '../graph/graph.ts'
 import { BidirectionalScratch, type VertexPositions } from '../search/bidirectional.ts'
@@ -7,30 +6,21 @@ import type { HierarchyTopology } from '../search/cch/topology.ts'
 import { type ReverseArcs, reverseArcs } from '../search/search.ts'
 import type { StateGraph } from '../states/state-graph.ts'
 
-/** The part of a network that a family of modes travels, with what its searches share. */
-export class FamilyNetwork {
-  readonly family: Family
+/** States that some modes travel, with what searches without a hierarchy share. */
+export class FamilyStates {
   readonly states: StateGraph
-  readonly topology: HierarchyTopology
   readonly #graph: Graph
   #reverse: ReverseArcs | null = null
   #positions: { positions: VertexPositions; leastShare: number } | null = null
-  #hierarchyScratch: HierarchyScratch | null = null
   #bidirectionalScratch: BidirectionalScratch | null = null
 
-  constructor(graph: Graph, states: StateGraph, topology: HierarchyTopology) {
-    this.family = states.family
+  constructor(graph: Graph, states: StateGraph) {
     this.states = states
-    this.topology = topology
     this.#graph = graph
   }
 
   get reverse(): ReverseArcs {
     return (this.#reverse ??= reverseArcs(this.states))
-  }
-
-  get hierarchyScratch(): HierarchyScratch {
-    return (this.#hierarchyScratch ??= new HierarchyScratch(this.states.vertexCount))
   }
 
   get bidirectionalScratch(): BidirectionalScratch {
@@ -40,6 +30,21 @@ export class FamilyNetwork {
   /** Where the edges of the states end, and the least share of the distance between its ends that an edge is long. */
   get positions(): { positions: VertexPositions; leastShare: number } {
     return (this.#positions ??= findPositions(this.#graph, this.states))
+  }
+}
+
+/** The part of a network that a family of modes travels, with its hierarchy. */
+export class FamilyNetwork extends FamilyStates {
+  readonly topology: HierarchyTopology
+  #hierarchyScratch: HierarchyScratch | null = null
+
+  constructor(graph: Graph, states: StateGraph, topology: HierarchyTopology) {
+    super(graph, states)
+    this.topology = topology
+  }
+
+  get hierarchyScratch(): HierarchyScratch {
+    return (this.#hierarchyScratch ??= new HierarchyScratch(this.states.vertexCount))
   }
 }
 

@@ -14,10 +14,8 @@ export function closuresOf(
 ): Closures {
   const closures = new Map<number, number>()
   const edges = shapeEdges(graph)
-  for (const ring of rings) {
-    for (const shape of shapesTouching(graph, ring)) {
-      for (const edge of [edges[2 * shape]!, edges[2 * shape + 1]!]) if (costing.snapOpen(edge)) closures.set(edge, 0)
-    }
+  for (const shape of shapesTouching(graph, rings)) {
+    for (const edge of [edges[2 * shape]!, edges[2 * shape + 1]!]) if (costing.snapOpen(edge)) closures.set(edge, 0)
   }
   for (const { edge, along } of places) if (!closures.has(edge)) closures.set(edge, along)
   return closures

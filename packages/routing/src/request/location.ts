@@ -2,7 +2,7 @@ import type { StopType } from '../path/legs.ts'
 import { RoadClass } from '../graph/attributes.ts'
 import type { SnapFilter } from '../snap/snap.ts'
 import type { Limits } from './limits.ts'
-import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
+import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf, wrapped } from './read.ts'
 
 /** A location of a request, with everything that decides where it is put. */
 export interface Location {
@@ -59,7 +59,7 @@ export function readLocation(value: unknown, place: 'end' | 'between', limits: L
     type,
     name: nonEmpty(value.name),
     street: nonEmpty(value.street),
-    heading: integerOf(value.heading),
+    heading: headingOf(value.heading),
     headingTolerance: integerOf(value.heading_tolerance) ?? 60,
     dateTime: nonEmpty(value.date_time),
     waiting: stays && place === 'between' && waiting > 0 ? waiting : 0,
@@ -67,7 +67,7 @@ export function readLocation(value: unknown, place: 'end' | 'between', limits: L
     minimumReachability: Math.min(countOf(value.minimum_reachability) ?? 50, limits.reachability),
     rankCandidates: flagOf(value.rank_candidates) ?? true,
     searchCutoff: countOf(value.search_cutoff) ?? 35_000,
-    nodeSnapTolerance: numberOf(value.node_snap_tolerance) ?? 5,
+    nodeSnapTolerance: wrapped(numberOf(value.node_snap_tolerance) ?? 5),
     streetSideTolerance: countOf(value.street_side_tolerance) ?? 5,
     streetSideMaxDistance: countOf(value.street_side_max_distance) ?? 1000,
     streetSideCutoff: classOf(value.street_side_cutoff) ?? RoadClass.service,
@@ -77,6 +77,12 @@ export function readLocation(value: unknown, place: 'end' | 'between', limits: L
     filtersClosures: isObject(value.search_filter) && flagOf(value.search_filter.exclude_closures) !== null,
     ignoresWaiting: !stays && waiting !== 0,
   }
+}
+
+/** A heading in whole degrees; below north is north. */
+function headingOf(value: unknown): number | null {
+  const degrees = integerOf(value)
+  return degrees === null ? null : Math.max(0, degrees)
 }
 
 function nonEmpty(value: unknown): string | null {

@@ -74,9 +74,12 @@ const WARNINGS = {
   100: 'auto_shorter costing is deprecated, use "shortest" costing option instead',
   101: 'hov costing is deprecated, use "include_hov2" costing option instead',
   102: 'auto_data_fix is deprecated, use the "ignore_*" costing options instead',
+  103: 'best_paths has been deprecated, use "alternates" instead',
   203: '"waiting_time" is set on a location of type "via" or "through", ignoring waiting_time',
   204: '"exclude_polygons" received invalid input, ignoring exclude_polygons',
+  205: '"disable_hierarchy_pruning" exceeded the max distance, ignoring disable_hierarchy_pruning',
   208: 'Hard exclusions are not allowed on this server, ignoring hard excludes',
+  209: 'Customized hierarchy limits are not allowed on this server, using default hierarchy limits',
   211: "This action doesn't support requested format, using json instead",
 } as const satisfies Readonly<Record<number, string>>
 

@@ -17,7 +17,7 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'string' && NUMBER.test(value) ? Number(value) : null
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
 /** A whole number; fractions are cut off. */
 export function integerOf(value: unknown): number | null {
@@ -26,10 +26,15 @@ export function integerOf(value: unknown): number | null {
   return number === null || !Number.isFinite(number) ? null : Math.trunc(number)
 }
 
-/** A whole number from zero; negative ones count as very large, as they do where they wrap around. */
+/** A whole number from zero in 32 bits; others wrap around, as they do in Valhalla, so that negative ones are very large. */
 export function countOf(value: unknown): number | null {
   const number = integerOf(value)
-  return number === null ? null : number < 0 ? 2 ** 32 : number
+  return number === null ? null : wrapped(number)
+}
+
+/** A number in 32 bits, as processors convert it: what no integer can hold is zero. */
+export function wrapped(number: number): number {
+  return Math.abs(number) < 2 ** 63 ? number >>> 0 : 0
 }
 
 /** A yes or no; texts and numbers of them count too. */

@@ -30,12 +30,14 @@ it.each<[string, unknown, number, string]>([
   ['text that is no JSON', '{"locations":', 100, 'Failed to parse json request'],
   ['an array', '[]', 100, 'Failed to parse json request'],
   ['very deep nesting', '['.repeat(100_000), 100, 'Failed to parse json request'],
+  ['white space', ' ', 100, 'Failed to parse json request'],
   ['an empty body', '', 110, "Insufficiently specified required parameter 'locations'"],
   ['no locations', { costing: 'auto' }, 110, "Insufficiently specified required parameter 'locations'"],
   ['an empty list', { locations: [], costing: 'auto' }, 110, "Insufficiently specified required parameter 'locations'"],
   ['one location', { locations: [A], costing: 'auto' }, 120, 'Insufficient number of locations provided'],
   ['no costing', { locations: [A, B] }, 124, 'No edge/node costing provided'],
   ['a costing that is no text', { locations: [A, B], costing: 5 }, 124, 'No edge/node costing provided'],
+  ['a costing without letters', { locations: [A, B], costing: '' }, 124, 'No edge/node costing provided'],
   ['an unknown costing', { locations: [A, B], costing: 'plane' }, 125, "No costing method found: 'plane'"],
   [
     'a costing named like a property of all objects',
@@ -70,7 +72,7 @@ it.each<[string, unknown, number, string]>([
   ],
   [
     'a bad excluded area',
-    { locations: [A, B], costing: 'auto', exclude_polygons: [[[1, 'x']]] },
+    { locations: [A, B], costing: 'auto', exclude_polygons: [[[1, '47']]] },
     137,
     'Failed to parse polygon',
   ],
@@ -97,6 +99,12 @@ it.each<[string, unknown, number, string]>([
   [
     'a date that is none',
     { locations: [A, B], costing: 'auto', date_time: { type: 1, value: 'noon' } },
+    162,
+    'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM',
+  ],
+  [
+    'a date of the Middle Ages',
+    { locations: [A, B], costing: 'auto', date_time: { type: 2, value: '1026-06-10T08:00' } },
     162,
     'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM',
   ],
@@ -152,6 +160,34 @@ it('reads the older places of names', () => {
     avoid_locations: [A],
   })
   expect({ units, language, places: excludeLocations.length }).toEqual({ units: 'miles', language: 'de', places: 1 })
+})
+
+it.each<[string, object, number[]]>([
+  ['of hard exclusions', { costing_options: { auto: { exclude_tolls: 1 } } }, [208]],
+  ['of texts of booleans nothing', { costing_options: { auto: { exclude_tolls: 'true' } } }, []],
+  ['of pruning', { costing_options: { auto: { disable_hierarchy_pruning: true } } }, [205]],
+  ['of limits', { costing_options: { auto: { hierarchy_limits: { 1: { max_up_transitions: 9 } } } } }, [209]],
+  ['of limits that limit nothing, nothing', { costing_options: { auto: { hierarchy_limits: { 1: {} } } } }, []],
+  ['of the older name of alternates', { best_paths: 2 }, [103]],
+])('warns %s', (_, more, codes) => {
+  const { warnings } = read({ locations: [A, B], costing: 'auto', ...more })
+  expect(warnings.map(({ code }) => code)).toEqual(codes)
+})
+
+it('wraps counts around as 32 bits do, and turns headings below north to it', () => {
+  const [{ searchCutoff, nodeSnapTolerance, heading }] = read({
+    locations: [{ ...A, search_cutoff: -1, node_snap_tolerance: 1e308, heading: -5 }, B],
+    costing: 'auto',
+  }).locations as [RouteRequest['locations'][number]]
+  expect({ searchCutoff, nodeSnapTolerance, heading }).toEqual({
+    searchCutoff: 2 ** 32 - 1,
+    nodeSnapTolerance: 0,
+    heading: 0,
+  })
+})
+
+it('reads best_paths as one more than the alternates', () => {
+  expect(read({ locations: [A, B], costing: 'auto', best_paths: 2, alternates: 0 }).alternates).toBe(1)
 })
 
 it('offers alternates between two locations only, and no more than the limit', () => {

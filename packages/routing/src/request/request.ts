@@ -15,6 +15,8 @@ export interface RouteRequest {
   /** A language as it was asked for; the answer may be in another one. */
   readonly language: string | null
   readonly directions: 'none' | 'maneuvers' | 'instructions'
+  /** Whether leaving a roundabout is a maneuver of its own. */
+  readonly roundaboutExits: boolean
   readonly id: string | null
   readonly alternates: number
   readonly excludeLocations: readonly Location[]
@@ -45,7 +47,7 @@ export function readRequest(text: string, limits: Limits): RouteRequest {
 }
 
 function parse(text: string): Json {
-  if (text.trim() === '') return {}
+  if (text === '') return {}
   if (isDeep(text)) throw new RouteProblem(100)
   try {
     const value: unknown = JSON.parse(text)
@@ -94,6 +96,10 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
   if (mode === null) throw new RouteProblem(124)
   const options = costOptions(mode, given)
   if (HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
+  if (mode !== 'bicycle' && mode !== 'pedestrian' && flagOf(given.disable_hierarchy_pruning) === true) {
+    warnings.push(warning(205))
+  }
+  if (hasHierarchyLimits(given.hierarchy_limits)) warnings.push(warning(209))
   checkPolygons(excludePolygons, limits)
   if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
   checkExtent(locations, mode, limits)
@@ -105,8 +111,9 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     units: request.units === 'miles' || request.units === 'mi' ? 'miles' : 'kilometers',
     language: textOf(request.language),
     directions: readDirections(request),
+    roundaboutExits: flagOf(request.roundabout_exits) ?? true,
     id: textOf(request.id),
-    alternates: locations.length === 2 ? Math.min(countOf(request.alternates) ?? 0, limits.alternates) : 0,
+    alternates: locations.length === 2 ? Math.min(readAlternates(request, warnings), limits.alternates) : 0,
     excludeLocations,
     excludePolygons,
     dateTime,
@@ -122,6 +129,13 @@ function directionsOf(options: Json): Json {
   return Object.fromEntries(
     ['units', 'narrative', 'format', 'language'].filter((name) => name in options).map((name) => [name, options[name]]),
   )
+}
+
+function readAlternates(request: Json, warnings: Warning[]): number {
+  const paths = countOf(request.best_paths)
+  if (paths === null) return countOf(request.alternates) ?? 0
+  warnings.push(warning(103))
+  return Math.max(0, paths - 1)
 }
 
 function readDirections(request: Json): RouteRequest['directions'] {
@@ -142,7 +156,7 @@ const RENTED = 'bikeshare'
 
 function readCosting(request: Json, warnings: Warning[]): { mode: Mode | null; given: Json; transit: boolean } {
   const all = isObject(request.costing_options) ? request.costing_options : {}
-  const asked = textOf(request.costing) ?? 'none'
+  const asked = textOf(request.costing) || 'none'
   const transit = TRANSIT.has(asked)
   const said = transit || asked === RENTED ? 'pedestrian' : asked
   if (said === 'none') return { mode: null, given: {}, transit }
@@ -170,7 +184,7 @@ function readDateTime(value: unknown): DateTime | null {
 }
 
 function isDateTime(text: string): boolean {
-  return /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/.test(text)
+  return /^(1[4-9]|[2-9]\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 
 function readLocations(value: unknown, problem: 130 | 133, limits: Limits): Location[] {
@@ -191,10 +205,8 @@ function readPolygons(value: unknown, warnings: Warning[]): Ring[] {
   const rings: unknown[] = value.filter((ring) => Array.isArray(ring) && ring.length > 0)
   return rings.map((ring) => {
     const points = (ring as unknown[]).map((point): readonly [number, number] => {
-      const lon = Array.isArray(point) ? numberOf(point[0]) : null
-      const lat = Array.isArray(point) ? numberOf(point[1]) : null
-      if (lon === null || lat === null || !Number.isFinite(lon) || !(lat >= -90 && lat <= 90))
-        throw new RouteProblem(137)
+      const [lon, lat]: unknown[] = Array.isArray(point) ? point : []
+      if (typeof lon !== 'number' || typeof lat !== 'number' || !(lat >= -90 && lat <= 90)) throw new RouteProblem(137)
       return [wrapLongitude(lon), lat]
     })
     const [first] = points
@@ -216,6 +228,16 @@ function checkPolygons(rings: readonly Ring[], { excludePolygonMeters }: Limits)
  * asks for a route without motorways wants one.
  */
 const HARD_EXCLUSIONS = ['exclude_bridges', 'exclude_tolls', 'exclude_tunnels', 'exclude_highways', 'exclude_ferries']
+
+/** Whether something is said of how far searches keep to small streets, which hierarchies here have no need of. */
+function hasHierarchyLimits(value: unknown): boolean {
+  if (!isObject(value)) return false
+  return Object.values(value).some(
+    (level) =>
+      isObject(level) &&
+      (integerOf(level.max_up_transitions) !== null || numberOf(level.expand_within_distance) !== null),
+  )
+}
 
 function checkExtent(locations: readonly Location[], mode: Mode, limits: Limits): void {
   const most = limits.modes[mode]

@@ -87,13 +87,14 @@ function extentOf({ steps, line }: GuidedLeg): Extent {
 }
 
 function tellManeuvers(
-  { directions, language, units }: RouteRequest,
+  { directions, language, units, roundaboutExits }: RouteRequest,
   guided: GuidedLeg,
   leg: Leg,
   { name, street }: Location,
 ): TripManeuver[] | null {
   if (directions === 'none') return null
-  const maneuvers = guideLeg(guided, { origin: leg.origin.side, destination: leg.destination.side })
+  const sides = { origin: leg.origin.side, destination: leg.destination.side }
+  const maneuvers = guideLeg(guided, sides, roundaboutExits)
   const { phrases } = languageOf(language)
   const narrations =
     directions === 'instructions' ? narrate(maneuvers, { phrases, units, destination: { name, street } }) : null

@@ -17,37 +17,44 @@ const METERS_PER_DEGREE = 110567
 const SCALE = 1e6
 
 /**
- * Visits the geometries of a graph in ascending order of their distance from a location, until the visitor has enough or
- * they are farther than the limit. Best-first search in the packed R-tree.
+ * Visits geometries of a graph in ascending order of their distance from a location, as far as the limit. Best-first
+ * search in the packed R-tree.
  *
- * @param visit returns false to stop
+ * @param accepts which geometries are of interest; the others cost next to nothing
+ * @param visit returns the limit from there on, in metres
  */
 export function visitNearest(
   graph: Graph,
-  lon: number,
-  lat: number,
-  limit: number,
-  visit: (nearest: Projection) => boolean,
+  { lon, lat, limit }: { lon: number; lat: number; limit: number },
+  accepts: (shape: number) => boolean,
+  visit: (nearest: Projection) => number,
 ): void {
   const seen = new Set<number>()
   const queue = new BoxQueue()
   const metric = new LocalMetric(lon, lat)
-  const { boxLevels } = graph
+  const { boxLevels, boxItems } = graph
+  let farthest = limit
+  const enqueue = (level: number, first: number, end: number): void => {
+    for (let box = first; box < end; box++) {
+      if (level === 0 && !accepts(boxItems[2 * box]!)) continue
+      const meters = metric.toBox(graph, box)
+      if (meters <= farthest) queue.push(meters, box, level, null)
+    }
+  }
   const top = boxLevels.length - 2
-  for (let box = boxLevels[top]!; box < boxLevels[top + 1]!; box++) queue.push(metric.toBox(graph, box), box, top, null)
-  for (let next = queue.pop(); next !== null && next.meters <= limit; next = queue.pop()) {
+  enqueue(top, boxLevels[top]!, boxLevels[top + 1]!)
+  for (let next = queue.pop(); next !== null && next.meters <= farthest; next = queue.pop()) {
     if (next.projection !== null) {
       if (seen.has(next.projection.shape)) continue
       seen.add(next.projection.shape)
-      if (!visit(next.projection)) return
+      farthest = visit(next.projection)
     } else if (next.level === 0) {
       const projection = metric.toLeaf(graph, next.box)
       queue.push(projection.meters, next.box, 0, projection)
     } else {
       const below = boxLevels[next.level - 1]!
       const first = below + FANOUT * (next.box - boxLevels[next.level]!)
-      const end = Math.min(first + FANOUT, boxLevels[next.level]!)
-      for (let box = first; box < end; box++) queue.push(metric.toBox(graph, box), box, next.level - 1, null)
+      enqueue(next.level - 1, first, Math.min(first + FANOUT, boxLevels[next.level]!))
     }
   }
 }

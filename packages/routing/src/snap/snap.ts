@@ -92,6 +92,8 @@ class Snapper {
   readonly #graph: Graph
   readonly #costing: Costing
   readonly #request: SnapRequest
+  /** Name of the street that was asked for, in lower case. */
+  readonly #street: string | null
   readonly #taken = new Set<number>()
   readonly #found: Found[] = []
   readonly #filtered: Found[] = []
@@ -100,6 +102,7 @@ class Snapper {
     this.#graph = graph
     this.#costing = costing
     this.#request = request
+    this.#street = request.street?.trim().toLowerCase() ?? null
   }
 
   run(): Snapped | null {
@@ -127,21 +130,26 @@ class Snapper {
     const edgesOf = shapeEdges(graph)
     const reachable: Projection[] = []
     const islands: Projection[] = []
-    visitNearest(graph, lon, lat, searchCutoff, (projection) => {
-      const inRadius = projection.meters < radius
-      if (reachable.length > 0 && !inRadius) {
-        // Look a little farther for the street that was named.
-        if (street === null || projection.meters > STREET_METERS) return false
-        if (!this.#isOnStreet(edgesOf[2 * projection.shape]!)) return true
-      }
-      const edges = [edgesOf[2 * projection.shape]!, edgesOf[2 * projection.shape + 1]!].filter((edge) =>
-        this.#open(edge),
-      )
-      if (edges.length === 0) return true
-      if (edges.some((edge) => isReachable(graph, this.#costing, edge, minimumReachability))) reachable.push(projection)
-      else if (inRadius || islands.length === 0) islands.push(projection)
-      return true
-    })
+    // With a place found, what lies in the radius still counts, and what is a little farther on the street that was named.
+    const farthest = Math.min(searchCutoff, Math.max(radius, street === null ? 0 : STREET_METERS))
+    visitNearest(
+      graph,
+      { lon, lat, limit: searchCutoff },
+      (shape) => this.#open(edgesOf[2 * shape]!) || this.#open(edgesOf[2 * shape + 1]!),
+      (projection) => {
+        const { shape } = projection
+        const inRadius = projection.meters < radius
+        if (reachable.length > 0 && !inRadius && !this.#isOnStreet(edgesOf[2 * shape]!)) return farthest
+        if (
+          edgesOf
+            .subarray(2 * shape, 2 * shape + 2)
+            .some((edge) => this.#open(edge) && isReachable(graph, this.#costing, edge, minimumReachability))
+        )
+          reachable.push(projection)
+        else if (inRadius || islands.length === 0) islands.push(projection)
+        return reachable.length > 0 ? farthest : searchCutoff
+      },
+    )
     return [...reachable, ...islands].toSorted((a, b) => a.meters - b.meters)
   }
 
@@ -293,7 +301,7 @@ class Snapper {
   }
 
   #isOnStreet(edge: number): boolean {
-    return this.#request.street !== null && edgeHasName(this.#graph, edge, this.#request.street)
+    return this.#street !== null && edgeHasName(this.#graph, edge, this.#street)
   }
 }
 
@@ -301,15 +309,14 @@ class Snapper {
 const STREET_METERS = 50
 const STREET_PENALTY = 600
 
-/** Whether one of the names of an edge is a given one, apart from case. */
+/** Whether one of the names of an edge is a given one, which is in lower case, apart from case. */
 function edgeHasName(graph: Graph, edge: number, name: string): boolean {
   const list = graph.edgeNames[edge]!
   const decoder = new TextDecoder()
-  const wanted = name.trim().toLowerCase()
   for (let i = graph.firstName[list]!; i < graph.firstName[list + 1]!; i++) {
     const text = graph.nameText[i]! >>> 1
     const bytes = graph.textBytes.slice(graph.firstByte[text], graph.firstByte[text + 1])
-    if (decoder.decode(bytes).toLowerCase() === wanted) return true
+    if (decoder.decode(bytes).toLowerCase() === name) return true
   }
   return false
 }

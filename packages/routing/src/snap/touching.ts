@@ -1,93 +1,174 @@
 import type { Graph } from '../graph/graph.ts'
 import { FANOUT, leafEnd } from './boxes.ts'
 
-type Point = readonly [number, number]
+/** Segments of a ring that are looked up together. */
+const RUN = 8
 
-/** Geometries that a closed ring of points, in degrees, crosses or holds. */
-export function shapesTouching(graph: Graph, ring: readonly Point[]): Set<number> {
-  const millionths = ring.map(([lon, lat]): Point => [lon * 1e6, lat * 1e6])
+/**
+ * Geometries that at least one of some closed rings of points, in degrees, crosses or holds. Rings are cut into short runs
+ * which are looked up in the R-tree of the geometries: the work grows with the length of the rings, not with the product
+ * of their points and the streets around.
+ */
+export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly [number, number])[])[]): Set<number> {
   const touching = new Set<number>()
-  for (const leaf of leavesInBox(graph, boxOf(millionths))) {
-    const shape = graph.boxItems[2 * leaf]!
-    const first = graph.boxItems[2 * leaf + 1]!
-    if (!touching.has(shape) && touches(graph, first, leafEnd(graph, shape, first), millionths)) touching.add(shape)
+  for (const points of rings) {
+    const ring = new Ring(points)
+    const inBox = leavesInBox(graph, ring.box(0, ring.segments))
+    if (inBox.length === 0) continue
+    for (let first = 0; first < ring.segments; first += RUN) {
+      const end = Math.min(first + RUN, ring.segments)
+      const box = ring.box(first, end)
+      const leaves = ring.segments <= RUN ? inBox : leavesInBox(graph, box)
+      for (const leaf of leaves) {
+        const shape = graph.boxItems[2 * leaf]!
+        if (!touching.has(shape) && isCrossed(graph, leaf, box, ring, first, end)) touching.add(shape)
+      }
+    }
+    // A stretch that is not crossed lies inside as a whole or not at all: its first point tells.
+    for (const leaf of inBox) {
+      const shape = graph.boxItems[2 * leaf]!
+      const point = graph.boxItems[2 * leaf + 1]!
+      if (!touching.has(shape) && ring.holds(graph.pointLon[point]!, graph.pointLat[point]!)) touching.add(shape)
+    }
   }
   return touching
 }
 
-function boxOf(points: readonly Point[]): { west: number; south: number; east: number; north: number } {
-  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity }
-  for (const [x, y] of points) {
-    box.west = Math.min(box.west, x)
-    box.south = Math.min(box.south, y)
-    box.east = Math.max(box.east, x)
-    box.north = Math.max(box.north, y)
-  }
-  return box
+interface Box {
+  readonly west: number
+  readonly south: number
+  readonly east: number
+  readonly north: number
 }
 
-function leavesInBox({ boxes, boxLevels }: Graph, wanted: ReturnType<typeof boxOf>): number[] {
-  const leaves: number[] = []
-  const overlaps = (box: number): boolean =>
-    boxes[4 * box]! <= wanted.east &&
-    boxes[4 * box + 2]! >= wanted.west &&
-    boxes[4 * box + 1]! <= wanted.north &&
-    boxes[4 * box + 3]! >= wanted.south
-  const visit = (level: number, first: number, end: number): void => {
-    for (let box = first; box < end; box++) {
-      if (!overlaps(box)) continue
-      if (level === 0) {
-        leaves.push(box)
-        continue
-      }
-      const below = boxLevels[level - 1]! + FANOUT * (box - boxLevels[level]!)
-      visit(level - 1, below, Math.min(below + FANOUT, boxLevels[level]!))
+/** A closed line of points in 1e-6 degrees, as the geometries of a graph have them. */
+class Ring {
+  readonly segments: number
+  readonly x: Float64Array
+  readonly y: Float64Array
+  readonly #box: Box
+  #bands: Bands | null = null
+
+  constructor(points: readonly (readonly [number, number])[]) {
+    this.segments = points.length - 1
+    this.x = Float64Array.from(points, ([lon]) => lon * 1e6)
+    this.y = Float64Array.from(points, ([, lat]) => lat * 1e6)
+    this.#box = this.box(0, this.segments)
+  }
+
+  /** Around the segments from one to before another. */
+  box(first: number, end: number): Box {
+    const { x, y } = this
+    let west = Infinity
+    let south = Infinity
+    let east = -Infinity
+    let north = -Infinity
+    for (let i = first; i <= end; i++) {
+      west = Math.min(west, x[i]!)
+      south = Math.min(south, y[i]!)
+      east = Math.max(east, x[i]!)
+      north = Math.max(north, y[i]!)
+    }
+    return { west, south, east, north }
+  }
+
+  /** Whether a point is inside, by the number of times a ray from it to the east crosses the ring. */
+  holds(px: number, py: number): boolean {
+    const { west, south, east, north } = this.#box
+    if (px < west || px > east || py < south || py > north) return false
+    const { x, y } = this
+    const { first, segment, perUnit } = (this.#bands ??= bandsOf(y, south, north))
+    const band = Math.min(first.length - 2, Math.floor((py - south) * perUnit))
+    let inside = false
+    for (let i = first[band]!; i < first[band + 1]!; i++) {
+      const k = segment[i]!
+      const y1 = y[k]!
+      const y2 = y[k + 1]!
+      if (y1 > py !== y2 > py && px < x[k]! + ((py - y1) / (y2 - y1)) * (x[k + 1]! - x[k]!)) inside = !inside
+    }
+    return inside
+  }
+}
+
+/** Segments of a ring by the bands of equal height they reach into: band `b` has `segment[first[b]] …`. */
+interface Bands {
+  readonly first: Uint32Array
+  readonly segment: Uint32Array
+  readonly perUnit: number
+}
+
+/** As many bands as hold each segment in two of them on average. */
+function bandsOf(y: Float64Array, south: number, north: number): Bands {
+  const segments = y.length - 1
+  let climbed = 0
+  for (let k = 0; k < segments; k++) climbed += Math.abs(y[k + 1]! - y[k]!)
+  const count = climbed > 0 ? Math.max(1, Math.floor((segments * (north - south)) / climbed)) : 1
+  const perUnit = north > south ? count / (north - south) : 0
+  const bandOf = (value: number): number => Math.min(count - 1, Math.floor((value - south) * perUnit))
+  const first = new Uint32Array(count + 1)
+  const eachBand = (visit: (band: number, segment: number) => void): void => {
+    for (let k = 0; k < segments; k++) {
+      const last = bandOf(Math.max(y[k]!, y[k + 1]!))
+      for (let band = bandOf(Math.min(y[k]!, y[k + 1]!)); band <= last; band++) visit(band, k)
     }
   }
+  eachBand((band) => first[band + 1]!++)
+  for (let band = 0; band < count; band++) first[band + 1]! += first[band]!
+  const segment = new Uint32Array(first[count]!)
+  const next = first.slice()
+  eachBand((band, k) => (segment[next[band]!++] = k))
+  return { first, segment, perUnit }
+}
+
+function leavesInBox(graph: Graph, box: Box): number[] {
+  const { boxLevels } = graph
+  const leaves: number[] = []
   const top = boxLevels.length - 2
-  visit(top, boxLevels[top]!, boxLevels[top + 1]!)
+  collectLeaves(graph, box, top, boxLevels[top]!, boxLevels[top + 1]!, leaves)
   return leaves
 }
 
-/** Whether a stretch of points has one inside a ring, or crosses it. */
-function touches({ pointLon, pointLat }: Graph, first: number, last: number, ring: readonly Point[]): boolean {
-  const at = (i: number): Point => [pointLon[i]!, pointLat[i]!]
-  if (isInside(at(first), ring)) return true
-  for (let i = first; i < last; i++) {
-    for (let k = 1; k < ring.length; k++) if (cross(at(i), at(i + 1), ring[k - 1]!, ring[k]!)) return true
+/** Appends the leaves in a box that are under the boxes of a level from one to before another. */
+function collectLeaves(graph: Graph, box: Box, level: number, first: number, end: number, leaves: number[]): void {
+  const { boxes, boxLevels } = graph
+  for (let i = first; i < end; i++) {
+    if (boxes[4 * i]! > box.east || boxes[4 * i + 2]! < box.west) continue
+    if (boxes[4 * i + 1]! > box.north || boxes[4 * i + 3]! < box.south) continue
+    if (level === 0) {
+      leaves.push(i)
+      continue
+    }
+    const below = boxLevels[level - 1]! + FANOUT * (i - boxLevels[level]!)
+    collectLeaves(graph, box, level - 1, below, Math.min(below + FANOUT, boxLevels[level]!), leaves)
+  }
+}
+
+/** Whether a leaf's stretch of points has one in common with the segments of a ring from one to before another. */
+function isCrossed(graph: Graph, leaf: number, box: Box, { x, y }: Ring, first: number, end: number): boolean {
+  const { pointLon, pointLat } = graph
+  const begin = graph.boxItems[2 * leaf + 1]!
+  const last = leafEnd(graph, graph.boxItems[2 * leaf]!, begin)
+  for (let i = begin; i < last; i++) {
+    const x1 = pointLon[i]!
+    const y1 = pointLat[i]!
+    const x2 = pointLon[i + 1]!
+    const y2 = pointLat[i + 1]!
+    if (Math.max(x1, x2) < box.west || Math.min(x1, x2) > box.east) continue
+    if (Math.max(y1, y2) < box.south || Math.min(y1, y2) > box.north) continue
+    for (let k = first; k < end; k++) if (meet(x1, y1, x2, y2, x[k]!, y[k]!, x[k + 1]!, y[k + 1]!)) return true
   }
   return false
 }
 
-/** By the number of times a ray from the point crosses the ring. */
-function isInside([x, y]: Point, ring: readonly Point[]): boolean {
-  let inside = false
-  for (let k = 1; k < ring.length; k++) {
-    const [x1, y1] = ring[k - 1]!
-    const [x2, y2] = ring[k]!
-    if (y1 > y !== y2 > y && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)) inside = !inside
-  }
-  return inside
-}
-
-/** Whether two stretches between points have a point in common. */
-function cross(a: Point, b: Point, c: Point, d: Point): boolean {
-  const side = (p: Point, q: Point, r: Point): number =>
-    Math.sign((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
-  const within = (p: Point, q: Point, r: Point): boolean =>
-    Math.min(p[0], q[0]) <= r[0] &&
-    r[0] <= Math.max(p[0], q[0]) &&
-    Math.min(p[1], q[1]) <= r[1] &&
-    r[1] <= Math.max(p[1], q[1])
-  const c1 = side(a, b, c)
-  const d1 = side(a, b, d)
-  const a1 = side(c, d, a)
-  const b1 = side(c, d, b)
-  if (c1 !== d1 && a1 !== b1) return true
-  return (
-    (c1 === 0 && within(a, b, c)) ||
-    (d1 === 0 && within(a, b, d)) ||
-    (a1 === 0 && within(c, d, a)) ||
-    (b1 === 0 && within(c, d, b))
-  )
+/** Whether the stretches a–b and c–d have a point in common. */
+function meet(ax: number, ay: number, bx: number, by: number, cx: number, cy: number, dx: number, dy: number): boolean {
+  if (Math.max(ax, bx) < Math.min(cx, dx) || Math.max(cx, dx) < Math.min(ax, bx)) return false
+  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return false
+  // Their boxes overlap, so each of them only has to reach both sides of the line through the other.
+  const c = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+  const d = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
+  if ((c > 0 && d > 0) || (c < 0 && d < 0)) return false
+  const a = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
+  const b = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
+  return !((a > 0 && b > 0) || (a < 0 && b < 0))
 }

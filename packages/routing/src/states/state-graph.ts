@@ -1,15 +1,16 @@
 import type { Family } from '../cost/costing.ts'
-import { Access, MOTOR_ACCESS, Turn } from '../graph/attributes.ts'
+import { Access, ALL_ACCESS, MOTOR_ACCESS, Turn } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField, turnIndex, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { ArcGraph } from '../search/search.ts'
 import { type Sequence, SequenceAutomaton } from './sequences.ts'
 
 /** Modes of each family, as bits. */
-const FAMILY_ACCESS: Readonly<Record<Family, number>> = {
+const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
   motor: MOTOR_ACCESS,
   bicycle: Access.bicycle,
   foot: Access.foot | Access.wheelchair,
+  any: ALL_ACCESS,
 }
 
 /**
@@ -18,7 +19,7 @@ const FAMILY_ACCESS: Readonly<Record<Family, number>> = {
  * whole have further ones, which remember how the edge was reached.
  */
 export interface StateGraph extends ArcGraph {
-  readonly family: Family
+  readonly family: Family | 'any'
   /** Edge of each state. */
   readonly stateEdge: Uint32Array
   /** Plain state of each edge, or −1. */
@@ -44,10 +45,14 @@ export const ArcRule = {
 /** Longest edge inside a crossing on which two turns to the same side are a turn around. */
 const SHORT_INTERNAL_METERS = 8
 
-/** Derives the state graph of a family. O(turns). */
-export function buildStateGraph(graph: Graph, family: Family): StateGraph {
+/**
+ * Derives the state graph of a family, or of all edges in both directions for those who may go anywhere (`any`).
+ * O(turns).
+ */
+export function buildStateGraph(graph: Graph, family: Family | 'any'): StateGraph {
   const access = FAMILY_ACCESS[family]
-  const open = (edge: number): boolean => (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0
+  const open = (edge: number): boolean =>
+    family === 'any' || (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0
   const automaton = new SequenceAutomaton([
     ...forbiddenSequences(graph, access),
     ...(family === 'motor' ? turnsAround(graph, open) : []),

@@ -108,7 +108,7 @@ export class StateWeights {
     const to = stateEdge[head[arc]!]!
     const edge = onto ?? this.edge(to)
     const rule = arcRule[arc]!
-    if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.access) !== 0) return UNREACHABLE
+    if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.rights.boundModes) !== 0) return UNREACHABLE
     if (through && !costing.nodeOpen(this.#network.edgeHead[from]!)) return UNREACHABLE
     const turn = this.#network.turnInfo[arcTurn[arc]!]!
     const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)

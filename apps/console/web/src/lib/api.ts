@@ -31,6 +31,9 @@ export interface SignedIn {
 /** `undefined` until the console was asked, null when nobody is signed in. */
 export const session = createStore<SignedIn | null | undefined>(undefined)
 
+/** Whose session the console has ended while a page was open; null after signing out. */
+export const lapsed = createStore<SignedIn | null>(null)
+
 export async function loadSession(): Promise<void> {
   const found = await request<SignedIn | { user: null }>('GET', '/api/session')
   session.set(found.user ? found : null)
@@ -42,6 +45,7 @@ export async function signIn(email: string, password: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await request('DELETE', '/api/session')
+  lapsed.set(null)
   session.set(null)
 }
 
@@ -83,8 +87,20 @@ export async function send(method: string, path: string, body?: unknown, signal?
   }
   if (response.ok) return response
   const problem = await readProblem(response)
-  if (problem.code === 'NOT_SIGNED_IN') session.set(null)
+  if (problem.code === 'NOT_SIGNED_IN') {
+    lapsed.set(session.get() ?? lapsed.get())
+    session.set(null)
+  }
+  if (problem.code === 'CSRF_REFUSED' && (await renewed())) return send(method, path, body, signal)
   throw new ApiError(problem)
+}
+
+/** True when the same person has signed in again in another tab, whose session now is this one's. */
+async function renewed(): Promise<boolean> {
+  const before = session.get()
+  await loadSession()
+  const now = session.get()
+  return now?.user.id === before?.user.id && now?.csrf_token !== before?.csrf_token
 }
 
 /** Problem details, PostgREST's errors and the routing engine's, in one shape. */

@@ -2,12 +2,20 @@ import type { JSX } from 'preact'
 import { createStore, useStore } from './store.ts'
 
 const place = createStore(location.pathname + location.search)
-addEventListener('popstate', () => place.set(location.pathname + location.search))
+addEventListener('popstate', ({ state }) => {
+  place.set(location.pathname + location.search)
+  // The browser has scrolled already, but before this place was drawn again.
+  const { scroll } = (state ?? {}) as { readonly scroll?: number }
+  if (scroll) requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, scroll)))
+})
 
 /** Goes to an address of the page. */
 export function navigate(to: string, options: { replace?: boolean } = {}): void {
   if (options.replace) history.replaceState(null, '', to)
-  else history.pushState(null, '', to)
+  else {
+    history.replaceState({ scroll: scrollY }, '')
+    history.pushState(null, '', to)
+  }
   place.set(to)
   scrollTo(0, 0)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placed, readStop, stopName, stopText, emptyStop } from '../pages/route/stops.ts'
+import { placed, readStop, stopName, stopProblem, stopText, emptyStop } from '../pages/route/stops.ts'
 import { decodeShape } from './routing.ts'
 
 test('a shape of six digits becomes positions of longitude and latitude', () => {
@@ -17,6 +17,14 @@ test('places are read as latitude and longitude, and refused beyond the globe', 
   expect(read('48.1, 11.6')).toEqual([11.6, 48.1])
   expect(read(' -33.9 18.4 ')).toEqual([18.4, -33.9])
   for (const text of ['', '48.1', '91, 0', '0, 181', 'here', '1,2,3']) expect(read(text)).toBeNull()
+})
+
+test('what typing on cannot make a place is said at once', () => {
+  const problem = (text: string) => stopProblem({ ...emptyStop(), text })
+  for (const text of ['', '-', '48.', '48.1', '48.1,', '48.1, -', '48.1 11.', '48.1, 11.6'])
+    expect(problem(text)).toBeNull()
+  for (const text of ['north pole', '48.1N', '91, 0', '91 0', '0, 181', '1, 2, 3'])
+    expect(problem(text)).toContain('degrees')
 })
 
 test('a clicked place goes into the first empty one, then to the end; what is beyond the date line is brought back', () => {

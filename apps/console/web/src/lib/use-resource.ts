@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { toProblem, type Problem } from './api.ts'
+import { session, toProblem, type Problem } from './api.ts'
+import { useStore } from './store.ts'
 
 /** Something that is read from the console: its value once it is there, what went wrong otherwise. */
 export interface Resource<T> {
@@ -35,6 +36,11 @@ export function useResource<T>(key: string | null, read: (signal: AbortSignal) =
     )
     return () => abort.abort()
   }, [key, round])
+  const signedIn = useStore(session)
+  // What the end of a session refused is read once somebody is signed in again.
+  useEffect(() => {
+    if (signedIn && state.problem?.code === 'NOT_SIGNED_IN') setRound((r) => r + 1)
+  }, [signedIn])
   const reload = useCallback(() => setRound((r) => r + 1), [])
   const current = state.key === key
   return {

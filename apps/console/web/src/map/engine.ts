@@ -49,7 +49,7 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   })
   map.touchZoomRotate.disableRotation()
   map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
-  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-left')
+  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
   map.addControl(new AttributionControl({ compact: true }), 'bottom-right')
   const drawGraticule = () => {
     const bounds = map.getBounds()

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ProblemNotice } from '../components/basics.tsx'
+import { Notice, ProblemNotice } from '../components/basics.tsx'
 import { Mark } from '../components/icon.tsx'
 import { signIn, toProblem, type Problem } from '../lib/api.ts'
 
 /** The door. After it the page that was asked for is shown: the address stays as it is. */
-export function SignInPage(): JSX.Element {
+export function SignInPage({ ended = false }: { ended?: boolean }): JSX.Element {
   const [problem, setProblem] = useState<Problem | null>(null)
   const [busy, setBusy] = useState(false)
   useEffect(() => {
@@ -37,6 +37,7 @@ export function SignInPage(): JSX.Element {
             void submit(event.currentTarget)
           }}
         >
+          {ended && !problem && <Notice>Your session has ended. Sign in to go on where you were.</Notice>}
           {problem && <ProblemNotice problem={problem} />}
           <div class="field">
             <label for="email">E-mail</label>

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
+import { functionNotFound } from '../../errors.ts'
 import type { LogEntry } from '../../observe/log-book.ts'
 import type { ControlDeps } from '../control-deps.ts'
 import { FunctionParams, LogsQuery, answers, describe } from '../schemas.ts'
@@ -18,9 +19,13 @@ export function logRoute(app: Http, deps: ControlDeps): void {
   app.get('/v1/projects/:ref/functions/:name/logs', { schema }, async (request, reply) => {
     const { ref, name } = request.params
     const { limit, follow } = request.query
+    const entries = deps.logBook.latest(ref, name, limit)
+    const known = deps.functions.get(ref, name) ?? deps.functions.isBroken(ref, name)
+    if (entries.length === 0 && !known && !(await deps.deployed?.registry.live(ref, name)))
+      throw functionNotFound({ name })
     const stream = new Readable({ read() {} })
     const write = (entry: LogEntry) => stream.push(`${JSON.stringify(entry)}\n`)
-    for (const entry of deps.logBook.latest(ref, name, limit)) write(entry)
+    for (const entry of entries) write(entry)
     if (follow) followInto(stream, (onEntry) => deps.logBook.follow(ref, name, onEntry), write)
     else stream.push(null)
     return reply.type('application/x-ndjson').send(stream)

@@ -99,6 +99,10 @@ export async function run(platform: Platform): Promise<void> {
         say(logLine('error', `The handler returned status ${response.status}`, scopes))
         return failure('invalid')
       }
+      if (response.bodyUsed || response.body?.locked) {
+        say(logLine('error', 'The handler returned a Response whose body has been read already', scopes))
+        return failure('invalid')
+      }
       if (scope.held === 0) return response
       // A copy, because the headers of an answer that was fetched cannot be changed.
       const held = new Response(response.body, response)
@@ -258,6 +262,7 @@ function replaceFetch(send: (request: Request) => Promise<Response>, scopes: Asy
   const native = globalThis.fetch
   globalThis.fetch = async (input, init) => {
     let request = new Request(input, init)
+    const body = init?.body instanceof ReadableStream ? null : (init?.body ?? null)
     for (let hop = 0; ; hop++) {
       const target = new URL(request.url)
       if (target.protocol !== 'http:' && target.protocol !== 'https:') return native(request)
@@ -270,7 +275,7 @@ function replaceFetch(send: (request: Request) => Promise<Response>, scopes: Asy
       if (request.redirect === 'manual') return response
       if (request.redirect === 'error' || hop === MAX_REDIRECTS) throw new TypeError('the fetch was redirected')
       await response.body?.cancel()
-      request = redirected(request, new URL(location, target), response.status)
+      request = redirected(request, body, new URL(location, target), response.status)
     }
   }
 }
@@ -289,15 +294,22 @@ function rerouted(request: Request, target: URL, call: string): Request {
   })
 }
 
-/** The next request of a redirect (Fetch standard, section 4.4); a streamed body cannot be sent twice. */
-function redirected(request: Request, target: URL, status: number): Request {
+/** The next request of a redirect (Fetch standard, section 4.4); a body that was a stream (null) cannot be sent twice. */
+function redirected(
+  request: Request,
+  given: NonNullable<RequestInit['body']> | null,
+  target: URL,
+  status: number,
+): Request {
   const toGet = status === 303 ? request.method !== 'HEAD' : status < 303 && request.method === 'POST'
   const headers = new Headers(request.headers)
   if (target.origin !== new URL(request.url).origin)
     for (const name of ['authorization', 'apikey', 'cookie']) headers.delete(name)
-  if (toGet) for (const name of ['content-type', 'content-length']) headers.delete(name)
-  else if (request.body) throw new TypeError('the fetch was redirected and its body is spent')
-  return new Request(target, { method: toGet ? 'GET' : request.method, headers, signal: request.signal })
+  const body = toGet ? null : given
+  // A form is written anew, with another boundary.
+  if (toGet || body instanceof FormData) for (const name of ['content-type', 'content-length']) headers.delete(name)
+  if (!toGet && request.body && body === null) throw new TypeError('the fetch was redirected and its body is spent')
+  return new Request(target, { method: toGet ? 'GET' : request.method, headers, body, signal: request.signal })
 }
 
 function messageOf(error: unknown): string {

@@ -41,7 +41,9 @@ async function answer(
   serve: (request: Request) => Response | Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController()
-  outgoing.on('close', () => gone.abort())
+  outgoing.on('close', () => {
+    if (!outgoing.writableFinished) gone.abort()
+  })
   const method = incoming.method ?? 'GET'
   const headers = new Headers()
   for (let i = 0; i < incoming.rawHeaders.length; i += 2)

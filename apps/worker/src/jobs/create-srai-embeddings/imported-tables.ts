@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Aoi } from '@terrane/core'
-import { qualified, quoteLiteral, scan, type Database } from '@terrane/database'
+import { areaFromGeoJson, qualified, quoteLiteral, scan, type Database } from '@terrane/database'
 import { TOPIC_TABLES } from '@terrane/osm'
 import { importedTablesMissing } from './errors.ts'
 
@@ -63,7 +63,7 @@ export async function dumpTables(
   tables: readonly ImportedTable[],
   { aoi, keys, path }: { readonly aoi: Aoi; readonly keys: readonly string[]; readonly path: string },
 ): Promise<number> {
-  const area = `st_makevalid(st_setsrid(st_geomfromgeojson(${quoteLiteral(JSON.stringify(aoi.toGeoJson()))}), 4326))`
+  const area = areaFromGeoJson(quoteLiteral(JSON.stringify(aoi.toGeoJson())))
   const wanted = `array[${keys.map(quoteLiteral).join(', ')}]::text[]`
   const selects = tables.map((table) => selectFrom(table, wanted))
   const from = `(

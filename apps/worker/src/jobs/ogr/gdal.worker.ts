@@ -1,6 +1,6 @@
 // A process of its own: GDAL in WebAssembly converts one layer and writes it to standard output. It sees one folder,
 // has no network, and can be killed at any moment. Reports go to file descriptor 3, one JSON object per line.
-import { constants, readFileSync, writeSync } from 'node:fs'
+import { constants, readFileSync, readSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { Conversion } from './engine.ts'
@@ -12,7 +12,7 @@ interface GdalModule {
   setValue(pointer: number, value: number, type: string): void
   lengthBytesUTF8(text: string): number
   stringToUTF8(text: string, pointer: number, bytes: number): void
-  readonly NODEFS: unknown
+  readonly NODEFS: { readonly stream_ops: { read: ReadFile } }
   readonly FS: {
     mkdir(path: string): void
     mount(type: unknown, options: { root: string }, path: string): void
@@ -22,11 +22,20 @@ interface GdalModule {
   }
 }
 
+/** A file that is open: `nfd` is the descriptor. */
+interface OpenFile {
+  readonly nfd: number
+}
+
+/** Reads from a position into the memory of the module and returns how many bytes it got. */
+type ReadFile = (file: OpenFile, memory: Int8Array, offset: number, length: number, position: number) => number
+
 const OPEN_VECTOR = 0x04
 const OPEN_VERBOSE = 0x40
 const INPUT = '/input'
 const OUTPUT = '/output/dump.sql'
 const BUFFER_BYTES = 1 << 18
+const READ_BYTES = 1 << 16
 const REPORTS = 3
 const RETRY_MS = 1
 
@@ -35,6 +44,7 @@ let buffered = 0
 const gdal = await load()
 // The request comes when its file is there; loading takes longer than most files.
 const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
+gdal.NODEFS.stream_ops.read = readAhead(gdal.NODEFS.stream_ops.read)
 gdal.FS.mount(gdal.NODEFS, { root: conversion.folder }, INPUT)
 convert(conversion)
 
@@ -91,7 +101,7 @@ async function load(): Promise<GdalModule> {
     printErr: (text: string) => writeSync(2, `${text}\n`),
     preRun: [({ ENV }: { ENV: object }) => Object.assign(ENV, settings)],
     locateFile: (name: string) => `${folder}/${name}`,
-    getPreloadedPackage: (name: string) => Uint8Array.from(readFileSync(name)).buffer,
+    getPreloadedPackage: (name: string) => new Uint8Array(readFileSync(name)).buffer,
   })
   loaded.ccall('GDALAllRegister', null, [], [])
   loaded.FS.mkdir(INPUT)
@@ -130,6 +140,27 @@ function strings(texts: readonly string[]): number {
   }
   gdal.setValue(array + 4 * texts.length, 0, '*')
   return array
+}
+
+/** Serves the small reads of the C library, a kilobyte each, from larger ones. No file changes while it is open. */
+function readAhead(read: ReadFile): ReadFile {
+  const blocks = new WeakMap<OpenFile, { readonly bytes: Int8Array; start: number; end: number }>()
+  return (file, memory, offset, length, position) => {
+    if (length >= READ_BYTES) return read(file, memory, offset, length, position)
+    let block = blocks.get(file)
+    if (!block) {
+      block = { bytes: new Int8Array(READ_BYTES), start: 0, end: 0 }
+      blocks.set(file, block)
+    }
+    if (position < block.start || position + length > block.end) {
+      block.start = position
+      block.end = position + readSync(file.nfd, block.bytes, 0, READ_BYTES, position)
+    }
+    const from = position - block.start
+    const found = Math.min(length, block.end - position)
+    memory.set(block.bytes.subarray(from, from + found), offset)
+    return found
+  }
 }
 
 /** Gathers the small writes of the C library. */

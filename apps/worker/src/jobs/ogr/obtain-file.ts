@@ -45,6 +45,10 @@ export interface Dataset {
   readonly driver: Driver
 }
 
+/** What looks like a number at the start of a CSV field but is more: a postal code or another key. */
+const LEADING_ZERO = /(?:^|[,;\t|"\r\n ])[+-]?0\d/
+const LONGEST_MATCH = 4
+
 /**
  * Brings the file of a request into the job's folder, from a URL through the guarded fetch or from the project's storage,
  * unpacks it if it is a zip archive, and finds out what it is by its content.
@@ -82,6 +86,17 @@ async function readable(dataset: Dataset, encoding: string | undefined): Promise
   await pipeline(Readable.fromWeb(text as never), createWriteStream(`${path}.utf8`, { flags: 'wx' }))
   await rename(`${path}.utf8`, path)
   return dataset
+}
+
+/** Whether a file of text may hold fields of digits that begin with a zero. */
+export async function hasLeadingZeros(path: string): Promise<boolean> {
+  let end = ''
+  for await (const chunk of createReadStream(path, { encoding: 'latin1' })) {
+    const text = end + (chunk as string)
+    if (LEADING_ZERO.test(text)) return true
+    end = text.slice(1 - LONGEST_MATCH)
+  }
+  return false
 }
 
 function extensionOf(driver: Driver): string {

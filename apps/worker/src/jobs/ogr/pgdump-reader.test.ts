@@ -1,5 +1,6 @@
+import { decodeCopyText, type CopyTextRow } from '@terrane/database'
 import { expect, test } from 'vitest'
-import { PgdumpReader, type DumpRow } from './pgdump-reader.ts'
+import { PgdumpReader } from './pgdump-reader.ts'
 
 const HEADER = [
   'SET standard_conforming_strings = ON;',
@@ -10,7 +11,7 @@ const HEADER = [
   'COPY "layer" ("__geometry__", "na""me", "n") FROM STDIN;',
 ]
 const ROWS = ['00AA\ta\\tb\\\tc\\\\\t1', '\\N\tline\\\nnext\t\\N', '\t\t', '00BB\tä€😀\t-5']
-const WANTED: DumpRow[] = [
+const WANTED: CopyTextRow[] = [
   ['00AA', 'a\tb\tc\\', '1'],
   [null, 'line\nnext', null],
   ['', '', ''],
@@ -18,10 +19,12 @@ const WANTED: DumpRow[] = [
 ]
 const DUMP = Buffer.from([...HEADER, ...ROWS, '\\.', 'COMMIT;', 'DROP TABLE x;\n'].join('\n'))
 
-function read(bytes: Buffer, chunkBytes: number): { reader: PgdumpReader; rows: DumpRow[] } {
+function read(bytes: Buffer, chunkBytes: number): { reader: PgdumpReader; rows: CopyTextRow[] } {
   const reader = new PgdumpReader()
-  const rows: DumpRow[] = []
-  for (let at = 0; at < bytes.length; at += chunkBytes) rows.push(...reader.push(bytes.subarray(at, at + chunkBytes)))
+  const rows: CopyTextRow[] = []
+  const onRow = (line: Buffer, start: number, end: number) =>
+    rows.push(...decodeCopyText(Buffer.concat([line.subarray(start, end), Buffer.from('\n')])))
+  for (let at = 0; at < bytes.length; at += chunkBytes) reader.push(bytes.subarray(at, at + chunkBytes), onRow)
   return { reader, rows }
 }
 
@@ -36,8 +39,8 @@ test('rows are the same wherever chunks end', () => {
       dimensions: 2,
       geometryAt: 0,
       columns: [
-        { name: 'na"me', type: 'text', castTo: null },
-        { name: 'n', type: 'int4', castTo: null },
+        { name: 'na"me', type: 'text' },
+        { name: 'n', type: 'int4' },
       ],
     })
   }
@@ -55,6 +58,24 @@ test('a dump that is cut off is an error, one without rows is not', () => {
   const empty = read(Buffer.from('BEGIN;\nEND;\n'), 5).reader
   empty.end()
   expect(empty.header).toBeNull()
+})
+
+test('names may hold newlines and semicolons, and the geometry need not be first', () => {
+  const header = [
+    'ALTER TABLE "layer" ADD COLUMN "a;',
+    'b" INTEGER;',
+    "SELECT AddGeometryColumn('public','layer','__geometry__',0,'POINT',2);",
+  ]
+  const dump = [...header, 'COPY "layer" ("__fid__", "__geometry__", "a;', 'b") FROM STDIN;', '3\t00AA\t4', '\\.\n']
+  const { reader, rows } = read(Buffer.from(dump.join('\n')), 7)
+  expect(reader.header).toMatchObject({
+    geometryAt: 1,
+    columns: [
+      { name: '__fid__', type: 'text' },
+      { name: 'a;\nb', type: 'int4' },
+    ],
+  })
+  expect(rows).toEqual([['3', '00AA', '4']])
 })
 
 test('a header without end is an error', () => {

@@ -1,13 +1,11 @@
-import type { ColumnType } from '@terrane/database'
+import { isEscaped } from '@terrane/database'
 import { conversionFailed } from './errors.ts'
 
 /** A column of the converted layer. */
 export interface DumpColumn {
   readonly name: string
-  /** Type to load it as. */
-  readonly type: ColumnType
-  /** SQL type that it becomes after the load, where the loader has none for it. */
-  readonly castTo: string | null
+  /** PostgreSQL's name of a type, one of a few. */
+  readonly type: string
 }
 
 /** What stands before the rows. */
@@ -20,19 +18,19 @@ export interface DumpHeader {
   readonly dimensions: number
   /** In the order of a row's values, the geometry column left out. */
   readonly columns: readonly DumpColumn[]
-  /** Position of the geometry among the values; -1 when there is none. */
+  /** Position of the geometry, the hexadecimal text of EWKB, among a row's values; -1 when there is none. */
   readonly geometryAt: number
 }
 
-/** One text per column, geometry included, null for null; geometry as the hexadecimal text of EWKB. */
-export type DumpRow = (string | null)[]
+/** Takes the line of a row, in COPY's text format, without its newline; the bytes are valid during the call. */
+export type RowSink = (bytes: Buffer, start: number, end: number) => void
 
 /** Name that the conversion gives the geometry column. */
 export const GEOMETRY_NAME = '__geometry__'
 
 const NEWLINE = 10
-const TAB = 9
 const BACKSLASH = 92
+const DOT = 46
 const LONGEST_HEADER = 1 << 20
 /** PostgreSQL takes no field of more than 1 GiB, and a text of V8 ends at half of that. */
 const LONGEST_ROW = 1 << 28
@@ -45,30 +43,32 @@ export class PgdumpReader {
   header: DumpHeader | null = null
   readonly #lines = new LineBuffer()
   #statements: string[] = []
+  #statement = ''
   #headerBytes = 0
   #ended = false
 
   /**
-   * Takes the next bytes and returns the rows they complete.
+   * Takes the next bytes and passes on the rows they complete.
    *
    * @throws CONVERSION_FAILED when it is not such a dump, or a row is larger than rows are
    */
-  push(chunk: Buffer): DumpRow[] {
-    const rows: DumpRow[] = []
-    if (this.#ended) return rows
-    this.#lines.push(chunk)
-    for (let line = this.#next(); line; line = this.#next()) {
-      if (!this.header) this.#readStatement(line)
-      else if (line.length === 2 && line[0] === BACKSLASH && line[1] === 46) {
+  push(chunk: Buffer, onRow: RowSink): void {
+    if (this.#ended) return
+    const lines = this.#lines
+    lines.push(chunk)
+    // Only in rows does a backslash hide a newline.
+    while (lines.next(this.header !== null)) {
+      const { bytes, start, end } = lines
+      if (!this.header) this.#readStatement(bytes.toString('utf8', start, end))
+      else if (end - start === 2 && bytes[start] === BACKSLASH && bytes[start + 1] === DOT) {
         this.#ended = true
-        break
-      } else rows.push(splitRow(line))
+        return
+      } else onRow(bytes, start, end)
     }
     if (this.#headerBytes > LONGEST_HEADER) throw conversionFailed({ reason: 'the conversion gave no rows' })
-    if (this.#lines.pending > LONGEST_ROW) {
+    if (lines.pending > LONGEST_ROW) {
       throw conversionFailed({ reason: `a feature takes more than ${LONGEST_ROW} bytes as text` })
     }
-    return rows
   }
 
   /** @throws CONVERSION_FAILED when the dump is cut off */
@@ -76,60 +76,65 @@ export class PgdumpReader {
     if (this.header && !this.#ended) throw conversionFailed({ reason: 'the conversion ended in the middle of a row' })
   }
 
-  /** The next row, or statement when the header is not complete: only in rows does a backslash hide a newline. */
-  #next(): Buffer | null {
-    return this.#lines.next(this.header !== null)
-  }
-
-  #readStatement(line: Buffer): void {
-    const statement = line.toString('utf8')
-    if (statement.startsWith('COPY ')) this.header = headerOf(this.#statements, statement)
-    else {
-      this.#statements.push(statement)
-      this.#headerBytes += line.length
+  /** Statements end at the end of a line that is not within a quoted name. */
+  #readStatement(line: string): void {
+    this.#headerBytes += line.length
+    this.#statement += line
+    if (!this.#statement.endsWith(';') || this.#statement.split('"').length % 2 === 0) {
+      this.#statement += '\n'
+      return
     }
+    if (this.#statement.startsWith('COPY ')) this.header = headerOf(this.#statements, this.#statement)
+    this.#statements.push(this.#statement)
+    this.#statement = ''
   }
 }
 
 /** Cuts bytes into lines in linear time, however long the lines are. */
 class LineBuffer {
-  #bytes: Buffer = Buffer.allocUnsafe(1 << 17)
-  #start = 0
+  bytes: Buffer = Buffer.allocUnsafe(1 << 17)
+  /** The line that `next` found, without its newline, until the next `push`. */
+  start = 0
+  end = 0
+  #next = 0
   #searched = 0
-  #end = 0
+  #filled = 0
 
   /** Bytes of the line that is not complete yet. */
   get pending(): number {
-    return this.#end - this.#start
+    return this.#filled - this.#next
   }
 
   push(chunk: Buffer): void {
-    if (this.#end + chunk.length > this.#bytes.length) this.#makeRoom(chunk.length)
-    this.#bytes.set(chunk, this.#end)
-    this.#end += chunk.length
+    if (this.#filled + chunk.length > this.bytes.length) this.#makeRoom(chunk.length)
+    this.bytes.set(chunk, this.#filled)
+    this.#filled += chunk.length
   }
 
-  /** The next line, without its newline, valid until the next `push`; null when none is complete. */
-  next(hasEscapes: boolean): Buffer | null {
-    const bytes = this.#bytes.subarray(0, this.#end)
-    for (let at = bytes.indexOf(NEWLINE, this.#searched); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
-      if (hasEscapes && isEscaped(bytes, this.#start, at)) continue
-      const line = bytes.subarray(this.#start, at)
-      this.#start = this.#searched = at + 1
-      return line
+  /** Finds the next line; false when none is complete. */
+  next(hasEscapes: boolean): boolean {
+    const { bytes } = this
+    for (let at = bytes.indexOf(NEWLINE, this.#searched); at >= 0 && at < this.#filled;) {
+      if (!hasEscapes || !isEscaped(bytes, this.#next, at)) {
+        this.start = this.#next
+        this.end = at
+        this.#next = this.#searched = at + 1
+        return true
+      }
+      at = bytes.indexOf(NEWLINE, at + 1)
     }
-    this.#searched = this.#end
-    return null
+    this.#searched = this.#filled
+    return false
   }
 
   #makeRoom(more: number): void {
     const needed = this.pending + more
-    const target = needed * 2 > this.#bytes.length ? Buffer.allocUnsafe(needed * 2) : this.#bytes
-    this.#bytes.copy(target, 0, this.#start, this.#end)
-    this.#bytes = target
-    this.#searched -= this.#start
-    this.#end -= this.#start
-    this.#start = 0
+    const target = needed * 2 > this.bytes.length ? Buffer.allocUnsafe(needed * 2) : this.bytes
+    this.bytes.copy(target, 0, this.#next, this.#filled)
+    this.bytes = target
+    this.#searched -= this.#next
+    this.#filled -= this.#next
+    this.#next = 0
   }
 }
 
@@ -152,63 +157,33 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
   const list = /\(((?:"(?:[^"]|"")*"(?:, )?)*)\) FROM STDIN;$/.exec(copy)?.[1]
   if (list === undefined) throw conversionFailed({ reason: 'the conversion names no columns' })
   const names = [...list.matchAll(/"(?:[^"]|"")*"/g)].map(([name]) => unquoted(name))
-  // Geometry stands first; an attribute that has the same name all the same comes later.
+  // Geometry stands before the attributes; one that has the same name all the same comes later.
   const geometryAt = hasGeometry ? names.indexOf(GEOMETRY_NAME) : -1
-  const columns = names.filter((_, i) => i !== geometryAt).map((name) => columnOf(name, types.get(name) ?? 'VARCHAR'))
+  const columns = names.filter((_, i) => i !== geometryAt).map((name) => ({ name, type: typeOf(types.get(name)) }))
   return { srid, geometryType, dimensions, columns, geometryAt }
 }
 
-/** Types of the dump that are loaded as text and cast on the server. */
-const CAST =
-  /^(date|time|bytea|timestamp( with(out)? time zone)?|(varchar|integer|int8|smallint|float8|real|boolean)\[\])$/i
+/** Types of the dump that columns get as they are. */
+const KEPT =
+  /^(int8|integer|smallint|float8|real|boolean|date|time|bytea|timestamp( with(out)? time zone)?|(varchar|integer|int8|smallint|float8|real|boolean)\[\])$/
+const RENAMED: Readonly<Record<string, string>> = {
+  smallint: 'int2',
+  integer: 'int4',
+  real: 'float4',
+  numeric: 'float8',
+  boolean: 'bool',
+  json: 'jsonb',
+  jsonb: 'jsonb',
+}
 
-function columnOf(name: string, sqlType: string): DumpColumn {
+function typeOf(sqlType = 'varchar'): string {
   const bare = sqlType
     .replace(/\s*\(.*\)/, '')
     .trim()
     .toLowerCase()
-  if (CAST.test(bare)) return { name, type: 'text', castTo: bare }
-  const known: Readonly<Record<string, ColumnType>> = {
-    smallint: 'int2',
-    integer: 'int4',
-    int8: 'int8',
-    real: 'float4',
-    float8: 'float8',
-    numeric: 'float8',
-    boolean: 'bool',
-    json: 'jsonb',
-    jsonb: 'jsonb',
-  }
-  return { name, type: known[bare] ?? 'text', castTo: null }
+  return RENAMED[bare] ?? (KEPT.test(bare) ? bare : 'text')
 }
 
 function unquoted(name: string): string {
   return name.slice(1, -1).replaceAll('""', '"')
-}
-
-function splitRow(line: Buffer): DumpRow {
-  const row: DumpRow = []
-  for (let at = 0; at <= line.length;) {
-    let to = line.indexOf(TAB, at)
-    // A tab within a value follows a backslash.
-    while (to >= 0 && isEscaped(line, at, to)) to = line.indexOf(TAB, to + 1)
-    if (to < 0) to = line.length
-    row.push(valueOf(line, at, to))
-    at = to + 1
-  }
-  return row
-}
-
-function isEscaped(bytes: Buffer, start: number, at: number): boolean {
-  let backslashes = 0
-  while (at - backslashes > start && bytes[at - backslashes - 1] === BACKSLASH) backslashes++
-  return backslashes % 2 === 1
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
-
-function valueOf(bytes: Buffer, start: number, end: number): string | null {
-  if (end - start === 2 && bytes[start] === BACKSLASH && bytes[start + 1] === 78) return null
-  const text = bytes.toString('utf8', start, end)
-  return text.includes('\\') ? text.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c) : text
 }

@@ -164,7 +164,8 @@ async function extract(
   const checked = new CheckedBytes(entry)
   const out = createWriteStream(target, { flags: 'wx' })
   try {
-    if (entry.method === 8) await pipeline(source, createInflateRaw(), checked, out, { signal })
+    if (entry.method === 8)
+      await pipeline(source, createInflateRaw({ chunkSize: READ_BYTES }), checked, out, { signal })
     else await pipeline(source, checked, out, { signal })
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? ''

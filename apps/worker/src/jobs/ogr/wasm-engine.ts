@@ -14,7 +14,9 @@ export const wasmEngine: Engine = {
   prepare(workdir, signal) {
     // It may read programs and data, writes to the folder of the job at most, and can start no processes.
     const fileAccess = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${workdir}/*`]
-    const args = [...fileAccess, `--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning', SCRIPT]
+    const limits = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning']
+    // Of 30 MB of WebAssembly few functions run: each is validated when it is compiled, at its first call.
+    const args = [...fileAccess, ...limits, '--wasm-lazy-validation', SCRIPT]
     const engine = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
     const stdin = engine.child.stdin!
     // A process that ended early says why itself.

@@ -76,10 +76,7 @@ function signTexts(tags: Tags, direction: 'forward' | 'backward'): SignTexts {
   }
 }
 
-/** Splits a list value; empty parts are dropped. */
+/** Splits a list value as Valhalla does: empty parts are dropped, spaces are kept, so that `B; A` does not share `A`. */
 export function parts(value: string | undefined): string[] {
-  return (value ?? '')
-    .split(';')
-    .map((part) => part.trim())
-    .filter(Boolean)
+  return (value ?? '').split(';').filter(Boolean)
 }

@@ -114,9 +114,9 @@ function turnInside({ steps }: GuidedLeg, node: number): Direction {
   return earlier === undefined ? 'keepStraight' : directionBetween(earlier.endHeading, steps[node - 1]!.beginHeading)
 }
 
-/** Seconds for a step at plain speed. */
+/** Whole seconds for a step at plain speed. */
 export function basicSeconds(mode: TravelMode, { meters, speed }: Step): number {
-  return (meters * 3.6) / (mode === 'drive' ? speed : PLAIN_SPEED[mode])
+  return Math.round((meters * 3.6) / (mode === 'drive' ? speed : PLAIN_SPEED[mode]))
 }
 
 /** Exits of a circle that are passed at a node: those on the outside, which is the side one drives on. */

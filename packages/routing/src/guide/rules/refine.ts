@@ -32,6 +32,19 @@ export function refineManeuvers(leg: GuidedLeg, given: readonly Maneuver[]): Man
   return combined
 }
 
+/** Makes leaving a roundabout a part of entering it. */
+export function joinRoundaboutExits(maneuvers: readonly Maneuver[]): Maneuver[] {
+  return maneuvers.filter((exit, i) => {
+    const enter = maneuvers[i - 1]
+    if (exit.kind !== Kind.roundaboutExit || enter?.kind !== Kind.roundaboutEnter) return true
+    extend(enter, exit)
+    enter.branchesRight ||= exit.branchesRight
+    enter.branchesLeft ||= exit.branchesLeft
+    enter.joinedExit = exit
+    return false
+  })
+}
+
 /** Each maneuver but the first and the last, with its neighbours. */
 function* inner(maneuvers: readonly Maneuver[]): Iterable<{ before: Maneuver; current: Maneuver; next: Maneuver }> {
   for (let i = 1; i + 1 < maneuvers.length; i++) {

@@ -2,12 +2,12 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { toProblem, type Problem } from '../../lib/api.ts'
+import { session, toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatDateTime, formatDuration } from '../../lib/format.ts'
 import { JobFeed } from '../../lib/job-feed.ts'
 import { jobSeconds, jobSubject, readJobs, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { TASKS, taskLabel } from '../../lib/tasks.ts'
 import { useInterval } from '../../lib/use-resource.ts'
 import { JobBadge } from './job-badge.tsx'
@@ -27,8 +27,14 @@ const STATES = [
 
 /** All jobs of the project, newest first. */
 export function JobsPage({ project }: { project: Project }): JSX.Element {
-  const [task, setTask] = useState('')
-  const [status, setStatus] = useState('')
+  const { path, query } = usePlace()
+  const task = query.get('task') ?? ''
+  const status = query.get('status') ?? ''
+  const filter = (name: string, value: string) => {
+    if (value) query.set(name, value)
+    else query.delete(name)
+    navigate(query.size > 0 ? `${path}?${query.toString()}` : path, { replace: true })
+  }
   const { jobs, problem, more, loadMore, refresh } = useJobs(project.ref, task, status)
   const busy = jobs?.some((job) => !job.terminal) ?? false
   useInterval(busy ? BUSY_MS : CALM_MS, refresh)
@@ -44,7 +50,12 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
         </div>
       </div>
       <div class="filters">
-        <select class="select" aria-label="Task" value={task} onChange={(event) => setTask(event.currentTarget.value)}>
+        <select
+          class="select"
+          aria-label="Task"
+          value={task}
+          onChange={(event) => filter('task', event.currentTarget.value)}
+        >
           <option value="">Every task</option>
           {Object.keys(TASKS).map((name) => (
             <option key={name} value={name}>
@@ -56,7 +67,7 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
           class="select"
           aria-label="State"
           value={status}
-          onChange={(event) => setStatus(event.currentTarget.value)}
+          onChange={(event) => filter('status', event.currentTarget.value)}
         >
           {STATES.map(({ value, label }) => (
             <option key={value} value={value}>
@@ -142,24 +153,36 @@ function JobRow({ job, projectRef }: { job: Job; projectRef: string }): JSX.Elem
   )
 }
 
+/** What was shown last: who comes back to the list finds it as long as it was, and scrolled as it was. */
+let left: { readonly key: string; readonly jobs: readonly Job[]; readonly more: boolean } | null = null
+session.subscribe(() => (left = null))
+
 /** The jobs that fit the filters; a refresh reads as many as are shown. */
 function useJobs(ref: string, task: string, status: string) {
-  const [jobs, setJobs] = useState<readonly Job[] | null>(null)
+  const key = [ref, task, status].join(' ')
+  const known = left?.key === key ? left : null
+  const [jobs, setJobs] = useState<readonly Job[] | null>(known?.jobs ?? null)
   const [problem, setProblem] = useState<Problem | null>(null)
-  const [more, setMore] = useState(false)
+  const [more, setMore] = useState(known?.more ?? false)
   const feed = useRef<JobFeed | null>(null)
+  const reading = useRef(false)
   const shown = useRef(PAGE)
 
   const read = async (from: JobFeed, count: number, keep: boolean) => {
     feed.current = from
+    reading.current = true
     try {
       const found = await from.next(count)
       if (feed.current !== from) return
-      setJobs((old) => (keep ? [...(old ?? []), ...found] : found))
+      const all = keep ? [...(left?.jobs ?? []), ...found] : found
+      left = { key, jobs: all, more: from.hasMore }
+      setJobs(all)
       setMore(from.hasMore)
       setProblem(null)
     } catch (error) {
       if (feed.current === from) setProblem(toProblem(error))
+    } finally {
+      if (feed.current === from) reading.current = false
     }
   }
   const refresh = () => {
@@ -171,11 +194,12 @@ function useJobs(ref: string, task: string, status: string) {
   const loadMore = () => {
     if (!feed.current) return
     shown.current += PAGE
-    void read(feed.current, PAGE, true)
+    if (reading.current) refresh()
+    else void read(feed.current, PAGE, true)
   }
   useEffect(() => {
-    shown.current = PAGE
-    setJobs(null)
+    shown.current = Math.max(PAGE, known?.jobs.length ?? 0)
+    setJobs(known?.jobs ?? null)
     refresh()
     return () => {
       feed.current = null

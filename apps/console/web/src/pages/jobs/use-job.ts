@@ -54,7 +54,10 @@ export function useJob(ref: string, task: string, id: string) {
         show(found)
         if (!found.terminal) follow()
       } catch (error) {
-        if (!abort.signal.aborted) setProblem(toProblem(error))
+        if (abort.signal.aborted) return
+        const seen = toProblem(error)
+        setProblem(seen)
+        if (seen.status !== 404) timer = setTimeout(() => void read(), AGAIN_MS)
       }
     }
     void read()

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { Icon } from '../../components/icon.tsx'
-import { emptyStop, readStop, stopName, type Stop } from './stops.ts'
+import { emptyStop, stopName, stopProblem, type Stop } from './stops.ts'
 
 /** The places of a route in their order. */
 export function StopList({
@@ -15,7 +15,7 @@ export function StopList({
     <section aria-label="Places">
       <ol class="stops">
         {stops.map((stop, i) => {
-          const wrong = stop.text.trim() !== '' && readStop(stop) === null
+          const problem = stopProblem(stop)
           return (
             <li key={stop.key} class="stop">
               <span class="pin" aria-hidden="true">
@@ -24,7 +24,8 @@ export function StopList({
               <input
                 class="input nums"
                 aria-label={`Place ${stopName(i)}: latitude, longitude`}
-                aria-invalid={wrong}
+                aria-invalid={problem !== null}
+                aria-describedby={problem ? `stop-${stop.key}` : undefined}
                 placeholder="Click the map, or latitude, longitude"
                 value={stop.text}
                 onInput={(event) =>
@@ -45,6 +46,11 @@ export function StopList({
               >
                 <Icon name="close" size={14} />
               </button>
+              {problem && (
+                <p class="problem" id={`stop-${stop.key}`}>
+                  {problem}
+                </p>
+              )}
             </li>
           )
         })}

@@ -18,6 +18,12 @@ export function readStop({ text }: Stop): [number, number] | null {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? [lng, lat] : null
 }
 
+/** Why a stop is no place; null for one that is, and while more typing can make it one. */
+export function stopProblem(stop: Stop): string | null {
+  const unfinished = /^\s*[+-]?[\d.]*\s*(?:[,;\s]\s*[+-]?(?:\d+\.)?)?$/.test(stop.text)
+  return unfinished || readStop(stop) ? null : 'Latitude, longitude in degrees, such as 48.137, 11.575'
+}
+
 /** Six digits are a decimetre. */
 export function stopText({ lng, lat }: { lng: number; lat: number }): string {
   const wrapped = ((((lng + 180) % 360) + 360) % 360) - 180

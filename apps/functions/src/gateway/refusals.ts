@@ -1,0 +1,101 @@
+import type { Policy } from '../policy.ts'
+import type { ExitReason } from '../pool/instance.ts'
+import type { Refusal } from '../pool/pool.ts'
+import type { Caller } from './caller.ts'
+import { MAX_DEPTH } from './depth.ts'
+import { retryAfter, type Problem } from './problems.ts'
+
+// Every way in which the host answers in a function's place, in words for the caller.
+
+const CHALLENGE = ['www-authenticate', 'Bearer']
+const LIMIT_REASONS: ReadonlySet<ExitReason> = new Set(['blocked', 'memory', 'idle_cpu'])
+
+/** @param name null when the path holds nothing that could be a name */
+export function notFound(name: string | null): Problem {
+  return name === null
+    ? { code: 'FUNCTION_NOT_FOUND', message: 'The path does not name a function', hint: NAME_HINT }
+    : { code: 'FUNCTION_NOT_FOUND', message: `There is no function '${name}'` }
+}
+
+const NAME_HINT = 'Call /functions/v1/{name}; names are of a-z, 0-9, - and _, and at most 63 characters long.'
+
+/** A function that is known, but could not be built or started. */
+export function notStarting(retryMs: number): Problem {
+  return {
+    code: 'FUNCTION_BOOT_ERROR',
+    message: 'The function does not start; its log says why',
+    headers: retryAfter(retryMs),
+  }
+}
+
+export function busy(retryMs: number): Problem {
+  return {
+    code: 'FUNCTION_BUSY',
+    message: 'The function is busy; try again shortly',
+    headers: retryAfter(retryMs),
+  }
+}
+
+/** What the pool said instead of giving an instance. */
+export function noInstance({ why, retryMs }: Refusal): Problem {
+  return why === 'boot' ? notStarting(retryMs) : busy(retryMs)
+}
+
+export function methodRefused(method: string, { methods }: Policy): Problem {
+  return {
+    code: 'METHOD_NOT_ALLOWED',
+    message: `This function does not take ${method}`,
+    headers: ['allow', methods.join(', ')],
+  }
+}
+
+export function unauthorized(message: string): Problem {
+  return { code: 'UNAUTHORIZED', message, headers: CHALLENGE }
+}
+
+/** The caller's rank is below the one that the policy asks for. */
+export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
+  if (rank === 'none') {
+    const hint = 'Send the anon key as `apikey`, or a token as `Authorization: Bearer`.'
+    return { code: 'UNAUTHORIZED', message: 'No key was sent', hint, headers: CHALLENGE }
+  }
+  const who = needed === 'service' ? 'the service role' : 'a signed-in user'
+  return { code: 'FORBIDDEN', message: `This function is for ${who}; the key is of rank '${rank}'` }
+}
+
+export function tooDeep(): Problem {
+  return {
+    code: 'FUNCTION_RECURSION',
+    message: `Functions have called functions ${MAX_DEPTH} deep`,
+    hint: 'Look for a function that calls itself.',
+  }
+}
+
+export function bodyTooLarge({ body_bytes: limit }: Policy): Problem {
+  return { code: 'PAYLOAD_TOO_LARGE', message: `The body is larger than the ${limit} bytes this function takes` }
+}
+
+export function bodyTooSlow(): Problem {
+  return { code: 'REQUEST_TIMEOUT', message: 'The request body did not arrive in time' }
+}
+
+export function timedOut({ timeout_ms: ms }: Policy): Problem {
+  return { code: 'FUNCTION_TIMEOUT', message: `The function did not answer within ${ms} ms` }
+}
+
+export function failed(): Problem {
+  return { code: 'FUNCTION_ERROR', message: 'The function failed' }
+}
+
+export function invalidResponse(message = 'The function gave an answer that is not valid HTTP'): Problem {
+  return { code: 'FUNCTION_INVALID_RESPONSE', message }
+}
+
+/** The connection broke before an answer; the end of the instance, if it ended, says why. */
+export function broken(reason: ExitReason | null): Problem {
+  if (reason === null) return invalidResponse()
+  if (!LIMIT_REASONS.has(reason))
+    return { code: 'FUNCTION_CRASHED', message: 'The function ended before it had answered' }
+  const what = reason === 'memory' ? 'memory' : 'time on the CPU without a pause'
+  return { code: 'FUNCTION_RESOURCE_LIMIT', message: `The function used too much ${what}` }
+}

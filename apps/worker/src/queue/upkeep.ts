@@ -1,0 +1,119 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { dropStaging, type Database } from '@terrane/database'
+import type { Logger } from '@terrane/service'
+import type { PgBoss } from 'pg-boss'
+import { toJobError, workerLost } from '../errors.ts'
+import type { ProjectDirectory } from '../projects/project-directory.ts'
+import { QUEUE_SCHEMA } from './boss.ts'
+import type { JobStore } from './job-store.ts'
+
+const RECONCILE_MS = 10_000
+const RETENTION_SWEEP_MS = 3_600_000
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+export interface UpkeepOptions {
+  readonly boss: PgBoss
+  readonly database: Database
+  readonly store: JobStore
+  readonly projects: ProjectDirectory
+  readonly logger: Logger
+  readonly workdir: string
+  readonly retentionDays: number
+  /** Stable name of this worker: jobs that carry it when it starts were lost by its predecessor. */
+  readonly workerId: string
+}
+
+/** What must be put right though no job of this process does it: jobs of workers that died, old records, stray folders. */
+export class Upkeep {
+  private readonly options: UpkeepOptions
+  private readonly runsHere: (id: string) => boolean
+  private readonly timers: NodeJS.Timeout[] = []
+
+  constructor(options: UpkeepOptions, runsHere: (id: string) => boolean) {
+    this.options = options
+    this.runsHere = runsHere
+  }
+
+  /** Puts in order what lies there, and goes on doing so until {@link stop}. */
+  async start(): Promise<void> {
+    await this.recoverLost()
+    await this.sweep()
+    this.every(RECONCILE_MS, () => this.reconcile())
+    this.every(RETENTION_SWEEP_MS, () => this.sweep())
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearInterval(timer)
+  }
+
+  /** Repeats work until {@link stop}; a failure is logged and the next round tries again. */
+  every(ms: number, work: () => Promise<void>): void {
+    let busy = false
+    const timer = setInterval(() => {
+      if (busy) return
+      busy = true
+      work()
+        .catch((error: unknown) => this.options.logger.warn({ err: error }, 'housekeeping failed'))
+        .finally(() => {
+          busy = false
+        })
+    }, ms)
+    this.timers.push(timer)
+  }
+
+  /** Gives jobs that a predecessor of the same name held when it died back to the queue, without waiting for its heartbeat. */
+  private async recoverLost(): Promise<void> {
+    const { boss, database, workerId, logger } = this.options
+    const { rows } = await database.query<{ id: string; name: string }>(
+      `select id, name from ${QUEUE_SCHEMA}.job where state = 'active' and data->>'worker' = $1`,
+      [workerId],
+    )
+    for (const { id, name } of rows) {
+      logger.warn({ jobId: id }, 'taking back a job that was lost')
+      await boss.fail(name, id, { message: 'the worker was restarted' })
+    }
+  }
+
+  /** Brings records up to date whose queue job was given back or given up without a runner to say so. */
+  private async reconcile(): Promise<void> {
+    const { database, store, logger } = this.options
+    const { rows } = await database.query<{ id: string; state: string | null; attempts: number }>(
+      `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts
+       from terrane.jobs j left join ${QUEUE_SCHEMA}.job b on b.name = j.task and b.id = j.id
+       where j.status in ('pending', 'running') and j.updated_at < clock_timestamp() - interval '5 seconds'
+         and (b.state is null or b.state in ('failed', 'cancelled') or (b.state = 'retry' and j.status = 'running'))`,
+    )
+    for (const { id, state, attempts } of rows) {
+      if (this.runsHere(id)) continue
+      if (state === 'retry') {
+        await store.requeue(id, 'the worker was lost; another one takes the job over')
+        continue
+      }
+      logger.warn({ jobId: id, attempts }, 'job given up')
+      await this.cleanUp(id)
+      await store.fail(id, toJobError(workerLost({ attempts })))
+    }
+  }
+
+  /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
+  private async sweep(): Promise<void> {
+    const { store, workdir, retentionDays } = this.options
+    const folders = (await readdir(workdir)).filter((name) => UUID.test(name) && !this.runsHere(name))
+    for (const id of await store.idle(folders)) await rm(join(workdir, id), { recursive: true, force: true })
+    await store.prune(retentionDays)
+  }
+
+  /** Removes what a lost run may have left in its project. */
+  private async cleanUp(id: string): Promise<void> {
+    try {
+      const row = await this.options.store.get(id)
+      if (!row) return
+      const { project } = await this.options.projects.open(row)
+      await using opened = project
+      await dropStaging(opened.database, id)
+    } catch (error) {
+      this.options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { RoadClass, Surface, Use } from '../graph/attributes.ts'
+import { EdgeField, get, TrafficField } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { CostOptions, Mode } from './options.ts'
+
+/**
+ * Entering or leaving what is excluded costs this many seconds on top: more than any route, so that the cheapest path
+ * crosses as few of these borders as can be.
+ */
+const BORDER_PENALTY = 432_000
+
+/** Modes that may exclude unpaved streets; the others choose surfaces by preferences of their own. */
+const PAVED_ONLY = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
+
+/**
+ * Kinds of streets that the options of a costing exclude. Who begins or ends a trip on such a street may leave it or get
+ * there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
+ * That depends on where a path begins, so weights discourage it and `arePassed` judges the path that was found.
+ */
+export class Exclusions {
+  readonly #kinds: readonly ((edge: number) => boolean)[]
+
+  constructor(graph: Graph, mode: Mode, options: CostOptions) {
+    const { edgeInfo, edgeTraffic } = graph
+    const carries = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
+      get(edgeTraffic[edge]!, TrafficField[field]) === 1
+    const kinds: Readonly<Record<string, (edge: number) => boolean>> = {
+      exclude_bridges: carries('bridge'),
+      exclude_tunnels: carries('tunnel'),
+      exclude_tolls: carries('toll'),
+      exclude_highways: (edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway,
+      exclude_ferries: (edge) => FERRIES.has(get(edgeInfo[edge]!, EdgeField.use)),
+      ...(PAVED_ONLY.has(mode) && {
+        exclude_unpaved: (edge: number) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted,
+      }),
+    }
+    this.#kinds = Object.keys(kinds).flatMap((name) => (options[name] === true ? [kinds[name]!] : []))
+  }
+
+  /** Seconds of cost on top of a turn from one edge onto another. */
+  penalty(from: number, to: number): number {
+    let penalty = 0
+    for (const is of this.#kinds) if (is(from) !== is(to)) penalty += BORDER_PENALTY
+    return penalty
+  }
+
+  /** Whether a path enters and leaves again what is excluded. */
+  arePassed(edges: readonly number[]): boolean {
+    return this.#kinds.some((is) => {
+      const first = edges.findIndex((edge) => !is(edge))
+      const last = edges.findLastIndex((edge) => !is(edge))
+      return edges.some((edge, i) => i > first && i < last && is(edge))
+    })
+  }
+}
+
+const FERRIES = new Set<number>([Use.ferry, Use.railFerry])

@@ -1,0 +1,47 @@
+import { EdgeField, get, NodeField, TurnField } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { CostOptions } from './options.ts'
+
+/** What a mode may use, and what of that its options tell to ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
+export class Rights {
+  /** Some options open streets to the mode that no mode of its family may take. */
+  readonly everywhere: boolean
+  /** Modes whose forbidden turns are forbidden here. */
+  readonly boundModes: number
+  /** Limits of height, weight and the like are ignored. */
+  readonly ignoresLimits: boolean
+  readonly #graph: Graph
+  readonly #access: number
+  /** Modes of which some must be admitted, in the direction of an edge and in the other. */
+  readonly #along: number
+  readonly #against: number
+
+  /** @param access bit of the access masks of the mode */
+  constructor(graph: Graph, access: number, options: CostOptions) {
+    this.#graph = graph
+    this.#access = access
+    const ignoresAccess = options.ignore_access === true
+    const ignoresOneways = options.ignore_oneways === true
+    this.everywhere = ignoresAccess || ignoresOneways
+    this.ignoresLimits = options.ignore_restrictions === true
+    this.boundModes = this.ignoresLimits || options.ignore_non_vehicular_restrictions === true ? 0 : access
+    this.#along = ignoresAccess ? ANY_MODE : access
+    this.#against = ignoresOneways ? this.#along : 0
+  }
+
+  edge(edge: number): boolean {
+    const { edgeInfo, edgeOpposite } = this.#graph
+    if ((get(edgeInfo[edge]!, EdgeField.access) & this.#along) !== 0) return true
+    return this.#against !== 0 && (get(edgeInfo[edgeOpposite[edge]!]!, EdgeField.access) & this.#against) !== 0
+  }
+
+  node(node: number): boolean {
+    return this.#along === ANY_MODE || (get(this.#graph.nodeInfo[node]!, NodeField.access) & this.#access) !== 0
+  }
+
+  turn(turn: number): boolean {
+    return (get(turn, TurnField.forbidden) & this.boundModes) === 0
+  }
+}
+
+const ANY_MODE = EdgeField.access.mask
