@@ -51,15 +51,19 @@ async function copyRows(
   const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
   const table = qualified(target.schema, target.table)
   const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
+  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  failed.catch(ignore)
   let failure: unknown
   stream.on('error', (error) => {
     failure ??= error
+    fail(error)
   })
   const encoder = new CopyEncoder(target.columns)
   let rows = 0
   const flush = async () => {
     if (failure) throw failure
-    if (!stream.write(encoder.take())) await drained(stream)
+    if (!stream.write(encoder.take())) await Promise.race([drained(stream), failed])
     if (failure) throw failure
   }
   try {
@@ -75,7 +79,7 @@ async function copyRows(
     encoder.end()
     await flush()
     stream.end()
-    if (!stream.writableFinished) await once(stream, 'finish')
+    if (!stream.writableFinished) await Promise.race([once(stream, 'finish'), failed])
     return rows
   } catch (error) {
     // The server forgets the rows; the connection is usable again once it has said so.
