@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
+  checkUrl,
   createGuardedFetch,
   createLogger,
   createRegistry,
@@ -101,6 +102,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     store,
     submitter: new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() }),
     events: new EventHub(store, logger),
+    checkUrl: (url, path) => checkUrl(url, path, policy),
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,
       maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,

@@ -494,8 +494,23 @@ describe('fails with a clear error and leaves nothing', () => {
     'https://[::1]/a.tif',
     'file:///etc/passwd',
     's3://bucket/a.tif',
-  ])('the address %s', async (geotiffPath) => {
-    expect(await failing({ geotiffPath })).toMatchObject({ code: 'URL_REFUSED' })
+  ])('the address %s, before a job is queued', async (geotiffPath) => {
+    const { status, body } = await submit(worker, TASK, {
+      geotiffPath,
+      tableName: 'refused',
+      modelName: BUILT_IN_MODEL,
+    })
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { code: 'URL_REFUSED', errors: [{ path: '/geotiffPath' }] },
+    })
+  })
+  test('a scale that is no range, before a job is queued', async () => {
+    const body = { geotiffPath: 'scene.tif', tableName: 'refused', modelName: BUILT_IN_MODEL, scale: [5, 1] }
+    expect(await submit(worker, TASK, body)).toMatchObject({
+      status: 422,
+      body: { code: 'INVALID_SCALE', errors: [{ path: '/scale' }] },
+    })
   })
   test('a redirect to an address inside', async () => {
     serve = (_, response) => void response.writeHead(302, { location: 'http://192.168.0.1/a.tif' }).end()

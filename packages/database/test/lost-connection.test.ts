@@ -37,7 +37,11 @@ describe.runIf(testLane() === 'postgres')('a connection that is lost (PostgreSQL
     await database.transaction(async (session) => {
       // The COPY waits for this lock, and the load for the COPY: more is sent than the buffers hold.
       await session.query('lock table loaded in access exclusive mode')
-      const loading = bulkLoad(database, target, Array.from({ length: 20 }, () => batch))
+      const loading = bulkLoad(
+        database,
+        target,
+        Array.from({ length: 20 }, () => batch),
+      )
       const ended = expect(loading).rejects.toMatchObject(UNAVAILABLE)
       await endBackends('copy "public"."loaded"%')
       await ended

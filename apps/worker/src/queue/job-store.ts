@@ -258,9 +258,13 @@ function encodeCursor(at: string, id: string): string {
 }
 
 function decodeCursor(cursor: string): { at: string; id: string } {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f-]{36})$/.exec(
+  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(
     Buffer.from(cursor, 'base64url').toString('utf8'),
   )
-  if (!found) throw invalidCursor()
-  return { at: found[1] as string, id: found[2] as string }
+  const [, at = '', id = ''] = found ?? []
+  // A day such as the 31st of February would pass as one of March, but not on the server.
+  const time = at === '' ? null : new Date(at)
+  if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
+    throw invalidCursor()
+  return { at, id }
 }
