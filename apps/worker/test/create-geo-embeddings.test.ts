@@ -307,6 +307,39 @@ describe("an operator's own model: a manifest and two files in the model folder"
   })
 })
 
+test('of two jobs with one name the artifacts that stay are those of the table', async () => {
+  const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet')
+  const { compressors } = await import('hyparquet-compressors')
+  const bytes = await readFile(join(files, 'scene.tif'))
+  const waiting: (() => void)[] = []
+  // Both jobs were accepted when the first of them gets its raster.
+  serve = (_, response) => {
+    waiting.push(() => response.end(bytes))
+    if (waiting.length === 2) for (const answer of waiting) answer()
+  }
+  const body = { tableName: 'contested', modelName: BUILT_IN_MODEL, uploadArtifactsToStorage: true }
+  const records = await Promise.all(
+    [64, 128].map((tileSize) => submit(worker, TASK, { ...body, tileSize, geotiffPath: `${origin}/${tileSize}.tif` })),
+  )
+  const jobs = await Promise.all(records.map((record) => until(worker, record.body.links.self)))
+  const won = jobs.filter((job) => job.status === 'success')
+  expect(won).toHaveLength(1)
+  expect(jobs.find((job) => job.status === 'failed')).toMatchObject({ error: { code: 'TABLE_EXISTS' } })
+  const { openStore } = await import('@terrane/storage')
+  const store = openStore(`file:${join(worker.folder, 'storage')}`)
+  const kept = await Array.fromAsync(store.list('geoembeddings', ''))
+  expect(kept.map(({ key }) => key).filter((key) => /contested|uploading/.test(key))).toEqual([
+    'contested/contested.parquet',
+    'contested/contested.stac.json',
+  ])
+  const path = join(worker.folder, 'contested.parquet')
+  const parquet = await store.get('geoembeddings', 'contested/contested.parquet')
+  await writeFile(path, Buffer.concat(await Array.fromAsync(parquet.body)))
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors })
+  expect(rows).toHaveLength(won[0]?.result?.['rows'] as number)
+  expect(await leftovers()).toEqual({ staging: [], work: [] })
+})
+
 test('artifacts are GeoParquet and STAC with the rows of the table', async () => {
   const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet')
   const job = await run({ geotiffPath: 'scene.tif', tableName: 'with_files', uploadArtifactsToStorage: true })
