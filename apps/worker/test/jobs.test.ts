@@ -262,6 +262,16 @@ describe('reading', () => {
   })
 })
 
+test('metrics count what waits and what runs, by task', async () => {
+  const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 100 })
+  await until(worker, body.links.self, ({ status }) => status === 'running')
+  const { body: text } = await worker.app.inject({ url: '/metrics', headers: HEADERS })
+  expect(text).toContain(`terrane_jobs{task="${TASK}",state="running",app="worker"} 1`)
+  expect(text).toContain(`terrane_jobs{task="${TASK}",state="pending",app="worker"} 0`)
+  await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  await until(worker, body.links.self)
+})
+
 describe('the events of a job', () => {
   const events = async (self: string, headers: Record<string, string> = {}) => {
     const { body } = await worker.app.inject({ url: `${self}/events`, headers: { ...HEADERS, ...headers } })

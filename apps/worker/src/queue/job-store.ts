@@ -208,12 +208,12 @@ export class JobStore {
     return rows
   }
 
-  async counts(): Promise<{ queued: number; running: number }> {
-    const { rows } = await this.database.query<{ queued: number; running: number }>(
-      `select count(*) filter (where status = 'pending') as queued, count(*) filter (where status = 'running') as running
-       from terrane.jobs where status in ('pending', 'running')`,
+  /** How many jobs of each task wait and run, over all workers; tasks without any are not there. */
+  async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
+    const { rows } = await this.database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
+      `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') group by task, status`,
     )
-    return rows[0] ?? { queued: 0, running: 0 }
+    return rows
   }
 
   /** Forgets what ended long ago and idempotency keys older than a day. */
