@@ -195,8 +195,13 @@ describe('who may do what', () => {
     const bad = await raw('/bucket', { headers: { apikey: 'nope' } })
     expect([bad.status, bad.headers.get('content-type')]).toEqual([401, 'application/problem+json'])
     expect(await bad.json()).toMatchObject({
-      ...{ status: 401, title: 'Unauthorized', code: 'InvalidJWT', instance: bad.headers.get('x-request-id') },
-      ...{ statusCode: '401', error: 'Unauthorized', errors: [] },
+      status: 401,
+      title: 'Unauthorized',
+      code: 'InvalidJWT',
+      instance: bad.headers.get('x-request-id'),
+      statusCode: '401',
+      error: 'Unauthorized',
+      errors: [],
     })
     expect(
       (await raw('/bucket', { headers: { apikey: origin.keys.service, authorization: 'Bearer nope' } })).status,

@@ -75,6 +75,7 @@ export interface JobRecord {
   readonly attempt: number
   readonly cancel_requested: boolean
   readonly created_at: string
+  readonly started_at: string | null
   readonly links: { self: string; events: string }
 }
 

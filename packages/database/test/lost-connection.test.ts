@@ -42,9 +42,7 @@ describe.runIf(testLane() === 'postgres')('a connection that is lost (PostgreSQL
         target,
         Array.from({ length: 20 }, () => batch),
       )
-      const ended = expect(loading).rejects.toMatchObject(UNAVAILABLE)
-      await endBackends('copy "public"."loaded"%')
-      await ended
+      await Promise.all([expect(loading).rejects.toMatchObject(UNAVAILABLE), endBackends('copy "public"."loaded"%')])
     })
     expect(await bulkLoad(database, target, [batch])).toBe(1000)
   })
@@ -61,9 +59,10 @@ describe.runIf(testLane() === 'postgres')('a connection that is lost (PostgreSQL
   test('before the last row is acknowledged ends the load as unavailable', async () => {
     await own.database.transaction(async (session) => {
       await session.query('lock table loaded in access exclusive mode')
-      const ended = expect(bulkLoad(own.database, target, [[['one']]])).rejects.toMatchObject(UNAVAILABLE)
-      await endBackends('copy "public"."loaded"%')
-      await ended
+      await Promise.all([
+        expect(bulkLoad(own.database, target, [[['one']]])).rejects.toMatchObject(UNAVAILABLE),
+        endBackends('copy "public"."loaded"%'),
+      ])
     })
   })
 

@@ -125,7 +125,8 @@ test.each([
   const app = await makeApp()
   app.post('/unions', { schema: { body: UNIONS } }, async () => ({}))
   const { errors } = (await app.inject({ method: 'POST', url: '/unions', payload })).json<Problem>()
-  expect(errors.map(({ path, message }) => [path, message]).toSorted()).toEqual(expected)
+  expect(errors.map(({ path, message }) => [path, message])).toEqual(expect.arrayContaining(expected))
+  expect(errors).toHaveLength(expected.length)
 })
 
 test('a DELETE that announces JSON needs no body', async () => {

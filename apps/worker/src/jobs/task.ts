@@ -20,7 +20,7 @@ export interface SubmitContext {
    *
    * @throws URL_REFUSED
    */
-  checkUrl(url: string, path: string): void
+  readonly checkUrl: (url: string, path: string) => void
 }
 
 /** How far a job is; `etaSeconds` is an estimate of what is left. */

@@ -11,7 +11,7 @@ import {
   type GeoRows,
   type StacItemRequest,
 } from '@terrane/embeddings'
-import type { ArtifactStore } from '@terrane/storage'
+import type { ArtifactStore, ObjectAddress } from '@terrane/storage'
 import type { PlacedRow } from './rows.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
@@ -102,7 +102,6 @@ export async function uploadArtifacts(
     key: `${tableName}/${tableName}.${part.ending}`,
   }))
   const remove = (keys: readonly string[]) => store.remove(ARTIFACT_BUCKET, keys)
-  const address = (key: string) => ({ bucket: ARTIFACT_BUCKET, key })
   const discard = async () => void (await remove(parts.map((part) => part.temporary)))
   try {
     for (const { temporary, contentType, body } of parts) {
@@ -118,7 +117,7 @@ export async function uploadArtifacts(
     files: parts.map((part) => ({ bucket: ARTIFACT_BUCKET, path: part.key, bytes: part.bytes })),
     place: async () => {
       try {
-        for (const { temporary, key } of parts) await store.move(address(temporary), address(key), { upsert: true })
+        for (const { temporary, key } of parts) await store.move(addressOf(temporary), addressOf(key), { upsert: true })
       } catch (error) {
         await remove(parts.map((part) => part.key))
         throw error
@@ -126,6 +125,10 @@ export async function uploadArtifacts(
     },
     discard,
   }
+}
+
+function addressOf(key: string): ObjectAddress {
+  return { bucket: ARTIFACT_BUCKET, key }
 }
 
 async function ensureBucket(store: ArtifactStore): Promise<void> {
