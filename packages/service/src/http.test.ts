@@ -96,7 +96,7 @@ test.each([
   [{ name: 'A' }, [['/name', 'must be 1 to 63 lower-case letters, digits and _, beginning with a letter']]],
   [{ zooms: '5' }, [['/zooms', 'must be "auto" or array or object']]],
   [{ zooms: 5 }, [['/zooms', 'must be "auto" or array or object']]],
-  [{ zooms: [5] }, [['/zooms', 'must NOT have fewer than 2 items']]],
+  [{ zooms: [5] }, [['/zooms', 'must have at least 2 entries']]],
   [
     { zooms: [1, 20, 30] },
     [

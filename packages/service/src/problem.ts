@@ -196,6 +196,12 @@ function fieldError(v: AjvError): FieldError {
       return { path: base, message: `must be ${JSON.stringify(params['allowedValue'])}` }
     case 'enum':
       return { path: base, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    case 'minLength':
+    case 'minItems':
+      return { path: base, message: `must have at least ${count(v)}` }
+    case 'maxLength':
+    case 'maxItems':
+      return { path: base, message: `must have at most ${count(v)}` }
     case 'pattern':
       return {
         path: base,
@@ -204,6 +210,13 @@ function fieldError(v: AjvError): FieldError {
     default:
       return { path: base, message: v.message ?? 'is not acceptable' }
   }
+}
+
+/** `1 character`, `2 entries`: the bound of a length. */
+function count({ keyword, params = {} }: AjvError): string {
+  const limit = Number(params['limit'])
+  const [one, many] = keyword?.endsWith('Items') ? ['entry', 'entries'] : ['character', 'characters']
+  return `${limit} ${limit === 1 ? one : many}`
 }
 
 function pointer(name: unknown): string {
