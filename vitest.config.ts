@@ -14,10 +14,10 @@ export default defineConfig({
     env: { ORT_DISABLE_TELEMETRY: '1' },
     // Most of a test's time is spent waiting for a database or a child process: two run at once, also on two cores.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // What is waited for comes sooner or later; how soon is not what a test is about.
-    expect: { poll: { timeout: 20_000 } },
+    // What is waited for comes sooner or later; how soon, on a machine that does much else, is not what a test is about.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Node strips the types itself: sources run in tests exactly as they run in production. Through the module runner
     // of vitest a hot loop is an order of magnitude slower.
     experimental: { viteModuleRunner: false },

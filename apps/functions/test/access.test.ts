@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
   )
   await app.deploy('failing', `export default () => Response.json({ reason: 'quota' }, { status: 402 })`)
-}, 60_000)
+})
 afterAll(async () => {
   await app[Symbol.asyncDispose]()
   jwks.close()
@@ -139,9 +139,7 @@ describe('who may call what', () => {
     const short = await token(user, undefined, -3)
     // Five seconds of grace for clocks that differ: it is still good now, and is not remembered beyond its expiry.
     expect(await statusOf('user', { authorization: `Bearer ${short}` })).toBe(200)
-    await expect
-      .poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { timeout: 20_000, interval: 500 })
-      .toBe(401)
+    await expect.poll(() => statusOf('user', { authorization: `Bearer ${short}` }), { interval: 500 }).toBe(401)
   })
 
   test('the claims of the token are the ones the function sees', async () => {

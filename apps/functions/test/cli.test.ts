@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
   app = await startApp({ DATABASE_URL: database.url })
   folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
-}, 60_000)
+})
 afterAll(async () => {
   await app[Symbol.asyncDispose]()
   await database[Symbol.asyncDispose]()

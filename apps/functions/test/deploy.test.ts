@@ -14,7 +14,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await openTestDatabase()
     app = await startApp({ DATABASE_URL: database.url, TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '6000' })
-  }, 60_000)
+  })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
     await database[Symbol.asyncDispose]()
@@ -247,13 +247,13 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
 
     test('serves what is deployed on the first, follows changes, and forgets what is removed', async () => {
       await app.deploy(name, says('one'))
-      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 one')
+      await expect.poll(() => call(other)).toBe('200 one')
       await app.deploy(name, says('two'))
-      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 two')
+      await expect.poll(() => call(other)).toBe('200 two')
       await app.control('POST', `/functions/${name}/rollback`, {})
-      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('200 one')
+      await expect.poll(() => call(other)).toBe('200 one')
       await app.control('DELETE', `/functions/${name}`)
-      await expect.poll(() => call(other), { timeout: 20_000 }).toBe('404 FUNCTION_NOT_FOUND')
+      await expect.poll(() => call(other)).toBe('404 FUNCTION_NOT_FOUND')
     })
   })
 

@@ -30,8 +30,7 @@ const call = async (name = 'hello') => {
   const response = await fetch(app.url(name))
   return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
 }
-const expectServed = (answer: string, name = 'hello') =>
-  expect.poll(() => call(name), { timeout: 20_000, interval: 20 }).toBe(answer)
+const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 20 }).toBe(answer)
 
 test('what is in the folder is served; folders that begin with _ are not', async () => {
   expect(await call()).toBe('200 one')

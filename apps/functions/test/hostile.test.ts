@@ -29,7 +29,7 @@ const profiles = [
 ]
 
 for (const { probed, title, hardened } of profiles) {
-  describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 60_000 }, () => {
+  describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 120_000 }, () => {
     let host: TestHost
     let stopWatching: () => Promise<Report>
     /** Anything that reaches these listeners got out. */

@@ -30,7 +30,7 @@ beforeEach(async () => {
   })
   await write(
     'slow',
-    `export default async () => { await new Promise((r) => setTimeout(r, 700)); return new Response('slow') }`,
+    `export default async () => { console.log('begun'); await new Promise((r) => setTimeout(r, 3000)); return new Response('slow') }`,
   )
 })
 afterEach(async () => {
@@ -46,10 +46,11 @@ async function write(name: string, source: string, policy: object = {}) {
 }
 
 /** Starts a host of its own process and resolves with its address. */
-async function start(profile: string): Promise<{ host: ChildProcess; url: string }> {
+async function start(profile: string): Promise<{ host: ChildProcess; url: string; log: () => string }> {
   const env = {
     // oxlint-disable-next-line node/no-process-env -- setpriv and bubblewrap are looked for there.
     PATH: process.env['PATH'],
+    TMPDIR: folder,
     PORT: '0',
     TERRANE_HOME: join(folder, 'home'),
     TERRANE_FUNCTIONS_DIR: join(folder, 'functions'),
@@ -62,8 +63,9 @@ async function start(profile: string): Promise<{ host: ChildProcess; url: string
     host.on('message', (message: { url?: string }) => message.url && resolve(message.url))
     host.once('exit', (code) => reject(new Error(`the host ended with ${code}`)))
   })
-  host.stdout!.resume()
-  return { host, url: `${url}/functions/v1` }
+  let log = ''
+  host.stdout!.on('data', (chunk) => (log += String(chunk)))
+  return { host, url: `${url}/functions/v1`, log: () => log }
 }
 
 /** Processes that hold the host's socket folder in their command line or belong to one that does. */
@@ -105,23 +107,23 @@ describe.skipIf(process.platform !== 'linux')('the life of a host', () => {
       await expect.poll(() => children.filter(isAlive), { interval: 20 }).toEqual([])
       const next = await start(profile)
       expect(await text(`${next.url}/calm`)).toBe('calm')
-      const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))
+      const left = readdirSync(folder).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))
       expect(left).toEqual([])
     })
   })
 
   test('asked to stop it answers what it has, then ends with every child', async () => {
-    const { host, url } = await start('standard')
+    const { host, url, log } = await start('standard')
     expect(await text(`${url}/slow`)).toBe('slow')
     const answers = Array.from({ length: 20 }, () => text(`${url}/slow`))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await expect.poll(() => log().split('begun').length - 1).toBe(21)
     const children = descendants(host.pid!)
     const ended = new Promise<number | null>((resolve) => host.once('exit', resolve))
     host.kill('SIGTERM')
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['slow']))
     expect(await ended).toBe(0)
     expect(children.filter(isAlive)).toEqual([])
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))).toEqual([])
+    expect(readdirSync(folder).filter((name) => name.startsWith(`terrane-fn-${host.pid}-`))).toEqual([])
   })
 
   test('a shared host does not start without the hardened profile', async () => {

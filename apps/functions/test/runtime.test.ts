@@ -132,10 +132,10 @@ for (const { probed, title } of variants) {
       const leaving = new AbortController()
       const pending = fetch(host.url('abort'), { signal: leaving.signal })
       pending.catch(() => {})
-      await expect.poll(state, { timeout: 20_000 }).toBe('waiting')
+      await expect.poll(state).toBe('waiting')
       leaving.abort()
       await expect(pending).rejects.toThrow('aborted')
-      await expect.poll(state, { timeout: 20_000 }).toBe('aborted')
+      await expect.poll(state).toBe('aborted')
     })
 
     test('work handed to waitUntil goes on after the answer and keeps its instance', async () => {
@@ -150,9 +150,7 @@ for (const { probed, title } of variants) {
       expect(await (await fetch(host.url('background'))).text()).toBe('ok')
       const [instance] = host.functions.get('test', 'background')!.pool
       await expect.poll(() => instance!.working).toBe(true)
-      await expect
-        .poll(async () => (await fetch(`${host.url('background')}/check`)).text(), { timeout: 20_000 })
-        .toBe('yes')
+      await expect.poll(async () => (await fetch(`${host.url('background')}/check`)).text()).toBe('yes')
       await expect.poll(() => instance!.working).toBe(false)
     })
 

@@ -45,7 +45,7 @@ describe.skipIf(!probed)(`a host for many projects: ${title}`, () => {
       const upload = { files: { 'index.ts': source(ref) }, policy: { methods: ['GET'] } }
       await put(`/v1/projects/${ref}/functions/who`, upload, key)
     }
-  }, 60_000)
+  })
   afterAll(async () => {
     await app[Symbol.asyncDispose]()
     await database[Symbol.asyncDispose]()

@@ -77,6 +77,11 @@ const Named = Type.Object({
     minimum: 1,
     description: 'Costings with options of their own that each thread keeps prepared.',
   }),
+  TERRANE_ROUTING_SEARCH: Type.Enum(['hierarchy', 'ngraph.path'], {
+    default: 'hierarchy',
+    description:
+      'What finds the paths. ngraph.path is a library of others that needs no preparation: many times slower, without alternates, to compare answers with.',
+  }),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({
     default: 1_048_576,
     minimum: 1024,

@@ -40,6 +40,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
       threads: config.TERRANE_ROUTING_THREADS || availableParallelism(),
       limits: config.limits,
       costings: config.TERRANE_ROUTING_COSTINGS,
+      search: config.TERRANE_ROUTING_SEARCH,
       queue: config.TERRANE_ROUTING_QUEUE,
       timeoutMs: config.TERRANE_ROUTING_TIMEOUT_MS,
       logger,

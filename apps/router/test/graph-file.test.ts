@@ -27,7 +27,7 @@ const isNew = (answer: Answer) => isRoute(answer) && streetsOf(answer)[0] === 'N
 /** A graph is counted a moment after it answers. */
 async function expectOutcomes(router: TestRouter, outcomes: { loaded: number; built: number }): Promise<void> {
   const counted = async () => ({ loaded: await router.metric(LOADED), built: await router.metric(BUILT) })
-  await expect.poll(counted, { timeout: 60_000 }).toEqual(outcomes)
+  await expect.poll(counted).toEqual(outcomes)
 }
 
 /** A folder with an extract and the environment of a router on it. */

@@ -143,12 +143,10 @@ describe('bad bodies', () => {
     ['a megabyte of fields', `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join(',')}}`, 422],
     ['a prototype', '{"tableName":"a","__proto__":{"x":1}}', 400],
   ])('%s', async (_, payload, status) => {
-    const started = Date.now()
     const response = await post(payload)
     expect(response.statusCode).toBe(status)
     expect(response.headers['content-type']).toContain('application/problem+json')
     expect(response.body.length).toBeLessThan(20_000)
-    expect(Date.now() - started).toBeLessThan(5000)
   })
   test('a body over the limit is 413, another type 415', async () => {
     expect((await post(JSON.stringify({ tableName: 'x'.repeat(11_000_000) }))).statusCode).toBe(413)

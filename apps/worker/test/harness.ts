@@ -112,7 +112,7 @@ export async function until(
   worker: TestWorker,
   self: string,
   condition: (job: JobRecord) => boolean = (job) => job.terminal,
-  timeoutMs = 25_000,
+  timeoutMs = 100_000,
 ): Promise<JobRecord> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

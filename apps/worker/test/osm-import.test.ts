@@ -466,7 +466,7 @@ describe('sources on servers', () => {
     expect((await readdir(join(worker.folder, 'cache', 'osm'))).filter((name) => name.includes('odd'))).toEqual([])
     const sea = await run({ tablePrefix: 'sea', aoiGeoJson: boxOf(30, 0, 30.1, 0.1) })
     expect(sea).toMatchObject({ status: 'failed', error: { code: 'NO_EXTRACT_COVERS_AREA' } })
-  }, 60_000)
+  })
 
   test('Overpass, whose errors come with status 200', async () => {
     const small = boxOf(11.015, 48.015, 11.06, 48.06)
@@ -497,7 +497,7 @@ describe('sources on servers', () => {
       status: 'failed',
       error: { code: 'OVERPASS_FAILED', message: expect.stringContaining('Query timed out') as string },
     })
-  }, 60_000)
+  })
 })
 
 /** The nodes of the town as Overpass would send them. */

@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, FunctionsHttpError } from '@supabase/supabase-js'
 import { signToken } from '@terrane/auth'
 import { openTestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePorts } from '@terrane/testing/ports'
 import { App } from '../src/apps.ts'
 
 const SECRET = 'the-jwt-secret-of-the-tests-32-characters'
@@ -76,7 +77,7 @@ beforeAll(async () => {
   keys.anon = await signToken({ ...claims, role: 'anon' }, SECRET, 3600)
   keys.service = await signToken({ ...claims, role: 'service_role' }, SECRET, 3600)
   keys.user = await signToken({ sub: '11111111-1111-4111-8111-111111111111', role: 'authenticated' }, SECRET, 3600)
-  const [originPort, functionsPort] = [await freePort(), await freePort()]
+  const [originPort, functionsPort] = (await freePorts(2)) as [number, number]
   origin = `http://127.0.0.1:${originPort}`
   const env = {
     HOST: '127.0.0.1',
@@ -104,15 +105,6 @@ afterAll(() => open.disposeAsync())
 
 function privileged([policy, code]: readonly [object, string]): readonly [object, string] {
   return [{ ...policy, privileged: true }, code]
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }
 
 const url = (name: string) => `${origin}/functions/v1/${name}`

@@ -72,7 +72,7 @@ async function compareAnswers(
 
 function compareSearches({ graph, families, metrics }: Network, mode: Mode): void {
   const costing = createCosting(graph, mode, costOptions(mode))
-  const { states, topology, hierarchyScratch } = families[costing.family]
+  const { states, reverse, topology, hierarchyScratch } = families[costing.family]
   const search = hierarchySearch(metrics[mode].metric, topology, hierarchyScratch)
   const step = Math.floor(states.vertexCount / (count + 1))
   const pairs = Array.from({ length: count }, (_, i): [number, number] => [
@@ -93,7 +93,8 @@ function compareSearches({ graph, families, metrics }: Network, mode: Mode): voi
     `  search alone p50 ${quantile(microseconds, 0.5).toFixed(0)} µs, p95 ${quantile(microseconds, 0.95).toFixed(0)} µs`,
   )
   if (mode !== 'auto') return
-  const peer = ngraphSearch(states, new StateWeights(graph, states, costing).all())
+  const weights = new StateWeights(graph, states, costing).all()
+  const peer = ngraphSearch(states, reverse, (arc) => weights[arc]!)
   const sample = pairs.slice(0, 20)
   const slow = sample.map((pair) => {
     const started = performance.now()

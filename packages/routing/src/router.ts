@@ -3,7 +3,7 @@ import { CostingStore, type PreparedCosting } from './network/costings.ts'
 import type { Network } from './network/network.ts'
 import { alternates } from './path/alternates.ts'
 import { joinPaths, type Leg, planLegs, type TripStop } from './path/legs.ts'
-import { Planner } from './path/planner.ts'
+import { Planner, type SearchKind } from './path/planner.ts'
 import { closuresOf } from './request/closures.ts'
 import { DEFAULT_LIMITS, type Limits } from './request/limits.ts'
 import type { Location } from './request/location.ts'
@@ -19,6 +19,8 @@ import { snap } from './snap/snap.ts'
 /** How a router answers. */
 export interface RouterOptions {
   readonly limits?: Limits
+  /** What finds the paths; the hierarchy when absent. */
+  readonly search?: SearchKind
   /** How many costings with options of their own are kept ready. */
   readonly costings?: number
   readonly now?: () => Date
@@ -34,6 +36,7 @@ export interface SentAnswer {
 export class Router {
   readonly network: Network
   readonly #limits: Limits
+  readonly #search: SearchKind
   readonly #now: () => Date
   readonly #texts: TextReader
   readonly #regions: Regions
@@ -42,6 +45,7 @@ export class Router {
   constructor(network: Network, options: RouterOptions = {}) {
     this.network = network
     this.#limits = options.limits ?? DEFAULT_LIMITS
+    this.#search = options.search ?? 'hierarchy'
     this.#now = options.now ?? (() => new Date())
     this.#texts = new TextReader(network.graph)
     this.#regions = new Regions(network.graph)
@@ -104,7 +108,7 @@ export class Router {
     const { graph } = this.network
     const { costing } = prepared
     const places = request.excludeLocations.flatMap((location) => this.#snap(prepared, location)?.candidates ?? [])
-    const planner = new Planner(prepared, closuresOf({ graph, costing }, places, request.excludePolygons))
+    const planner = new Planner(prepared, closuresOf({ graph, costing }, places, request.excludePolygons), this.#search)
     if (request.alternates > 0) {
       const [origin, destination] = stops.map(({ snapped }) => snapped.candidates)
       const paths = alternates({ graph, costing, planner, count: request.alternates }, origin!, destination!)

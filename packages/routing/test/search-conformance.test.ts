@@ -60,7 +60,7 @@ function shuffled(count: number, seed: number): Uint32Array {
 }
 
 const searches: Record<string, (given: Case) => PathSearch> = {
-  'ngraph.path NBA*': ({ graph, weights }) => ngraphSearch(graph, weights),
+  'ngraph.path NBA*': ({ graph, weights }) => ngraphSearch(graph, reverseArcs(graph), (arc) => weights[arc]!),
   'bidirectional Dijkstra': ({ graph, weights }) =>
     bidirectionalSearch(graph, reverseArcs(graph), { weight: (arc) => weights[arc]! }),
   'bidirectional A*': ({ graph, weights, xyz }) =>

@@ -12,6 +12,7 @@ async function openPool(options: Partial<PoolOptions> = {}, onFinished = onTestF
     threads: 1,
     limits: DEFAULT_LIMITS,
     costings: 1,
+    search: 'hierarchy',
     queue: 100,
     timeoutMs: 60_000,
     logger: createLogger({ name: 'test', level: 'silent' }),

@@ -1,4 +1,4 @@
-import { RouteProblem, type Limits, type Network, type SentAnswer } from '@terrane/routing'
+import { RouteProblem, type Limits, type Network, type SearchKind, type SentAnswer } from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { ANSWERS, Refusal } from '../errors.ts'
 import { Thread, type ThreadAnswer, type ThreadData } from './thread.ts'
@@ -7,6 +7,7 @@ export interface PoolOptions {
   readonly threads: number
   readonly limits: Limits
   readonly costings: number
+  readonly search: SearchKind
   /** Most requests that wait beyond those that threads were given. */
   readonly queue: number
   /** Longest computation of one answer. */
@@ -92,8 +93,8 @@ export class Pool {
   }
 
   async #addThread(): Promise<void> {
-    const { limits, costings, program = PROGRAM } = this.#options
-    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings }
+    const { limits, costings, search, program = PROGRAM } = this.#options
+    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings, search }
     const thread = await Thread.start<Job>(program, data)
     if (this.#closed) return thread.end()
     thread.listen(

@@ -6,9 +6,9 @@ const WARM_UP_ROUTES = 10
 
 // Answers one request after the other; the graph is shared with the other threads.
 const port = parentPort!
-const { buffer, limits, costings } = workerData as ThreadData
+const { buffer, limits, costings, search } = workerData as ThreadData
 const network = openNetwork(openSections(buffer))
-const router = new Router(network, { limits, costings })
+const router = new Router(network, { limits, costings, search })
 warmUp(network)
 port.on('message', (text: string) => port.postMessage(answer(text)))
 port.postMessage('ready')

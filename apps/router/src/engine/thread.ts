@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Limits, SentAnswer } from '@terrane/routing'
+import type { Limits, SearchKind, SentAnswer } from '@terrane/routing'
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -9,6 +9,7 @@ export interface ThreadData {
   readonly limits: Limits
   /** How many costings with options the thread keeps. */
   readonly costings: number
+  readonly search: SearchKind
 }
 
 /** An answer, or what went wrong where nothing should. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+import { freePorts } from '@terrane/testing/ports'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE'] as const
@@ -24,7 +25,7 @@ export interface RunningStack extends AsyncDisposable {
 
 export async function startStack(settings: Readonly<Record<string, string>>): Promise<RunningStack> {
   const home = await mkdtemp(join(tmpdir(), 'terrane-e2e-'))
-  const free = await Promise.all(NAMES.map(freePort))
+  const free = await freePorts(NAMES.length)
   const ports = Object.fromEntries(NAMES.map((name, i) => [name, free[i]])) as Record<(typeof NAMES)[number], number>
   const child = spawn(process.execPath, ['infra/local/src/main.ts'], {
     cwd: ROOT,
@@ -64,13 +65,4 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
     output: () => output,
     [Symbol.asyncDispose]: stop,
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePorts } from '@terrane/testing/ports'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 let home: string
@@ -13,22 +14,13 @@ let env: Record<string, string>
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'terrane-stack-'))
   const names = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE']
-  const ports = await Promise.all(names.map(freePort))
+  const ports = await freePorts(names.length)
   env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERRANE_HOME: home }
   names.forEach((name, i) => (env[`TERRANE_${name}_PORT`] = String(ports[i])))
 })
 afterAll(async () => {
   await rm(home, { recursive: true, force: true })
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-}
 
 function start(...flags: string[]) {
   const child = spawn(process.execPath, ['infra/local/src/main.ts', ...flags], {

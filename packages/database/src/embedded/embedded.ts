@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { defineError } from '@terrane/core'
 
@@ -6,12 +5,13 @@ import { defineError } from '@terrane/core'
 export interface EmbeddedSettings {
   readonly dataDir: string | null
   readonly snapshot: Uint8Array<ArrayBuffer> | null
+  /** 0 for any that is free. */
   readonly port: number
 }
 
 /** What it says. */
 export type EmbeddedReply =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly port: number }
   | { readonly type: 'snapshot'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'closed' }
 
@@ -51,10 +51,10 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Prom
   const settings: EmbeddedSettings = {
     dataDir: options.dataDir ?? null,
     snapshot: options.snapshot ?? null,
-    port: options.port ?? (await freePort()),
+    port: options.port ?? 0,
   }
   const worker = new Worker(new URL('./embedded.worker.ts', import.meta.url), { workerData: settings })
-  await next(worker, 'ready')
+  const { port } = await next(worker, 'ready')
   let closing: Promise<void> | null = null
   const close = () => {
     closing ??= (async () => {
@@ -66,7 +66,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Prom
     return closing
   }
   return {
-    url: `postgres://postgres@127.0.0.1:${settings.port}/postgres`,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     snapshot: async () => {
       const reply = next(worker, 'snapshot')
       worker.postMessage('snapshot')
@@ -101,16 +101,5 @@ function next<T extends EmbeddedReply['type']>(worker: Worker, type: T): Promise
     worker.on('message', onMessage)
     worker.on('error', onError)
     worker.on('exit', onExit)
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
   })
 }

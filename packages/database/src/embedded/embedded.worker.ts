@@ -16,9 +16,9 @@ const db = await PGlite.create({
   ...(settings.snapshot === null ? {} : { loadDataDir: new Blob([settings.snapshot]) }),
 })
 const server = new WireServer(db)
-await server.listen(settings.port, '127.0.0.1')
+const listening = await server.listen(settings.port, '127.0.0.1')
 const reply = (message: EmbeddedReply) => port.postMessage(message)
-reply({ type: 'ready' })
+reply({ type: 'ready', port: listening })
 
 port.on('message', (command: 'snapshot' | 'close') => void (command === 'snapshot' ? snapshot() : close()))
 

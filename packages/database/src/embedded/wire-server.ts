@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { PGlite } from '@electric-sql/pglite'
 
 /** Request codes of the start-up phase (PostgreSQL manual, message formats). */
@@ -40,10 +40,11 @@ export class WireServer {
     this.server = createServer((socket) => this.accept(socket))
   }
 
-  listen(port: number, host: string): Promise<void> {
+  /** Resolves to the port that it listens on, which is the one asked for unless that is 0. */
+  listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject)
-      this.server.listen(port, host, () => resolve())
+      this.server.listen(port, host, () => resolve((this.server.address() as AddressInfo).port))
     })
   }
 

@@ -50,11 +50,11 @@ test('a lock of another machine is respected while it is renewed, and free when 
   writeFileSync(path, JSON.stringify({ machine: 'elsewhere', pid: 1 }))
   let entered = false
   const waits: number[] = []
-  const pending = withLock(directory, 'a', { pollMs: 5, staleMs: 150, onWait: () => waits.push(1) }, async () => {
+  const pending = withLock(directory, 'a', { pollMs: 5, staleMs: 3000, onWait: () => waits.push(1) }, async () => {
     entered = true
   })
   for (let i = 1; i <= 8; i++) {
-    await sleep(30)
+    await sleep(500)
     utimesSync(path, i, i)
     expect(entered).toBe(false)
   }

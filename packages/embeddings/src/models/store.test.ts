@@ -281,7 +281,7 @@ describe('processes that share a directory', () => {
     expect(server.requests).toEqual(['GET /model.onnx', 'GET /model.onnx_data'])
   })
 
-  test('take over from one that was killed in the middle, with what it had', { timeout: 10_000 }, async () => {
+  test('take over from one that was killed in the middle, with what it had', async () => {
     await using server = await serve({ holdAfter: [1000] })
     const directory = directoryFor(manifestAt(server.url))
     const child = spawn(process.execPath, [acquireScript, directory, 'tiny-vit'], {

@@ -1,9 +1,16 @@
 import { bidirectionalSearch } from '../search/bidirectional.ts'
 import { hierarchySearch } from '../search/cch/hierarchy.ts'
+import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
+
+/**
+ * `hierarchy`: the fast searches of this package. `ngraph.path`: NBA* of that library, to compare answers with: many times
+ * slower, on the same costs, and without alternates.
+ */
+export type SearchKind = 'hierarchy' | 'ngraph.path'
 
 /**
  * Finds paths for one request. It takes the hierarchy of the costing when that is ready; while it is not, and when the
@@ -12,10 +19,12 @@ import { type Closures, type Ends, findPath, findPaths, type Path } from './path
 export class Planner {
   readonly #prepared: PreparedCosting
   readonly #closures: Closures
+  readonly #kind: SearchKind
 
-  constructor(prepared: PreparedCosting, closures: Closures) {
+  constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind) {
     this.#prepared = prepared
     this.#closures = closures
+    this.#kind = kind
   }
 
   /** The cheapest path between candidates, or null. */
@@ -36,6 +45,7 @@ export class Planner {
 
   #search(ends: Ends): AlternativeSearch {
     const { family, customized } = this.#prepared
+    if (this.#kind === 'ngraph.path') return ngraphSearch(family.states, family.reverse, this.#weight(ends))
     if (customized !== null && this.#closures.size === 0) {
       return hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
     }

@@ -1,59 +1,130 @@
-import createGraph, { type Graph, type Node, type NodeId } from 'ngraph.graph'
+import type { Graph, Link, Node, NodeId } from 'ngraph.graph'
 import { nba } from 'ngraph.path'
 
-import { type ArcGraph, type ArcWeights, type FoundPath, type PathSearch, type Seed, UNREACHABLE } from './search.ts'
+import {
+  type AlternativeSearch,
+  type ArcGraph,
+  type FoundPath,
+  type ReverseArcs,
+  type Seed,
+  UNREACHABLE,
+} from './search.ts'
 
-/** Reserved names of the two nodes that stand for all sources and all targets of a query. */
-const SOURCE = 'source'
-const TARGET = 'target'
+/** The two nodes that stand for all sources and all targets of a query. */
+const SOURCE = -1
+const TARGET = -2
 
 /**
- * NBA* of ngraph.path behind the interface of the other searches. It needs no preparation but a copy of the graph, at
- * some hundred bytes per arc: a reference written by others, not a competitor.
+ * NBA* of ngraph.path (Pijls and Post 2009) behind the interface of the other searches: a reference written by others. It
+ * walks the same arrays through a view, so it needs no preparation and answers from the moment a graph is loaded. Without
+ * an estimate it visits much, with an object for each vertex: some thousand times slower than a hierarchy.
+ *
+ * @param weight of an arc; asked at every visit, so it may be computed on demand
  */
-export function ngraphSearch(graph: ArcGraph, weights: ArcWeights): PathSearch {
-  const copy: Graph<undefined, number> = createGraph()
-  for (let vertex = 0; vertex < graph.vertexCount; vertex++) copy.addNode(vertex)
-  for (let tail = 0; tail < graph.vertexCount; tail++) {
-    for (let arc = graph.firstOut[tail]!; arc < graph.firstOut[tail + 1]!; arc++) {
-      const weight = weights[arc]!
-      const known = copy.getLink(tail, graph.head[arc]!)
-      // Of parallel arcs only the cheapest counts.
-      if (known !== undefined) known.data = Math.min(known.data, weight)
-      else if (weight < UNREACHABLE) copy.addLink(tail, graph.head[arc]!, weight)
-    }
+export function ngraphSearch(
+  graph: ArcGraph,
+  reverse: ReverseArcs,
+  weight: (arc: number, tail: number) => number,
+): AlternativeSearch {
+  const find = (sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null => {
+    // The search wants weights from nothing upwards; the costs of seeds may lie below.
+    const least = Math.min(...sources.map(({ cost }) => cost), ...targets.map(({ cost }) => cost))
+    const [from, to] = [cheapest(sources, least), cheapest(targets, least)]
+    const view = new GraphView(graph, reverse, weight, from, to)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- The two methods are all that the search calls.
+    const path = nba(view as unknown as Graph<undefined, number>, {
+      oriented: true,
+      distance: (_a, _b, link) => link.data,
+    })
+    const vertices = path
+      .find(SOURCE, TARGET)
+      .map(({ id }) => Number(id))
+      .toReversed()
+      .slice(1, -1)
+    if (vertices.length === 0) return null
+    let cost = from.get(vertices[0]!)! + to.get(vertices.at(-1)!)! + 2 * least
+    for (let i = 1; i < vertices.length; i++) cost += view.step(vertices[i - 1]!, vertices[i]!)
+    return { cost, vertices }
   }
-  const finder = nba<undefined, number>(copy, { oriented: true, distance: (_from, _to, link) => link.data })
-
   return {
-    find(sources: readonly Seed[], targets: readonly Seed[]): FoundPath | null {
-      // Its links must not weigh less than nothing, seeds may.
-      const least = Math.min(0, ...sources.map((seed) => seed.cost)) + Math.min(0, ...targets.map((seed) => seed.cost))
-      attach(copy, sources, (vertex, weight) => copy.addLink(SOURCE, vertex, weight - least))
-      attach(copy, targets, (vertex, weight) => copy.addLink(vertex, TARGET, weight - least))
-      const path = sources.length > 0 && targets.length > 0 ? finder.find(SOURCE, TARGET) : []
-      const nodes = path.toReversed()
-      const cost = costOf(copy, nodes) + 2 * least
-      copy.removeNode(SOURCE)
-      copy.removeNode(TARGET)
-      return nodes.length === 0 ? null : { cost, vertices: nodes.slice(1, -1).map((node) => Number(node.id)) }
+    find,
+    *findSeveral(sources, targets) {
+      const path = find(sources, targets)
+      if (path !== null) yield path
     },
   }
 }
 
-function attach(
-  graph: Graph<undefined, number>,
-  seeds: readonly Seed[],
-  link: (vertex: number, weight: number) => unknown,
-): void {
-  const cheapest = new Map<number, number>()
-  for (const { vertex, cost } of seeds) cheapest.set(vertex, Math.min(cost, cheapest.get(vertex) ?? Infinity))
-  for (const [vertex, cost] of cheapest) if (graph.hasNode(vertex) !== undefined) link(vertex, cost)
+/** Vertex → the lowest cost of its seeds, above the least of all. */
+function cheapest(seeds: readonly Seed[], least: number): Map<number, number> {
+  const costs = new Map<number, number>()
+  for (const { vertex, cost } of seeds) costs.set(vertex, Math.min(cost - least, costs.get(vertex) ?? Infinity))
+  return costs
 }
 
-function costOf(graph: Graph<undefined, number>, nodes: readonly Node<undefined>[]): number {
-  const weight = (from: NodeId, to: NodeId): number => graph.getLink(from, to)?.data ?? 0
-  let cost = 0
-  for (let i = 1; i < nodes.length; i++) cost += weight(nodes[i - 1]!.id, nodes[i]!.id)
-  return cost
+/** An arc graph as ngraph.path sees a graph: nodes are made when they are first met, links when they are walked. */
+class GraphView {
+  readonly #graph: ArcGraph
+  readonly #reverse: ReverseArcs
+  readonly #weight: (arc: number, tail: number) => number
+  readonly #sources: ReadonlyMap<number, number>
+  readonly #targets: ReadonlyMap<number, number>
+  readonly #nodes = new Map<NodeId, Node<undefined>>()
+  readonly #link: Link<number> = { id: '', fromId: SOURCE, toId: TARGET, data: 0 }
+
+  constructor(
+    graph: ArcGraph,
+    reverse: ReverseArcs,
+    weight: (arc: number, tail: number) => number,
+    sources: ReadonlyMap<number, number>,
+    targets: ReadonlyMap<number, number>,
+  ) {
+    this.#graph = graph
+    this.#reverse = reverse
+    this.#weight = weight
+    this.#sources = sources
+    this.#targets = targets
+  }
+
+  getNode(id: NodeId): Node<undefined> {
+    let node = this.#nodes.get(id)
+    if (node === undefined) this.#nodes.set(id, (node = { id, links: null, data: undefined }))
+    return node
+  }
+
+  /** Visits the links of a node in both directions; the search looks which way they go. */
+  forEachLinkedNode(id: NodeId, visit: (other: Node<undefined>, link: Link<number>) => void): void {
+    const vertex = Number(id)
+    const walk = (from: number, to: number, weight: number): void => {
+      if (weight >= UNREACHABLE) return
+      const link = this.#link
+      link.fromId = from
+      link.toId = to
+      link.data = weight
+      visit(this.getNode(from === vertex ? to : from), link)
+    }
+    if (vertex === SOURCE) for (const [first, cost] of this.#sources) walk(SOURCE, first, cost)
+    if (vertex === TARGET) for (const [last, cost] of this.#targets) walk(last, TARGET, cost)
+    if (vertex < 0) return
+    const { firstOut, head } = this.#graph
+    const { firstIn, inArc, inTail } = this.#reverse
+    for (let arc = firstOut[vertex]!; arc < firstOut[vertex + 1]!; arc++) {
+      walk(vertex, head[arc]!, this.#weight(arc, vertex))
+    }
+    for (let at = firstIn[vertex]!; at < firstIn[vertex + 1]!; at++) {
+      walk(inTail[at]!, vertex, this.#weight(inArc[at]!, inTail[at]!))
+    }
+    const [source, target] = [this.#sources.get(vertex), this.#targets.get(vertex)]
+    if (source !== undefined) walk(SOURCE, vertex, source)
+    if (target !== undefined) walk(vertex, TARGET, target)
+  }
+
+  /** The weight of the cheapest arc between two vertices. */
+  step(tail: number, head: number): number {
+    let least = UNREACHABLE
+    for (let arc = this.#graph.firstOut[tail]!; arc < this.#graph.firstOut[tail + 1]!; arc++) {
+      if (this.#graph.head[arc] === head) least = Math.min(least, this.#weight(arc, tail))
+    }
+    return least
+  }
 }

@@ -528,7 +528,7 @@ describe('the end of a run', () => {
     const options = { layer: 'x', attributes, zooms: [0, 10] as const, memoryBytes: 1 << 18 }
     const result = await buildPmtiles(batchesOf(features, attributes), { ...options, openScratch: whole.open })
     result[Symbol.dispose]()
-    for (let share = 0; share < 1; share += 0.07) {
+    for (let share = 0; share < 1; share += 0.15) {
       const { open, files } = memoryScratch(whole.written() * share)
       await expect(buildPmtiles(batchesOf(features, attributes), { ...options, openScratch: open })).rejects.toThrow(
         'space',
