@@ -248,7 +248,7 @@ describe('hostile bodies', () => {
     [
       'fifty stops in an endless radius on a street with a long name',
       JSON.stringify({
-        locations: Array(50).fill({ ...from, radius: 1e9, street: 'x'.repeat(5000) }),
+        locations: Array.from({ length: 50 }, () => ({ ...from, radius: 1e9, street: 'x'.repeat(5000) })),
         costing: 'bus',
       }),
       0,

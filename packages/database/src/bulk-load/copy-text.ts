@@ -19,8 +19,7 @@ export function decodeCopyText(lines: Buffer): CopyTextRow[] {
 
 /** The lines that {@link decodeCopyText} reads these rows from. */
 export function encodeCopyText(rows: readonly CopyTextRow[]): Buffer {
-  const field = (text: string | null) => (text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&'))
-  return Buffer.from(rows.map((row) => `${row.map(field).join('\t')}\n`).join(''))
+  return Buffer.from(rows.map((row) => `${row.map(copyField).join('\t')}\n`).join(''))
 }
 
 function decodeRow(line: Buffer): CopyTextRow {
@@ -51,4 +50,8 @@ export function isEscaped(bytes: Buffer, start: number, at: number): boolean {
   let backslashes = 0
   while (at - backslashes > start && bytes[at - backslashes - 1] === BACKSLASH) backslashes++
   return backslashes % 2 === 1
+}
+
+function copyField(text: string | null): string {
+  return text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&')
 }

@@ -47,7 +47,7 @@ interface TargetColumn extends DumpColumn {
 /** Size at which gathered rows are loaded. */
 const BATCH_BYTES = 1 << 21
 const KEY_DIGITS = 16
-const NUMBERS = ['int4', 'int8', 'float8']
+const NUMBERS: ReadonlySet<string> = new Set(['int4', 'int8', 'float8'])
 const BACKSLASH = 92
 const TAB = 9
 const NEWLINE = 10
@@ -167,7 +167,7 @@ export class TableLoad {
     })
     if (pairs.length === 0) return
     const tests = pairs.map(({ guess, text }) =>
-      NUMBERS.includes(guess.type) ? `bool_or(${quoteIdentifier(text.target)} ~ '^\\s*[+-]?0[0-9]')` : 'false',
+      NUMBERS.has(guess.type) ? `bool_or(${quoteIdentifier(text.target)} ~ '^\\s*[+-]?0[0-9]')` : 'false',
     )
     const { rows } = await this.#database.query<{ keys: (boolean | null)[] }>(
       `select array[${tests.join(', ')}] as keys from ${this.#table}`,
