@@ -25,7 +25,7 @@ const upstreamDown = defineError(
 )
 
 const ROUTES = [
-  { prefix: '/worker', to: '', name: 'worker', variable: 'TERRANE_WORKER_URL', key: 'worker' },
+  { prefix: '/worker', to: '/worker', name: 'worker', variable: 'TERRANE_WORKER_URL', key: 'worker' },
   {
     prefix: '/functions/v1',
     to: '/functions/v1',

@@ -306,6 +306,12 @@ describe('functions, through supabase-js', () => {
     expect((await service().rpc('forget', { n: 1 }, { get: true })).error).toMatchObject({ code: '25006' })
     expect((await service().rpc('forget', { n: 1 })).status).toBe(204)
   })
+  test('GET filters what the function returns', async () => {
+    const found = anon().rpc('nearby', { radius: 1 }, { get: true }).gt('size', 5).not('name', 'eq', 'Castle')
+    expect((await found.select('name')).data).toEqual([{ name: 'Bakery' }])
+    const either = anon().rpc('nearby', { radius: 1.5 }, { get: true }).or('id.eq.2,size.lt.0').in('id', [2, 4])
+    expect((await either.select('id').order('id')).data).toEqual([{ id: 2 }, { id: 4 }])
+  })
   test('an error of the function keeps its code, message and hint, and PT codes set the status', async () => {
     const { error, status } = await anon().rpc('fail_as', { code: 'P0001' })
     expect({ status, error }).toMatchObject({
@@ -328,5 +334,19 @@ describe('functions, through supabase-js', () => {
       headers: { accept: 'application/vnd.pgrst.plan+json; for="application/json"' },
     })
     expect(await response.json()).toMatchObject([{ Plan: {} }])
+  })
+  test('explain shows the plan of a table, a function and a change as text, too', async () => {
+    expect((await service().from('places').select().explain()).data).toContain('Scan on places')
+    const call = service().rpc('nearby', { radius: 1 }).eq('id', 1)
+    expect((await call.explain()).data).toContain('Scan on places')
+    expect((await service().rpc('nearby', { radius: 1 }).explain({ format: 'json' })).data).toMatchObject([
+      { Plan: {} },
+    ])
+    const change = service().from('places').update({ kind: 'shop' }).eq('id', 1).select()
+    expect((await change.explain()).data).toContain('Update on places')
+  })
+  test('a geometry that cannot be read is the fault of the request', async () => {
+    const { status, error } = await anon().from('places').select('id').eq('geom', 'nonsense')
+    expect({ status, message: error?.message }).toEqual({ status: 400, message: 'parse error - invalid geometry' })
   })
 })

@@ -192,7 +192,17 @@ describe('who may do what', () => {
   })
   test('nobody without a key, anybody with a bad one is 401, an opaque key works', async () => {
     expect((await raw('/bucket')).status).toBe(401)
-    expect((await raw('/bucket', { headers: { apikey: 'nope' } })).status).toBe(401)
+    const bad = await raw('/bucket', { headers: { apikey: 'nope' } })
+    expect([bad.status, bad.headers.get('content-type')]).toEqual([401, 'application/problem+json'])
+    expect(await bad.json()).toMatchObject({
+      status: 401,
+      title: 'Unauthorized',
+      code: 'InvalidJWT',
+      instance: bad.headers.get('x-request-id'),
+      statusCode: '401',
+      error: 'Unauthorized',
+      errors: [],
+    })
     expect(
       (await raw('/bucket', { headers: { apikey: origin.keys.service, authorization: 'Bearer nope' } })).status,
     ).toBe(401)
@@ -229,6 +239,9 @@ describe('ranged readers', () => {
     expect((await get({ 'if-none-match': etag }))[0]).toBe(304)
     expect((await get({ 'if-none-match': '"other"' }))[0]).toBe(200)
     expect((await get({ 'if-match': '"other"' }))[0]).toBe(412)
+    expect((await get({ 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }))[0]).toBe(412)
+    expect((await get({ 'if-match': etag, 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }))[0]).toBe(200)
+    expect((await get({ 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }))[0]).toBe(200)
     expect((await get({ 'if-range': etag, range: 'bytes=0-0' }))[0]).toBe(206)
     expect((await get({ 'if-range': '"other"', range: 'bytes=0-0' }))[0]).toBe(200)
     await storage.from('open').update('r.bin', Buffer.from('changed!!!'))

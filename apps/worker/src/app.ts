@@ -1,6 +1,7 @@
 import type { Verify } from '@terrane/auth'
 import { Capacity, EmbeddingsResult, Job, JobError, JobList, JobProgress, TASK_NAMES } from '@terrane/contracts'
 import {
+  acceptEmptyDeletes,
   addHealth,
   addMetrics,
   addOpenApi,
@@ -10,7 +11,7 @@ import {
   type ReadinessCheck,
   type Registry,
 } from '@terrane/service'
-import type { Task } from './jobs/task.ts'
+import type { SubmitContext, Task } from './jobs/task.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
 import type { EventHub } from './queue/event-hub.ts'
 import type { JobStore } from './queue/job-store.ts'
@@ -33,6 +34,7 @@ export interface AppDeps {
   readonly store: JobStore
   readonly submitter: Submitter
   readonly events: EventHub
+  readonly checkUrl: SubmitContext['checkUrl']
   readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
@@ -59,6 +61,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', checkAccess(deps.verify))
     const routes = guarded as unknown as Http
+    acceptEmptyDeletes(routes)
     addMetrics(routes, deps.registry)
     capacityRoute(routes, deps)
     submitRoutes(routes, deps)

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
+  checkUrl,
   createGuardedFetch,
   createLogger,
   createRegistry,
@@ -90,7 +91,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   })
   const runs = config.TERRANE_WORKER_CONCURRENCY > 0
   if (runs) await runner.start()
-  observe(registry, store, runner)
+  observe(registry, store, runner, tasks)
 
   const all = opening.move()
   return {
@@ -102,6 +103,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     store,
     submitter: new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() }),
     events: new EventHub(store, logger),
+    checkUrl: (url, path) => checkUrl(url, path, policy),
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,
       maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
@@ -152,19 +154,23 @@ function secretsKey(config: WorkerConfig): Buffer {
   throw secretsKeyMissing()
 }
 
-function observe(registry: Registry, store: JobStore, runner: Runner): void {
+function observe(registry: Registry, store: JobStore, runner: Runner, tasks: readonly Task[]): void {
   const registers = [registry]
   const jobs = new Gauge({
     name: 'terrane_jobs',
-    help: 'Jobs by state, over all workers.',
-    labelNames: ['state'],
+    help: 'Jobs that have not ended, over all workers.',
+    labelNames: ['task', 'state'],
     registers,
   })
   const here = new Gauge({ name: 'terrane_jobs_running_here', help: 'Jobs that this process runs now.', registers })
   onScrape(jobs, async () => {
-    const { queued, running } = await store.counts()
-    jobs.set({ state: 'queued' }, queued)
-    jobs.set({ state: 'running' }, running)
+    const load = await store.load()
+    for (const { name: task } of tasks) {
+      for (const state of ['pending', 'running'] as const) {
+        const found = load.find((entry) => entry.task === task && entry.status === state)
+        jobs.set({ task, state }, found?.jobs ?? 0)
+      }
+    }
   })
   onScrape(here, async () => here.set(runner.running))
 }

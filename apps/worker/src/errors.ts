@@ -55,6 +55,19 @@ export const targetIncomplete = defineError(
   }),
 )
 
+export const projectDatabaseRefused = defineError(
+  'PROJECT_DATABASE_REFUSED',
+  'invalid',
+  (f: { reason: string; isOfRequest: boolean }) => `The database of the project cannot be used: ${f.reason}`,
+  (f) =>
+    f.isOfRequest
+      ? {
+          hint: 'Send postgres://user:password@host:port/database of a role that may make schemas and tables there.',
+          errors: [{ path: '/projectTarget/databaseUrl', message: 'must lead to a database that this pool may use' }],
+        }
+      : { hint: 'The project has to be registered anew, with a database URL that is right.' },
+)
+
 export const browserRefused = defineError(
   'BROWSER_REFUSED',
   'forbidden',

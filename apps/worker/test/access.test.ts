@@ -75,7 +75,7 @@ test('capacity tells limits and load', async () => {
 
 test('metrics are Prometheus text with the jobs', async () => {
   const { body } = await worker.app.inject({ url: '/metrics', headers: HEADERS })
-  expect(body).toMatch(/terrane_jobs\{.*state="queued".*\} 0/)
+  expect(body).toMatch(/terrane_jobs\{.*state="pending".*\} 0/)
   expect(body).toContain('terrane_jobs_running_here')
 })
 

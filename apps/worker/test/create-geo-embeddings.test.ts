@@ -307,6 +307,39 @@ describe("an operator's own model: a manifest and two files in the model folder"
   })
 })
 
+test('of two jobs with one name the artifacts that stay are those of the table', async () => {
+  const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet')
+  const { compressors } = await import('hyparquet-compressors')
+  const bytes = await readFile(join(files, 'scene.tif'))
+  const waiting: (() => void)[] = []
+  // Both jobs were accepted when the first of them gets its raster.
+  serve = (_, response) => {
+    waiting.push(() => response.end(bytes))
+    if (waiting.length === 2) for (const answer of waiting) answer()
+  }
+  const body = { tableName: 'contested', modelName: BUILT_IN_MODEL, uploadArtifactsToStorage: true }
+  const records = await Promise.all(
+    [64, 128].map((tileSize) => submit(worker, TASK, { ...body, tileSize, geotiffPath: `${origin}/${tileSize}.tif` })),
+  )
+  const jobs = await Promise.all(records.map((record) => until(worker, record.body.links.self)))
+  const won = jobs.filter((job) => job.status === 'success')
+  expect(won).toHaveLength(1)
+  expect(jobs.find((job) => job.status === 'failed')).toMatchObject({ error: { code: 'TABLE_EXISTS' } })
+  const { openStore } = await import('@terrane/storage')
+  const store = openStore(`file:${join(worker.folder, 'storage')}`)
+  const kept = await Array.fromAsync(store.list('geoembeddings', ''))
+  expect(kept.map(({ key }) => key).filter((key) => /contested|uploading/.test(key))).toEqual([
+    'contested/contested.parquet',
+    'contested/contested.stac.json',
+  ])
+  const path = join(worker.folder, 'contested.parquet')
+  const parquet = await store.get('geoembeddings', 'contested/contested.parquet')
+  await writeFile(path, Buffer.concat(await Array.fromAsync(parquet.body)))
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path), compressors })
+  expect(rows).toHaveLength(won[0]?.result?.['rows'] as number)
+  expect(await leftovers()).toEqual({ staging: [], work: [] })
+})
+
 test('artifacts are GeoParquet and STAC with the rows of the table', async () => {
   const { asyncBufferFromFile, parquetReadObjects } = await import('hyparquet')
   const job = await run({ geotiffPath: 'scene.tif', tableName: 'with_files', uploadArtifactsToStorage: true })
@@ -494,8 +527,23 @@ describe('fails with a clear error and leaves nothing', () => {
     'https://[::1]/a.tif',
     'file:///etc/passwd',
     's3://bucket/a.tif',
-  ])('the address %s', async (geotiffPath) => {
-    expect(await failing({ geotiffPath })).toMatchObject({ code: 'URL_REFUSED' })
+  ])('the address %s, before a job is queued', async (geotiffPath) => {
+    const { status, body } = await submit(worker, TASK, {
+      geotiffPath,
+      tableName: 'refused',
+      modelName: BUILT_IN_MODEL,
+    })
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { code: 'URL_REFUSED', errors: [{ path: '/geotiffPath' }] },
+    })
+  })
+  test('a scale that is no range, before a job is queued', async () => {
+    const body = { geotiffPath: 'scene.tif', tableName: 'refused', modelName: BUILT_IN_MODEL, scale: [5, 1] }
+    expect(await submit(worker, TASK, body)).toMatchObject({
+      status: 422,
+      body: { code: 'INVALID_SCALE', errors: [{ path: '/scale' }] },
+    })
   })
   test('a redirect to an address inside', async () => {
     serve = (_, response) => void response.writeHead(302, { location: 'http://192.168.0.1/a.tif' }).end()

@@ -414,11 +414,13 @@ describe('a place', () => {
 describe('is refused at once', () => {
   const dgg = { kind: 'h3', resolution: 8 }
   const loader = { query: 'Gridham' }
-  test.for<[string, object, string, string]>([
+  test.for<[string, object, string, ...string[]]>([
     ['resolution 16', { h3Resolution: 16 }, 'VALIDATION_FAILED', '/h3Resolution'],
     ['half a resolution', { h3Resolution: 8.5 }, 'VALIDATION_FAILED', '/h3Resolution'],
     ['no resolution', { h3Resolution: undefined }, 'MISSING_FIELD', '/h3Resolution'],
     ['no area', { aoiGeoJson: undefined }, 'MISSING_FIELD', '/aoiGeoJson'],
+    ['neither area nor resolution', { aoiGeoJson: undefined, h3Resolution: undefined }, 'MISSING_FIELD', '/aoiGeoJson', '/h3Resolution'],
+    ['a private address', { source: { kind: 'url', url: 'https://10.0.0.1/a.pbf' } }, 'URL_REFUSED', '/source/url'],
     ['an area without extent', { aoiGeoJson: boxOf(11, 48, 11, 48) }, 'AOI_INVALID', '/aoiGeoJson/coordinates/0'],
     ['an empty collection', { aoiGeoJson: { type: 'FeatureCollection', features: [] } }, 'AOI_INVALID', '/aoiGeoJson'],
     ['two areas', { placeQuery: 'Gridham' }, 'CONFLICTING_FIELDS', '/aoiGeoJson'],
@@ -441,14 +443,14 @@ describe('is refused at once', () => {
     ['flat fields beside a pipeline', { pipeline: { dataLoaderArgs: loader, regionalizerArgs: { dgg } } }, 'CONFLICTING_FIELDS', '/aoiGeoJson'],
     ['another grid', { pipeline: { dataLoaderArgs: loader, regionalizerArgs: { dgg: { ...dgg, kind: 's2' } } } }, 'VALIDATION_FAILED', '/pipeline/regionalizerArgs/dgg/kind'],
     ['an unknown part of a pipeline', { pipeline: { dataLoaderArgs: loader, regionalizerArgs: { dgg }, joinerArgs: {} } }, 'VALIDATION_FAILED', '/pipeline/joinerArgs'],
-  ])('%s', async ([, body, code, path]) => {
+  ])('%s', async ([, body, code, ...paths]) => {
     const sent = { tableName: name(), ...FLAT, ...body }
     const { status, body: problem } = await submit(worker, TASK, sent)
     const { errors } = problem as unknown as { errors: { path: string; message: string }[] }
     expect({ status, code: problem.code, paths: errors.map((error) => error.path) }).toEqual({
       status: code === 'size_guard_exceeded' ? 413 : 422,
       code,
-      paths: expect.arrayContaining([path]) as string[],
+      paths: expect.arrayContaining(paths) as string[],
     })
     expect(requests).toEqual([])
   }) // prettier-ignore

@@ -17,6 +17,11 @@ afterAll(async () => {
   await worker[Symbol.asyncDispose]()
 })
 
+/** A cursor as lists make it, of any time and id. */
+function cursorOf(at: string, id = '0199b1f0-0000-7000-8000-00000000ffff'): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url')
+}
+
 async function stagingTables(): Promise<unknown[]> {
   const { rows } = await worker.db.database.query(
     `select tablename from pg_tables where schemaname = 'terrane_staging'`,
@@ -139,6 +144,13 @@ describe('cancelling', () => {
     expect(await exists(name)).toBe(false)
   })
 
+  test('a client that sends a content type with everything may cancel, too', async () => {
+    const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 100 })
+    const headers = { ...HEADERS, 'content-type': 'application/json' }
+    const { statusCode } = await worker.app.inject({ method: 'DELETE', url: body.links.self, headers })
+    expect([200, 202]).toContain(statusCode)
+    expect(await until(worker, body.links.self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  })
   test('a pending job ends at once', async () => {
     const blockers = await Promise.all(
       [1, 2].map(() => submit(worker, TASK, { tableName: tableName(), steps: 1000, stepMs: 20 })),
@@ -215,6 +227,13 @@ describe('reading', () => {
     ['/jobs/createGeoEmbeddings/not-a-uuid', 404, 'JOB_NOT_FOUND'],
     ['/jobs/createGeoEmbeddings?limit=101', 422, 'VALIDATION_FAILED'],
     ['/jobs/createGeoEmbeddings?cursor=abc', 422, 'INVALID_CURSOR'],
+    [`/jobs/createGeoEmbeddings?cursor=${cursorOf('2026-02-30T00:00:00.000000Z')}`, 422, 'INVALID_CURSOR'],
+    [`/jobs/createGeoEmbeddings?cursor=${cursorOf('2026-02-03T25:00:00.000000Z')}`, 422, 'INVALID_CURSOR'],
+    [
+      `/jobs/createGeoEmbeddings?cursor=${cursorOf('2026-02-03T00:00:00.000000Z', '-'.repeat(36))}`,
+      422,
+      'INVALID_CURSOR',
+    ],
     ['/jobs/createGeoEmbeddings?status=cancelled', 422, 'VALIDATION_FAILED'],
     ['/jobs/createGeoEmbeddings?projectRef=other', 404, 'PROJECT_NOT_FOUND'],
   ])('GET %s is %i %s', async (path, status, code) => {
@@ -228,6 +247,27 @@ describe('reading', () => {
     expect((await read(worker, `/worker/jobs/${TASK}/latest`)).status).toBe(200)
     expect((await worker.app.inject('/worker/health/live')).statusCode).toBe(200)
   })
+  test.each(['', '/worker'])('addresses in headers are those of a caller at "%s"', async (mount) => {
+    const payload = { tableName: tableName() }
+    const posted = await worker.app.inject({ method: 'POST', url: `${mount}/jobs/${TASK}`, headers: HEADERS, payload })
+    const { id } = posted.json<JobRecord>()
+    expect(posted.headers.location).toBe(`${mount}/jobs/${TASK}/${id}`)
+    const list = await worker.app.inject({ url: `${mount}/jobs/${TASK}?limit=1`, headers: HEADERS })
+    const next = /^<([^>]+)>; rel="next"$/.exec(String(list.headers.link))
+    expect(next?.[1]).toMatch(new RegExp(`^${mount}/jobs/${TASK}\\?`))
+    expect((await read(worker, next![1]!)).status).toBe(200)
+    await until(worker, String(posted.headers.location))
+  })
+})
+
+test('metrics count what waits and what runs, by task', async () => {
+  const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 100 })
+  await until(worker, body.links.self, ({ status }) => status === 'running')
+  const { body: text } = await worker.app.inject({ url: '/metrics', headers: HEADERS })
+  expect(text).toContain(`terrane_jobs{task="${TASK}",state="running",app="worker"} 1`)
+  expect(text).toContain(`terrane_jobs{task="${TASK}",state="pending",app="worker"} 0`)
+  await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  await until(worker, body.links.self)
 })
 
 describe('the events of a job', () => {

@@ -412,8 +412,11 @@ describe.each(ENGINES)('$name', ({ path }) => {
     await store.put('uploads', 'in/towns.json', [Buffer.from(TOWNS)] as never)
     const body = { fileUrl: undefined, storagePath: { bucket: 'uploads', path: 'in/towns.json' } }
     expect((await run('x', '', body)).result).toMatchObject({ rows: 3 })
-    const missing = await run('x', '', { ...body, storagePath: { bucket: 'uploads', path: 'nope' } })
-    expect(missing).toMatchObject({ status: 'failed', error: { code: 'OBJECT_NOT_FOUND' } })
+    const missing = { ...body, tableName: 'missing' }
+    const file = await submit(worker, TASK, { ...missing, storagePath: { bucket: 'uploads', path: 'nope' } })
+    expect(file).toMatchObject({ status: 404, body: { code: 'OBJECT_NOT_FOUND' } })
+    const bucket = await submit(worker, TASK, { ...missing, storagePath: { bucket: 'nope', path: 'in/towns.json' } })
+    expect(bucket).toMatchObject({ status: 404, body: { code: 'BUCKET_NOT_FOUND' } })
   })
 
   describe('hostile files are refused, with nothing left behind', () => {
@@ -614,9 +617,12 @@ describe.each(ENGINES)('$name', ({ path }) => {
     })
 
     test.each(['http://127.0.0.1:9/x', 'https://10.1.2.3/x', 'file:///etc/passwd', 'https://169.254.169.254/latest'])(
-      'the address %s is refused when the job runs',
-      async (fileUrl) => {
-        expect(await run('x', '', { fileUrl })).toMatchObject({ status: 'failed', error: { code: 'URL_REFUSED' } })
+      'the address %s is refused before a job is queued',
+      async (url) => {
+        expect(await submit(worker, TASK, { url, tableName: 'refused' })).toMatchObject({
+          status: 422,
+          body: { code: 'URL_REFUSED', errors: [{ path: '/url' }] },
+        })
       },
     )
   })

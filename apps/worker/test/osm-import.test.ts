@@ -445,15 +445,17 @@ describe('sources on servers', () => {
   })
 
   test.for([
-    ['file:///etc/passwd', 'URL_REFUSED'],
-    ['http://127.0.0.1:1/x.osm.pbf', 'URL_REFUSED'],
-    ['https://169.254.169.254/latest/meta-data', 'URL_REFUSED'],
-    ['https://[::1]/x.osm.pbf', 'URL_REFUSED'],
-    ['not a url', 'URL_REFUSED'],
-  ])('the forbidden URL %s', async ([url, code]) => {
-    const job = await run({ tablePrefix: 'forbidden', source: { kind: 'url', url } })
-    expect(job).toMatchObject({ status: 'failed', error: { code } })
-    expect(await leftovers('forbidden')).toEqual([])
+    'file:///etc/passwd',
+    'http://127.0.0.1:1/x.osm.pbf',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/x.osm.pbf',
+    'not a url',
+  ])('the forbidden URL %s, before a job is queued', async (url) => {
+    const sent = { areaName: 'forbidden', aoiGeoJson: TOWN, source: { kind: 'url', url } }
+    expect(await submit(worker, 'osmImportArea', sent)).toMatchObject({
+      status: 422,
+      body: { code: 'URL_REFUSED', errors: [{ path: '/source/url' }] },
+    })
   })
 
   test('a file over the limit', async () => {

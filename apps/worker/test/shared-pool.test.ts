@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hashKey } from '@terrane/auth'
-import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseSecretsKey, createSealer } from '@terrane/service'
 import { fakeTask } from './fake-tasks.ts'
@@ -171,9 +171,30 @@ describe('credentials in projectTarget', () => {
         await post('alpha', { tableName: 'x', projectTarget: { projectRef: 'inside', databaseUrl } }),
       ).toMatchObject({
         status: 422,
-        body: { code: 'URL_REFUSED' },
+        body: { code: 'URL_REFUSED', errors: [{ path: '/projectTarget/databaseUrl' }] },
       })
     }
+  })
+  test.each([
+    ['without a host', 'postgres://'],
+    ['that is no URL', 'postgres://a b/c'],
+    ['with a broken escape', 'postgres://u:%zz@{host}/db'],
+  ])('%s are named', async (_, text) => {
+    const databaseUrl = text.replace('{host}', new URL(project.url).host)
+    const projectTarget = { projectRef: 'wrong', databaseUrl }
+    expect(await post('alpha', { tableName: 'x', projectTarget })).toMatchObject({
+      status: 422,
+      body: { code: 'PROJECT_DATABASE_REFUSED', errors: [{ path: '/projectTarget/databaseUrl' }] },
+    })
+  })
+  test.runIf(testLane() === 'postgres')('of a database that is not there are named (PostgreSQL only)', async () => {
+    const url = new URL(project.url)
+    url.pathname = '/there_is_none'
+    const projectTarget = { projectRef: 'wrong', databaseUrl: url.href }
+    expect(await post('alpha', { tableName: 'x', projectTarget })).toMatchObject({
+      status: 422,
+      body: { code: 'PROJECT_DATABASE_REFUSED', errors: [{ path: '/projectTarget/databaseUrl' }] },
+    })
   })
   test('that are not complete are named', async () => {
     expect(await post('alpha', { tableName: 'x', projectTarget: { projectRef: 'unknown' } })).toMatchObject({

@@ -67,7 +67,10 @@ export const Job = named(
     started_at: nullable(Type.String({ format: 'date-time' })),
     finished_at: nullable(Type.String({ format: 'date-time' })),
     updated_at: Type.String({ format: 'date-time' }),
-    links: Type.Object({ self: Type.String(), cancel: Type.String(), events: Type.String() }),
+    links: Type.Object(
+      { self: Type.String(), cancel: Type.String(), events: Type.String() },
+      { description: 'Paths below the base address of the worker.' },
+    ),
   }),
 )
 export type Job = Static<typeof Job>

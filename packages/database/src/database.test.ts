@@ -241,6 +241,23 @@ describe('staging', () => {
     expect(await stagedJobIds(test_.database)).not.toContain(job)
   })
 
+  test('of two swaps to one name at once one is made and the other finds the name taken', async () => {
+    const jobs = ['0199b1f0-0000-7000-8000-000000000003', '0199b1f0-0000-7000-8000-000000000004']
+    const staged = [await make(jobs[0]!, 'contested'), await make(jobs[1]!, 'contested')]
+    const held = Promise.withResolvers<void>()
+    const swaps = jobs.map((id, i) =>
+      swapIn(test_.database, id, [staged[i]!], { i }, async () => {
+        // The other one has begun meanwhile: a server lets it wait, the embedded database has not let it begin.
+        if (i === 0) await held.promise
+      }),
+    )
+    setTimeout(held.resolve, 300)
+    const ended = await Promise.allSettled(swaps)
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(ended.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'TABLE_EXISTS' } })
+    for (const id of jobs) await dropStaging(test_.database, id)
+  })
+
   test('a target that is there by then stops the swap and nothing is changed', async () => {
     const other = '0199b1f0-0000-7000-8000-000000000002'
     const staged = await make(other, 'swapped')

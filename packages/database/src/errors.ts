@@ -50,10 +50,11 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 export function mapConnectionError(error: unknown): unknown {
   if (error instanceof TerraneError || !(error instanceof Error)) return error
   const { code } = error as { code?: unknown }
+  // A client says the last of these of itself once its connection is gone.
   const lost =
     typeof code === 'string'
       ? CONNECTION_CODES.has(code)
-      : /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+      : /Connection terminated|timeout exceeded when trying to connect|is not queryable/.test(error.message)
   if (lost) return databaseUnavailable(undefined, { cause: error })
   if (error instanceof AggregateError && error.errors.some((e) => mapConnectionError(e) !== e)) {
     return databaseUnavailable(undefined, { cause: error })

@@ -54,9 +54,10 @@ export async function stagedJobIds(database: Queryable): Promise<string[]> {
 }
 
 /**
- * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: runs `register`
- * after the move, and records the job as applied, so that a second run finds the result instead of doing it twice. The
- * staged table's indexes, constraints and sequences, named after it, are renamed along.
+ * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the job
+ * as applied, so that a second run finds the result instead of doing it twice, and runs `register`, after which nothing
+ * but the commit comes. Of two jobs with the same target the second waits for the first. The staged table's indexes,
+ * constraints and sequences, named after it, are renamed along.
  *
  * @throws TABLE_EXISTS when a target is there by now; nothing is changed then
  */
@@ -68,14 +69,15 @@ export async function swapIn(
   register?: (session: Session) => Promise<void>,
 ): Promise<void> {
   await database.transaction(async (session) => {
+    if (database.capabilities.locks) await lockNames(session, tables)
     for (const staged of tables) await move(session, staged)
-    await register?.(session)
     await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
       jobId,
       JSON.stringify(result),
     ])
     // A PostgREST in front of this database learns of the new tables.
     if (database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
+    await register?.(session)
   })
 }
 
@@ -86,6 +88,15 @@ export async function appliedResult(database: Queryable, jobId: string): Promise
     [jobId],
   )
   return rows[0]?.result ?? null
+}
+
+/** Holds the names until the end of the transaction, taken in one order by everybody. */
+async function lockNames(session: Session, tables: readonly StagedTable[]): Promise<void> {
+  await session.query(
+    `select pg_advisory_xact_lock(key) from (
+       select distinct hashtextextended(name, 0) as key from unnest($1::text[]) as name order by key) as keys`,
+    [tables.map(({ schema, table }) => `terrane:${schema}.${table}`)],
+  )
 }
 
 async function move(session: Session, staged: StagedTable): Promise<void> {

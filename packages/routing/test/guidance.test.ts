@@ -147,6 +147,24 @@ describe('a roundabout', async () => {
   })
 })
 
+describe('a sign at a street that is no ramp', async () => {
+  const road = (name: string) => ({ highway: 'secondary', name })
+  const town = await drawTown({
+    map: 'A---B---C\n    |\n    |\n    D',
+    ways: {
+      AB: road('First Road'),
+      BC: road('Second Road'),
+      BD: { ...road('Third Road'), oneway: 'yes', destination: 'Harbour' },
+    },
+    meters: 30,
+  })
+
+  it('is told as a sign without exits, and a street without one as nothing', () => {
+    expect(town.route('AD').maneuvers[1]!.sign).toEqual({})
+    expect(town.route('AC').maneuvers[0]).not.toHaveProperty('sign')
+  })
+})
+
 describe('a maneuver that is over soon', () => {
   const walk = async (meters: number): Promise<unknown> => {
     const road = (name: string) => ({ highway: 'residential', name })

@@ -1,9 +1,9 @@
 import { defineError } from '@terrane/core'
-import { Problem, ref } from '@terrane/contracts'
+import { IDENTIFIER_PATTERN, Problem, ref } from '@terrane/contracts'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { addHealth } from './health.ts'
-import { createHttp } from './http.ts'
+import { acceptEmptyDeletes, createHttp } from './http.ts'
 import { createLogger } from './logger.ts'
 import { addMetrics, createRegistry } from './metrics.ts'
 import { addOpenApi } from './openapi.ts'
@@ -67,6 +67,77 @@ test('an invalid body is 422 with one entry per field, as a problem', async () =
       { path: '/size', message: 'must be integer' },
     ]),
   )
+})
+
+const NAME = Type.String({ pattern: IDENTIFIER_PATTERN })
+const UNIONS = Type.Object(
+  {
+    name: Type.Optional(NAME),
+    zooms: Type.Optional(
+      Type.Union([
+        Type.Literal('auto'),
+        Type.Array(Type.Integer({ maximum: 18 }), { minItems: 2 }),
+        Type.Object({ min: Type.Integer() }, { additionalProperties: false }),
+      ]),
+    ),
+    sources: Type.Optional(
+      Type.Array(
+        Type.Union([
+          Type.Object({ kind: Type.Literal('file'), path: NAME }, { additionalProperties: false }),
+          Type.Object({ kind: Type.Literal('web'), url: Type.String() }, { additionalProperties: false }),
+          Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
+        ]),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+test.each([
+  [{ name: 'A' }, [['/name', 'must be 1 to 63 lower-case letters, digits and _, beginning with a letter']]],
+  [{ zooms: '5' }, [['/zooms', 'must be "auto" or array or object']]],
+  [{ zooms: 5 }, [['/zooms', 'must be "auto" or array or object']]],
+  [{ zooms: [5] }, [['/zooms', 'must have at least 2 entries']]],
+  [
+    { zooms: [1, 20, 30] },
+    [
+      ['/zooms/1', 'must be <= 18'],
+      ['/zooms/2', 'must be <= 18'],
+    ],
+  ],
+  [
+    { zooms: { minimum: 1 } },
+    [
+      ['/zooms/min', 'is required'],
+      ['/zooms/minimum', 'is not a known field'],
+    ],
+  ],
+  [{ sources: [{ kind: 'ftp' }] }, [['/sources/0/kind', 'must be "file" or "web" or "none"']]],
+  [{ sources: ['file'] }, [['/sources/0', 'must be object']]],
+  [{ sources: [{}] }, [['/sources/0/kind', 'is required']]],
+  [
+    { sources: [{ kind: 'file' }, { kind: 'none' }, { kind: 'web', url: 1 }] },
+    [
+      ['/sources/0/path', 'is required'],
+      ['/sources/2/url', 'must be string'],
+    ],
+  ],
+])('%j is answered by what is wrong with the choice that was meant', async (payload, expected) => {
+  const app = await makeApp()
+  app.post('/unions', { schema: { body: UNIONS } }, async () => ({}))
+  const { errors } = (await app.inject({ method: 'POST', url: '/unions', payload })).json<Problem>()
+  expect(errors.map(({ path, message }) => [path, message])).toEqual(expect.arrayContaining(expected))
+  expect(errors).toHaveLength(expected.length)
+})
+
+test('a DELETE that announces JSON needs no body', async () => {
+  const app = await makeApp()
+  acceptEmptyDeletes(app)
+  app.delete('/things/:name', async (_, reply) => reply.code(204).send())
+  const headers = { 'content-type': 'application/json' }
+  expect((await app.inject({ method: 'DELETE', url: '/things/a', headers })).statusCode).toBe(204)
+  const sent = await app.inject({ method: 'DELETE', url: '/things/a', headers, payload: '{' })
+  expect(sent.json()).toMatchObject({ status: 400, code: 'MALFORMED_BODY' })
 })
 
 test.each([

@@ -103,6 +103,18 @@ export function createHttp(options: HttpOptions): Http {
   return app
 }
 
+/**
+ * Has the routes of a scope take a DELETE without a body whatever its content type: many clients send
+ * `Content-Type: application/json` with everything.
+ */
+export function acceptEmptyDeletes(scope: Http): void {
+  const parse = scope.getDefaultJsonParser('error', 'error')
+  scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '' && request.method === 'DELETE') done(null)
+    else void parse(request, body, done)
+  })
+}
+
 function withoutPrefix(url: string, prefix: string | undefined): string {
   if (prefix === undefined || !url.startsWith(prefix)) return url
   const rest = url.slice(prefix.length)

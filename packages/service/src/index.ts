@@ -1,7 +1,7 @@
 export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
-export { createHttp } from './http.ts'
+export { acceptEmptyDeletes, createHttp } from './http.ts'
 export type { Http, HttpOptions } from './http.ts'
 export { problemHandler, statusOf, toProblem } from './problem.ts'
 export { addHealth } from './health.ts'
@@ -11,7 +11,7 @@ export type { Registry } from './metrics.ts'
 export { addOpenApi } from './openapi.ts'
 export { serve, stopRequested } from './serve.ts'
 export type { ServeOptions } from './serve.ts'
-export { createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
+export { checkUrl, createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
 export type {
   DialTarget,
   Dialer,

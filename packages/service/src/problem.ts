@@ -1,5 +1,5 @@
 import { TerraneError, type ErrorKind, type FieldError } from '@terrane/core'
-import type { Problem } from '@terrane/contracts'
+import { IDENTIFIER_PATTERN, type Problem } from '@terrane/contracts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
 const STATUS: Readonly<Record<ErrorKind, number>> = {
@@ -85,8 +85,12 @@ export function problemHandler(thrown: FastifyError, request: FastifyRequest, re
   void reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem)
 }
 
+/** The pattern of names, in words. */
+const IDENTIFIER = 'must be 1 to 63 lower-case letters, digits and _, beginning with a letter'
+
 interface AjvError {
   readonly instancePath?: string
+  readonly schemaPath?: string
   readonly keyword?: string
   readonly message?: string
   readonly params?: Readonly<Record<string, unknown>>
@@ -126,7 +130,7 @@ function normalise(thrown: unknown): TerraneError {
 function validationError(validation: readonly AjvError[], context: string): TerraneError {
   const errors: FieldError[] = []
   const seen = new Set<string>()
-  for (const v of validation) {
+  for (const v of withoutBranches(validation)) {
     const field = fieldError(v)
     const prefix = context === 'body' ? '' : `/${context}`
     const path = `${prefix}${field.path}` || '/'
@@ -142,6 +146,46 @@ function validationError(validation: readonly AjvError[], context: string): Terr
   return new TerraneError('VALIDATION_FAILED', 'invalid', text, { errors })
 }
 
+/**
+ * The errors without those of every branch of a union. A value is held against the branch it was meant for, by its kind
+ * and its constants; where there is none, the error says what the branches want.
+ */
+function withoutBranches(validation: readonly AjvError[]): AjvError[] {
+  const errors: AjvError[] = []
+  // The error of a union comes after those of its branches.
+  for (const error of validation) {
+    if (error.keyword !== 'anyOf') {
+      errors.push(error)
+      continue
+    }
+    const prefix = `${error.schemaPath}/`
+    const first = errors.findIndex(({ schemaPath, instancePath }) => {
+      return schemaPath?.startsWith(prefix) && instancePath?.startsWith(error.instancePath ?? '')
+    })
+    const branches = Object.groupBy(first < 0 ? [] : errors.splice(first), ({ schemaPath = '' }) => {
+      return schemaPath.slice(prefix.length).split('/', 1)[0]!
+    })
+    errors.push(...unionErrors(error, Object.values(branches) as AjvError[][]))
+  }
+  return errors
+}
+
+function unionErrors(union: AjvError, branches: readonly AjvError[][]): AjvError[] {
+  const { instancePath = '' } = union
+  const misfits = (branch: readonly AjvError[]) =>
+    branch.find((e) => e.keyword === 'const') ??
+    branch.find((e) => e.keyword === 'type' && e.instancePath === instancePath)
+  const [meant] = branches.filter((branch) => !misfits(branch)).toSorted((a, b) => a.length - b.length)
+  if (meant) return meant
+  const wanted = branches.map((branch) => misfits(branch)!)
+  const at = new Set(wanted.map((e) => e.instancePath))
+  const choices = wanted.map(({ params = {} }) => {
+    return 'allowedValue' in params ? JSON.stringify(params['allowedValue']) : String(params['type'])
+  })
+  const message = `must be ${[...new Set(choices)].join(' or ')}`
+  return [{ instancePath: at.size === 1 ? wanted[0]!.instancePath! : instancePath, message }]
+}
+
 function fieldError(v: AjvError): FieldError {
   const base = v.instancePath ?? ''
   const params = v.params ?? {}
@@ -154,11 +198,27 @@ function fieldError(v: AjvError): FieldError {
       return { path: base, message: `must be ${JSON.stringify(params['allowedValue'])}` }
     case 'enum':
       return { path: base, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    case 'minLength':
+    case 'minItems':
+      return { path: base, message: `must have at least ${count(v)}` }
+    case 'maxLength':
+    case 'maxItems':
+      return { path: base, message: `must have at most ${count(v)}` }
     case 'pattern':
-      return { path: base, message: `must match ${String(params['pattern'])}` }
+      return {
+        path: base,
+        message: params['pattern'] === IDENTIFIER_PATTERN ? IDENTIFIER : `must match ${String(params['pattern'])}`,
+      }
     default:
       return { path: base, message: v.message ?? 'is not acceptable' }
   }
+}
+
+/** `1 character`, `2 entries`: the bound of a length. */
+function count({ keyword, params = {} }: AjvError): string {
+  const limit = Number(params['limit'])
+  const [one, many] = keyword?.endsWith('Items') ? ['entry', 'entries'] : ['character', 'characters']
+  return `${limit} ${limit === 1 ? one : many}`
 }
 
 function pointer(name: unknown): string {

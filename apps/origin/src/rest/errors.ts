@@ -70,6 +70,17 @@ const CODES: Readonly<Record<string, number>> = {
   P0001: 400,
 }
 
+/** What the driver and the HTTP server throw. */
+interface Thrown {
+  readonly code?: unknown
+  readonly message?: string
+  readonly detail?: string
+  readonly hint?: string
+  /** The server's source file. */
+  readonly file?: string
+  readonly statusCode?: number
+}
+
 /** Turns whatever a request threw into PostgREST's error. `anonymous`: no one has signed in, so "forbidden" is 401. */
 export function toRestError(thrown: unknown, anonymous: boolean): RestError {
   if (thrown instanceof RestError) return thrown
@@ -80,10 +91,13 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     }
     return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
   }
-  const error = thrown as { code?: unknown; message?: string; detail?: string; hint?: string; statusCode?: number }
+  const error = thrown as Thrown
   if (typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)) {
     const extras = { details: error.detail ?? null, hint: error.hint ?? null }
-    return new RestError(sqlStatus(error.code, anonymous), error.code, error.message ?? 'database error', extras)
+    // PostGIS reports a geometry that it cannot read or transform as an internal error.
+    const isGeometry = error.code === 'XX000' && error.file?.startsWith('lwgeom_')
+    const status = isGeometry ? 400 : sqlStatus(error.code, anonymous)
+    return new RestError(status, error.code, error.message ?? 'database error', extras)
   }
   if (error.statusCode === 413) return new RestError(413, 'PGRST102', 'The body is larger than this endpoint accepts')
   if (error.statusCode !== undefined && error.statusCode < 500)

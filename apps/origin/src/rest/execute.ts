@@ -69,12 +69,9 @@ export async function readRows(
   const order = orderClause(query.order, 'source')
   const page = `${query.limit === null ? '' : ` limit ${query.limit}`}${query.offset === 0 ? '' : ` offset ${query.offset}`}`
   const rows = `select ${selectList(query.select, 'source')} from ${source}${where}${order}${page}`
-  if (format === 'plan') {
-    const plan = await session.query<Record<string, unknown>>(
-      `explain (format json) ${prefix}${rows}`,
-      parameters.values,
-    )
-    return { body: JSON.stringify(Object.values(plan.rows[0] ?? {})[0]), returned: 1, total: null }
+  if (format === 'plan' || format === 'planText') {
+    const body = await explain(session, `${prefix.replace(/, $/, ' ')}${rows}`, format, parameters)
+    return { body, returned: 1, total: null }
   }
   const total = preferences.count ? `(select count(*) from ${source}${where})` : 'null::bigint'
   const body =
@@ -90,6 +87,20 @@ export async function readRows(
     })
   }
   return { ...row, body: format === 'object' ? single(row) : format === 'csv' ? toCsv(row.body) : row.body }
+}
+
+async function explain(
+  session: Session,
+  text: string,
+  format: 'plan' | 'planText',
+  parameters: Parameters,
+): Promise<string> {
+  const { rows } = await session.query<{ 'QUERY PLAN': unknown }>(
+    `explain (format ${format === 'plan' ? 'json' : 'text'}) ${text}`,
+    parameters.values,
+  )
+  const lines = rows.map((row) => row['QUERY PLAN'])
+  return format === 'plan' ? JSON.stringify(lines[0]) : lines.join('\n')
 }
 
 /** The one row of an answer to `Accept: application/vnd.pgrst.object+json`. */

@@ -96,9 +96,9 @@ export function parseQuery(parameters: URLSearchParams): RestQuery {
   }
 }
 
-/** Names of parameters that are filters of a row, not instructions. */
-export function isFilterName(name: string): boolean {
-  return !RESERVED.has(name)
+/** True for a parameter of a call by GET that is an argument: neither an instruction nor a filter of the rows, `gt.5`. */
+export function isArgument([name, value]: readonly [string, string]): boolean {
+  return !RESERVED.has(name) && !OPERATORS.has(/^(?:not\.)?([a-z]+)(?:\([^)]*\))?\./.exec(value)?.[1] ?? '')
 }
 
 function selectItem(text: string): SelectItem {

@@ -9,7 +9,7 @@ export interface Preferences {
   readonly missingDefault: boolean
 }
 
-export type Format = 'json' | 'object' | 'csv' | 'geojson' | 'plan'
+export type Format = 'json' | 'object' | 'csv' | 'geojson' | 'plan' | 'planText'
 
 export function parsePreferences(header: string | string[] | undefined): Preferences {
   const wishes = new Map(
@@ -60,10 +60,11 @@ export function parseAccept(header: string | undefined): Format {
         return 'csv'
       case 'application/geo+json':
         return 'geojson'
-      case 'application/vnd.pgrst.plan':
       case 'application/vnd.pgrst.plan+json':
-      case 'application/vnd.pgrst.plan+text':
         return 'plan'
+      case 'application/vnd.pgrst.plan':
+      case 'application/vnd.pgrst.plan+text':
+        return 'planText'
       default:
     }
   }

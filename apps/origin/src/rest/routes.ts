@@ -6,7 +6,7 @@ import { Parameters, whereClause } from './build-sql.ts'
 import { RestError, toRestError } from './errors.ts'
 import { contentRange, readRows, runAs, type Rows } from './execute.ts'
 import { callSql, resolveFunction } from './functions.ts'
-import { parseQuery, isFilterName, type RestQuery } from './parse-query.ts'
+import { isArgument, parseQuery, type RestQuery } from './parse-query.ts'
 import { parseAccept, parsePreferences, parseRange, type Format, type Preferences } from './preferences.ts'
 
 export interface RestDeps {
@@ -35,6 +35,7 @@ const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   csv: 'text/csv; charset=utf-8',
   geojson: 'application/geo+json; charset=utf-8',
   plan: 'application/vnd.pgrst.plan+json; charset=utf-8',
+  planText: 'application/vnd.pgrst.plan+text; charset=utf-8',
 }
 
 /** `/rest/v1`: tables and functions of the project's database over HTTP, as PostgREST serves them. */
@@ -160,10 +161,12 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
     timeoutMs: deps.statementTimeoutMs,
   }
   return runAs(deps.database, as, async (session) => {
-    const names = given ? given.names : [...new Set([...parameters.keys()].filter(isFilterName))]
+    const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(session, schema, request.params.name, names)
-    const args = given ? given.json : argumentsOfQuery(parameters, names)
-    const rowParameters = given ? parameters : without(parameters, names)
+    const args = given ? given.json : argumentsOfQuery(parameters)
+    const rowParameters = given
+      ? parameters
+      : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
     const query = withRange(parseQuery(rowParameters), request)
     const call: Call = {
       principal,
@@ -304,14 +307,8 @@ function argumentsOfBody(body: unknown): { json: string; names: string[] } {
   return { json: body as string, names: Object.keys(parsed) }
 }
 
-function argumentsOfQuery(parameters: URLSearchParams, names: readonly string[]): string {
-  return JSON.stringify(Object.fromEntries(names.map((name) => [name, parameters.get(name)])))
-}
-
-function without(parameters: URLSearchParams, names: readonly string[]): URLSearchParams {
-  const rest = new URLSearchParams(parameters)
-  for (const name of names) rest.delete(name)
-  return rest
+function argumentsOfQuery(parameters: URLSearchParams): string {
+  return JSON.stringify(Object.fromEntries([...parameters].filter(isArgument)))
 }
 
 /** The rows of a body and their columns: those of `columns=`, else those of the first row. */

@@ -1,9 +1,11 @@
+import { STATUS_CODES } from 'node:http'
 import { TerraneError } from '@terrane/core'
+import { toProblem } from '@terrane/service'
 
-/** The storage API's error body; `statusCode` repeats the HTTP status as text, because storage-js reads it there. */
+/** Problem details, and what storage-js reads: `error`, and the HTTP status as text in `statusCode`. */
 export interface StorageProblem {
   readonly status: number
-  readonly body: { statusCode: string; error: string; code: string; message: string }
+  readonly body: ReturnType<typeof toProblem> & { readonly statusCode: string; readonly error: string }
 }
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -33,20 +35,32 @@ const NAMES: Readonly<Record<string, readonly [error: string, code: string]>> = 
 }
 
 /** Anything thrown, as the storage API says it. */
-export function toStorageProblem(thrown: unknown): StorageProblem {
+export function toStorageProblem(thrown: unknown, instance: string): StorageProblem {
+  const [status, error, code, message] = wordsOf(thrown)
+  const body = {
+    ...toProblem(thrown, instance),
+    type: `urn:terrane:problem:${code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    code,
+    message,
+    statusCode: String(status),
+    error,
+  }
+  return { status, body }
+}
+
+function wordsOf(thrown: unknown): readonly [status: number, error: string, code: string, message: string] {
   if (thrown instanceof TerraneError) {
     const [error, name] = NAMES[thrown.code] ?? [thrown.code, thrown.code]
-    return problem(STATUS[thrown.kind] ?? 500, error, name, thrown.message)
+    return [STATUS[thrown.kind] ?? 500, error, name, thrown.message]
   }
   const { statusCode, code } = thrown as { statusCode?: number; code?: string }
   if (statusCode === 413 || code === 'FST_REQ_FILE_TOO_LARGE') {
-    return problem(413, 'Payload too large', 'EntityTooLarge', 'The object exceeded the maximum allowed size')
+    return [413, 'Payload too large', 'EntityTooLarge', 'The object exceeded the maximum allowed size']
   }
   if (statusCode !== undefined && statusCode < 500)
-    return problem(400, 'invalid_request', 'InvalidRequest', (thrown as Error).message)
-  return problem(500, 'internal', 'InternalError', 'Something went wrong on our side')
-}
-
-function problem(status: number, error: string, code: string, message: string): StorageProblem {
-  return { status, body: { statusCode: String(status), error, code, message } }
+    return [400, 'invalid_request', 'InvalidRequest', (thrown as Error).message]
+  return [500, 'internal', 'InternalError', 'Something went wrong on our side']
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StorageDeps } from './access.ts'
 
 /**
- * Sends an object with everything a ranged reader needs (RFC 9110): ETag, If-Match, If-None-Match, If-Modified-Since,
+ * Sends an object with everything a ranged reader needs (RFC 9110): ETag, If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since,
  * If-Range, one byte range. What comes out of a bucket never runs as a page of this origin.
  */
 export async function sendObject(
@@ -30,7 +30,11 @@ export async function sendObject(
     )
 
   const { headers } = request
-  if (headers['if-match'] !== undefined && !matches(headers['if-match'], info.etag)) return reply.code(412).send()
+  if (headers['if-match'] !== undefined) {
+    if (!matches(headers['if-match'], info.etag)) return reply.code(412).send()
+  } else if (headers['if-unmodified-since'] !== undefined && new Date(headers['if-unmodified-since']) < modified) {
+    return reply.code(412).send()
+  }
   if (headers['if-none-match'] !== undefined) {
     if (matches(headers['if-none-match'], info.etag)) return reply.code(304).send()
   } else if (headers['if-modified-since'] !== undefined && new Date(headers['if-modified-since']) >= modified) {

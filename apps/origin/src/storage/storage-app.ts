@@ -14,10 +14,10 @@ export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void>
     async (scope) => {
       const http = scope as unknown as Http
       scope.setErrorHandler((thrown, request, reply) => {
-        const { status, body } = toStorageProblem(thrown)
+        const { status, body } = toStorageProblem(thrown, request.id)
         if (status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (status === 401) reply.header('www-authenticate', 'Bearer')
-        void reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+        void reply.code(status).type('application/problem+json').serializer(JSON.stringify).send(body)
       })
       bucketRoutes(http, deps)
       listRoutes(http, deps)

@@ -14,6 +14,7 @@ import {
   type Queryable,
   type StagedTable,
 } from '@terrane/database'
+import { bucketNotFound, objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
 import { isAboutSrs, type Converting, type Engine } from './ogr/engine.ts'
 import {
   appendFailed,
@@ -69,14 +70,25 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
       'not at all.',
     body: Ogr2ogrImport,
     expireSeconds: 6 * 3600,
-    async checkSubmit(raw, { project }) {
+    async checkSubmit(raw, { project, checkUrl }) {
       const input = raw as Ogr2ogrImport
-      const sources = [input.fileUrl, input.url, input.storagePath].filter((source) => source !== undefined)
-      if (sources.length !== 1) throw fileMissing()
+      const { fileUrl, url, storagePath } = input
+      if ([fileUrl, url, storagePath].filter((source) => source !== undefined).length !== 1) throw fileMissing()
+      if (fileUrl !== undefined) checkUrl(fileUrl, '/fileUrl')
+      if (url !== undefined) checkUrl(url, '/url')
       await checkTarget(project.database, input)
+      if (storagePath) await checkObject(project.store, storagePath.bucket, storagePath.path, settings.maxBytes)
     },
     run: (raw, context) => new Import(raw as Ogr2ogrImport, settings, context).run(),
   }
+}
+
+/** @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE */
+async function checkObject(store: ArtifactStore, bucket: string, key: string, limit: number): Promise<void> {
+  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  const info = await store.head(bucket, key)
+  if (!info) throw objectNotFound({ bucket, key })
+  if (info.size > limit) throw objectTooLarge({ limit })
 }
 
 /** @throws SCHEMA_NOT_FOUND, TABLE_EXISTS, TABLE_NOT_FOUND */

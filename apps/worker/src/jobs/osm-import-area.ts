@@ -58,9 +58,10 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       'and a geometry in EPSG:4326. The tables must not exist; they appear together or not at all.',
     body: OsmImportArea,
     expireSeconds: 6 * 3600,
-    async checkSubmit(raw, { project }) {
+    async checkSubmit(raw, { project, checkUrl }) {
       const input = raw as OsmImportArea
       const aoi = readAoi(input.aoiGeoJson, settings)
+      if (input.source?.kind === 'url') checkUrl(input.source.url, '/source/url')
       for (const name of tableNames(input, topicTables(input.topics))) {
         if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
       }

@@ -15,6 +15,12 @@ export interface Project {
 /** What a task's checks at submit may use. */
 export interface SubmitContext {
   readonly project: Project
+  /**
+   * Refuses a URL that no fetch of this worker would follow; `path` is where it stands in the request.
+   *
+   * @throws URL_REFUSED
+   */
+  readonly checkUrl: (url: string, path: string) => void
 }
 
 /** How far a job is; `etaSeconds` is an estimate of what is left. */

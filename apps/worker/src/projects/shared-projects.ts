@@ -1,8 +1,16 @@
 import type { ProjectTarget } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import type { GuardedFetch, Sealer } from '@terrane/service'
 import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
-import { projectNotFound, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
+import {
+  projectDatabaseRefused,
+  projectNotFound,
+  projectRefMissing,
+  targetIncomplete,
+  targetNotAllowed,
+  wrongRole,
+} from '../errors.ts'
 import type { JobScope } from '../queue/job-store.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 
@@ -69,13 +77,16 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
   }
 
   const openTarget = async (scope: JobScope, target: Target, trusted: boolean): Promise<OpenProject> => {
-    const address = trusted ? undefined : await options.resolveHost(new URL(target.databaseUrl).hostname)
+    const refused = (cause: unknown) => explained(cause, !trusted)
+    const address = trusted ? undefined : await addressOf(target.databaseUrl, options.resolveHost)
     const project = await openDatabase({
       url: target.databaseUrl,
       ...(address !== undefined && { address }),
       max: 4,
       applicationName: 'terrane worker',
       onError: options.onError,
+    }).catch((cause: unknown) => {
+      throw refused(cause)
     })
     try {
       if (!migrated.has(target.databaseUrl)) {
@@ -85,7 +96,7 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
       return { database: project, store: storeOf(scope, target), [Symbol.asyncDispose]: () => project.close() }
     } catch (error) {
       await project.close()
-      throw error
+      throw refused(error)
     }
   }
 
@@ -119,6 +130,34 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
       return { input, project: await openTarget(scope, target, trusted) }
     },
   }
+}
+
+/** The address to dial for a database URL that came with a request. */
+async function addressOf(databaseUrl: string, resolveHost: SharedProjectsOptions['resolveHost']): Promise<string> {
+  const url = URL.parse(databaseUrl)
+  if (!url || url.hostname === '') throw projectDatabaseRefused({ reason: 'it has no address', isOfRequest: true })
+  try {
+    return await resolveHost(url.hostname)
+  } catch (cause) {
+    if (!(cause instanceof TerraneError)) throw cause
+    const errors = [{ path: '/projectTarget/databaseUrl', message: 'must have a public address' }]
+    throw new TerraneError(cause.code, cause.kind, cause.message, { errors, cause })
+  }
+}
+
+/** Why a server does not let the pool in, by its code (PostgreSQL manual, appendix A). */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28000': 'it refuses the role',
+  '28P01': 'it refuses the password',
+  '3D000': 'there is no such database on its server',
+  '42501': 'its role lacks a right to set up the schemas',
+}
+
+function explained(cause: unknown, isOfRequest: boolean): unknown {
+  const { code } = cause as { code?: unknown }
+  const reason =
+    cause instanceof URIError ? 'its URL is not well-formed' : typeof code === 'string' ? REFUSALS[code] : undefined
+  return reason === undefined ? cause : projectDatabaseRefused({ reason, isOfRequest }, { cause })
 }
 
 /** The store of a setting, opened once per process and setting. */

@@ -217,12 +217,12 @@ export class JobStore {
     return rows
   }
 
-  async counts(): Promise<{ queued: number; running: number }> {
-    const { rows } = await this.database.query<{ queued: number; running: number }>(
-      `select count(*) filter (where status = 'pending') as queued, count(*) filter (where status = 'running') as running
-       from terrane.jobs where status in ('pending', 'running')`,
+  /** How many jobs of each task wait and run, over all workers; tasks without any are not there. */
+  async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
+    const { rows } = await this.database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
+      `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') group by task, status`,
     )
-    return rows[0] ?? { queued: 0, running: 0 }
+    return rows
   }
 
   /** Forgets what ended long ago and idempotency keys older than a day. */
@@ -267,9 +267,13 @@ function encodeCursor(at: string, id: string): string {
 }
 
 function decodeCursor(cursor: string): { at: string; id: string } {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f-]{36})$/.exec(
+  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(
     Buffer.from(cursor, 'base64url').toString('utf8'),
   )
-  if (!found) throw invalidCursor()
-  return { at: found[1] as string, id: found[2] as string }
+  const [, at = '', id = ''] = found ?? []
+  // A day such as the 31st of February would pass as one of March, but not on the server.
+  const time = at === '' ? null : new Date(at)
+  if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
+    throw invalidCursor()
+  return { at, id }
 }

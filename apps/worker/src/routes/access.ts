@@ -22,6 +22,11 @@ export function checkAccess(verify: Verify): (request: FastifyRequest) => Promis
   }
 }
 
+/** Where the caller sees this app: `/worker`, or nothing at the root. */
+export function mountOf({ originalUrl, url }: FastifyRequest): string {
+  return originalUrl.slice(0, originalUrl.length - url.length)
+}
+
 /** The principal of a request that has passed the door. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('the route is not behind the door')

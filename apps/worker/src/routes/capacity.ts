@@ -19,7 +19,9 @@ export function capacityRoute(app: Http, deps: AppDeps): void {
     },
     async (request) => {
       await deps.projects.scope(principalOf(request), request.query.projectRef, '/querystring/projectRef')
-      return { ...deps.limits, ...(await deps.store.counts()) }
+      const load = await deps.store.load()
+      const inState = (state: string) => load.reduce((n, { status, jobs }) => (status === state ? n + jobs : n), 0)
+      return { ...deps.limits, queued: inState('pending'), running: inState('running') }
     },
   )
 }

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { jobNotFound, noJobYet, unknownTask } from '../errors.ts'
 import { toRecord, type JobRow, type JobScope } from '../queue/job-store.ts'
-import { principalOf } from './access.ts'
+import { mountOf, principalOf } from './access.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -46,7 +46,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
       })
       if (page.nextCursor !== null) {
         const next = new URLSearchParams({ ...(request.query as Record<string, string>), cursor: page.nextCursor })
-        reply.header('link', `</jobs/${request.params.taskName}?${next.toString()}>; rel="next"`)
+        reply.header('link', `<${mountOf(request)}/jobs/${request.params.taskName}?${next.toString()}>; rel="next"`)
       }
       return { data: page.rows.map(toRecord), next_cursor: page.nextCursor }
     },

@@ -5,7 +5,7 @@ import type { AppDeps } from '../app.ts'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
 import { toRecord } from '../queue/job-store.ts'
 import type { Task } from '../jobs/task.ts'
-import { principalOf } from './access.ts'
+import { mountOf, principalOf } from './access.ts'
 
 const HEADERS = Type.Object({
   'idempotency-key': Type.Optional(
@@ -63,6 +63,7 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
       await using project = await deps.projects.openForSubmit(scope, input.projectTarget)
       await task.checkSubmit(input, {
         project: { ref: scope.projectRef, database: project.database, store: project.store },
+        checkUrl: deps.checkUrl,
       })
       const submitted = await deps.submitter.submit(submission)
       row = submitted.row
@@ -71,7 +72,7 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
     const record = toRecord(row)
     return reply
       .code(status as 202)
-      .header('location', record.links.self)
+      .header('location', mountOf(request) + record.links.self)
       .header('retry-after', RETRY_AFTER_SECONDS)
       .send(record)
   })

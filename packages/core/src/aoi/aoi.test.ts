@@ -89,6 +89,36 @@ describe('over the antimeridian', () => {
   })
 })
 
+describe('around the Earth', () => {
+  const band = box(-179.9, -1, 179.9, 1)
+  const hole = box(-170, -0.5, 175, 0.5)
+
+  test('a counter-clockwise ring with a jump is as wide as it stands', () => {
+    const aoi = readAoi(polygon(band), LIMITS)
+    expect(aoi.boxes).toEqual([[-179.9, -1, 179.9, 1]])
+    expect([-179, -90, 0, 90, 179].map((lng) => aoi.containsPoint(lng, 0))).toEqual([true, true, true, true, true])
+    expect([-179.95, 179.95].map((lng) => aoi.containsPoint(lng, 0))).toEqual([false, false])
+    expect(aoi.areaKm2).toBeCloseTo(readAoi(polygon(box(0, -1, 179.9, 1)), LIMITS).areaKm2 * 2, 0)
+  })
+  test('has holes as wide', () => {
+    const aoi = readAoi(polygon(band, hole.toReversed()), LIMITS)
+    expect([-175, 0, 177].map((lng) => aoi.containsPoint(lng, 0))).toEqual([true, false, true])
+    expect(readAoi(polygon(band, hole), LIMITS).areaKm2).toBe(aoi.areaKm2)
+  })
+  test('is told how to stay on its side when it is too large', () => {
+    const limits = { ...LIMITS, maxAreaKm2: 100_000 }
+    const hint = expect.stringContaining('across the antimeridian') as string
+    for (const ring of [band, box(177, -19, -177, -15).toReversed()]) {
+      expect(() => readAoi(polygon(ring), limits)).toThrow(expect.objectContaining({ code: 'AOI_TOO_LARGE', hint }))
+    }
+  })
+  test('every side is shorter than half of it, so that nobody takes it for a jump', () => {
+    for (const [outer] of readAoi(polygon(band), LIMITS).given) {
+      for (let i = 2; i < outer!.length; i += 2) expect(Math.abs(outer![i]! - outer![i - 2]!)).toBeLessThanOrEqual(180)
+    }
+  })
+})
+
 describe('tests of points, boxes and segments', () => {
   test('agree with plain ones on random stars with holes', () => {
     const random = seededRandom(3)

@@ -21,17 +21,21 @@ const aoiInvalid = defineError(
 const aoiTooLarge = defineError(
   'AOI_TOO_LARGE',
   'invalid',
-  (f: { path: string; what: string; value: number; limit: number }) =>
+  (f: { path: string; what: string; value: number; limit: number; isWide: boolean }) =>
     `The area of interest has ${f.value} ${f.what}, more than the limit of ${f.limit}`,
   (f) => ({
-    hint: 'Send a smaller or simpler area, or several.',
+    hint: f.isWide
+      ? 'It goes around more than half the Earth. If it should lie across the antimeridian, draw its outer rings counter-clockwise, or cut it there into a MultiPolygon.'
+      : 'Send a smaller or simpler area, or several.',
     errors: [{ path: f.path, message: `at most ${f.limit} ${f.what}` }],
   }),
 )
 
 /**
  * Reads an area of interest: a GeoJSON Polygon or MultiPolygon, or a Feature or FeatureCollection of such. Rings are
- * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side.
+ * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring with
+ * such a jump could as well go around the Earth: of the two it is the one that runs counter-clockwise, as an outer ring does
+ * (RFC 7946, 3.1.6).
  *
  * @param path JSON pointer of the value, for the errors
  * @throws AOI_INVALID, AOI_TOO_LARGE
@@ -41,7 +45,8 @@ export function readAoi(value: unknown, limits: AoiLimits, path = '/aoiGeoJson')
   let vertices = 0
   const maxPolygons = limits.maxPolygons ?? MAX_POLYGONS
   const count = (more: number, what: string, limit: number): void => {
-    if (more > limit) throw aoiTooLarge({ path, what, value: more, limit })
+    const isWide = polygons.some(([outer]) => isWiderThanHalf(outer!))
+    if (more > limit) throw aoiTooLarge({ path, what, value: more, limit, isWide })
   }
   for (const found of polygonsOf(value, path, 0)) {
     count(polygons.length + 1, 'polygons', maxPolygons)
@@ -88,11 +93,13 @@ function* polygonsOf(value: unknown, path: string, depth: number): Generator<Fou
 }
 
 function readPolygon(rings: readonly unknown[], path: string): Ring[] {
-  const [outer, ...holes] = rings.map((ring, i) => readRing(arrayOf(ring, `${path}/${i}`), `${path}/${i}`))
-  return [outer!, ...holes.map((hole) => nextTo(outer!, hole))]
+  const [first, ...rest] = rings.map((ring, i) => ({ positions: arrayOf(ring, `${path}/${i}`), path: `${path}/${i}` }))
+  const outer = readRing(first!.positions, first!.path)
+  const holes = rest.map((hole) => nextTo(outer, readRing(hole.positions, hole.path, outer)))
+  return [outer, ...holes]
 }
 
-function readRing(positions: readonly unknown[], path: string): Ring {
+function readRing(positions: readonly unknown[], path: string, outer: Ring | null = null): Ring {
   const values: number[] = []
   for (const [i, position] of positions.entries()) {
     const [lng, lat] = Array.isArray(position) ? (position as unknown[]) : []
@@ -105,26 +112,49 @@ function readRing(positions: readonly unknown[], path: string): Ring {
   }
   if (values[0] !== values.at(-2) || values[1] !== values.at(-1)) values.push(values[0] ?? 0, values[1] ?? 0)
   if (values.length < 8) throw aoiInvalid({ path, message: 'a ring needs at least three different positions' })
-  const ring = unwrapped(Float64Array.from(values))
+  const ring = unwrapped(Float64Array.from(values), outer)
   if (polygonKm2([ring]) === 0) throw aoiInvalid({ path, message: 'a ring encloses no area' })
   if (ringCrosses(ring)) throw aoiInvalid({ path, message: 'a ring crosses itself' })
   return ring
 }
 
-/**
- * A ring that jumps from one side of the antimeridian to the other, drawn in one piece; a ring that is meant to be wider
- * than half the Earth stays as it is.
- */
-function unwrapped(ring: Ring): Ring {
+/** A ring in one piece: the jumps from one side of the antimeridian to the other are gone, whatever they stood for. */
+function unwrapped(ring: Ring, outer: Ring | null): Ring {
   const drawn = ring.slice()
+  let jumps = false
   for (let i = 2; i < ring.length; i += 2) {
     const step = ring[i]! - ring[i - 2]!
-    drawn[i] = drawn[i - 2]! + (Math.abs(step) > 180 ? step - Math.sign(step) * 360 : step)
+    const isJump = Math.abs(step) > 180
+    jumps ||= isJump
+    drawn[i] = drawn[i - 2]! + (isJump ? step - Math.sign(step) * 360 : step)
   }
+  if (!jumps) return ring
   const [west, east] = lngRange(drawn)
-  const width = east - west
-  const closes = drawn[0] === drawn.at(-2)
-  return closes && width > 0 && width <= 180 ? drawn : ring
+  const mayCross = drawn[0] === drawn.at(-2) && west < east && east - west <= 180
+  const crosses = outer ? !isWiderThanHalf(outer) : isCounterClockwise(drawn)
+  return mayCross && crosses ? drawn : inShortSteps(ring)
+}
+
+/** The same ring; a side that goes around more than half the Earth has a further position in its middle. */
+function inShortSteps(ring: Ring): Ring {
+  const values = [ring[0]!, ring[1]!]
+  for (let i = 2; i < ring.length; i += 2) {
+    const [x, y, nextX, nextY] = [ring[i - 2]!, ring[i - 1]!, ring[i]!, ring[i + 1]!]
+    if (Math.abs(nextX - x) > 180) values.push((x + nextX) / 2, (y + nextY) / 2)
+    values.push(nextX, nextY)
+  }
+  return Float64Array.from(values)
+}
+
+function isCounterClockwise(ring: Ring): boolean {
+  let twice = 0
+  for (let i = 2; i < ring.length; i += 2) twice += ring[i - 2]! * ring[i + 1]! - ring[i]! * ring[i - 1]!
+  return twice > 0
+}
+
+function isWiderThanHalf(ring: Ring): boolean {
+  const [west, east] = lngRange(ring)
+  return east - west > 180
 }
 
 /** A hole moved to the side of the antimeridian where its outer ring is drawn. */

@@ -19,7 +19,11 @@ export function decodeCopyText(lines: Buffer): CopyTextRow[] {
 
 /** The lines that {@link decodeCopyText} reads these rows from. */
 export function encodeCopyText(rows: readonly CopyTextRow[]): Buffer {
-  return Buffer.from(rows.map((row) => `${row.map(copyField).join('\t')}\n`).join(''))
+  return Buffer.from(rows.map((row) => `${row.map(encodeField).join('\t')}\n`).join(''))
+}
+
+function encodeField(text: string | null): string {
+  return text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&')
 }
 
 function decodeRow(line: Buffer): CopyTextRow {
@@ -50,8 +54,4 @@ export function isEscaped(bytes: Buffer, start: number, at: number): boolean {
   let backslashes = 0
   while (at - backslashes > start && bytes[at - backslashes - 1] === BACKSLASH) backslashes++
   return backslashes % 2 === 1
-}
-
-function copyField(text: string | null): string {
-  return text === null ? '\\N' : text.replaceAll(/[\\\t\n\r]/g, '\\$&')
 }

@@ -174,7 +174,7 @@ const DATE_TYPES = ['current', 'depart', 'arrive', 'invariant'] as const
 const MISSING_VALUE = { current: 160, depart: 160, arrive: 161, invariant: 165 } as const
 
 function readDateTime(value: unknown): DateTime | null {
-  const type = isObject(value) ? DATE_TYPES[integerOf(value.type) ?? -1] : undefined
+  const type = isObject(value) ? DATE_TYPES[countOf(value.type) ?? -1] : undefined
   if (type === undefined) return null
   if (type === 'current') return { type, value: 'current' }
   const said = isObject(value) ? (textOf(value.value) ?? '') : ''

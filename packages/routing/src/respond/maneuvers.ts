@@ -1,4 +1,4 @@
-import { hasExit, type Signs, type SignText } from '../guide/signs.ts'
+import { hasAny, type Signs, type SignText } from '../guide/signs.ts'
 import type { Maneuver } from '../guide/maneuver.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 import type { Units } from '../narrate/lengths.ts'
@@ -32,7 +32,8 @@ export function tripManeuver(
     ...(maneuver.highway && { highway: true }),
     ...(maneuver.ferry && { ferry: true }),
     ...(maneuver.unpaved && { rough: true }),
-    ...(hasExit(maneuver.signs) && { sign: tripSign(maneuver.signs) }),
+    // Signs that are no exits are there, with nothing on them.
+    ...(hasAny(maneuver.signs) && { sign: tripSign(maneuver.signs) }),
     ...(maneuver.roundaboutExit > 0 && { roundabout_exit_count: maneuver.roundaboutExit }),
     ...(narration?.both === true && { verbal_multi_cue: true }),
     travel_mode: maneuver.travelMode,

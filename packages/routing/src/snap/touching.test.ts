@@ -76,13 +76,11 @@ it.each([
     () =>
       lines
         .filter(([point]) => survives(point!))
-        .map(([point]): Point[] => {
-          const [x, y] = point!
-          return [
-            [x - 90, y],
-            [x + 90, y],
-          ]
-        }),
+        .map(([point]) => point!)
+        .map(([x, y]): Point[] => [
+          [x - 90, y],
+          [x + 90, y],
+        ]),
   ],
   [
     'a box around everything',

@@ -76,18 +76,14 @@ const IDLE_TIMEOUT_MS = 60_000
 export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
   const resolver = policy.resolver ?? systemResolver
   const dialer = policy.dialer ?? systemDialer
-  const allowed = new Set((policy.allowHosts ?? []).map((host) => host.toLowerCase()))
   const maxRedirects = policy.maxRedirects ?? 5
 
   const check = async (url: URL): Promise<DialTarget> => {
-    const trusted = allowed.has(url.host) || allowed.has(url.hostname)
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (trusted || policy.allowHttp)))
-      throw urlRefused({ reason: `only https is allowed, not ${url.protocol.replace(':', '')}` })
-    if (url.username !== '' || url.password !== '') throw urlRefused({ reason: 'it carries a user name or password' })
+    checkParts(url, policy)
     const tls = url.protocol === 'https:'
-    const hostname = url.hostname.replace(/^\[|\]$/g, '')
+    const hostname = bareHost(url)
     const addresses = isIP(hostname) ? [hostname] : await resolve(resolver, hostname)
-    if (!trusted) checkAddresses(url.hostname, addresses)
+    if (!isTrusted(url, policy)) checkAddresses(url.hostname, addresses)
     const address = addresses[0]
     if (address === undefined) throw downloadFailed({ host: url.hostname, reason: 'the name has no address' })
     return { address, port: url.port === '' ? (tls ? 443 : 80) : Number(url.port), hostname, tls }
@@ -165,6 +161,43 @@ export function createGuardedFetch(policy: FetchPolicy = {}): GuardedFetch {
       }
     }
   }
+}
+
+/**
+ * Refuses what a fetch would refuse without asking anybody: what is no URL, another scheme, credentials, a private address.
+ *
+ * @param path JSON pointer of the URL in the request, for the error
+ * @throws URL_REFUSED
+ */
+export function checkUrl(text: string, path: string, policy: FetchPolicy = {}): void {
+  try {
+    checkParts(parse(text), policy)
+  } catch (error) {
+    const { message, hint } = error as TerraneError
+    throw new TerraneError('URL_REFUSED', 'invalid', message, {
+      ...(hint !== null && { hint }),
+      errors: [{ path, message: 'is not an address that this service may fetch' }],
+      cause: error,
+    })
+  }
+}
+
+/** What a URL says of itself. */
+function checkParts(url: URL, policy: FetchPolicy): void {
+  const isTrustedHost = isTrusted(url, policy)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isTrustedHost || policy.allowHttp)))
+    throw urlRefused({ reason: `only https is allowed, not ${url.protocol.replace(':', '')}` })
+  if (url.username !== '' || url.password !== '') throw urlRefused({ reason: 'it carries a user name or password' })
+  const hostname = bareHost(url)
+  if (isIP(hostname) && !isTrustedHost) checkAddresses(url.hostname, [hostname])
+}
+
+function isTrusted(url: URL, { allowHosts = [] }: FetchPolicy): boolean {
+  return allowHosts.some((host) => [url.host, url.hostname].includes(host.toLowerCase()))
+}
+
+function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 /**

@@ -26,6 +26,11 @@ const SAMPLED_PIXELS = 1 << 20
 const LOW = 0.02
 const HIGH = 0.98
 
+/** @throws INVALID_SCALE for what is no range that pixels can be divided by */
+export function checkScale(min: number, max: number): void {
+  if (!(min < max && Number.isFinite(max - min) && Number.isFinite(1 / (max - min)))) throw invalidScale({ min, max })
+}
+
 /**
  * The stretch of a whole raster: `[min, max]` as requested; the full range for bytes; otherwise the 2nd and 98th
  * percentile of each band, sampled from the level nearest 1024 pixels. Deterministic: blocks of a level that is too
@@ -42,7 +47,7 @@ export async function estimateScale(
 ): Promise<Scale> {
   if (requested !== null) {
     const [min, max] = requested
-    if (!(min < max && Number.isFinite(max - min) && Number.isFinite(1 / (max - min)))) throw invalidScale({ min, max })
+    checkScale(min, max)
     return { origin: 'explicit', min: bands.map(() => min), max: bands.map(() => max) }
   }
   const physical = bands.some((band) => raster.bands[band]?.scale !== 1 || raster.bands[band]?.offset !== 0)

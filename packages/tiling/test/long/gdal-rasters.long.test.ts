@@ -18,35 +18,43 @@ import { bytesOf, compareWithGdal } from './gdal-differences.ts'
 const [python = 'python3', ...start] = (process.env['GDAL_PYTHON'] ?? 'python3').split(' ')
 const script = readFileSync(join(import.meta.dirname, 'gdal-rasters.py'), 'utf8')
 
-function runGdal(
-  seed: number,
-  count: number,
-  mode?: 'patched',
-): { status: number | null; stdout: string; stderr: string } {
-  const args = [...start, '-', String(seed), String(count), ...(mode === undefined ? [] : [mode])]
-  return spawnSync(python, args, { input: script, encoding: 'utf8', maxBuffer: 2 ** 30 })
+interface Range {
+  readonly seed: number
+  readonly first: number
+  readonly stop: number
+  readonly mode?: 'patched'
 }
 
-/** Files of a seed, with GDAL's reading of each. */
+function runGdal({ seed, first, stop, mode }: Range): { readonly ended: boolean; readonly lines: Line[] } {
+  const args = [...start, '-', String(seed), String(first), String(stop), ...(mode === undefined ? [] : [mode])]
+  const { status, stdout } = spawnSync(python, args, { input: script, encoding: 'utf8', maxBuffer: 2 ** 30 })
+  const lines = (stdout ?? '').split('\n').slice(0, -1)
+  return { ended: status === 0, lines: lines.map((line) => JSON.parse(line) as Line) }
+}
+
+/** Files of a seed, with GDAL's reading of each; those on which GDAL itself crashes are left out. */
 function gdalFiles(seed: number, count: number, mode?: 'patched'): Line[] {
-  const { status, stdout, stderr } = runGdal(seed, count, mode)
-  if (status !== 0) throw new Error(`GDAL ended with ${status}: ${stderr.slice(-1_000)}`)
-  const lines = stdout.trim().split('\n')
-  return lines.map((line) => JSON.parse(line) as Line)
+  const found: Line[] = []
+  for (let first = 0; first < count;) {
+    const { ended, lines } = runGdal({ seed, first, stop: count, ...(mode === undefined ? {} : { mode }) })
+    found.push(...lines)
+    first = ended ? count : (lines.at(-1)?.number ?? first - 1) + 2
+  }
+  return found
 }
 
-const there = runGdal(0, 1).status === 0
+const there = runGdal({ seed: 0, first: 0, stop: 1 }).ended
 
 test.skipIf(there)('SKIPPED: no Python with GDAL and NumPy, set GDAL_PYTHON to a command that runs one', () => {
   expect(there).toBe(false)
 })
 
 /** What cannot be read is told by these alone, for the files that GDAL writes. */
-const REFUSED = /^(UNSUPPORTED_COMPRESSION|UNSUPPORTED_DTYPE|UNSUPPORTED_LAYOUT|OUTSIDE_CRS)$/
+const REFUSED = /^(UNSUPPORTED_COMPRESSION|UNSUPPORTED_DTYPE|UNSUPPORTED_LAYOUT|OUTSIDE_CRS): /
 
 describe.runIf(there)('rasters of random creation options', () => {
   test('have the headers, samples, valid pixels and corners that GDAL reads, or are refused by name', async () => {
-    const lines = gdalFiles(101, 500)
+    const lines = gdalFiles(101, 300)
     let read = 0
     for (const { number, spec, file, gdal } of lines) {
       const { refused, differences } = await compareWithGdal(bytesOf(file), gdal as NonNullable<typeof gdal>)
@@ -55,12 +63,12 @@ describe.runIf(there)('rasters of random creation options', () => {
       if (refused === null) read++
       else expect(refused, name).toMatch(REFUSED)
     }
-    expect(lines).toHaveLength(500)
-    expect(read).toBeGreaterThan(420)
+    expect(lines.length).toBeGreaterThan(290)
+    expect(read).toBeGreaterThan(250)
   })
 
   test('whose tags were changed have the samples that GDAL reads, or are refused', async () => {
-    const lines = gdalFiles(102, 800, 'patched')
+    const lines = gdalFiles(102, 500, 'patched')
     let read = 0
     for (const { number, spec, changes, file, gdal } of lines) {
       if (gdal === null) {
@@ -72,23 +80,23 @@ describe.runIf(there)('rasters of random creation options', () => {
       expect({ name, differences }).toEqual({ name, differences: [] })
       if (refused === null) read++
     }
-    expect(read).toBeGreaterThan(200)
+    expect(read).toBeGreaterThan(120)
   })
 
   test('with damage anywhere are read or refused, and take no more memory for it', async () => {
-    const files = gdalFiles(103, 300)
+    const files = gdalFiles(103, 200)
       .map(({ file }) => bytesOf(file))
       .filter(({ length }) => length < 60_000)
     const random = seededRandom(103)
     const outcomes = new Map<string, number>()
     const before = process.memoryUsage().rss
-    for (let round = 0; round < 10_000; round++) {
+    for (let round = 0; round < 5_000; round++) {
       const whole = files[Math.floor(random() * files.length)] as Uint8Array
       const outcome = await readEverything(damaged(whole, random))
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
     }
     for (const code of ['read', 'GEOTIFF_TRUNCATED', 'GEOTIFF_MALFORMED', 'CORRUPT_TILE']) {
-      expect(outcomes.get(code), code).toBeGreaterThan(200)
+      expect(outcomes.get(code), code).toBeGreaterThan(100)
     }
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(700)
   })

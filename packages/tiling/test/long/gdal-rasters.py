@@ -1,6 +1,6 @@
 """Writes GeoTIFFs by random creation options and tells what GDAL reads of them, one JSON object per line.
 
-Arguments: seed, count, and "patched" to change tags of the first directory at random: `gdal` is null where GDAL then
+Arguments: seed, first number, number to stop before, and "patched" to change tags of the first directory at random: `gdal` is null where GDAL then
 refuses the file. File i depends on the seed and i alone. Needs GDAL's Python bindings and NumPy; files stay in memory.
 Arrays are little-endian, deflated, in base64.
 """
@@ -480,8 +480,8 @@ def observe_patched(rng, path, line):
 
 
 def main():
-    seed, count = int(sys.argv[1]), int(sys.argv[2])
-    for number in range(count):
+    seed, first, stop = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    for number in range(first, stop):
         for attempt in range(100):
             rng = random.Random(f"{seed} {number} {attempt}")
             path = f"/vsimem/{number}_{attempt}.tif"
@@ -491,7 +491,7 @@ def main():
             except RuntimeError as refused:
                 print(f"{number}: {refused}", file=sys.stderr)
                 continue
-            if sys.argv[3:] == ["patched"]:
+            if sys.argv[4:] == ["patched"]:
                 observe_patched(rng, path, line)
             print(json.dumps(line), flush=True)
             break

@@ -10,7 +10,7 @@ import {
   type ModelManifest,
   type ModelStore,
 } from '@terrane/embeddings'
-import type { CrsEntry, InspectedRaster, Scale } from '@terrane/tiling/raster'
+import { checkScale, type CrsEntry, type InspectedRaster, type Scale } from '@terrane/tiling/raster'
 import { EmbeddingOutput, checkEmbeddingTable, type Publication } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext, Task } from '../task.ts'
@@ -45,12 +45,14 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
       'Tiles a GeoTIFF, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search.',
     body: CreateGeoEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
-    checkSubmit: async (body, { project }) => {
+    checkSubmit: async (body, { project, checkUrl }) => {
       const input = withDefaults(body)
       const manifest = await deps.models.find(input.modelName)
       checkTileSize(manifest, input.tileSize)
       embeddingsPerTile(manifest, input.level, input.tileSize)
-      if (!isUrl(input.geotiffPath)) await resolveLocal(input.geotiffPath, deps.dataRoots)
+      if (input.scale) checkScale(input.scale[0]!, input.scale[1]!)
+      if (isUrl(input.geotiffPath)) checkUrl(input.geotiffPath, '/geotiffPath')
+      else await resolveLocal(input.geotiffPath, deps.dataRoots)
       await checkEmbeddingTable(project, input.tableName)
     },
     run: (body, context) => new GeoEmbeddingsRun(deps, withDefaults(body), context).run(),

@@ -43,14 +43,15 @@ export function createSraiEmbeddingsTask(deps: SraiEmbeddingsDeps): Task {
       'contextual-count, hex2vec) and writes geoembeddings.{tableName}, to be searched with similarity_search.',
     body: CreateSraiEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
-    checkSubmit: async (raw, { project }) => {
+    checkSubmit: async (raw, { project, checkUrl }) => {
       const request = readRequest(raw as CreateSraiEmbeddings)
-      const { area, resolution } = request
+      const { area, resolution, source } = request
+      if (source?.kind === 'url') checkUrl(source.url, '/source/url')
       await checkEmbeddingTable(project, request.tableName)
       if ('place' in area) geocoder.check(area.path)
       const aoi = 'place' in area ? null : readAoi(area.geoJson, deps.osm, area.path)
       if (aoi) guardCells({ area: polygonsOf(aoi), resolution, maxCells: guardOf(deps) })
-      await checkFeatures(request.source, aoi, deps.osm, project)
+      await checkFeatures(source, aoi, deps.osm, project)
     },
     run: (raw, context) => new SraiRun(deps, geocoder, readRequest(raw as CreateSraiEmbeddings), context).run(),
   }

@@ -13,8 +13,9 @@ export const saidMoreThanOnce = defineError(
 export const notSaid = defineError(
   'MISSING_FIELD',
   'invalid',
-  (f: { what: string; paths: readonly string[] }) => `The ${f.what} is missing: send ${names(f.paths)}.`,
-  (f) => ({ errors: [{ path: f.paths[0]!, message: 'is required' }] }),
+  (f: { missing: readonly { readonly what: string; readonly paths: readonly string[] }[] }) =>
+    f.missing.map(({ what, paths }) => `The ${what} is missing: send ${names(paths, ' or ')}.`).join(' '),
+  (f) => ({ errors: f.missing.map(({ paths }) => ({ path: paths[0]!, message: 'is required' })) }),
 )
 
 export const foreignOption = defineError(
@@ -82,6 +83,6 @@ export const nothingCounted = defineError(
   () => ({ hint: 'Use another filter or area, or a source that covers the area.' }),
 )
 
-function names(paths: readonly string[]): string {
-  return paths.map((path) => path.slice(1).replaceAll('/', '.')).join(', ')
+function names(paths: readonly string[], separator = ', '): string {
+  return paths.map((path) => path.slice(1).replaceAll('/', '.')).join(separator)
 }

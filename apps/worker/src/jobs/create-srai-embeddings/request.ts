@@ -39,12 +39,12 @@ const DEFAULT_EMBEDDER = 'count'
 export function readRequest(body: CreateSraiEmbeddings): SraiRequest {
   if (typeof body.pretrainedModelRunId === 'string') throw noPretrainedModels()
   const { dataLoaderArgs, regionalizerArgs, fitterArgs } = body.pipeline ?? {}
-  const area = once('area', [
+  const area = atMostOnce('area', [
     ['/aoiGeoJson', body.aoiGeoJson],
     ['/placeQuery', body.placeQuery],
     ['/pipeline/dataLoaderArgs/query', dataLoaderArgs?.query],
   ])
-  const resolution = once('resolution', [
+  const resolution = atMostOnce('resolution', [
     ['/h3Resolution', body.h3Resolution],
     ['/pipeline/regionalizerArgs/dgg/resolution', regionalizerArgs?.dgg.resolution],
   ])
@@ -57,6 +57,13 @@ export function readRequest(body: CreateSraiEmbeddings): SraiRequest {
     ['/embedder', body.embedder],
     ['/pipeline/fitterArgs/modelName', fitterArgs?.modelName],
   ])
+  if (!area || !resolution) {
+    const missing = [
+      ...(area ? [] : [{ what: 'area', paths: ['/aoiGeoJson', '/placeQuery'] }]),
+      ...(resolution ? [] : [{ what: 'resolution', paths: ['/h3Resolution'] }]),
+    ]
+    throw notSaid({ missing })
+  }
   const request = {
     tableName: body.tableName,
     area: areaOf(area),
@@ -97,10 +104,4 @@ function atMostOnce<T>(what: string, places: Places<T>): Said<T> | null {
   const said = places.flatMap(([path, value]) => (value === undefined ? [] : [{ path, value }]))
   if (said.length > 1) throw saidMoreThanOnce({ what, paths: said.map(({ path }) => path) })
   return said[0] ?? null
-}
-
-function once<T>(what: string, places: Places<T>): Said<T> {
-  const said = atMostOnce(what, places)
-  if (said) return said
-  throw notSaid({ what, paths: places.map(([path]) => path).filter((path) => !path.startsWith('/pipeline')) })
 }

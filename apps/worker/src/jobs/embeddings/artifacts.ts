@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database'
 import {
@@ -11,7 +11,7 @@ import {
   type GeoRows,
   type StacItemRequest,
 } from '@terrane/embeddings'
-import { publish, type ArtifactStore, type ObjectInfo } from '@terrane/storage'
+import type { ArtifactStore, ObjectAddress } from '@terrane/storage'
 import type { PlacedRow } from './rows.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
@@ -38,11 +38,6 @@ export interface ArtifactFile extends AsyncDisposable {
   /** Writes the footer. */
   finish(): Promise<void>
   readonly path: string
-}
-
-/** What the artifacts of one job are called. */
-function artifactKeys(tableName: string): { parquet: string; stac: string } {
-  return { parquet: `${tableName}/${tableName}.parquet`, stac: `${tableName}/${tableName}.stac.json` }
 }
 
 /** Starts the file in the job's folder. */
@@ -76,42 +71,74 @@ export async function openArtifact(
   }
 }
 
-/** Uploads the file and the STAC item that describes it. A run before this one may have left some of it: it is replaced. */
+/** Artifacts in the storage that do not have their names yet: whose those are is known when the table is in its place. */
+export interface UploadedArtifacts {
+  /** What they will be called. */
+  readonly files: readonly { readonly bucket: string; readonly path: string; readonly bytes: number }[]
+  /** Gives them their names, in the place of what an earlier table of the name may have left. All of them, or none. */
+  place(): Promise<void>
+  /** Removes what has not been placed. */
+  discard(): Promise<void>
+}
+
+/** Uploads the file and the STAC item that describes it, under names of the job's own. */
 export async function uploadArtifacts(
   store: ArtifactStore,
-  tableName: string,
+  { tableName, jobId }: { readonly tableName: string; readonly jobId: string },
   path: string,
   item: Omit<StacItemRequest, 'embeddings' | 'id'>,
   signal: AbortSignal,
-): Promise<{ bucket: string; path: string; bytes: number }[]> {
-  if (!(await store.getBucket(ARTIFACT_BUCKET))) {
-    await store.createBucket(ARTIFACT_BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+): Promise<UploadedArtifacts> {
+  await ensureBucket(store)
+  const bytes = (await stat(path)).size
+  const description = { ...item, id: tableName, embeddings: { href: `./${tableName}.parquet`, bytes } }
+  const text = Buffer.from(JSON.stringify(stacItem(description), null, 2))
+  const parts = [
+    { ending: 'parquet', contentType: 'application/vnd.apache.parquet', bytes, body: () => createReadStream(path) },
+    { ending: 'stac.json', contentType: 'application/geo+json', bytes: text.length, body: () => [text] },
+  ].map((part) => ({
+    ...part,
+    temporary: `.uploading/${jobId}.${part.ending}`,
+    key: `${tableName}/${tableName}.${part.ending}`,
+  }))
+  const remove = (keys: readonly string[]) => store.remove(ARTIFACT_BUCKET, keys)
+  const discard = async () => void (await remove(parts.map((part) => part.temporary)))
+  try {
+    for (const { temporary, contentType, body } of parts) {
+      signal.throwIfAborted()
+      const pieces = body() as unknown as AsyncIterable<Uint8Array>
+      await store.put(ARTIFACT_BUCKET, temporary, pieces, { contentType, upsert: true, signal })
+    }
+  } catch (error) {
+    await discard()
+    throw error
   }
-  const keys = artifactKeys(tableName)
-  const address = (key: string) => ({ bucket: ARTIFACT_BUCKET, key })
-  const parquet = await publish(store, address(keys.parquet), createReadStream(path) as AsyncIterable<Uint8Array>, {
-    contentType: 'application/vnd.apache.parquet',
-    upsert: true,
-    signal,
-  })
-  const text = JSON.stringify(
-    stacItem({ ...item, id: tableName, embeddings: { href: `./${tableName}.parquet`, bytes: parquet.size } }),
-    null,
-    2,
-  )
-  const stac = await publish(store, address(keys.stac), [Buffer.from(text)] as unknown as AsyncIterable<Uint8Array>, {
-    contentType: 'application/geo+json',
-    upsert: true,
-    signal,
-  })
-  return [parquet, stac].map((info: ObjectInfo) => ({ bucket: info.bucket, path: info.key, bytes: info.size }))
+  return {
+    files: parts.map((part) => ({ bucket: ARTIFACT_BUCKET, path: part.key, bytes: part.bytes })),
+    place: async () => {
+      try {
+        for (const { temporary, key } of parts) await store.move(addressOf(temporary), addressOf(key), { upsert: true })
+      } catch (error) {
+        await remove(parts.map((part) => part.key))
+        throw error
+      }
+    },
+    discard,
+  }
 }
 
-/** Takes back what {@link uploadArtifacts} put, however far it came. */
-export async function removeArtifacts(store: ArtifactStore, tableName: string): Promise<void> {
-  if (!(await store.getBucket(ARTIFACT_BUCKET))) return
-  const keys = artifactKeys(tableName)
-  await store.remove(ARTIFACT_BUCKET, [keys.parquet, keys.stac])
+function addressOf(key: string): ObjectAddress {
+  return { bucket: ARTIFACT_BUCKET, key }
+}
+
+async function ensureBucket(store: ArtifactStore): Promise<void> {
+  if (await store.getBucket(ARTIFACT_BUCKET)) return
+  try {
+    await store.createBucket(ARTIFACT_BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+  } catch (error) {
+    // Another job may have made it in the meantime.
+    if (!(await store.getBucket(ARTIFACT_BUCKET))) throw error
+  }
 }
 
 function toGeoRows(rows: readonly PlacedRow[], dims: number, attributes: readonly ColumnSpec[]): GeoRows {

@@ -15,7 +15,7 @@ import {
 } from '@terrane/database'
 import type { StacItemRequest } from '@terrane/embeddings'
 import type { JobContext, Project } from '../task.ts'
-import { openArtifact, removeArtifacts, uploadArtifacts, type ArtifactFile } from './artifacts.ts'
+import { openArtifact, uploadArtifacts, type ArtifactFile, type UploadedArtifacts } from './artifacts.ts'
 import { reservedName } from './errors.ts'
 import { Extent, type PlacedRow } from './rows.ts'
 import type { Stopwatch } from './stopwatch.ts'
@@ -106,34 +106,31 @@ export class EmbeddingOutput implements AsyncDisposable {
   async publish({ result, entry, item }: Publication, watch: Stopwatch): Promise<EmbeddingsResult> {
     const { tableName, shape, metadata } = this.#options
     const { jobId, signal, project } = this.#context
-    const { database, store } = project
+    const { database } = project
     const { bbox } = this.#extent
     await this.flush()
     this.#step('index', 'building the indexes')
     const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
     const approximateIndex = await watch.time('index', indexing)
-    let artifacts: EmbeddingsResult['artifacts']
+    const described = { ...item, bbox, created: new Date().toISOString() }
+    const artifacts = await this.#upload(described, watch)
     try {
-      if (this.#artifact) {
-        this.#step('upload', 'uploading the artifacts')
-        await this.#artifact.finish()
-        const described = { ...item, bbox, created: new Date().toISOString() }
-        const uploading = uploadArtifacts(store, tableName, this.#artifact.path, described, signal)
-        artifacts = await watch.time('upload', uploading)
-      }
       const whole: EmbeddingsResult = {
         table: `${EMBEDDINGS_SCHEMA}.${tableName}`,
         rows: this.rows,
         dims: shape.dims,
         ...result,
         bbox: [...bbox],
-        ...(artifacts && { artifacts }),
+        ...(artifacts && { artifacts: [...artifacts.files] }),
         timings: watch.seconds(),
       }
       const zeroVectors = this.#zeroVectors
       const { rows } = this
-      await swapIn(database, jobId, [this.#staged], whole, (session) =>
-        registerEmbeddings(session, {
+      signal.throwIfAborted()
+      // From the moment the artifacts are in their place a cancellation comes too late.
+      const unstoppable = database.withSignal(new AbortController().signal)
+      await swapIn(unstoppable, jobId, [this.#staged], whole, async (session) => {
+        await registerEmbeddings(session, {
           ...entry,
           tableName,
           dims: shape.dims,
@@ -143,13 +140,23 @@ export class EmbeddingOutput implements AsyncDisposable {
           bbox,
           metadata,
           jobId,
-        }),
-      )
+        })
+        await artifacts?.place()
+      })
       return whole
     } catch (error) {
-      if (this.#artifact) await removeArtifacts(store, tableName)
+      await artifacts?.discard()
       throw error
     }
+  }
+
+  async #upload(item: Omit<StacItemRequest, 'embeddings' | 'id'>, watch: Stopwatch): Promise<UploadedArtifacts | null> {
+    if (!this.#artifact) return null
+    const { jobId, signal, project } = this.#context
+    this.#step('upload', 'uploading the artifacts')
+    await this.#artifact.finish()
+    const names = { tableName: this.#options.tableName, jobId }
+    return watch.time('upload', uploadArtifacts(project.store, names, this.#artifact.path, item, signal))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
