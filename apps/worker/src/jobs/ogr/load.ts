@@ -47,11 +47,7 @@ interface TargetColumn extends DumpColumn {
 /** Size at which gathered rows are loaded. */
 const BATCH_BYTES = 1 << 21
 const KEY_DIGITS = 16
-<<<<<<< HEAD
-const NUMBERS: ReadonlySet<string> = new Set(['int4', 'int8', 'float8'])
-=======
 const NUMBERS = new Set(['int4', 'int8', 'float8'])
->>>>>>> main
 const BACKSLASH = 92
 const TAB = 9
 const NEWLINE = 10
