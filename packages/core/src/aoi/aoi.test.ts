@@ -72,6 +72,14 @@ describe('reading', () => {
 })
 
 describe('over the antimeridian', () => {
+  test('a jump leads to the other side, whichever way the ring runs', () => {
+    const ring = box(177, -19, -177, -15)
+    const [one, other] = [readAoi(polygon(ring), LIMITS), readAoi(polygon(ring.toReversed()), LIMITS)]
+    for (const aoi of [one, other]) {
+      expect([178, -178, 0].map((lng) => aoi.containsPoint(lng, -17))).toEqual([true, true, false])
+    }
+    expect(other.areaKm2).toBeCloseTo(one.areaKm2, 3)
+  })
   const fiji = { maxVertices: 100, maxAreaKm2: 1e6 }
   test.for<[string, number[][][]]>([
     ['drawn past 180', [box(177, -19, 183, -15), box(179, -18, 181, -17)]],
@@ -108,7 +116,7 @@ describe('around the Earth', () => {
   test('is told how to stay on its side when it is too large', () => {
     const limits = { ...LIMITS, maxAreaKm2: 100_000 }
     const hint = expect.stringContaining('across the antimeridian') as string
-    for (const ring of [band, box(177, -19, -177, -15).toReversed()]) {
+    for (const ring of [band, box(179.8, -19, -179.8, -15).toReversed()]) {
       expect(() => readAoi(polygon(ring), limits)).toThrow(expect.objectContaining({ code: 'AOI_TOO_LARGE', hint }))
     }
   })

@@ -10,6 +10,8 @@ export interface AoiLimits {
 }
 
 const MAX_POLYGONS = 1000
+/** Degrees that a clockwise ring over the antimeridian is wide at least; a narrower one goes around the Earth. */
+const NARROWEST_CLOCKWISE = 1
 
 const aoiInvalid = defineError(
   'AOI_INVALID',
@@ -34,8 +36,9 @@ const aoiTooLarge = defineError(
 /**
  * Reads an area of interest: a GeoJSON Polygon or MultiPolygon, or a Feature or FeatureCollection of such. Rings are
  * closed where they are open. A ring over the antimeridian may run past 180 degrees or jump to the other side. A ring with
- * such a jump could as well go around the Earth: of the two it is the one that runs counter-clockwise, as an outer ring does
- * (RFC 7946, 3.1.6).
+ * such a jump could as well go around the Earth. It is taken to do that when it comes within half a degree of the
+ * antimeridian from both sides and runs counter-clockwise as it stands, as an outer ring does (RFC 7946, 3.1.6); who draws
+ * a box of a degree or more over the antimeridian need not mind in which direction.
  *
  * @param path JSON pointer of the value, for the errors
  * @throws AOI_INVALID, AOI_TOO_LARGE
@@ -131,7 +134,7 @@ function unwrapped(ring: Ring, outer: Ring | null): Ring {
   if (!jumps) return ring
   const [west, east] = lngRange(drawn)
   const mayCross = drawn[0] === drawn.at(-2) && west < east && east - west <= 180
-  const crosses = outer ? !isWiderThanHalf(outer) : isCounterClockwise(drawn)
+  const crosses = outer ? !isWiderThanHalf(outer) : isCounterClockwise(drawn) || east - west >= NARROWEST_CLOCKWISE
   return mayCross && crosses ? drawn : inShortSteps(ring)
 }
 
