@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pack, sha256, type Archive } from './bundle/archive.ts'
+import { digestOf, type Archive } from './bundle/archive.ts'
 import type { FunctionVersion } from './function-version.ts'
 import type { Functions } from './functions.ts'
 import { claimFolder } from './ownership.ts'
@@ -28,6 +28,10 @@ export class VersionStore implements AsyncDisposable {
   private readonly factory: InstanceFactory
   /** One at a time per version: they would write to the same cache. */
   private readonly preparing = new Map<string, Promise<FunctionVersion>>()
+  /** How many works want a version's folder to stay, by folder. */
+  private readonly held = new Map<string, number>()
+  /** Folders that are going. */
+  private readonly going = new Map<string, Promise<void>>()
   /** Caches that are closed while this host runs. */
   private readonly closed = new Set<string>()
 
@@ -37,9 +41,26 @@ export class VersionStore implements AsyncDisposable {
     this.factory = factory
   }
 
+  /**
+   * Keeps the folder of a version from being removed while it is unpacked, proved and made live: until it is live, nothing
+   * else tells that somebody wants it. Waits for a removal that has begun.
+   */
+  async use<T>(project: string, digest: string, work: () => Promise<T>): Promise<T> {
+    const home = join(this.root, project, digest)
+    while (this.going.has(home)) await this.going.get(home)
+    this.held.set(home, (this.held.get(home) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = this.held.get(home)! - 1
+      if (left > 0) this.held.set(home, left)
+      else this.held.delete(home)
+    }
+  }
+
   /** Unpacks a version unless it is there already. */
   async add(archive: Archive, facts: VersionFacts): Promise<FunctionVersion> {
-    const digest = sha256(pack(archive))
+    const digest = digestOf(archive)
     const found = await this.find(digest, facts)
     if (found) return found
     await this.write(join(this.root, facts.project, digest), archive)
@@ -102,18 +123,27 @@ export class VersionStore implements AsyncDisposable {
     return { ...version, sealed: true }
   }
 
-  /** Removes a version's files once no process uses them, unless something else of equal content is served. */
+  /** Removes a version's files once no process uses them, unless something else of equal content is served or will be. */
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
     await functions.whenUnused(version)
     for (const live of functions) if (live.version.codeDir === version.codeDir) return
-    await this.remove(version)
+    if (!this.held.has(dirname(version.codeDir))) await this.remove(version)
   }
 
-  async remove(version: FunctionVersion): Promise<void> {
+  /** Removes what `use` holds, when it turned out to be good for nothing; not while others hold it too. */
+  async reject(version: FunctionVersion): Promise<void> {
+    if (this.held.get(dirname(version.codeDir)) === 1) await this.remove(version)
+  }
+
+  private remove(version: FunctionVersion): Promise<void> {
     const home = dirname(version.codeDir)
-    await unseal(version.cacheDir)
-    this.closed.delete(version.cacheDir)
-    await rm(home, { recursive: true, force: true })
+    const gone = (async () => {
+      await unseal(version.cacheDir)
+      this.closed.delete(version.cacheDir)
+      await rm(home, { recursive: true, force: true })
+    })().finally(() => this.going.delete(home))
+    this.going.set(home, gone)
+    return gone
   }
 
   /** Opens the caches, so that the folder can be removed like any other once nothing runs. */

@@ -23,6 +23,11 @@ export function pack({ code, files }: Archive): Buffer {
   return Buffer.concat([MAGIC, length, index, ...entries.map(([, bytes]) => bytes)])
 }
 
+/** SHA-256 of a packed archive, in hexadecimal: what its content goes by. */
+export function digestOf(archive: Archive): string {
+  return sha256(pack(archive))
+}
+
 /**
  * Unpacks an archive; the buffers share its memory. Paths that leave the folder are refused.
  *

@@ -1,7 +1,7 @@
 import { bundleFiles, pickStatic } from '../bundle/bundle.ts'
 import { environmentOf } from '../environment.ts'
 import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
-import type { Archive } from '../bundle/archive.ts'
+import { digestOf, type Archive } from '../bundle/archive.ts'
 import { BootFailure } from '../pool/instance.ts'
 import { clampPolicy, parsePolicy, type Ceilings, type Policy } from '../policy.ts'
 import type { Projects } from '../projects/project.ts'
@@ -130,15 +130,18 @@ export class Deployer {
       own: await this.registry.secrets(project, name),
     }
     const env = environmentOf({ anonKey: this.projects.get(project)?.anonKey ?? null }, policy, secrets)
-    const version = await this.store.add(archive, { project, name, version: 0, policy, env })
-    try {
-      await this.store.prove(version)
-    } catch (error) {
-      if (!version.sealed) await this.store.remove(version)
-      if (error instanceof BootFailure) throw bootFailed({ reason: error.message, detail: error.detail })
-      throw error
-    }
-    return version.digest
+    const digest = digestOf(archive)
+    await this.store.use(project, digest, async () => {
+      const version = await this.store.add(archive, { project, name, version: 0, policy, env })
+      try {
+        await this.store.prove(version)
+      } catch (error) {
+        if (!version.sealed) await this.store.reject(version)
+        if (error instanceof BootFailure) throw bootFailed({ reason: error.message, detail: error.detail })
+        throw error
+      }
+    })
+    return digest
   }
 }
 

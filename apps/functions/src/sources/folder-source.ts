@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { digestOf } from '../bundle/archive.ts'
 import { environmentOf } from '../environment.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
@@ -163,16 +164,17 @@ export class FolderSource implements AsyncDisposable {
     const built = await buildFolder(join(root, name), ceilings)
     folder.inputs = new Set([...built.inputs, shared, join(root, 'deno.json')])
     const env = environmentOf(project, built.policy, { project: await readEnvFile(shared), own: built.secrets })
-    const version = await store.add(built.archive, {
-      project: project.ref,
-      name,
-      version: 0,
-      policy: built.policy,
-      env,
+    const digest = digestOf(built.archive)
+    const fingerprint = JSON.stringify([digest, built.policy, env])
+    if (fingerprint === folder.fingerprint) return null
+    const version = await store.use(project.ref, digest, async () => {
+      const facts = { project: project.ref, name, version: 0, policy: built.policy, env }
+      const added = await store.add(built.archive, facts)
+      if (!this.folders.has(name)) return null
+      await functions.install(added)
+      return added
     })
-    const fingerprint = JSON.stringify([version.digest, built.policy, env])
-    if (fingerprint === folder.fingerprint || !this.folders.has(name)) return null
-    await functions.install(version)
+    if (version === null) return null
     const former = folder.version
     folder.version = version
     folder.fingerprint = fingerprint

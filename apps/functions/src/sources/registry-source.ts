@@ -109,11 +109,14 @@ export class RegistrySource implements AsyncDisposable {
       if (!known) {
         this.known.set(key, { record, etag: null, loading: null, retryAt: 0 })
         if (record.policy.min > 0) void this.find(record.project, record.name)
-      } else if (known.record.etag !== record.etag) {
+        continue
+      }
+      if (known.record.etag !== record.etag) {
         known.record = record
         known.retryAt = 0
-        if (known.etag !== null) void this.find(record.project, record.name)
       }
+      // Requests go to what is served: only here is a load that failed tried again.
+      if (known.etag !== null && known.etag !== record.etag) void this.find(record.project, record.name)
     }
     for (const [key, { record }] of this.known) {
       if (seen.has(key)) continue
@@ -137,8 +140,11 @@ export class RegistrySource implements AsyncDisposable {
       const { record } = known
       const former = functions.get(project, name)?.version
       try {
-        const version = await store.prepare(await this.unpacked(record))
-        await functions.install(version)
+        const version = await store.use(project, record.digest, async () => {
+          const prepared = await store.prepare(await this.unpacked(record))
+          await functions.install(prepared)
+          return prepared
+        })
         known.etag = record.etag
         if (former && former.codeDir !== version.codeDir) void store.discard(former, functions)
       } catch (error) {

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { digestOf } from './bundle/archive.ts'
+import type { Functions } from './functions.ts'
+import type { InstanceFactory } from './pool/factory.ts'
+import type { Policy } from './policy.ts'
+import { VersionStore } from './version-store.ts'
+
+const archive = { code: Buffer.from('export default () => new Response()'), files: new Map() }
+const digest = digestOf(archive)
+const facts = { project: 'p', name: 'f', version: 1, policy: {} as Policy, env: {} }
+
+/** Nothing is served any more, once `free` is called. */
+function unused() {
+  const { promise, resolve: free } = Promise.withResolvers<void>()
+  const functions = { whenUnused: () => promise, *[Symbol.iterator]() {} } as unknown as Functions
+  return { functions, free }
+}
+
+async function makeStore(): Promise<VersionStore> {
+  const root = await mkdtemp(join(tmpdir(), 'terrane-versions-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  return new VersionStore(root, {} as InstanceFactory)
+}
+
+test('a version that is discarded while it is about to be served again stays', async () => {
+  const store = await makeStore()
+  const { functions, free } = unused()
+  const version = await store.add(archive, facts)
+  const discarded = store.discard(version, functions)
+  await store.use('p', digest, async () => {
+    free()
+    await discarded
+    expect(existsSync(version.codeDir)).toBe(true)
+  })
+  await store.discard(version, functions)
+  expect(existsSync(version.codeDir)).toBe(false)
+})
+
+test('a version that is going is waited for and unpacked anew', async () => {
+  const store = await makeStore()
+  const { functions, free } = unused()
+  free()
+  for (let round = 0; round < 20; round++) {
+    const discarded = store.discard(await store.add(archive, facts), functions)
+    await Promise.resolve()
+    const again = await store.use('p', digest, () => store.add(archive, facts))
+    await discarded
+    expect(existsSync(join(again.codeDir, 'index.mjs'))).toBe(true)
+  }
+})
+
+test('what proved to be bad is removed, unless somebody else holds it', async () => {
+  const store = await makeStore()
+  const version = await store.add(archive, facts)
+  await store.use('p', digest, async () => {
+    await store.use('p', digest, () => store.reject(version))
+    expect(existsSync(version.codeDir)).toBe(true)
+    await store.reject(version)
+    expect(existsSync(version.codeDir)).toBe(false)
+  })
+})
