@@ -55,6 +55,22 @@ describe('one-way streets', async () => {
     expect(town.route('EA', { costing: 'pedestrian' }).path).toBe('EBA')
   })
 
+  it.each([
+    ['bus', 'bus'],
+    ['psv', 'bus'],
+    ['psv', 'taxi'],
+    ['taxi', 'taxi'],
+    ['hgv', 'truck'],
+    ['motorcar', 'auto'],
+    ['motorcycle', 'motorcycle'],
+    ['moped', 'motor_scooter'],
+  ])('a direction that %s:forward=no closes is closed by %s, and only to it', async (key, costing) => {
+    const closed = await square({ ways: { AB: { ...street('North Street'), [`${key}:forward`]: 'no' } } })
+    expect(closed.route('AE', { costing }).path).toBe('ADCBE')
+    expect(closed.route('EA', { costing }).path).toBe('EBA')
+    expect(closed.route('AE', { costing: costing === 'auto' ? 'bicycle' : 'auto' }).path).toBe('ABE')
+  })
+
   it('of oneway:motor_vehicle=yes bind cars but not riders', async () => {
     const cars = await square({ ways: { AB: { ...street('North Street'), 'oneway:motor_vehicle': 'yes' } } })
     expect(cars.route('EA').path).toBe('EBCDA')

@@ -70,6 +70,8 @@ export function wayAccess(tags: Tags): WayAccess | null {
   if (reversed) [forward, backward] = [backward, forward]
   ;({ forward, backward } = modeReversals(tags, reversed, { forward, backward }))
   if (!oneway) ({ forward, backward } = onewayForSome(tags, forward, backward))
+  forward &= ~closedTo(tags, 'forward')
+  backward &= ~closedTo(tags, 'backward')
   if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
   return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
 }
@@ -280,6 +282,26 @@ function override(tags: Tags, direction: string, { modes, tagged }: { modes: num
   const ride = of('bicycle') ?? of('vehicle')
   if (ride !== undefined) result = withMode(result, bicycle, meaning(BICYCLE, ride))
   return result
+}
+
+/** Vehicles that a tag of their own can keep out of a single direction, the most specific key first. */
+const CLOSABLE = [
+  { mode: bus, keys: ['bus', 'psv'], meanings: BUS },
+  { mode: taxi, keys: ['taxi', 'psv'], meanings: BUS },
+  { mode: truck, keys: ['hgv'], meanings: TRUCK },
+  { mode: car, keys: ['motorcar'], meanings: MOTOR_VEHICLE },
+  { mode: moped, keys: ['moped', 'mofa'], meanings: MOPED },
+  { mode: motorcycle, keys: ['motorcycle'], meanings: MOTOR_VEHICLE },
+]
+
+/** The modes to which a tag like `bus:forward = no` closes a direction. */
+function closedTo(tags: Tags, direction: string): number {
+  let closed = 0
+  for (const { mode, keys, meanings } of CLOSABLE) {
+    const value = keys.map((key) => tags.get(`${key}:${direction}`)).find((text) => text !== undefined)
+    if (value !== undefined && meaning(meanings, value) === false) closed |= mode
+  }
+  return closed
 }
 
 function withMode(modes: number, mode: number, open: boolean | undefined): number {

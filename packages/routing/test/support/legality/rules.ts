@@ -66,8 +66,9 @@ function isClosedByClass(tags: OsmTags, mode: Mode): boolean {
   if (slow && (tags.motorroad === 'yes' || MOTORWAYS.has(highway))) return true
   if (BUSWAYS.has(highway)) return mode !== 'bus' && (MOTOR.has(mode) || highway === 'bus_guideway')
   if (MOTOR.has(mode)) return NO_MOTOR.has(highway)
-  // A grade for mountain bikes says that they ride there.
-  return mode === 'bicycle' && NO_BICYCLE.has(highway) && !Object.keys(tags).some((key) => key.startsWith('mtb:'))
+  // A grade for mountain bikes says that they ride there, a cycleway on a footway as well.
+  const rides = hasCycleway(tags) || Object.keys(tags).some((key) => key.startsWith('mtb:'))
+  return mode === 'bicycle' && NO_BICYCLE.has(highway) && !rides
 }
 
 function hasCycleway(tags: OsmTags): boolean {
