@@ -4,7 +4,7 @@ import { MODES, Router, type Trip } from '../src/index.ts'
 import { decodeShape, editDistance, mean, overlap, quantile } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
-import { openValhalla, type Valhalla } from './support/valhalla.ts'
+import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
 // Random requests answered by Terrane and by Valhalla: do both find a route, how alike are they, and what would
 // Valhalla say that Terrane's route costs? `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
@@ -68,7 +68,7 @@ async function compare(router: Router, valhalla: Valhalla, request: BenchRequest
     found: true,
     errors: '',
     overlap: alike,
-    regret: mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request, mine.trip, theirs.trip),
+    regret: mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request.text, mine.trip, theirs.trip),
     time: mine.trip.summary.time / theirs.trip.summary.time,
     edit: alike < 0.98 ? NaN : editDistance(typesOf(mine.trip), typesOf(theirs.trip)) / longest,
     texts: alike < 0.98 ? NaN : 1 - editDistance(myTexts, theirTexts) / longest,
@@ -81,18 +81,6 @@ function typesOf({ legs }: Trip): number[] {
 
 function textsOf({ legs }: Trip): string[] {
   return legs.flatMap((leg) => leg.maneuvers?.map(({ instruction }) => instruction) ?? [])
-}
-
-async function regretOf(valhalla: Valhalla, request: BenchRequest, mine: Trip, theirs: Trip): Promise<number> {
-  if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
-  const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
-  const walk = { encoded_polyline: mine.legs[0]!.shape, shape_match: 'edge_walk', costing, costing_options }
-  try {
-    const walked = JSON.parse(await valhalla.traceRoute(JSON.stringify(walk))) as { trip: Trip }
-    return walked.trip.summary.cost / theirs.summary.cost
-  } catch {
-    return NaN
-  }
 }
 
 function report(rows: readonly Row[]): void {

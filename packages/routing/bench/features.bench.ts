@@ -4,7 +4,7 @@ import { MODES, type Mode, Router, type Trip } from '../src/index.ts'
 import { decodeShape, mean, overlap } from '../test/support/compare.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type Feature, featureRequest, FEATURES } from './support/features.ts'
-import { openValhalla, type Valhalla } from './support/valhalla.ts'
+import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
 // Every documented member of a request, one at a time, with every mode: does Terrane answer as Valhalla does?
 // `node features.bench.ts liechtenstein --count 3 --modes auto,bicycle --feature use_ --worst 2`
@@ -154,18 +154,6 @@ function textsOf({ legs }: Trip): string[] {
 
 function spoken(maneuver: object): string[] {
   return Object.entries(maneuver).flatMap(([name, text]) => (name.includes('instruction') ? [String(text)] : []))
-}
-
-async function regretOf(valhalla: Valhalla, text: string, mine: Trip, theirs: Trip): Promise<number> {
-  if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
-  const { costing, costing_options } = JSON.parse(text) as Record<string, unknown>
-  const walk = { encoded_polyline: mine.legs[0]!.shape, shape_match: 'edge_walk', costing, costing_options }
-  try {
-    const walked = JSON.parse(await valhalla.traceRoute(JSON.stringify(walk))) as { trip: Trip }
-    return walked.trip.summary.cost / theirs.summary.cost
-  } catch {
-    return NaN
-  }
 }
 
 function report(): void {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 
+import type { Trip } from '../../src/index.ts'
 import type { Extract } from './extracts.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../../..')
@@ -62,4 +63,17 @@ function quiet(config: string): string {
 
 function runs(command: string, flags: readonly string[], options: SpawnSyncOptions = {}): boolean {
   return spawnSync(command, flags, { ...options, stdio: 'ignore' }).status === 0
+}
+
+/** What Valhalla says our shape costs over its own optimum; NaN where it cannot follow the shape. */
+export async function regretOf(valhalla: Valhalla, text: string, mine: Trip, theirs: Trip): Promise<number> {
+  if (mine.legs[0]!.shape === theirs.legs[0]!.shape) return 1
+  const { costing, costing_options } = JSON.parse(text) as Record<string, unknown>
+  const walk = { encoded_polyline: mine.legs[0]!.shape, shape_match: 'edge_walk', costing, costing_options }
+  try {
+    const walked = JSON.parse(await valhalla.traceRoute(JSON.stringify(walk))) as { trip: Trip }
+    return walked.trip.summary.cost / theirs.summary.cost
+  } catch {
+    return NaN
+  }
 }

@@ -1,3 +1,5 @@
+import { segmentsMeet } from '@terrane/core'
+
 import type { Graph } from '../graph/graph.ts'
 import { FANOUT, leafEnd } from './boxes.ts'
 
@@ -155,20 +157,7 @@ function isCrossed(graph: Graph, leaf: number, box: Box, { x, y }: Ring, first: 
     const y2 = pointLat[i + 1]!
     if (Math.max(x1, x2) < box.west || Math.min(x1, x2) > box.east) continue
     if (Math.max(y1, y2) < box.south || Math.min(y1, y2) > box.north) continue
-    for (let k = first; k < end; k++) if (meet(x1, y1, x2, y2, x[k]!, y[k]!, x[k + 1]!, y[k + 1]!)) return true
+    for (let k = first; k < end; k++) if (segmentsMeet(x1, y1, x2, y2, x[k]!, y[k]!, x[k + 1]!, y[k + 1]!)) return true
   }
   return false
-}
-
-/** Whether the stretches a–b and c–d have a point in common. */
-function meet(ax: number, ay: number, bx: number, by: number, cx: number, cy: number, dx: number, dy: number): boolean {
-  if (Math.max(ax, bx) < Math.min(cx, dx) || Math.max(cx, dx) < Math.min(ax, bx)) return false
-  if (Math.max(ay, by) < Math.min(cy, dy) || Math.max(cy, dy) < Math.min(ay, by)) return false
-  // Their boxes overlap, so each of them only has to reach both sides of the line through the other.
-  const c = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-  const d = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
-  if ((c > 0 && d > 0) || (c < 0 && d < 0)) return false
-  const a = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
-  const b = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
-  return !((a > 0 && b > 0) || (a < 0 && b < 0))
 }
