@@ -140,6 +140,7 @@ describe('cancelling', () => {
     expect(record).toMatchObject({ status: 'running', cancel_requested: true })
     const done = await until(worker, body.links.self)
     expect(done).toMatchObject({ status: 'failed', error: { code: 'cancelled', retryable: false } })
+    expect(done.progress!.done).toBeLessThan(1000)
     expect(await stagingTables()).toEqual([])
     expect(await exists(name)).toBe(false)
   })
