@@ -91,14 +91,14 @@ function sniffXml(body: string): Driver {
 function withoutAsides(text: string): string {
   let rest = ''
   let start = 0
-  for (let open = text.indexOf('<'); open >= 0; open = text.indexOf('<', open + 1)) {
-    const close = text.startsWith('<?', open) ? '?>' : text.startsWith('<!--', open) ? '-->' : null
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
+    const close = text.startsWith('<?', at) ? '?>' : text.startsWith('<!--', at) ? '-->' : null
     if (close === null) continue
-    rest += text.slice(start, open)
-    const end = text.indexOf(close, open + 2)
+    rest += text.slice(start, at)
+    const end = text.indexOf(close, at + 2)
     if (end < 0) return rest
     start = end + close.length
-    open = start - 1
+    at = start - 1
   }
   return rest + text.slice(start)
 }
