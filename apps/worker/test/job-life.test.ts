@@ -51,12 +51,12 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-function worker(workerId: string) {
+function openClaims(workerId: string) {
   const store = new JobStore(db.database)
   return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency: 1 }) }
 }
 
-async function take({ claims, store }: ReturnType<typeof worker>): Promise<Claim> {
+async function take({ claims, store }: ReturnType<typeof openClaims>): Promise<Claim> {
   const claim = await claims.take(TASK)
   expect(claim).not.toBeNull()
   await store.start(claim!.id, claim!.attempt)
@@ -74,7 +74,7 @@ const record = async (id: string) => {
 
 test('a run that has handed its job over settles nothing any more', async () => {
   const { body } = await submit(api, TASK, { tableName: 'handed' })
-  const [old, young] = [worker('old'), worker('young')]
+  const [old, young] = [openClaims('old'), openClaims('young')]
   const before = await take(old)
   expect(await old.claims.handOver(before, 'stopping')).toBe(true)
   expect(await record(body.id)).toEqual({ status: 'pending', attempt: 1, queued: 'created', retries: 0 })
@@ -97,7 +97,7 @@ test('a run that has handed its job over settles nothing any more', async () => 
 
 test('a run that was given up for lost settles nothing, also before the next one has made its mark', async () => {
   const { body } = await submit(api, TASK, { tableName: 'lost' })
-  const [old, young] = [worker('old'), worker('young')]
+  const [old, young] = [openClaims('old'), openClaims('young')]
   const before = await take(old)
   await boss.fail(TASK, body.id, { message: 'heartbeat' })
   await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
