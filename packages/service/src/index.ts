@@ -11,7 +11,7 @@ export { Counter, Gauge, Histogram, addMetrics, createRegistry, onScrape } from 
 export type { Registry } from './metrics.ts'
 export { addOpenApi } from './openapi.ts'
 export { serve, stopRequested } from './serve.ts'
-export type { ServeOptions } from './serve.ts'
+export type { ServeOptions, StopPhases } from './serve.ts'
 export { checkUrl, createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
 export type {
   DialTarget,
