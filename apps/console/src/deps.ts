@@ -1,6 +1,5 @@
-import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
 import { migrate, openDatabase, type Database } from '@terrane/database'
-import { createLogger, createRegistry, createSealer, parseSecretsKey, splitList, type Logger } from '@terrane/service'
+import { createLogger, createRegistry, createSealer, parseSecretsKey, readEdge, type Logger } from '@terrane/service'
 import { Accounts, DEFAULT_ORGANIZATION } from './accounts/accounts.ts'
 import type { AppDeps } from './app.ts'
 import type { ConsoleConfig } from './config.ts'
@@ -35,7 +34,6 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
   return {
     logger,
     registry: createRegistry('console'),
-    verify: createVerifier({ keys: operatorKeys(config) }),
     accounts,
     sessions: new Sessions(database, {
       idleMinutes: config.TERRANE_CONSOLE_IDLE_MINUTES,
@@ -52,7 +50,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
     pageDir,
     readiness: { database: () => database.query('select 1') },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
-    trustedProxies: splitList(config.TERRANE_TRUSTED_PROXIES),
+    edge: readEdge(config),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -90,9 +88,4 @@ function localKeys(config: ConsoleConfig) {
     serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY ?? null,
     servicesKey: config.TERRANE_SERVICES_KEY ?? null,
   }
-}
-
-function operatorKeys(config: ConsoleConfig): StoredKey[] {
-  if (!config.TERRANE_SERVICES_KEY) return []
-  return [{ sha256: hashKey(config.TERRANE_SERVICES_KEY), principal: keyPrincipal('services') }]
 }

@@ -11,6 +11,7 @@ import {
   splitList,
   type Logger,
   type Sealer,
+  readEdge,
 } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
@@ -114,6 +115,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   return {
     logger,
     registry,
+    edge: readEdge(config),
     gateway,
     control: { projects, functions, logBook, deployed },
     operator: projects instanceof SharedProjects ? { projects, verify: operatorVerifier(config) } : null,

@@ -12,6 +12,7 @@ import {
   splitList,
   type ReadinessCheck,
   type Registry,
+  readEdge,
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
@@ -87,6 +88,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
   return {
     logger,
     registry,
+    edge: readEdge(config),
     verify: createVerifier({ keys }),
     engine,
     keeper,

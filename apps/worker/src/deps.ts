@@ -15,6 +15,7 @@ import {
   Gauge,
   type Registry,
   type Sealer,
+  readEdge,
 } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
@@ -97,6 +98,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   return {
     logger,
     registry,
+    edge: readEdge(config),
     verify: await openVerifier(config, database),
     projects,
     tasks,

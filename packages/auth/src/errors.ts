@@ -1,7 +1,15 @@
 import { defineError } from '@terrane/core'
 
 /** Why a credential was refused; the text never repeats the credential. */
-export type RefusalReason = 'missing' | 'malformed' | 'unknown' | 'expired' | 'signature' | 'algorithm' | 'project'
+export type RefusalReason =
+  | 'missing'
+  | 'malformed'
+  | 'unknown'
+  | 'expired'
+  | 'signature'
+  | 'algorithm'
+  | 'project'
+  | 'audience'
 
 const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
@@ -11,6 +19,7 @@ const REASONS: Record<RefusalReason, string> = {
   signature: 'The signature of the token does not verify',
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',
+  audience: 'The token is meant for another audience',
 }
 
 export const unauthorized = defineError(

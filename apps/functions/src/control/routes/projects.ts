@@ -1,5 +1,6 @@
 import { authenticateEither, forbidden, readCredentials, unauthorized, type Verify } from '@terrane/auth'
 import type { Http } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { SharedProjects } from '../../projects/shared.ts'
 import { PROBLEMS, describe } from '../schemas.ts'
@@ -25,10 +26,12 @@ export function projectRoute(app: Http, projects: SharedProjects, verify: Verify
     body: Settings,
     response: PROBLEMS,
   })
-  app.put('/v1/projects/:ref', { schema }, async (request, reply) => {
+  const onRequest = async (request: FastifyRequest) => {
     const principal = await authenticateEither(readCredentials(request.headers), verify)
     if (!principal) throw unauthorized({ reason: 'missing' })
     if (principal.role !== 'services') throw forbidden({ need: "the operator's services key" })
+  }
+  app.put('/v1/projects/:ref', { schema, onRequest, bodyLimit: 65_536 }, async (request, reply) => {
     await projects.set(request.params.ref, request.body)
     return reply.code(204).send(undefined as never)
   })
