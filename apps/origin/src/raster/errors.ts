@@ -11,7 +11,9 @@ export const notOffered = defineError(
   'PARAMETER_NOT_OFFERED',
   'not_implemented',
   (f: { name: string }) => `${f.name} is not offered here.`,
-  () => ({ hint: 'Bands, rescale, colormaps, nodata and resampling are. Compute expressions beforehand, e.g. with gdal_calc.' }),
+  () => ({
+    hint: 'Bands, rescale, colormaps, nodata and resampling are. Compute expressions beforehand, e.g. with gdal_calc.',
+  }),
 )
 
 export const sourceUnknown = defineError(

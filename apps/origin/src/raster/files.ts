@@ -32,7 +32,11 @@ export async function localFile(roots: readonly string[], name: string): Promise
         const { bytesRead } = await file.read(bytes, 0, length, offset)
         return bytes.subarray(0, bytesRead)
       }
-      return { key: `file ${path} ${facts.mtimeMs} ${facts.size}`, bytes: facts.size, read: joined(facts.size, readRange) }
+      return {
+        key: `file ${path} ${facts.mtimeMs} ${facts.size}`,
+        bytes: facts.size,
+        read: joined(facts.size, readRange),
+      }
     } catch {
       // Not under this root.
     }
@@ -51,7 +55,8 @@ export async function remoteFile(fetch: GuardedFetch, url: string, signal: Abort
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) return null
   const version = first.headers['etag'] ?? first.headers['last-modified'] ?? ''
-  const readRange = async (offset: number, length: number, stop: AbortSignal) => gather((await ask(offset, length, stop)).body)
+  const readRange = async (offset: number, length: number, stop: AbortSignal) =>
+    gather((await ask(offset, length, stop)).body)
   return { key: `url ${url} ${version} ${size}`, bytes: size, read: joined(size, readRange) }
 }
 

@@ -3,7 +3,16 @@ import { namedColormap, type Colormap, type PictureFormat, type RenderStyle, typ
 import { badParameter, notOffered } from './errors.ts'
 
 /** Of TiTiler's parameters, those that would change the picture and are not offered: refused rather than passed over. */
-const NOT_OFFERED = ['expression', 'algorithm', 'algorithm_params', 'color_formula', 'assets', 'crs', 'dst_crs', 'padding']
+const NOT_OFFERED = [
+  'expression',
+  'algorithm',
+  'algorithm_params',
+  'color_formula',
+  'assets',
+  'crs',
+  'dst_crs',
+  'padding',
+]
 /** As GDAL and TiTiler call them; others fall back to none of these. */
 const RESAMPLING = ['nearest', 'bilinear'] as const
 
@@ -80,7 +89,11 @@ function colormapOf(query: URLSearchParams): Colormap | null {
   const name = query.get('colormap_name')
   const text = query.get('colormap')
   if (name !== null && text !== null) {
-    throw badParameter({ name: 'colormap', value: text, wanted: 'either colormap or colormap_name is wanted, not both' })
+    throw badParameter({
+      name: 'colormap',
+      value: text,
+      wanted: 'either colormap or colormap_name is wanted, not both',
+    })
   }
   if (name !== null) return namedColormap(name.toLowerCase())
   if (text === null) return null

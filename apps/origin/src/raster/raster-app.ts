@@ -35,42 +35,55 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   const found = (request: FastifyRequest, signal: AbortSignal) =>
     findRaster(deps, request, (request.query as { url: string }).url, signal)
 
-  app.get('/raster/v1/info', { schema, config }, async (request, reply) => {
-    const signal = goneSignal(reply)
-    const { file } = await found(request, signal)
-    return infoBody(await deps.pool.describe(file, signal))
-  })
-  app.get('/raster/v1/info.geojson', { schema, config }, async (request, reply) => {
-    const signal = goneSignal(reply)
-    const { file } = await found(request, signal)
-    const about = await deps.pool.describe(file, signal)
-    return { type: 'Feature', geometry: polygonOf(about.bounds), properties: infoBody(about) }
-  })
-  app.get('/raster/v1/:tms/tilejson.json', { schema, config }, async (request, reply) => {
-    requireMercator(request)
-    const signal = goneSignal(reply)
-    const query = queryOf(request)
-    readStyle(query)
-    const { file } = await found(request, signal)
-    return tileJson(request, await deps.pool.describe(file, signal), query)
-  })
-  app.get('/raster/v1/tiles/:tms/:z/:x/:file', { schema: { ...schema, params: Tile }, config }, async (request, reply) => {
-    requireMercator(request)
-    const { z, x, y, extension } = addressOf(request.params)
-    const query = queryOf(request)
-    const picture: RenderRequest = {
-      type: 'tile',
-      z,
-      x,
-      y,
-      size: sideOf('tilesize', query.get('tilesize'), 256),
-      buffer: query.has('buffer') ? integer('buffer', query.get('buffer') as string, 0, 256) : 0,
-      style: readStyle(query),
-      format: formatOf(extension, request.headers.accept),
-    }
-    return send(request, reply, picture, () => tileOutside({ z, x, y }))
-  })
-  const preview = (request: FastifyRequest, reply: FastifyReply) => {
+  app.get(
+    '/raster/v1/info',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      const { file } = await found(request, signal)
+      return infoBody(await deps.pool.describe(file, signal))
+    }),
+  )
+  app.get(
+    '/raster/v1/info.geojson',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      const { file } = await found(request, signal)
+      const about = await deps.pool.describe(file, signal)
+      return { type: 'Feature', geometry: polygonOf(about.bounds), properties: infoBody(about) }
+    }),
+  )
+  app.get(
+    '/raster/v1/:tms/tilejson.json',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      requireMercator(request)
+      const query = queryOf(request)
+      readStyle(query)
+      const { file } = await found(request, signal)
+      return tileJson(request, await deps.pool.describe(file, signal), query)
+    }),
+  )
+  app.get(
+    '/raster/v1/tiles/:tms/:z/:x/:file',
+    { schema: { ...schema, params: Tile }, config },
+    whileThere(async (request, reply, signal) => {
+      requireMercator(request)
+      const { z, x, y, extension } = addressOf(request.params as { z: string; x: string; file: string })
+      const query = queryOf(request)
+      const picture: RenderRequest = {
+        type: 'tile',
+        z,
+        x,
+        y,
+        size: sideOf('tilesize', query.get('tilesize'), 256),
+        buffer: query.has('buffer') ? integer('buffer', query.get('buffer') as string, 0, 256) : 0,
+        style: readStyle(query),
+        format: formatOf(extension, request.headers.accept),
+      }
+      return send(request, reply, signal, picture, () => tileOutside({ z, x, y }))
+    }),
+  )
+  const preview = whileThere(async (request, reply, signal) => {
     const query = queryOf(request)
     const { size, format } = previewOf((request.params as { size?: string }).size, request.url)
     const picture: RenderRequest = {
@@ -80,8 +93,8 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
       style: readStyle(query),
       format: formatOf(format, request.headers.accept),
     }
-    return send(request, reply, picture, () => tileOutside({ z: 0, x: 0, y: 0 }))
-  }
+    return send(request, reply, signal, picture, () => tileOutside({ z: 0, x: 0, y: 0 }))
+  })
   app.get('/raster/v1/preview', { schema, config }, preview)
   app.get('/raster/v1/preview.:format', { schema, config }, preview)
   app.get('/raster/v1/preview/:size', { schema, config }, preview)
@@ -90,13 +103,20 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
+    signal: AbortSignal,
     picture: Exclude<RenderRequest, { type: 'describe' }>,
     nothing: () => Error,
   ): Promise<FastifyReply> {
-    const signal = goneSignal(reply)
     const raster = await found(request, signal)
     const { url: _url, ...asked } = Object.fromEntries(queryOf(request))
-    const name = JSON.stringify([RENDERER, raster.file.key, { ...picture, style: null }, asked, queryOf(request).getAll('bidx'), queryOf(request).getAll('rescale')])
+    const name = JSON.stringify([
+      RENDERER,
+      raster.file.key,
+      { ...picture, style: null },
+      asked,
+      queryOf(request).getAll('bidx'),
+      queryOf(request).getAll('rescale'),
+    ])
     const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
     reply.headers({ etag, 'cache-control': cacheControl(raster), vary: 'Accept, apikey, Authorization' })
     if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
@@ -110,13 +130,23 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   }
 }
 
-/** Aborted when the caller leaves before the answer is written. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new DOMException('the caller is gone', 'AbortError'))
-  })
-  return gone.signal
+type Handler = (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) => Promise<unknown>
+
+/** Ends the work of a request whose caller has left, which is nobody's error. */
+function whileThere(handler: Handler): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    const gone = new AbortController()
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort(new DOMException('the caller is gone', 'AbortError'))
+    })
+    try {
+      return await handler(request, reply, gone.signal)
+    } catch (error) {
+      if (!gone.signal.aborted) throw error
+      reply.hijack()
+      return reply
+    }
+  }
 }
 
 function cacheControl({ open }: FoundRaster): string {
@@ -129,10 +159,16 @@ function queryOf(request: FastifyRequest): URLSearchParams {
 
 function requireMercator(request: FastifyRequest): void {
   const { tms } = request.params as { tms: string }
-  if (tms !== 'WebMercatorQuad') throw badParameter({ name: 'tms', value: tms, wanted: 'WebMercatorQuad is the one that is served' })
+  if (tms !== 'WebMercatorQuad')
+    throw badParameter({ name: 'tms', value: tms, wanted: 'WebMercatorQuad is the one that is served' })
 }
 
-function addressOf(params: { z: string; x: string; file: string }): { z: number; x: number; y: number; extension?: string } {
+function addressOf(params: { z: string; x: string; file: string }): {
+  z: number
+  x: number
+  y: number
+  extension?: string
+} {
   const [y = '', extension] = params.file.replace(/@1x/, '').split('.')
   const z = integer('z', params.z, 0, MAX_ZOOM)
   const last = 2 ** z - 1
@@ -145,7 +181,10 @@ function addressOf(params: { z: string; x: string; file: string }): { z: number;
 }
 
 /** `{w}x{h}` and the format of `/preview/512x256.png`, `/preview.png` and `/preview`. */
-function previewOf(text: string | undefined, url: string): { size: readonly [number, number] | null; format: string | undefined } {
+function previewOf(
+  text: string | undefined,
+  url: string,
+): { size: readonly [number, number] | null; format: string | undefined } {
   const ending = /preview\.(\w+)(?:\?|$)/.exec(url)?.[1]
   if (text === undefined) return { size: null, format: ending }
   const parts = /^(\d+)x(\d+)(?:\.(\w+))?$/.exec(text)
@@ -170,10 +209,16 @@ function tileJson(request: FastifyRequest, about: RasterDescription, query: URLS
     tilejson: '3.0.0',
     name: query.get('url'),
     scheme: 'xyz',
-    tiles: [`${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${format === null ? '' : `.${formatOf(format, undefined)}`}?${query}`],
+    tiles: [
+      `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${format === null ? '' : `.${formatOf(format, undefined)}`}?${query.toString()}`,
+    ],
     ...wanted,
     bounds: west <= east ? bounds : [-180, south, 180, north],
-    center: [west <= east ? (west + east) / 2 : ((west + east + 360) / 2 + 180) % 360 - 180, (south + north) / 2, wanted.minzoom],
+    center: [
+      west <= east ? (west + east) / 2 : (((west + east + 360) / 2 + 180) % 360) - 180,
+      (south + north) / 2,
+      wanted.minzoom,
+    ],
   }
 }
 
@@ -207,7 +252,21 @@ function infoBody(about: RasterDescription): Record<string, unknown> {
   }
 }
 
-function polygonOf([west, south, east, north]: readonly [number, number, number, number]): GeoJSON.Polygon {
+function polygonOf([west, south, east, north]: readonly [number, number, number, number]): {
+  type: 'Polygon'
+  coordinates: number[][][]
+} {
   const end = east < west ? east + 360 : east
-  return { type: 'Polygon', coordinates: [[[west, south], [end, south], [end, north], [west, north], [west, south]]] }
+  return {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [west, south],
+        [end, south],
+        [end, north],
+        [west, north],
+        [west, south],
+      ],
+    ],
+  }
 }

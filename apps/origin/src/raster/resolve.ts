@@ -94,7 +94,8 @@ async function rasterOfSource(
   const [bucket = '', ...path] = source.split('/')
   if (!isUrl && path.length > 0) return storedRaster(sources, request, bucket, path.join('/'))
   const principal = await sources.storage.identify(request)
-  if (principal?.role !== 'service_role') throw forbidden({ need: 'the service role key, for a source outside of storage' })
+  if (principal?.role !== 'service_role')
+    throw forbidden({ need: 'the service role key, for a source outside of storage' })
   const file = isUrl ? await remoteFile(sources.fetch, source, signal) : await localFile(sources.dataRoots, source)
   return file && { file, open: false }
 }

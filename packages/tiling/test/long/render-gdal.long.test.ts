@@ -13,9 +13,12 @@ const script = join(import.meta.dirname, 'render-gdal.py')
 const SIZE = 256
 const VIEWS = 5
 
-const folders = ['geotiff', 'geotiff-synthetic'].map((name) => join(sharedFolder('data') ?? '', name)).filter(existsSync)
+const folders = ['geotiff', 'geotiff-synthetic']
+  .map((name) => join(sharedFolder('data') ?? '', name))
+  .filter(existsSync)
 const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-const there = spawnSync(python, [...start, '-c', 'from osgeo import gdal; import numpy']).status === 0 && files.length > 0
+const there =
+  spawnSync(python, [...start, '-c', 'from osgeo import gdal; import numpy']).status === 0 && files.length > 0
 
 /** Named by one of these, a file cannot be drawn. */
 const REFUSED = /^(NO_GEOREFERENCE|UNSUPPORTED_\w+|GEOTIFF_\w+|NOT_A_GEOTIFF|CORRUPT_TILE)$/
@@ -34,9 +37,12 @@ interface Warped {
   readonly error?: string
 }
 
-test.skipIf(there)('SKIPPED: no Python with GDAL and NumPy (GDAL_PYTHON), or no shared rasters (TERRANE_SHARED)', () => {
-  expect(there).toBe(false)
-})
+test.skipIf(there)(
+  'SKIPPED: no Python with GDAL and NumPy (GDAL_PYTHON), or no shared rasters (TERRANE_SHARED)',
+  () => {
+    expect(there).toBe(false)
+  },
+)
 
 describe.runIf(there)('pictures of tiles beside gdalwarp with an exact transform and one overview', () => {
   for (const resampling of ['nearest', 'bilinear'] as const) {
@@ -54,12 +60,14 @@ describe.runIf(there)('pictures of tiles beside gdalwarp with an exact transform
         wrong += counted.wrong
         drawn++
         if (counted.wrong > counted.pixels / 1000) {
-          worst.push(`${view.file.split('/').at(-1)} ${view.z}/${view.x}/${view.y}: ${counted.wrong} of ${counted.pixels}`)
+          worst.push(
+            `${view.file.split('/').at(-1)} ${view.z}/${view.x}/${view.y}: ${counted.wrong} of ${counted.pixels}`,
+          )
         }
       }
-      console.log(`${resampling}: ${drawn} views, ${wrong} of ${pixels} pixels differ by more than 1 DN\n${worst.join('\n')}`)
+      const told = `${resampling}: ${drawn} views, ${wrong} of ${pixels} pixels differ by more than 1 DN\n${worst.join('\n')}`
       expect(drawn).toBeGreaterThan(100)
-      expect(wrong / pixels).toBeLessThan(0.001)
+      expect(wrong / pixels, told).toBeLessThan(0.001)
     })
   }
 })
@@ -86,7 +94,10 @@ function viewsOf(file: string): Wanted[] {
     const lat = Math.max(-85, Math.min(85, south + random() * (north - south)))
     const n = 2 ** z
     const x = Math.min(n - 1, Math.floor(((lng + 180) / 360) * n))
-    const y = Math.min(n - 1, Math.max(0, Math.floor((0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)) * n)))
+    const y = Math.min(
+      n - 1,
+      Math.max(0, Math.floor((0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)) * n)),
+    )
     return { file, z, x, y, overview: overviewOf(renderer, z, x, y) }
   })
 }
@@ -98,7 +109,11 @@ function overviewOf(renderer: RasterRenderer, z: number, x: number, y: number): 
 
 function warp(views: readonly object[]): Warped[] {
   const input = views.map((view) => JSON.stringify(view)).join('\n')
-  const { stdout, stderr, status } = spawnSync(python, [...start, script], { input, encoding: 'utf8', maxBuffer: 2 ** 31 - 1 })
+  const { stdout, stderr, status } = spawnSync(python, [...start, script], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 31 - 1,
+  })
   if (status !== 0) throw new Error(stderr)
   return stdout
     .split('\n')
@@ -132,7 +147,16 @@ async function compare(
   for (let i = 0; i < SIZE * SIZE; i++) {
     const has = picture !== null && (picture.rgba[4 * i + 3] as number) > 0
     if (has !== (valid[i] === 1)) wrong++
-    else if (has && bands.some((values, b) => Math.abs(byteOf(values[i] as number, rescale[b] as readonly [number, number]) - (picture.rgba[4 * i + b] as number)) > 1)) wrong++
+    else if (
+      has &&
+      bands.some(
+        (values, b) =>
+          Math.abs(
+            byteOf(values[i] as number, rescale[b] as readonly [number, number]) - (picture.rgba[4 * i + b] as number),
+          ) > 1,
+      )
+    )
+      wrong++
   }
   return { pixels: SIZE * SIZE, wrong }
 }

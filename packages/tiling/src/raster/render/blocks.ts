@@ -18,13 +18,22 @@ export interface BlockStore {
 
 /** @param empty value of blocks that were never written */
 export function createBlockStore(source: ByteSource, empty: number, maxBytes: number): BlockStore {
-  const readers = new Map<RasterLevel, { readonly reader: ReturnType<typeof createBlockReader>; readonly number: number }>()
+  const readers = new Map<
+    RasterLevel,
+    { readonly reader: ReturnType<typeof createBlockReader>; readonly number: number }
+  >()
   const kept = new Map<string, Samples>()
   let held = 0
   const readerOf = (level: RasterLevel) => {
     const known = readers.get(level)
     if (known) return known
-    const reader = createBlockReader({ source, level, name: 'image', empty: level.color === 'mask' ? 0 : empty, cacheBytes: 0 })
+    const reader = createBlockReader({
+      source,
+      level,
+      name: 'image',
+      empty: level.color === 'mask' ? 0 : empty,
+      cacheBytes: 0,
+    })
     const made = { reader, number: readers.size }
     readers.set(level, made)
     return made

@@ -8,7 +8,10 @@ export type Rgba = readonly [number, number, number, number]
 export type Colormap =
   | { readonly kind: 'ramp'; readonly colors: Uint8Array }
   | { readonly kind: 'values'; readonly colors: ReadonlyMap<number, Rgba> }
-  | { readonly kind: 'ranges'; readonly ranges: readonly { readonly from: number; readonly to: number; readonly color: Rgba }[] }
+  | {
+      readonly kind: 'ranges'
+      readonly ranges: readonly { readonly from: number; readonly to: number; readonly color: Rgba }[]
+    }
 
 const RAMPS: Readonly<Record<string, (t: number) => string>> = {
   viridis: ramps.interpolateViridis,
@@ -39,7 +42,9 @@ export const COLORMAPS: readonly string[] = Object.keys(RAMPS)
 /** @throws UNKNOWN_COLORMAP */
 export function namedColormap(name: string): Colormap {
   const reversed = name.endsWith('_r')
-  const ramp = Object.hasOwn(RAMPS, reversed ? name.slice(0, -2) : name) ? RAMPS[reversed ? name.slice(0, -2) : name] : undefined
+  const ramp = Object.hasOwn(RAMPS, reversed ? name.slice(0, -2) : name)
+    ? RAMPS[reversed ? name.slice(0, -2) : name]
+    : undefined
   if (!ramp) throw unknownColormap({ name, names: COLORMAPS })
   const colors = new Uint8Array(4 * 256)
   for (let i = 0; i < 256; i++) colors.set(parseColor(ramp((reversed ? 255 - i : i) / 255)), 4 * i)

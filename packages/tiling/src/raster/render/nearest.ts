@@ -107,7 +107,12 @@ export async function readNearest(
   )
   if (chosen.mask) await dropMasked(chosen.mask, raster, grid, alpha, store)
   const wanted = raster.palette === null ? choice.bands : [0]
-  return { width: grid.width, height: grid.height, planes: wanted.map((band) => planes.get(band) as Float32Array), alpha }
+  return {
+    width: grid.width,
+    height: grid.height,
+    planes: wanted.map((band) => planes.get(band) as Float32Array),
+    alpha,
+  }
 }
 
 /** A pixel is nowhere when all its bands hold nodata, or one of them is not finite. */

@@ -129,7 +129,8 @@ export function openRenderer(source: ByteSource, options: RendererOptions = {}):
       if (visible === null) return null
       const plan = planView(raster, place, view, visible)
       const choice = { bands, nodata: style.nodata ?? raster.nodata }
-      const window = style.resampling === 'bilinear' && raster.palette === null ? windowOf(plan.grid, plan.chosen) : null
+      const window =
+        style.resampling === 'bilinear' && raster.palette === null ? windowOf(plan.grid, plan.chosen) : null
       const smooth = window !== null && window.width * window.height <= MAX_WINDOW
       const spans = spansOf(raster, plan, bandsToRead(raster, choice), smooth ? window : null, store)
       if (spans === null) return null
@@ -228,11 +229,17 @@ function zoomsOf(place: Georeference, boxes: readonly LngLatBox[]): { minzoom: n
   const y = Math.floor((0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)) * n)
   // So close the transform is straight.
   const step = stepOf(toSource(tileView(far, x, y, 256), place), { x: 0, y: 0, width: 256, height: 256 })
-  const clamp = (zoom: number) => Math.max(0, Math.min(24, zoom))
   const pixel = (2 * MERCATOR_EDGE) / n / 256 / step
-  const zoomOf = (meters: number) => Math.log2((2 * MERCATOR_EDGE) / 256 / meters)
   return {
     minzoom: clamp(Math.floor(zoomOf((pixel * Math.max(place.width, place.height)) / 256))),
     maxzoom: clamp(Math.ceil(zoomOf(pixel) - 0.01)),
   }
+}
+
+function zoomOf(pixelMeters: number): number {
+  return Math.log2((2 * MERCATOR_EDGE) / 256 / pixelMeters)
+}
+
+function clamp(zoom: number): number {
+  return Math.max(0, Math.min(24, zoom))
 }

@@ -34,7 +34,11 @@ export function tileView(z: number, x: number, y: number, size: number, buffer =
 }
 
 /** The whole of a raster in its own plane, brought to a size. */
-export function wholeView(raster: { readonly width: number; readonly height: number }, width: number, height: number): View {
+export function wholeView(
+  raster: { readonly width: number; readonly height: number },
+  width: number,
+  height: number,
+): View {
   return {
     width,
     height,

@@ -36,6 +36,12 @@ export interface ToRenderThread {
 
 export type FromRenderThread =
   /** Fill `into` with the spans, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
-  | { readonly type: 'read'; readonly job: number; readonly spans: readonly ByteSpan[]; readonly into: SharedArrayBuffer; readonly state: SharedArrayBuffer }
+  | {
+      readonly type: 'read'
+      readonly job: number
+      readonly spans: readonly ByteSpan[]
+      readonly into: SharedArrayBuffer
+      readonly state: SharedArrayBuffer
+    }
   | { readonly type: 'done'; readonly job: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly job: number; readonly error: PlainError }

@@ -44,7 +44,7 @@ export class RenderPool implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread?.end()))
+    await Promise.all(this.#threads.flatMap((thread) => (thread ? [thread.end()] : [])))
   }
 
   #run(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
@@ -71,8 +71,8 @@ export class RenderPool implements AsyncDisposable {
     while (this.#waiting.length > 0) {
       const key = (this.#waiting[0] as Job).file.key
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
-      if (idle.length === 0) return
-      const slot = idle.find((i) => this.#threads[i]?.keys.has(key)) ?? idle.find((i) => this.#threads[i]) ?? (idle[0] as number)
+      const slot = idle.find((i) => this.#threads[i]?.keys.has(key)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
+      if (slot === undefined) return
       const thread = (this.#threads[slot] ??= this.#open(slot))
       thread.take(this.#waiting.shift() as Job)
     }

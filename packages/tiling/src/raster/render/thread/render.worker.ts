@@ -44,7 +44,10 @@ function open(key: string, bytes: number, job: number): Opened {
   const source = new SharedSource(bytes)
   source.job = job
   const head = new HeadSource(source, HEAD_BYTES)
-  const made = { source, renderer: openRenderer(head, { cacheBytes: CACHE_BYTES, onPlan: (spans) => source.fetch(spans) }) }
+  const made = {
+    source,
+    renderer: openRenderer(head, { cacheBytes: CACHE_BYTES, onPlan: (spans) => source.fetch(spans) }),
+  }
   opened.set(key, made)
   for (const oldest of opened.keys()) {
     if (opened.size <= KEPT) break
