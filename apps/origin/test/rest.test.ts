@@ -350,3 +350,15 @@ describe('functions, through supabase-js', () => {
     expect({ status, message: error?.message }).toEqual({ status: 400, message: 'parse error - invalid geometry' })
   })
 })
+
+test('auth paths say in words that there is none, also to a browser', async () => {
+  const { error } = await origin
+    .client(origin.keys.anon)
+    .auth.signUp({ email: 'a@example.org', password: 'secret-word' })
+  expect(error?.message).toContain('no sign-up')
+  const answer = await fetch(`${origin.url}/auth/v1/signup`, {
+    method: 'POST',
+    headers: { origin: 'https://app.example' },
+  })
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([501, '*'])
+})

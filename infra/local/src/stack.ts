@@ -14,6 +14,8 @@ export interface Stack extends AsyncDisposable {
   readonly originUrl: string
   readonly routerUrl: string
   readonly consoleUrl: string
+  readonly functionsUrl: string
+  readonly projectRef: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -95,6 +97,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     originUrl: local(ports.origin),
     routerUrl: local(ports.router),
     consoleUrl: local(ports.console),
+    functionsUrl: local(ports.functions),
+    projectRef,
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
