@@ -58,7 +58,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_DATA_ROOTS: [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
     TERRANE_WORK_DIR: join(home, 'work'),
     TERRANE_CACHE_DIR: join(home, 'cache'),
-    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
+    // The demo town for itself, Geofabrik for the rest of the world.
+    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('functions', ports.functions, {
