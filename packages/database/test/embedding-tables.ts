@@ -19,10 +19,7 @@ export interface TestTable {
 let jobs = 0
 
 /** A finished embedding table with its catalogue row, made as a job makes it. */
-export async function makeEmbeddingTable(
-  database: Database,
-  { name, vectors, ring, entry }: TestTable,
-): Promise<void> {
+export async function makeEmbeddingTable(database: Database, { name, vectors, ring, entry }: TestTable): Promise<void> {
   const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`
   const staged = stagedTable(jobId, 0, 'geoembeddings', name)
   const dims = vectors[0]?.length ?? 1

@@ -8,7 +8,8 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
   select case when jsonb_typeof(scale) = 'object' then
-    jsonb_build_object('unit', coalesce(scale -> 'unit', '"scaled"'), 'min', scale -> 'min', 'max', scale -> 'max')
+    jsonb_build_object('unit', coalesce(scale -> 'unit', '"scaled"'), 'decibels', coalesce(scale -> 'decibels', 'false'),
+      'min', scale -> 'min', 'max', scale -> 'max')
   end
 $$;
 

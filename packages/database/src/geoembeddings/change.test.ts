@@ -87,7 +87,11 @@ describe('change detection', () => {
   test('change_z is the root mean square of robust scores, cut at 8', async () => {
     // One dimension: differences 0 … 20, of which the median is 10 and the median absolute deviation 5.
     const line = Array.from({ length: 21 }, (_, id) => Float32Array.of(id))
-    await make('zero', line.map(() => Float32Array.of(0)), { metric: 'l2' })
+    await make(
+      'zero',
+      line.map(() => Float32Array.of(0)),
+      { metric: 'l2' },
+    )
     await make('line', line, { metric: 'l2' })
     const found = await changes('zero', 'line')
     for (const { id, change_z: z } of found) expect(z).toBeCloseTo(Math.abs(id - 10) / (1.4826 * 5), 6)
@@ -165,7 +169,11 @@ describe('tables compare', () => {
 })
 
 test('a table of metric l2 is searched by distance', async () => {
-  await make('heights', [1, 2, 4, 8].map((x) => Float32Array.of(x)), { metric: 'l2', normalized: false })
+  await make(
+    'heights',
+    [1, 2, 4, 8].map((x) => Float32Array.of(x)),
+    { metric: 'l2', normalized: false },
+  )
   const { rows } = await db.database.query<{ id: number; similarity: number }>(
     `select id, similarity from geoembeddings.similarity_search(table_name => 'heights', patch_id => 1, result_limit => 3)`,
   )

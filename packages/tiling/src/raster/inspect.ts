@@ -24,6 +24,8 @@ export interface InspectRequest {
   readonly channels: readonly string[]
   /** Id of a sensor profile, or "none"; when absent, the one that the file states. */
   readonly profile?: string
+  /** What is taken where neither the request nor the file says: as in a table that this raster is to compare with. */
+  readonly otherwise?: { readonly profile: string | null; readonly bands: readonly number[] | null }
   /** Name of the file, which may state the product. */
   readonly fileName?: string
   readonly maxBytes?: Guard
@@ -61,8 +63,11 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const { maxBytes, maxTiles } = request
   enforce(maxBytes, source.size, rasterTooLarge)
   const opened = openGeoTiff(source)
-  const found = findProfile(opened, request.fileName ?? '', request.profile ?? null)
-  const raster = found === null ? opened : applyProfile(opened, found.profile, request.fileName ?? '')
+  const { fileName = '', otherwise } = request
+  const found =
+    findProfile(opened, fileName, request.profile ?? null) ??
+    (request.profile === undefined && otherwise?.profile ? findProfile(opened, fileName, otherwise.profile) : null)
+  const raster = found === null ? opened : applyProfile(opened, found.profile, fileName)
   const { width, height, affine } = raster
   const { tileSize, stride = tileSize, edge = 'pad', alignGrid = false } = request
   // Alignment needs the georeference, which is checked after the count; it adds one row and column at most.
@@ -72,7 +77,7 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const crs = resolveCrs(raster, request.crs ?? createCrsCatalogue())
   const plan = planTiles({ width, height, tileSize, stride, edge, alignGrid, affine })
   enforce(maxTiles, plan.count, tooManyTiles)
-  const wanted = { indices: request.bands ?? null, names: request.channels }
+  const wanted = { indices: request.bands ?? null, names: request.channels, otherwise: otherwise?.bands ?? null }
   const { bands, channels, guessed } = selectBands(raster, found?.profile ?? null, wanted)
   const notices = guessed ? [bandsGuessed(raster, bands, request.channels)] : []
   return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }

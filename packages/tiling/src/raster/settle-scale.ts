@@ -80,4 +80,3 @@ async function checkOffset(source: ByteSource, { raster, bands, profile }: Inspe
     throw profileMismatch({ profile: id, why })
   }
 }
-

@@ -62,5 +62,7 @@ function idOf(text: string, tags: RasterInfo['tags']): string | null {
 function whyNot({ unit, scale }: SensorProfile, { sampleType, palette }: RasterInfo): string | null {
   const wanted = unit === 'byte' ? ['uint8'] : scale === 1 ? ['float32', 'float64'] : ['uint16', 'int16']
   if (palette !== null) return 'the raster has a palette'
-  return wanted.includes(sampleType) ? null : `its samples are ${wanted.join(' or ')}, those of the raster ${sampleType}`
+  return wanted.includes(sampleType)
+    ? null
+    : `its samples are ${wanted.join(' or ')}, those of the raster ${sampleType}`
 }

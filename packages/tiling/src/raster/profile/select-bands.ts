@@ -19,6 +19,8 @@ export interface BandRequest {
   readonly indices: readonly number[] | null
   /** What the model calls its channels; at least one. */
   readonly names: readonly string[]
+  /** Indices to take before the first bands, where no name fits. */
+  readonly otherwise: readonly number[] | null
 }
 
 /**
@@ -34,7 +36,8 @@ export function selectBands(raster: RasterInfo, profile: SensorProfile | null, r
   const commons = commonNames(raster, profile)
   const opaque = raster.bands.filter(({ color }) => color !== 'alpha').map(({ index }) => index)
   const byName = indices === null && opaque.length > 1 ? matchNames(raster, commons, names) : null
-  const chosen = indices ?? byName ?? (opaque.length < channels ? opaque : opaque.slice(0, channels))
+  const given = indices ?? byName ?? request.otherwise
+  const chosen = given ?? (opaque.length < channels ? opaque : opaque.slice(0, channels))
   chosen.forEach((band, position) => {
     if (!Number.isInteger(band) || band < 0 || band >= count) throw bandOutOfRange({ band, position, bands: count })
   })
@@ -44,7 +47,7 @@ export function selectBands(raster: RasterInfo, profile: SensorProfile | null, r
   return {
     bands,
     channels: known.every((name) => name !== null) ? known : null,
-    guessed: indices === null && byName === null && opaque.length > channels,
+    guessed: given === null && opaque.length > channels,
   }
 }
 
