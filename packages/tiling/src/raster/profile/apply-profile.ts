@@ -26,9 +26,15 @@ function nameBands(
 ): readonly (ProfileBand | null)[] {
   const described = bands.map(({ name }) => (name === null ? null : findBand(profile, name)))
   if (described.some((band) => band !== null)) return described
-  if (bands.length === 1) return [findBand(profile, /([A-Za-z0-9]+(?:_B\d)?)\.\w+$/.exec(fileName)?.[1] ?? '')]
+  if (bands.length === 1) return [byFileName(profile, fileName)]
   const layout = profile.layouts.find((names) => names.length === bands.length)
   return bands.map((_, i) => (layout === undefined ? null : findBand(profile, layout[i] as string)))
+}
+
+/** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
+function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
+  const parts = fileName.split(/[._]/)
+  return findBand(profile, parts.at(-2) ?? '')
 }
 
 /** `B4`, `b04`, `SR_B4` and `B04, central wavelength 665 nm` are the same band. */
