@@ -83,7 +83,7 @@ function joined(size: number, readRange: ReadRange): RasterFile['read'] {
 }
 
 /** Spans in the order of the file, with those that lie close together as one. */
-export function joinSpans(spans: readonly ByteSpan[]): ByteSpan[] {
+function joinSpans(spans: readonly ByteSpan[]): ByteSpan[] {
   const ranges: { offset: number; length: number }[] = []
   for (const { offset, length } of spans.toSorted((a, b) => a.offset - b.offset)) {
     const last = ranges.at(-1)
