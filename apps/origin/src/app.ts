@@ -22,6 +22,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
+import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { restRoutes, type RestDeps } from './rest/routes.ts'
 import type { StorageDeps } from './storage/access.ts'
 import { storageRoutes } from './storage/storage-app.ts'
@@ -35,6 +36,7 @@ export interface AppDeps {
   readonly verify: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
   readonly storage: Omit<StorageDeps, 'identify' | 'limit'>
+  readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
   /** The project has this origin to itself: answers of its functions are as they come. */
   readonly functionsOwnOrigin: boolean
@@ -78,7 +80,9 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       return principal
     }
     await restRoutes(http, { ...deps.rest, authenticate })
-    await storageRoutes(http, { ...deps.storage, identify, limit: createRateLimit(deps.edge) })
+    const storage = { ...deps.storage, identify, limit: createRateLimit(deps.edge) }
+    await storageRoutes(http, storage)
+    await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
     authWords(http)
   })
   refuseServiceWorkers(app)
