@@ -31,6 +31,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       principal: keyPrincipal('service_role', { projectRef }),
     })
   }
+  const store = openStore(config.TERRANE_STORAGE, config)
   const all = opening.move()
   return {
     logger,
@@ -42,7 +43,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       statementTimeoutMs: config.TERRANE_STATEMENT_TIMEOUT_MS,
     },
     storage: {
-      store: openStore(config.TERRANE_STORAGE, config),
+      store,
       jwtSecret: config.TERRANE_JWT_SECRET,
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
     },
@@ -53,7 +54,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       console: config.TERRANE_CONSOLE_URL ?? null,
     },
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
-    readiness: { database: () => database.query('select 1') },
+    readiness: { database: () => database.query('select 1'), storage: () => store.ready() },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
