@@ -15,9 +15,23 @@ import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.t
 
 const TASK = 'createGeoEmbeddings'
 
+let db: TestDatabase
+let boss: PgBoss
+let api: TestWorker
+beforeAll(async () => {
+  api = await openWorker({ tasks: [fakeTask()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+  db = api.db
+  boss = await startBoss(db.database, createLogger({ name: 'test', level: 'silent' }))
+  await ensureQueue(boss, fakeTask())
+})
+afterAll(async () => {
+  await boss.stop({ graceful: false, close: false })
+  await api[Symbol.asyncDispose]()
+})
+
 test('a task that takes too long is ended once and for all', async () => {
   let runs = 0
-  await using worker = await openWorker({ tasks: [fakeTask(() => void runs++, 1)] })
+  await using worker = await openWorker({ beside: api, tasks: [fakeTask(() => void runs++, 1)] })
   const { body } = await submit(worker, TASK, { tableName: 'slow', steps: 10_000, stepMs: 20 })
   const done = await until(worker, body.links.self)
   expect(done).toMatchObject({ status: 'failed', attempt: 1, error: { code: 'timed_out' } })
@@ -31,13 +45,14 @@ test('a stop leaves a task behind that does not hear it, and its job is handed o
     run()
     return released
   })
-  await using worker = await openWorker({ tasks: [deaf] })
+  await using worker = await openWorker({ beside: api, tasks: [deaf] })
   const { body } = await submit(worker, TASK, { tableName: 'deaf' })
   await running
   await worker.deps.drain(100)
   const { rows } = await worker.db.database.query('select status, attempt from terrane.jobs where id = $1', [body.id])
   expect(rows).toEqual([{ status: 'pending', attempt: 1 }])
   release()
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
 })
 
 describe('with a storage that takes connections and says nothing', () => {
@@ -50,6 +65,7 @@ describe('with a storage that takes connections and says nothing', () => {
     const checked = { ...task, checkSubmit: async () => {} }
     const asking = { ...archiveToPmtiles({ memoryBytes: 2 ** 24 }) }
     silent = await openWorker({
+      beside: api,
       tasks: [checked, asking],
       env: {
         TERRANE_STORAGE: 's3://bucket',
@@ -95,20 +111,6 @@ test.each([
   ['a bug', new TypeError('x'), 'INTERNAL'],
 ])('%s has a name', (_, thrown, code) => {
   expect(toShowable(thrown).code).toBe(code)
-})
-
-let db: TestDatabase
-let boss: PgBoss
-let api: TestWorker
-beforeAll(async () => {
-  api = await openWorker({ tasks: [fakeTask()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
-  db = api.db
-  boss = await startBoss(db.database, createLogger({ name: 'test', level: 'silent' }))
-  await ensureQueue(boss, fakeTask())
-})
-afterAll(async () => {
-  await boss.stop({ graceful: false, close: false })
-  await api[Symbol.asyncDispose]()
 })
 
 function openClaims(workerId: string) {

@@ -1,6 +1,7 @@
 export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
+export { boundBody, refuseDeepJson } from './bodies.ts'
 export { acceptEmptyDeletes, createHttp } from './http.ts'
 export type { Http, HttpOptions } from './http.ts'
 export { problemHandler, statusOf, toProblem } from './problem.ts'
