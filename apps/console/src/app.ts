@@ -51,7 +51,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     operators.addHook('onRequest', async (request) => {
       const principal = await authenticateEither(readCredentials(request.headers), deps.verify)
       if (!principal) throw unauthorized({ reason: 'missing' })
-      if (principal.role !== 'services') throw forbidden({ need: 'the Services API key' })
+      if (principal.role !== 'operator') throw forbidden({ need: "the operator's key" })
     })
     addMetrics(operators, deps.registry)
   })
