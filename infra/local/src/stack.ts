@@ -14,6 +14,8 @@ export interface Stack extends AsyncDisposable {
   readonly originUrl: string
   readonly routerUrl: string
   readonly consoleUrl: string
+  readonly functionsUrl: string
+  readonly projectRef: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -29,6 +31,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   const files = join(home, 'data')
   await mkdir(files, { recursive: true })
   const town = await writeTown(files)
+  const dataRoots = [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(',')
   const databaseUrl = settings.databaseUrl ?? (await startDatabase(settings, opening))
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {})
@@ -53,10 +56,11 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   }
   await start('worker', ports.worker, {
     TERRANE_MODE: 'local',
-    TERRANE_DATA_ROOTS: [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
+    TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORK_DIR: join(home, 'work'),
     TERRANE_CACHE_DIR: join(home, 'cache'),
-    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
+    // The demo town for itself, Geofabrik for the rest of the world.
+    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('functions', ports.functions, {
@@ -83,6 +87,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
   })
   await start('origin', ports.origin, {
+    TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_ROUTER_URL: local(ports.router),
@@ -95,6 +100,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     originUrl: local(ports.origin),
     routerUrl: local(ports.router),
     consoleUrl: local(ports.console),
+    functionsUrl: local(ports.functions),
+    projectRef,
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
