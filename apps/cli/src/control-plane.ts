@@ -16,6 +16,7 @@ export interface ControlPlane {
  * @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE
  */
 export async function withControlPlane<T>(work: (control: ControlPlane) => Promise<T>): Promise<T> {
+  // oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
   const { DATABASE_URL: url, TERRANE_SECRETS_KEY: secretsKey } = process.env
   if (!url) {
     throw new TerraneError('CONTROL_PLANE_MISSING', 'invalid', 'DATABASE_URL is not set', {

@@ -38,5 +38,5 @@ function print(text: string): void {
 
 function cell(value: Shown[string] | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
-  return Array.isArray(value) ? value.join(',') : String(value as string | number | boolean)
+  return Array.isArray(value) ? value.join(',') : String(value)
 }

@@ -28,9 +28,10 @@ async function run(app: string, args: readonly string[]): Promise<void> {
   const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' })
   // Ctrl-C reaches the program itself; this one waits for it.
-  const wait = () => {}
   process.on('SIGINT', wait)
   const [code] = (await once(child, 'exit')) as [number | null]
   process.off('SIGINT', wait)
   process.exitCode = code ?? 1
 }
+
+function wait(): void {}
