@@ -18,6 +18,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
 import { routeRoute } from './routes/route.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
+import { tileRoutes } from './routes/tiles.ts'
 import { requireProject, requireSession } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
@@ -59,6 +60,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       projectRoute(routes)
       jobRoutes(routes)
       dataRoutes(routes)
+      tileRoutes(routes)
       routeRoute(routes)
       functionRoutes(routes)
     })

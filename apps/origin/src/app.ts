@@ -23,6 +23,7 @@ import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
+import { vectorRoutes } from './vector/vector-app.ts'
 import { restRoutes, type RestDeps } from './rest/routes.ts'
 import type { StorageDeps } from './storage/access.ts'
 import { storageRoutes } from './storage/storage-app.ts'
@@ -83,6 +84,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const storage = { ...deps.storage, identify, limit: createRateLimit(deps.edge) }
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
+    await vectorRoutes(http, { ...deps.rest, authenticate })
     authWords(http)
   })
   refuseServiceWorkers(app)

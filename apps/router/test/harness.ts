@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hashKey } from '@terrane/auth'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import type { ProblemBody, RouteResponse } from '@terrane/routing'
 import { onTestFinished, vi } from 'vitest'
@@ -93,7 +94,7 @@ export async function makeFolder(): Promise<string> {
 export async function startRouter(env: Readonly<Record<string, string>>): Promise<TestRouter> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
-    TERRANE_SERVICES_KEY: KEY,
+    TERRANE_ACCEPTED_KEYS: hashKey(KEY),
     TERRANE_METRICS_KEY: METRICS_KEY,
     TERRANE_ROUTING_THREADS: '1',
     ...env,

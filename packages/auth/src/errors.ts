@@ -6,6 +6,7 @@ export type RefusalReason =
   | 'malformed'
   | 'unknown'
   | 'expired'
+  | 'revoked'
   | 'signature'
   | 'algorithm'
   | 'project'
@@ -15,7 +16,8 @@ const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
   malformed: 'The key is malformed',
   unknown: 'The key is not known here',
-  expired: 'The token has expired',
+  expired: 'The key or token has expired',
+  revoked: 'The key was revoked',
   signature: 'The signature of the token does not verify',
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',

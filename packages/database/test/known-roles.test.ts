@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabase, type TestDatabase } from '../src/testing/index.ts'
-import { migrate } from '../src/migrate.ts'
+import { migrate } from '@terrane/database'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 
 const SOMEBODY = '33333333-3333-4333-8333-333333333333'
 let db: TestDatabase
