@@ -94,6 +94,10 @@ test('services are told whom the origin saw, not whom the caller names', async (
   expect(asked[0]).not.toHaveProperty('forwarded')
 })
 
+test('every part of a body has a bound', () => {
+  expect(origin.unbounded).toEqual([])
+})
+
 test('metrics are the operator’s', async () => {
   const get = (headers: Record<string, string> = {}) => fetch(`${origin.url}/metrics`, { headers })
   expect((await get()).status).toBe(401)

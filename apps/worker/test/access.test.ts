@@ -94,6 +94,10 @@ test('metrics are Prometheus text with the jobs, for the operator', async () => 
   expect(body).toContain('terrane_jobs_running_here')
 })
 
+test('every part of a body has a bound', () => {
+  expect(worker.app.unboundedBodies).toEqual([])
+})
+
 test('all six tasks are known; those not built answer 501 as a problem', async () => {
   for (const name of TASK_NAMES.filter((task) => task !== 'createGeoEmbeddings')) {
     const { status, body } = await submit(worker, name, {})

@@ -14,6 +14,7 @@ import fastify, {
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseDeepJson } from './edge/bodies.ts'
+import { unboundedParts } from './edge/bounds.ts'
 import { discardRefused } from './edge/farewell.ts'
 import { PACE, keepPace, type Pace } from './edge/pace.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
@@ -60,6 +61,13 @@ const HEADERS_MS = 15_000
 const LOOK_MS = 2000
 const LONGEST_REQUEST_MS = 120_000
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where schemas of bodies set no bound: none, as the tests of each app say. */
+    unboundedBodies: readonly string[]
+  }
+}
+
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
 /**
@@ -105,6 +113,11 @@ export function createHttp(options: HttpOptions): Http {
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+  })
+  const unbounded: string[] = []
+  app.decorate('unboundedBodies', unbounded)
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    unbounded.push(...unboundedParts(schema?.body).map((part) => `${String(method)} ${url} ${part}`))
   })
   keepPace(app, options.pace ?? PACE)
   discardRefused(app)

@@ -2,7 +2,6 @@ export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.t
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { boundBody, refuseDeepJson } from './edge/bodies.ts'
-export { unboundedParts } from './edge/bounds.ts'
 export { networkOf } from './edge/network.ts'
 export { createRateLimit, rateSubject } from './edge/rate-limits.ts'
 export type { RateLimit } from './edge/rate-limits.ts'

@@ -53,6 +53,9 @@ export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSe
 }
 
 function isSame(given: string, wanted: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

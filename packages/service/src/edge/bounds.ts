@@ -29,15 +29,15 @@ export function unboundedParts(schema: unknown, path = ''): string[] {
   if (schema === null || typeof schema !== 'object') return []
   const part = schema as Part
   if (part.enum !== undefined || part.const !== undefined) return []
-  const types = [part.type ?? []].flat()
+  const types = new Set([part.type ?? []].flat())
   const found: string[] = []
-  if (types.includes('string') && part.maxLength === undefined && !endsByPattern(part)) found.push(`${path}: maxLength`)
-  if (types.includes('array')) {
+  if (types.has('string') && part.maxLength === undefined && !endsByPattern(part)) found.push(`${path}: maxLength`)
+  if (types.has('array')) {
     if (part.maxItems === undefined) found.push(`${path}: maxItems`)
     else if (part.uniqueItems && part.maxItems > MOST_UNIQUE) found.push(`${path}: uniqueItems`)
   }
   const isMap = part.patternProperties !== undefined || typeof part.additionalProperties === 'object'
-  if (types.includes('object') && isMap && part.maxProperties === undefined) found.push(`${path}: maxProperties`)
+  if (types.has('object') && isMap && part.maxProperties === undefined) found.push(`${path}: maxProperties`)
   const inner: [string, unknown][] = [
     ...Object.entries(part.properties ?? {}),
     ...Object.values(part.patternProperties ?? {}).map((p): [string, unknown] => ['*', p]),

@@ -18,7 +18,6 @@ const WINDOW_SECONDS = 60
  * secret key counts for itself wherever it comes from; what anybody may hold, or no key at all, counts for the address.
  */
 export function createRateLimit({ ratePerAddress, ratePerKey }: EdgeSettings): RateLimit {
-  const limiter = (points: number) => (points > 0 ? new RateLimiterMemory({ points, duration: WINDOW_SECONDS }) : null)
   const [addresses, keys] = [limiter(ratePerAddress), limiter(ratePerKey)]
   return async (subject) => {
     try {
@@ -29,6 +28,10 @@ export function createRateLimit({ ratePerAddress, ratePerKey }: EdgeSettings): R
       throw rateLimited({ seconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) })
     }
   }
+}
+
+function limiter(points: number): RateLimiterMemory | null {
+  return points > 0 ? new RateLimiterMemory({ points, duration: WINDOW_SECONDS }) : null
 }
 
 /** The subject of a request whose key was verified: `secret` for keys that only servers hold. */
