@@ -138,7 +138,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'demo_pois', exact: true }).click()
     await page.getByRole('button', { name: 'Drop the table' }).click()
     await page.getByRole('button', { name: 'Drop it' }).click()
-    await page.getByRole('button', { name: 'demo_pois', exact: true }).waitFor({ state: 'detached' })
+    const gone = page.getByRole('button', { name: 'demo_pois', exact: true })
+    await gone.waitFor({ state: 'detached' })
+    expect(await gone.count()).toBe(0)
   })
 
   test('a route between two clicks is drawn and told', async () => {
