@@ -4,7 +4,7 @@ import type { OsmReader } from '@terrane/osm'
 import { emptyNetwork } from '../errors.ts'
 import { Access, Intersection, NodeType, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, put } from '../graph/fields.ts'
-import { type Graph, type GraphArrays, packGraph } from '../graph/graph.ts'
+import { type Graph, type GraphArrays, LimitBits, packGraph } from '../graph/graph.ts'
 import type { SectionFile } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
 import { collectWays, type CollectedWay } from './collect.ts'
@@ -13,7 +13,7 @@ import { type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
 import { cutIntoLinks, findEnds, type Junctions, type LinkTable } from './links.ts'
 import { NodeIndex } from './node-index.ts'
 import { classifyRamps } from './ramps.ts'
-import { applyRestrictions } from './restrictions.ts'
+import { applyRestrictions, boundModes } from './restrictions.ts'
 import { isFork, signsOf } from './signs.ts'
 import { NameTable, TextTable } from './texts.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
@@ -139,6 +139,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     nodeConnected: findConnected(
       edges,
       Uint16Array.from(nodeInfo, (info) => get(info, NodeField.access)),
+      boundModes(edges, turns, rules),
     ),
     edgeHead: edges.head,
     edgeOpposite: edges.opposite,
@@ -277,11 +278,14 @@ function limitTable(
   for (let edge = 0; edge < edges.head.length; edge++) {
     const direction = edges.forward[edge] === 1 ? 1 : 2
     for (const limit of wayOf(edge).facts.limits) {
-      // Who has business there is exempt: left open, for a route ends or begins somewhere.
-      if ((limit.direction & direction) === 0 || limit.exceptDestination) continue
+      if ((limit.direction & direction) === 0) continue
       edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
       limitEdge.push(edge)
-      limitType.push(limit.type)
+      limitType.push(
+        limit.type |
+          (limit.exceptDestination ? LimitBits.exceptDestination : 0) |
+          (limit.trucksOnly ? LimitBits.trucksOnly : 0),
+      )
       limitValue.push(limit.value)
     }
   }
