@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { identifier } from '../identifiers.ts'
 import { named } from '../named.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { JobWarning, strict } from '../warnings.ts'
 
 export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
@@ -62,6 +63,7 @@ export const CreateGeoEmbeddings = Type.Object(
         description: 'One vector per tile, or one per patch of the model (many more rows, half precision).',
       }),
     ),
+    strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
   { additionalProperties: false, title: 'CreateGeoEmbeddings' },
@@ -91,7 +93,7 @@ export const EmbeddingsResult = named(
     ),
     source: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Where the features came from.' })),
     attribution: Type.Optional(Type.String()),
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What a person should know of the result.' })),
+    warnings: Type.Optional(Type.Array(JobWarning, { description: 'What a person should know of the result.' })),
     timings: Type.Record(Type.String(), Type.Number(), { description: 'Seconds per phase.' }),
   }),
 )

@@ -33,8 +33,8 @@ export interface GeoEmbeddingsDeps {
 const EXPIRE_SECONDS = 24 * 3600
 
 /** The request with every default filled in. */
-type Input = Required<Omit<CreateGeoEmbeddings, 'bands' | 'scale' | 'stride' | 'projectTarget'>> &
-  Pick<CreateGeoEmbeddings, 'bands' | 'scale'> & { stride: number }
+type Input = Required<Omit<CreateGeoEmbeddings, 'bands' | 'scale' | 'stride' | 'strict' | 'projectTarget'>> &
+  Pick<CreateGeoEmbeddings, 'bands' | 'scale' | 'strict'> & { stride: number }
 
 /** A GeoTIFF becomes rows of vectors in `geoembeddings.{tableName}`. */
 export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeoEmbeddings> {
@@ -129,6 +129,7 @@ class GeoEmbeddingsRun {
       tableName: input.tableName,
       shape: { kind: input.level, dims: model.manifest.dims },
       upload: input.uploadArtifactsToStorage,
+      strict: input.strict ?? false,
       metadata: this.metadata(model, inspected, scale),
     })
     const skipped = await watch.time('embed', this.load(engine, path, inspected, scale, output))
