@@ -1,4 +1,5 @@
 import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
 import { type WayAccess, wayAccess } from './way-access.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
@@ -36,8 +37,12 @@ export interface WayFacts {
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
   readonly laneTags: Tags
-  /** `driving_side` of the way itself. */
+  /** The side one drives on: `driving_side` of the way itself, else that of its country once that is known. */
   readonly drivingSide: 'left' | 'right' | null
+  /** Value of `highway` where no tag says for everybody who may go there, so that countries decide; else null. */
+  readonly countryClass: string | null
+  /** Speeds that the country allows; null where it is not known, or is not asked. */
+  readonly legalSpeeds: LegalSpeeds | null
 }
 
 export interface WayFlags {
@@ -96,8 +101,13 @@ export function wayFacts(tags: Tags): WayFacts | null {
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
     drivingSide: tags.get('driving_side') === 'left' ? 'left' : tags.get('driving_side') === 'right' ? 'right' : null,
+    countryClass: DECISIVE_KEYS.some((key) => tags.has(key)) ? null : (highway ?? null),
+    legalSpeeds: null,
   }
 }
+
+/** Keys that say of everybody, or of all vehicles, whether they may use a way. */
+const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
 
 const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
 const BIKE_NETWORK_KEYS = ['ncn', 'rcn', 'lcn', 'mtb', 'ncn_ref', 'rcn_ref', 'lcn_ref']
