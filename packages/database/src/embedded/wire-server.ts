@@ -132,8 +132,8 @@ export class WireServer {
         this.db.execProtocolRawStream(unit.bytes, { onRawData: (data) => reply.receive(data) }),
       )
     } catch (error) {
-      const text = error instanceof Error ? error.message : 'the embedded database failed'
-      socket.write(errorResponse('ERROR', 'XX000', text))
+      const reason = error instanceof Error ? error.message : 'the embedded database failed'
+      socket.write(errorResponse('ERROR', 'XX000', reason))
     }
     if (unit.startup) session.started(parametersOf(unit.bytes))
     else session.ran(unit.bytes, reply.parses)
