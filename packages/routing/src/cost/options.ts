@@ -180,8 +180,9 @@ export function optionFaults(
 function isHeeded(name: string, rule: Range | boolean | readonly string[], value: unknown): boolean {
   if (typeof rule === 'boolean') return flagOf(value) !== null
   if (typeof rule[0] === 'string') return (rule as readonly string[]).includes(textOf(value)?.toLowerCase() ?? '')
+  const [least, , most] = rule as Range
   const number = WHOLE.has(name) ? integerOf(value) : numberOf(value)
-  return number !== null && number >= Number(rule[0]) && number <= Number(rule[2])
+  return number !== null && number >= least && number <= most
 }
 
 function readOption(name: string, rule: OptionTable[string], value: unknown): number | boolean | string {
