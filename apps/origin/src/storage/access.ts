@@ -12,12 +12,16 @@ export interface StorageDeps {
   readonly jwtSecret: string
   readonly maxObjectBytes: number
   readonly limit: RateLimit
+  /** Folder of uploads that are under way. */
+  readonly uploadDir: string
 }
 
 /** Routes that carry a body but change nothing: whoever may read asks them. */
 const READS: ReadonlySet<string> = new Set(['/storage/v1/object/list/:bucket', '/storage/v1/object/list-v2/:bucket'])
 /** Uploads that bring their right in their URL. */
 const SIGNED_UPLOAD = '/storage/v1/object/upload/sign/:bucket/*'
+/** Uploads in parts check who sends them themselves, before they take a part. */
+const RESUMABLE = '/storage/v1/upload/resumable'
 /** Answered to anybody. */
 const OPEN: ReadonlySet<string> = new Set([
   '/storage/v1/object/public/:bucket/*',
@@ -38,6 +42,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
   const principal = await deps.identify(request)
   const isSecret = principal?.role === 'service_role'
   await deps.limit(rateSubject(request, isSecret))
+  if (route.startsWith(RESUMABLE)) return
   if (reads ? OPEN.has(route) : method === 'PUT' && route === SIGNED_UPLOAD) return
   if (!principal) throw unauthorized({ reason: 'missing' })
   if (!reads && !isSecret && !(method === 'POST' && READS.has(route))) throw forbidden({ need: 'the service role key' })
