@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS, MODES, type Limits, type Mode } from '@terrane/routing'
+import { ControlEnv } from '@terrane/control'
 import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static, type TInteger } from 'typebox'
 
@@ -25,16 +26,20 @@ const MODE_LIMITS: Readonly<Record<string, TInteger>> = Object.fromEntries(
 const Named = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8002, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
-  TERRANE_SERVICES_KEY: Secret('Services API keys of organizations, comma-separated.', 16),
+  DATABASE_URL: Type.Optional(Secret('PostgreSQL of the control plane, which says whose keys are accepted.')),
+  TERRANE_ACCEPTED_KEYS: List(
+    'A router without DATABASE_URL: SHA-256 (hex) of the keys that it accepts, comma-separated.',
+  ),
+  ...ControlEnv,
   TERRANE_ROUTING_OSM: List('OpenStreetMap extracts, files or URLs, comma-separated; together they are one graph.'),
   TERRANE_ROUTING_GRAPH: Type.String({
     default: '.terrane/routing/graph.bin',
     description: 'The graph file. It is made from the extracts; without extracts it must be there.',
   }),
-  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['left', 'right'], {
-    default: 'left',
+  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['country', 'left', 'right'], {
+    default: 'country',
     description:
-      'The side to drive on where ways do not say so with driving_side: right for most of the world; left is what Valhalla takes where it knows no countries.',
+      'country: the side to drive on, default access and legal speeds follow from the country of each way. left or right: that side everywhere, and no rule of any country; left is what Valhalla takes where it knows no countries. driving_side on a way always counts.',
   }),
   TERRANE_ROUTING_WATCH_MS: Type.Integer({
     default: 5000,

@@ -1,8 +1,8 @@
 import type { Guard } from './errors.ts'
-import { noGeoreference, rasterTooLarge, tooManyTiles } from './errors.ts'
+import { rasterTooLarge, tooManyTiles } from './errors.ts'
 import type { CrsCatalogue } from './crs/catalogue.ts'
 import { createCrsCatalogue } from './crs/catalogue.ts'
-import { fitAffine } from './crs/control-points.ts'
+import { affineOf } from './crs/affine-of.ts'
 import { resolveCrs } from './crs/resolve.ts'
 import { openGeoTiff } from './geotiff/open.ts'
 import type { EdgePolicy, TilePlan } from './plan.ts'
@@ -98,19 +98,4 @@ function bandsGuessed({ bands }: RasterInfo, chosen: readonly number[], names: r
 
 function enforce(guard: Guard | undefined, figure: number, error: typeof tooManyTiles): void {
   if (guard !== undefined && guard.limit > 0 && figure > guard.limit) throw error({ figure, ...guard })
-}
-
-/** Control points stand for a transform where one fits them within a pixel. */
-const MAX_MISFIT = 1
-
-function affineOf({ affine, controlPoints }: RasterInfo): Affine {
-  if (affine !== null) return affine
-  if (controlPoints.length < 2) throw noGeoreference({ why: 'no transform is stored, or one that has no inverse' })
-  const points = `it has ${controlPoints.length} ground control points and no transform`
-  const fit = fitAffine(controlPoints)
-  if (fit === null) throw noGeoreference({ why: `${points}, and they do not span a plane` })
-  if (fit.residual > MAX_MISFIT) {
-    throw noGeoreference({ why: `${points}, and the best affine one misses them by ${fit.residual.toFixed(1)} pixels` })
-  }
-  return fit.affine
 }

@@ -42,6 +42,12 @@ function builtIn(epsg: number): RasterCrs | null {
   return { epsg, name, definition, exceptions: epsg === NAD83 ? NAD83_SHIFTED : [] }
 }
 
+/** Whether coordinates are longitude and latitude of WGS 84 as they are, or of a datum that PROJ takes for the same. */
+export function isPlainLngLat({ definition }: RasterCrs): boolean {
+  if (!definition.includes('+proj=longlat') || definition.includes('+pm=')) return false
+  return !definition.includes('+towgs84=') || /\+towgs84=0,0,0(?![,.\d])/.test(definition)
+}
+
 /** What to call a CRS in a record. */
 export function crsLabel({ epsg, name, definition }: RasterCrs): string {
   return epsg === null ? definition : `EPSG:${epsg} (${name})`

@@ -1,5 +1,5 @@
 import proj4 from 'proj4'
-import { crsLabel } from '../crs/catalogue.ts'
+import { crsLabel, isPlainLngLat } from '../crs/catalogue.ts'
 import { outsideCrs } from '../errors.ts'
 import type { PixelRect } from '../plan.ts'
 import type { Affine, RasterCrs } from '../raster-info.ts'
@@ -51,15 +51,9 @@ function isGeographic(crs: RasterCrs): boolean {
   return crs.definition.includes('+proj=longlat')
 }
 
-/** Longitude and latitude of a datum that is not that of WGS 84. */
-function isShifted({ definition }: RasterCrs): boolean {
-  return definition.includes('+pm=') || (definition.includes('+towgs84=') && !definition.includes('+towgs84=0,0,0'))
-}
-
 /** @param overhang how far past a pole the edge of a geographic raster may lie: grids of pixel centers do, by half a pixel */
 function projectionOf(crs: RasterCrs, overhang: number): Project {
-  const toLngLat =
-    isGeographic(crs) && !isShifted(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
+  const toLngLat = isPlainLngLat(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
   const reachable = 90 + (isGeographic(crs) ? Math.max(overhang, SNAP) : SNAP)
   return (x, y) => {
     const [lng, lat] = toLngLat(x, y)
