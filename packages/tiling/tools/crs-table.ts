@@ -43,7 +43,7 @@ function residualOf(definition: string, points: Candidate['points']): number {
   const converter = proj4(definition)
   let worst = 0
   for (const [x, y, lng, lat] of points) {
-    const [gotLng, gotLat] = converter.inverse([x, y]) as [number, number]
+    const [gotLng, gotLat] = converter.inverse<[number, number]>([x, y])
     const turn = gotLng - lng - 360 * Math.round((gotLng - lng) / 360)
     const east = turn * METERS_PER_DEGREE * Math.cos((lat * Math.PI) / 180)
     const miss = Math.hypot(east, (gotLat - lat) * METERS_PER_DEGREE)
@@ -79,4 +79,4 @@ const header =
   '# code, name, largest distance from PROJ in meters, definition; made by tools/crs-table.ts from the EPSG data set in PROJ'
 const path = new URL('../src/raster/crs/epsg.tsv', import.meta.url)
 writeFileSync(path, `${[header, ...lines.map(([, line]) => line)].join('\n')}\n`)
-console.log(tally)
+process.stdout.write(`${JSON.stringify(tally)}\n`)

@@ -41,7 +41,7 @@ async function raster({ keys, georeference, request }: Case): Promise<InspectedR
     imageOf({ width: 20, height: 10, bands: 1 }, () => 1),
     {
       type: 'uint8',
-      georeference: georeference ?? { affine: UTM33.affine as never },
+      georeference: georeference ?? { affine: UTM33.affine },
       ...(keys && { fields }),
     },
   )
@@ -49,7 +49,7 @@ async function raster({ keys, georeference, request }: Case): Promise<InspectedR
 }
 
 const place = (definition: string, [x, y]: readonly [number, number]): readonly [number, number] =>
-  proj4(definition).inverse([x, y]) as [number, number]
+  proj4(definition).inverse<[number, number]>([x, y])
 
 /** Degrees; a millimeter along a meridian. */
 const CLOSE = 9e-9
@@ -225,7 +225,7 @@ describe('the EPSG table', () => {
 test('sourceSrs takes the place of what the file says', async () => {
   const wrong = { ...UTM33, epsg: 26_711 }
   expect((await raster({ georeference: wrong, request: { sourceSrs: 32_633 } })).crs.epsg).toBe(32_633)
-  const nothing = { affine: UTM33.affine as never }
+  const nothing = { affine: UTM33.affine }
   expect((await raster({ georeference: nothing, request: { sourceSrs: 2056 } })).crs.epsg).toBe(2056)
   await expect(raster({ georeference: UTM33, request: { sourceSrs: 99_999 } })).rejects.toMatchObject({
     code: 'UNSUPPORTED_CRS',
