@@ -17,6 +17,7 @@ import {
   type Registry,
 } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
+import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { restRoutes, type RestDeps } from './rest/routes.ts'
 import type { StorageDeps } from './storage/access.ts'
@@ -64,6 +65,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const identify = (request: FastifyRequest) => identifyCaller(deps.verify, request)
     await restRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
     await storageRoutes(http, { ...deps.storage, identify })
+    authWords(http)
   })
   await proxyRoutes(app, deps.upstreams)
   return app

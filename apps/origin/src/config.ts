@@ -33,12 +33,39 @@ export const Env = Type.Object({
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({
     default: 30_000,
     minimum: 0,
-    description: 'Longest statement of /rest/v1; 0 = no limit.',
+    description: 'Longest statement of /rest/v1 for the service role; 0 = no limit.',
   }),
+  TERRANE_ANON_STATEMENT_TIMEOUT_MS: Type.Integer({
+    default: 3000,
+    minimum: 0,
+    description: 'Longest statement of /rest/v1 for the anon key; 0 = no limit.',
+  }),
+  TERRANE_USER_STATEMENT_TIMEOUT_MS: Type.Integer({
+    default: 8000,
+    minimum: 0,
+    description: 'Longest statement of /rest/v1 for signed-in users; 0 = no limit.',
+  }),
+  TERRANE_REST_MAX_ROWS: Type.Integer({
+    default: 1000,
+    minimum: 0,
+    description: 'Most rows of one answer of /rest/v1; 0 = no limit. Content-Range tells whether there are more.',
+  }),
+  TERRANE_REST_PLANS: Type.Boolean({
+    default: false,
+    description: 'Show plans of statements (EXPLAIN), which tell of tables and policies.',
+  }),
+  TERRANE_REST_EXTENSION_FUNCTIONS: List(
+    'Functions of extensions, PostGIS for one, that /rest/v1/rpc may call; none unless named.',
+  ),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({
     default: 10_485_760,
     minimum: 1024,
     description: 'Largest request body of /rest/v1.',
+  }),
+  TERRANE_PUBLIC_BODY_LIMIT_BYTES: Type.Integer({
+    default: 1_048_576,
+    minimum: 1024,
+    description: 'Largest request body of /rest/v1 for callers without the service-role key.',
   }),
   TERRANE_CORS_ORIGINS: List('Origins that browsers may call from.', '*'),
   TERRANE_WORKER_URL: url('worker'),

@@ -39,7 +39,17 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),
-      statementTimeoutMs: config.TERRANE_STATEMENT_TIMEOUT_MS,
+      limits: {
+        timeoutsMs: {
+          anon: config.TERRANE_ANON_STATEMENT_TIMEOUT_MS,
+          authenticated: config.TERRANE_USER_STATEMENT_TIMEOUT_MS,
+          service_role: config.TERRANE_STATEMENT_TIMEOUT_MS,
+        },
+        maxRows: config.TERRANE_REST_MAX_ROWS,
+        plans: config.TERRANE_REST_PLANS,
+        publicBodyBytes: config.TERRANE_PUBLIC_BODY_LIMIT_BYTES,
+        extensionFunctions: splitList(config.TERRANE_REST_EXTENSION_FUNCTIONS),
+      },
     },
     storage: {
       store: openStore(config.TERRANE_STORAGE, config),

@@ -69,7 +69,7 @@ export const Env = Type.Object({
   TERRANE_OSM_SOURCE: Type.String({
     default: 'geofabrik',
     description:
-      'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, or the file or URL of an extract.',
+      'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, files or URLs of extracts, separated by commas; the first one that meets the area.',
   }),
   TERRANE_OSM_MAX_BYTES: Type.Integer({
     default: 4_294_967_296,

@@ -367,6 +367,59 @@ test('the extract of the operator is used without a source, and missed at once',
   expect(refusal).toMatchObject({ status: 503, body: { code: 'OSM_SOURCE_MISSING' } })
 })
 
+describe('a source that does not meet the area', () => {
+  const box = (west: number) => boxOf(west, 41, west + 1, 42)
+  const stated = Buffer.concat([...writePbf(townElements(), { bbox: [11, 48, 11.1, 48.1] })])
+
+  test('is refused at submit, with what would do, and a list of defaults passes it over', async () => {
+    const path = join(worker.folder, 'data', 'stated.osm.pbf')
+    await writeFile(path, stated)
+    const source = { kind: 'file', path: 'stated.osm.pbf' }
+    const { status, body } = await submit(worker, 'osmImportArea', { areaName: 'Porto', aoiGeoJson: box(-9), source })
+    expect([status, body.code]).toEqual([422, 'SOURCE_OUTSIDE_AREA'])
+    expect(body.message).toContain('[11, 48, 11.1, 48.1]')
+    expect((body as unknown as { hint: string }).hint).toContain('geofabrik')
+    const settings = { TERRANE_WORKER_CONCURRENCY: '0', TERRANE_OSM_SOURCE: path }
+    await using alone = await openWorker({ beside: worker, env: { ...worker.env, ...settings } })
+    const porto = { areaName: 'Porto', aoiGeoJson: box(-9) }
+    expect(await submit(alone, 'osmImportArea', porto)).toMatchObject({ body: { code: 'SOURCE_OUTSIDE_AREA' } })
+    const two = { ...settings, TERRANE_OSM_SOURCE: `${path}, geofabrik` }
+    await using both = await openWorker({ beside: worker, env: { ...worker.env, ...two } })
+    const { status: taken, body: queued } = await submit(both, 'osmImportArea', { ...porto, tablePrefix: 'porto' })
+    expect(taken).toBe(202)
+    await until(worker, queued.links.self)
+    const cells = { tableName: 'cells', h3Resolution: 4, aoiGeoJson: box(-9), source }
+    expect(await submit(worker, 'createSraiEmbeddings', cells)).toMatchObject({ body: { code: 'SOURCE_OUTSIDE_AREA' } })
+  })
+
+  test('is refused by the job where it is known only then, and warned of where it covers a part', async () => {
+    routes.set('/stated.pbf', (_, response) => response.end(stated))
+    const source = { kind: 'url', url: `${base}/stated.pbf` }
+    const away = await run({ aoiGeoJson: box(-9), tablePrefix: 'away', source })
+    expect(away).toMatchObject({ status: 'failed', error: { code: 'SOURCE_OUTSIDE_AREA' } })
+    expect(await leftovers('away')).toEqual([])
+    const wide = boxOf(10.9, 47.9, 11.2, 48.2)
+    const part = await run({ aoiGeoJson: wide, tablePrefix: 'part', source })
+    expect(part).toMatchObject({ status: 'success', result: { warnings: [{ code: 'SOURCE_COVERS_PART' }] } })
+  })
+
+  test('and tables without a row are warnings, and failures where the request is strict', async () => {
+    const nowhere = { aoiGeoJson: box(-9), source: FILE }
+    const none = await run({ ...nowhere, tablePrefix: 'none' })
+    expect(none).toMatchObject({ status: 'success', result: { warnings: [{ code: 'NOTHING_FOUND', count: 15 }] } })
+    const some = await run({
+      tablePrefix: 'some',
+      source: FILE,
+      topics: ['places', 'transit'],
+      aoiGeoJson: boxOf(11.045, 48.045, 11.055, 48.055),
+    })
+    expect(some).toMatchObject({ status: 'success', result: { warnings: [{ code: 'TABLES_EMPTY' }] } })
+    const strict = await run({ ...nowhere, tablePrefix: 'strict', strict: true })
+    expect(strict).toMatchObject({ status: 'failed', error: { code: 'WARNINGS_REFUSED', retryable: false } })
+    expect(await leftovers('strict')).toEqual([])
+  })
+})
+
 describe('files that are not what they should be leave nothing behind', () => {
   test.for<[string, Buffer, string]>([
     ['cut short', townPbf().subarray(0, -50), 'OSM_TRUNCATED'],

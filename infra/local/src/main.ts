@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { workingCommands } from './commands.ts'
 import { runDemo } from './demo/demo.ts'
 import { CONSOLE_EMAIL, loadKeys, type Keys } from './keys.ts'
 import { readSettings } from './settings.ts'
@@ -26,7 +28,7 @@ async function main(): Promise<number> {
     await using stack = await startStack(settings, keys)
     if (!flags.has('--no-demo')) await Promise.race([runDemo(stack, keys, settings.home), stack.failed, stopped])
     if (flags.has('--once')) return 0
-    printHelp(stack, keys)
+    printHelp(stack, keys, settings.home, await workingCommands(stack, keys))
     await Promise.race([stopped, stack.failed])
     process.stdout.write('Stopping ...\n')
     return 0
@@ -50,7 +52,7 @@ function stopAsked(): Promise<void> {
   })
 }
 
-function printHelp(stack: Stack, keys: Keys): void {
+function printHelp(stack: Stack, keys: Keys, home: string, commands: readonly string[]): void {
   process.stdout.write(`
 Terrane is up.
   console       ${stack.consoleUrl}      (also at ${stack.originUrl}/)
@@ -58,23 +60,15 @@ Terrane is up.
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
   origin        ${stack.originUrl}      (rest, rpc, storage, functions, routes)
   router        ${stack.routerUrl}
+  data folder   ${join(home, 'data')}      (files that jobs may read by their path)
   database      ${stack.databaseUrl.replace(/:[^:@/]*@/, ':***@')}
   anon key      ${keys.anonKey}
   service key   ${keys.serviceRoleKey}
   services key  ${keys.servicesKey}      (routes)
 
 Try:
-  curl ${stack.workerUrl}/capacity ${bothHeaders(keys.serviceRoleKey)}
-  curl "${stack.workerUrl}/jobs/createGeoEmbeddings?limit=3" ${bothHeaders(keys.serviceRoleKey)}
-  curl ${stack.originUrl}/rest/v1/rpc/similarity_search -H "apikey: ${keys.anonKey}" -H "Content-Profile: geoembeddings" -H "Content-Type: application/json" -d '{"table_name":"demo_scene","lon":11.6,"lat":48.1,"result_limit":5}'
-  curl ${stack.originUrl}/routing-engine/v1/route -H "apikey: ${keys.servicesKey}" -d '{"locations":[{"lat":48.089,"lon":11.586},{"lat":48.102,"lon":11.594}],"costing":"bicycle"}'
-  curl ${stack.originUrl}/functions/v1/hello -d '{"name":"Ada"}'
+${commands.map((command) => `  ${command}`).join('\n')}
 
 Ctrl-C stops everything; the data stay in the state folder.
 `)
-}
-
-/** The worker wants the key twice. */
-function bothHeaders(key: string): string {
-  return `-H "apikey: ${key}" -H "Authorization: Bearer ${key}"`
 }

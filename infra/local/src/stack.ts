@@ -14,6 +14,8 @@ export interface Stack extends AsyncDisposable {
   readonly originUrl: string
   readonly routerUrl: string
   readonly consoleUrl: string
+  readonly functionsUrl: string
+  readonly projectRef: string
   readonly databaseUrl: string
   /** Rejects when an app ends by itself. */
   readonly failed: Promise<never>
@@ -56,7 +58,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_DATA_ROOTS: [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
     TERRANE_WORK_DIR: join(home, 'work'),
     TERRANE_CACHE_DIR: join(home, 'cache'),
-    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || town,
+    // The demo town for itself, Geofabrik for the rest of the world.
+    TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('functions', ports.functions, {
@@ -95,6 +98,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     originUrl: local(ports.origin),
     routerUrl: local(ports.router),
     consoleUrl: local(ports.console),
+    functionsUrl: local(ports.functions),
+    projectRef,
     databaseUrl,
     failed,
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -1,5 +1,6 @@
 import { defineError } from '@terrane/core'
 import { IDENTIFIER_PATTERN, Problem, ref } from '@terrane/contracts'
+import { pino } from 'pino'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { addHealth } from './health.ts'
@@ -193,6 +194,24 @@ test('readiness names the dependency that is down', async () => {
   const ready = await app.inject('/health/ready')
   expect(ready.statusCode).toBe(503)
   expect(ready.json()).toEqual({ status: 'down', checks: { database: 'down', disk: 'ok' } })
+})
+
+test('an answer of a route that is polled is a line for debugging, its failure is not', async () => {
+  const lines: { level: number; path?: string }[] = []
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const app = createHttp({ logger })
+  app.get('/polled', { config: { quiet: true } }, async (request, reply) => {
+    if (request.url.includes('?')) void reply.code(409)
+    return {}
+  })
+  app.get('/asked', async () => ({}))
+  for (const url of ['/polled', '/asked', '/polled?x=1']) await app.inject(url)
+  const requests = lines.filter(({ path }) => path !== undefined)
+  expect(requests.map(({ path, level }) => [path, level])).toEqual([
+    ['/polled', 20],
+    ['/asked', 30],
+    ['/polled', 30],
+  ])
 })
 
 test('metrics count requests by route', async () => {

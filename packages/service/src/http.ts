@@ -17,6 +17,13 @@ import { notFound } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers that went well are logged at `debug`: the route is asked again and again by pollers and maps. */
+    readonly quiet?: boolean
+  }
+}
+
 /** The Fastify instance of every app: schemas are TypeBox, errors are problems. */
 export type Http = FastifyInstance<
   RawServerDefault,
@@ -90,7 +97,8 @@ export function createHttp(options: HttpOptions): Http {
     if (isClosing) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
+    const quiet = request.routeOptions.config.quiet === true && reply.statusCode < 400
+    request.log[quiet ? 'debug' : 'info'](
       {
         method: request.method,
         path: request.url.split('?')[0],

@@ -34,7 +34,7 @@ export function jobRoutes(app: Http): void {
   )
   app.get(
     '/api/projects/:ref/jobs/:taskName',
-    { schema: { params: TaskParams, querystring: JobListQuery } },
+    { config: { quiet: true }, schema: { params: TaskParams, querystring: JobListQuery } },
     (request, reply) => {
       const given = Object.entries(request.query).map(([name, value]) => [name, String(value)])
       return relay(request, reply, {
@@ -44,12 +44,15 @@ export function jobRoutes(app: Http): void {
       })
     },
   )
-  app.get('/api/projects/:ref/jobs/:taskName/:job_id', { schema: { params: JobParams } }, (request, reply) =>
-    relay(request, reply, {
-      method: 'GET',
-      path: pathOf('jobs', request.params.taskName, request.params.job_id),
-      query: scope(request),
-    }),
+  app.get(
+    '/api/projects/:ref/jobs/:taskName/:job_id',
+    { config: { quiet: true }, schema: { params: JobParams } },
+    (request, reply) =>
+      relay(request, reply, {
+        method: 'GET',
+        path: pathOf('jobs', request.params.taskName, request.params.job_id),
+        query: scope(request),
+      }),
   )
   eventRoute(app)
   app.get('/api/projects/:ref/doc', async (request, reply) => relay(request, reply, { method: 'GET', path: '/doc' }))

@@ -1,4 +1,4 @@
-import { ArchiveToPmtiles } from '@terrane/contracts'
+import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { scan, swapIn, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
 import { bucketNotFound, checkKey, publish, type ArtifactStore } from '@terrane/storage'
@@ -6,6 +6,7 @@ import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatc
 import { tableUnreadable } from './archive/errors.ts'
 import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
 import type { JobContext, Task } from './task.ts'
+import { acceptWarnings } from './warnings.ts'
 
 const BUCKET = 'pmtiles'
 const CONTENT_TYPE = 'application/vnd.pmtiles'
@@ -57,6 +58,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
       context.progress({ ...step, total })
     },
   })
+  const warnings = acceptWarnings(input.strict, skippedWarnings(archive.skipped))
   const path = keyOf(input)
   const info = await publish(
     store,
@@ -83,10 +85,18 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
     features: archive.features,
     skipped_features: archive.skipped,
     dropped_features: archive.dropped,
+    warnings,
   }
   // The archive is in its place: a cancellation that comes now comes too late.
   await swapIn(database.withSignal(new AbortController().signal), context.jobId, [], result)
   return result
+}
+
+/** Features that no tile shows. Those that give way at low zooms are none of them: the highest zoom has all. */
+function skippedWarnings(skipped: number): JobWarning[] {
+  if (skipped === 0) return []
+  const message = 'Features without a geometry that a map can show were left out: empty, or beyond the poles.'
+  return [{ code: 'FEATURES_SKIPPED', message, count: skipped }]
 }
 
 function keyOf({ table }: ArchiveToPmtiles): string {

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Ogr2ogrImport } from '@terrane/contracts'
+import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
 import {
   STAGING_SCHEMA,
   dropStaging,
@@ -31,6 +31,7 @@ import { TableLoad } from './ogr/load.ts'
 import { hasLeadingZeros, obtainDataset, type Dataset } from './ogr/obtain-file.ts'
 import { GEOMETRY_NAME, PgdumpReader, type DumpHeader } from './ogr/pgdump-reader.ts'
 import type { JobContext, Task } from './task.ts'
+import { acceptWarnings } from './warnings.ts'
 
 /** A view in a file can make rows without end. Files grow by a tenth of this where they hold many empty fields. */
 const MOST_GROWTH = 100
@@ -244,6 +245,7 @@ class Import {
     const { database } = project
     const { schema, table } = this.#staged
     const isAppend = this.#input.mode === 'append'
+    const warnings = acceptWarnings(this.#input.strict, rejectedWarnings(rejected))
     const origin = await describeOrigin(this.#input)
     const columns = [
       { name: load.key, type: 'int8' as const },
@@ -262,6 +264,7 @@ class Import {
       bbox,
       columns: load.columns,
       layer,
+      warnings,
     }
     const sql = isAppend ? load.appendSql(schema, table, await columnNames(database, schema, table)) : null
     try {
@@ -284,6 +287,12 @@ class Import {
     if (isAppend) await dropStaging(database, jobId)
     return result
   }
+}
+
+function rejectedWarnings(rejected: number): JobWarning[] {
+  if (rejected === 0) return []
+  const message = 'Features of the layer are not in the table: their geometry is not of its type, or cannot be stored.'
+  return [{ code: 'ROWS_REJECTED', message, count: rejected }]
 }
 
 /** Fields, each with the one that holds its text where the conversion keeps it. */

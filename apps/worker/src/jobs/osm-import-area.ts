@@ -25,7 +25,11 @@ import { tableNames } from './osm/names.ts'
 import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
+import { emptyTables } from './empty-tables.ts'
+import { coverageWarnings } from './osm/coverage.ts'
+import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import type { JobContext, Task } from './task.ts'
+import { acceptWarnings } from './warnings.ts'
 
 const SCHEMA = 'public'
 const BATCH_ROWS = 2000
@@ -80,11 +84,16 @@ async function run(
   const { jobId, project } = context
   const aoi = readAoi(input.aoiGeoJson, settings)
   const targets = targetsOf(input, jobId)
-  const { reader, source } = await obtainOsm(input.source, aoi, settings, context)
+  const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
   await createImportTables(project.database, targets)
   const imported = await load(reader, aoi, input, targets, settings.maxNodes, context)
   const tables = await finish(input, aoi, targets, imported, context)
   const origin = { ...source, timestamp: imported.header.timestamp?.toISOString() ?? null }
+  const warnings = acceptWarnings(input.strict, [
+    ...coverageWarnings(coverage),
+    ...emptyTables(tables, (i) => isAskedFor(input.topics, targets[i]!.table)),
+    ...lossWarnings(imported.counts),
+  ])
   const result = {
     tables,
     source: origin,
@@ -92,6 +101,7 @@ async function run(
     licence: OSM_LICENCE,
     counts: imported.counts,
     seconds: Math.round((performance.now() - started) / 100) / 10,
+    warnings,
   }
   const staged = targets.map((target) => target.staged)
   const record = { jobId, task: 'osmImportArea', source: origin, attribution: OSM_ATTRIBUTION, licence: OSM_LICENCE }

@@ -27,7 +27,9 @@ import { findRelease } from './overture/releases.ts'
 import type { Traffic } from './overture/remote-file.ts'
 import { multiFamilies, shapeOf, tableOf, tablesOf, type TablePlan } from './overture/targets.ts'
 import { OVERTURE_TYPES, typesOf } from './overture/types.ts'
+import { emptyTables } from './empty-tables.ts'
 import type { JobContext, Task } from './task.ts'
+import { acceptWarnings } from './warnings.ts'
 
 const SCHEMA = 'public'
 const TERMS = 'https://docs.overturemaps.org/attribution/'
@@ -238,12 +240,14 @@ class Import {
         srid: 4326,
       })
     }
+    const warnings = acceptWarnings(this.#input.strict, emptyTables(tables))
     const attributions = [...new Set(this.#targets.map(({ table }) => OVERTURE_TYPES[table.type]!.attribution))]
     const result = {
       tables,
       source,
       attribution: attributions.join('; '),
       seconds: Math.round((performance.now() - this.#started) / 100) / 10,
+      warnings,
     }
     const staged = this.#targets.map((target) => target.staged)
     await swapIn(database, jobId, staged, result, async (session) => {

@@ -73,6 +73,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
   app.get(
     '/jobs/:taskName/:job_id',
     {
+      config: { quiet: true },
       schema: {
         ...shared,
         summary: 'Status of a job',

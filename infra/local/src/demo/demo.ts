@@ -47,8 +47,12 @@ export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<v
   await searchScene(stack, keys, home)
   await importTown(stack, keys)
   await archiveTown(stack, keys)
-  if (!process.env['TERRANE_ROUTING_OSM']) await crossTown(stack, keys)
-  if (!process.env['TERRANE_FUNCTIONS_DIR']) await callFunctions(stack, keys, TABLE)
+  if (process.env['TERRANE_ROUTING_OSM'])
+    say('The demo asks for no route: the graph is of TERRANE_ROUTING_OSM, not of the demo town.')
+  else await crossTown(stack, keys)
+  if (process.env['TERRANE_FUNCTIONS_DIR'])
+    say('The demo calls no function: those of TERRANE_FUNCTIONS_DIR are served.')
+  else await callFunctions(stack, keys, TABLE)
 }
 
 /** Makes the scene and its embeddings, asks similarity_search, draws what it found. */

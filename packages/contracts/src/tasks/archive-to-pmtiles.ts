@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { ProjectTarget } from '../project-target.ts'
+import { strict } from '../warnings.ts'
 
 const zoom = () => Type.Integer({ minimum: 0, maximum: 18 })
 
@@ -44,6 +45,7 @@ export const ArchiveToPmtiles = Type.Object(
         description: 'Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.',
       }),
     ),
+    strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
   { additionalProperties: false, title: 'ArchiveToPmtiles' },

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { strict } from '../warnings.ts'
 import { FeatureSource } from './osm-import-area.ts'
 
 const resolution = () => Type.Integer({ minimum: 0, maximum: 15, description: 'H3 resolution.' })
@@ -113,6 +114,7 @@ export const CreateSraiEmbeddings = Type.Object(
         description: 'Not available: hex2vec is trained in the job. Only null is accepted.',
       }),
     ),
+    strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
   { additionalProperties: false, title: 'CreateSraiEmbeddings' },

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { strict } from '../warnings.ts'
 
 /** What can be imported; `all` is every feature, by geometry, in the tables points, lines and multipolygons. */
 export const OSM_TOPICS = [
@@ -85,6 +86,7 @@ export const OsmImportArea = Type.Object(
         description: 'Cut features at the border of the area, instead of keeping them whole.',
       }),
     ),
+    strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
   { additionalProperties: false, title: 'OsmImportArea' },

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { aoiGeoJson } from '../aoi.ts'
 import { identifier } from '../identifiers.ts'
 import { ProjectTarget } from '../project-target.ts'
+import { strict } from '../warnings.ts'
 
 const OVERTURE_TOPICS = ['buildings', 'places', 'transportation', 'base', 'divisions', 'addresses'] as const
 
@@ -50,6 +51,7 @@ export const OvertureImportArea = Type.Object(
         description: 'An Overture release that is still published; the latest when absent.',
       }),
     ),
+    strict: strict(),
     projectTarget: Type.Optional(ProjectTarget),
   },
   { additionalProperties: false, title: 'OvertureImportArea' },

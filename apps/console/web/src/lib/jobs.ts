@@ -34,6 +34,32 @@ export function jobState(job: Job): 'pending' | 'running' | 'success' | 'failed'
   return job.status === 'failed' && job.error?.code === 'cancelled' ? 'cancelled' : job.status
 }
 
+/** What a job that ended well lost, left out or did not find. */
+export interface JobWarning {
+  readonly code: string
+  readonly message: string
+  readonly count?: number
+  readonly examples?: readonly unknown[]
+}
+
+/** The warnings of a job's result, and one of the page's own where a job made tables without any row and says nothing. */
+export function jobWarnings({ status, result }: Job): readonly JobWarning[] {
+  if (status !== 'success' || result === null) return []
+  const told = Array.isArray(result['warnings']) ? (result['warnings'] as JobWarning[]) : []
+  return told.length === 0 && madeNothing(result) ? [NOTHING_MADE] : told
+}
+
+const NOTHING_MADE: JobWarning = {
+  code: 'NOTHING_MADE',
+  message: 'It made no row: nothing of the source lies in the area, or fits what was asked for.',
+}
+
+function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boolean {
+  if (Array.isArray(tables) && tables.length > 0)
+    return tables.every((table) => (table as { rows?: number }).rows === 0)
+  return rows === 0
+}
+
 /** What a job is about, in a few words. */
 export function jobSubject(job: Job): string {
   const { input } = job

@@ -15,7 +15,8 @@ import { mapColors } from './colors.ts'
 import { graticule, type Box } from './graticule.ts'
 
 setWorkerUrl(workerUrl)
-const archives = new Protocol()
+// With their metadata: the attribution that an archive carries is shown.
+const archives = new Protocol({ metadata: true })
 addProtocol('pmtiles', archives.tile)
 
 /** Labels are drawn with the page's own font: no glyphs are fetched from anywhere. */
@@ -50,7 +51,8 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   map.touchZoomRotate.disableRotation()
   map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
   map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
-  map.addControl(new AttributionControl({ compact: true }), 'bottom-right')
+  // Never folded: licences ask for it to be seen.
+  map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
   const drawGraticule = () => {
     const bounds = map.getBounds()
     const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]

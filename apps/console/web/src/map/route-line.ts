@@ -4,12 +4,15 @@ import { mapColors } from './colors.ts'
 /** The lowest of the map's layers that lie on top of archives. */
 export const FIRST_ROUTE_LAYER = 'route-casing'
 
+const OSM_ATTRIBUTION = '© <a href="https://www.openstreetmap.org/copyright">OpenStreetMap contributors</a>'
+
 /** Prepares a map for a route, or brings it into another theme. */
 export function addRouteLayers(map: MapLibreMap, dark: boolean): void {
   const { accent, casing } = mapColors(dark)
   if (!map.getSource('route')) {
     const data: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
-    map.addSource('route', { type: 'geojson', data })
+    // Every graph is built from OpenStreetMap's data.
+    map.addSource('route', { type: 'geojson', data, attribution: OSM_ATTRIBUTION })
     map.addSource('maneuver', { type: 'geojson', data })
     const layout = { 'line-cap': 'round', 'line-join': 'round' } as const
     map.addLayer({ id: 'route-casing', type: 'line', source: 'route', layout, paint: { 'line-width': 9 } })

@@ -30,7 +30,11 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
 }
 
-export function showTiles(map: MapLibreMap, tiles: readonly Tile[]): void {
+/** Draws the outlines of a table's tiles; `attribution` is what its source wants said. */
+export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution: string | null = null): void {
+  const source = map.getSource<GeoJSONSource>('tiles')
+  // The control reads it when the data of the source change.
+  if (source) source.attribution = attribution ?? ''
   setFeatures(
     map,
     'tiles',

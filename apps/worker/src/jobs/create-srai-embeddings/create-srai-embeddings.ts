@@ -1,4 +1,4 @@
-import { CreateSraiEmbeddings, type EmbeddingsResult } from '@terrane/contracts'
+import { CreateSraiEmbeddings, type EmbeddingsResult, type JobWarning } from '@terrane/contracts'
 import { readAoi, type Aoi } from '@terrane/core'
 import {
   embedderModelName,
@@ -115,7 +115,7 @@ class SraiRun {
     features: ObtainedFeatures,
     area: { readonly aoi: Aoi; readonly place: Place | null },
   ): Promise<EmbeddingsResult> {
-    const { tableName, upload } = this.#request
+    const { tableName, upload, strict } = this.#request
     const { summary } = run
     if (summary.features === 0) throw nothingCounted({ cells: summary.cells })
     const warnings = [...features.warnings, ...warningsOf(summary)]
@@ -123,6 +123,7 @@ class SraiRun {
       tableName,
       shape: { kind: 'h3', dims: summary.dims },
       upload,
+      strict,
       metadata: this.#metadata(summary, features, area, warnings),
     })
     await this.#watch.time('load', this.#load(run.batches(), summary, output))
@@ -139,7 +140,7 @@ class SraiRun {
     await output.flush()
   }
 
-  #publication(summary: RegionSummary, features: ObtainedFeatures, warnings: readonly string[]): Publication {
+  #publication(summary: RegionSummary, features: ObtainedFeatures, warnings: readonly JobWarning[]): Publication {
     const { embedder, owner } = this.#request
     const { origin, attribution, licence, timestamp } = features
     const id = embedderModelName(embedder)
@@ -197,7 +198,7 @@ class SraiRun {
     summary: RegionSummary,
     { origin, attribution, licence, timestamp }: ObtainedFeatures,
     { aoi, place }: { readonly aoi: Aoi; readonly place: Place | null },
-    warnings: readonly string[],
+    warnings: readonly JobWarning[],
   ): Record<string, unknown> {
     const { embedder, filterSent, resolution } = this.#request
     return {
@@ -228,15 +229,18 @@ function metricOf({ dims }: RegionSummary): 'cosine' | 'l2' {
 }
 
 /** What a person should know who searches the table by cosine. */
-function warningsOf({ cells, dims, zeroVectors }: RegionSummary): string[] {
-  const warnings: string[] = []
+function warningsOf({ cells, dims, zeroVectors }: RegionSummary): JobWarning[] {
+  const warnings: JobWarning[] = []
   if (dims === 1) {
-    warnings.push('The embeddings have one dimension: their cosine is always 1. Compare their values (metric l2).')
+    const message = 'The embeddings have one dimension: their cosine is always 1. Compare their values (metric l2).'
+    warnings.push({ code: 'ONE_DIMENSION', message })
   } else if (dims < 4) {
-    warnings.push(`The embeddings have only ${dims} dimensions: many cells look alike by cosine.`)
+    const message = `The embeddings have only ${dims} dimensions: many cells look alike by cosine.`
+    warnings.push({ code: 'FEW_DIMENSIONS', message })
   }
   if (zeroVectors > 0) {
-    warnings.push(`${zeroVectors} of ${cells} cells have no feature: their vectors are zero, and no search finds them.`)
+    const message = `${zeroVectors} of ${cells} cells have no feature: their vectors are zero, and no search finds them.`
+    warnings.push({ code: 'CELLS_WITHOUT_FEATURES', message, count: zeroVectors })
   }
   return warnings
 }

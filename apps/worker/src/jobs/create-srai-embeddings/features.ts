@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { FeatureSource as RequestedSource } from '@terrane/contracts'
+import type { FeatureSource as RequestedSource, JobWarning } from '@terrane/contracts'
 import type { Aoi } from '@terrane/core'
 import { filterTags, type FeatureSource, type OsmFilter } from '@terrane/embeddings/srai'
+import { coverageWarnings } from '../osm/coverage.ts'
 import { OSM_ATTRIBUTION, OSM_LICENCE } from '../osm/licence.ts'
 import { checkOsmSource, obtainOsm } from '../osm/obtain.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
@@ -18,7 +19,7 @@ export interface ObtainedFeatures {
   readonly licence: string
   /** Of the map, RFC 3339; null when it is not known. */
   readonly timestamp: string | null
-  readonly warnings: readonly string[]
+  readonly warnings: readonly JobWarning[]
 }
 
 /**
@@ -45,7 +46,7 @@ export async function obtainFeatures(
   context: JobContext,
 ): Promise<ObtainedFeatures> {
   if (requested?.kind === 'tables') return fromTables(requested.prefix, aoi, filter, context)
-  const { reader, path, source: origin } = await obtainOsm(requested, aoi, settings, context)
+  const { reader, path, source: origin, coverage } = await obtainOsm(requested, aoi, settings, context)
   const { timestamp } = await reader.header(context.signal)
   const options: OsmFeatureOptions = { path, area: aoi.given, filter, maxNodes: settings.maxNodes }
   return {
@@ -54,7 +55,7 @@ export async function obtainFeatures(
     attribution: OSM_ATTRIBUTION,
     licence: OSM_LICENCE,
     timestamp: timestamp?.toISOString() ?? null,
-    warnings: [],
+    warnings: coverageWarnings(coverage),
   }
 }
 
@@ -75,7 +76,12 @@ async function fromTables(prefix: string, aoi: Aoi, filter: OsmFilter, context: 
     timestamp: timestamps.toSorted()[0] ?? null,
     warnings: holdEverything(tables)
       ? []
-      : [`Only what the tables of ${prefix} hold is counted: features of other topics were not imported.`],
+      : [
+          {
+            code: 'TOPICS_NOT_IMPORTED',
+            message: `Only what the tables of ${prefix} hold is counted: features of other topics were not imported.`,
+          },
+        ],
   }
 }
 

@@ -24,6 +24,7 @@ export interface SraiRequest {
   readonly embedder: CompleteEmbedder
   readonly source: FeatureSource | undefined
   readonly upload: boolean
+  readonly strict: boolean
   readonly owner: string | null
 }
 
@@ -73,6 +74,7 @@ export function readRequest(body: CreateSraiEmbeddings): SraiRequest {
     embedder: readEmbedder(embedder?.value ?? DEFAULT_EMBEDDER),
     source: body.source,
     upload: body.uploadArtifactsToStorage ?? false,
+    strict: body.strict ?? false,
     owner: body.ownerUuid ?? null,
   }
   checkEmbedding(request)

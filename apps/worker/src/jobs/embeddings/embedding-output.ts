@@ -15,6 +15,7 @@ import {
 } from '@terrane/database'
 import type { StacItemRequest } from '@terrane/embeddings'
 import type { JobContext, Project } from '../task.ts'
+import { acceptWarnings } from '../warnings.ts'
 import { openArtifact, uploadArtifacts, type ArtifactFile, type UploadedArtifacts } from './artifacts.ts'
 import { reservedName } from './errors.ts'
 import { Extent, type PlacedRow } from './rows.ts'
@@ -25,6 +26,8 @@ export interface OutputOptions {
   readonly shape: EmbeddingTableShape
   /** Make a GeoParquet file and a STAC item, too. */
   readonly upload: boolean
+  /** A warning in the result fails the job. */
+  readonly strict: boolean
   /** What the catalogue and the GeoParquet file say of the making. */
   readonly metadata: Readonly<Record<string, unknown>>
 }
@@ -109,6 +112,7 @@ export class EmbeddingOutput implements AsyncDisposable {
     const { database } = project
     const { bbox } = this.#extent
     await this.flush()
+    acceptWarnings(this.#options.strict, result.warnings ?? [])
     this.#step('index', 'building the indexes')
     const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
     const approximateIndex = await watch.time('index', indexing)

@@ -46,6 +46,21 @@ test('rows are the same wherever chunks end', () => {
   }
 })
 
+test('names of columns made of quotes take no time that grows with them', () => {
+  const name = '","'.repeat(20_000)
+  const quoted = `"${name.replaceAll('"', '""')}"`
+  const header = [
+    `ALTER TABLE "layer" ADD COLUMN ${quoted} numeric(10,2);`,
+    `COPY "layer" (${quoted}, "other") FROM STDIN;`,
+  ]
+  const { reader } = read(Buffer.from([...header, '1\t2', '\\.', 'COMMIT;\n'].join('\n')), 1_000_000)
+  reader.end()
+  expect(reader.header?.columns).toEqual([
+    { name, type: 'float8' },
+    { name: 'other', type: 'text' },
+  ])
+})
+
 test('a row of many megabytes among small ones comes whole', () => {
   const long = 'x'.repeat(20_000_000)
   const dump = Buffer.from([...HEADER, ...ROWS, `\t${long}\t7`, ROWS[0], '\\.\n'].join('\n'))

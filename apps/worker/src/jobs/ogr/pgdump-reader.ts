@@ -138,6 +138,11 @@ class LineBuffer {
   }
 }
 
+/** A quoted name; what repeats in it begins with different characters, so it is found in linear time. */
+const QUOTED_NAME = /"[^"]*(?:""[^"]*)*"/
+/** What stands between the table and the name of a column that is added. */
+const ADDED = ' ADD COLUMN "'
+
 function headerOf(statements: readonly string[], copy: string): DumpHeader {
   const types = new Map<string, string>()
   let srid = 0
@@ -145,8 +150,11 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
   let dimensions = 2
   let hasGeometry = false
   for (const statement of statements) {
-    const added = /^ALTER TABLE .*? ADD COLUMN ("(?:[^"]|"")*") (.*);$/.exec(statement)
-    if (added) types.set(unquoted(added[1]!), added[2]!)
+    const added = statement.startsWith('ALTER TABLE ') ? statement.indexOf(ADDED) : -1
+    if (added >= 0) {
+      const column = QUOTED_NAME.exec(statement.slice(added + ADDED.length - 1))![0]
+      types.set(unquoted(column), statement.slice(added + ADDED.length + column.length, -1))
+    }
     const geometry = /^SELECT AddGeometryColumn\(.*,(-?\d+),'(\w+)',(\d+)\);$/.exec(statement)
     if (!geometry) continue
     hasGeometry = true
@@ -154,9 +162,10 @@ function headerOf(statements: readonly string[], copy: string): DumpHeader {
     geometryType = geometry[2]!
     dimensions = Number(geometry[3])
   }
-  const list = /\(((?:"(?:[^"]|"")*"(?:, )?)*)\) FROM STDIN;$/.exec(copy)?.[1]
-  if (list === undefined) throw conversionFailed({ reason: 'the conversion names no columns' })
-  const names = [...list.matchAll(/"(?:[^"]|"")*"/g)].map(([name]) => unquoted(name))
+  // The name of the table is ours and has no parentheses; names of columns are the file's and have what they like.
+  const list = copy.indexOf('(')
+  if (list < 0 || !copy.endsWith(') FROM STDIN;')) throw conversionFailed({ reason: 'the conversion names no columns' })
+  const names = [...copy.slice(list).matchAll(new RegExp(QUOTED_NAME, 'g'))].map(([name]) => unquoted(name))
   // Geometry stands before the attributes; one that has the same name all the same comes later.
   const geometryAt = hasGeometry ? names.indexOf(GEOMETRY_NAME) : -1
   const columns = names.filter((_, i) => i !== geometryAt).map((name) => ({ name, type: typeOf(types.get(name)) }))
@@ -177,10 +186,9 @@ const RENAMED: Readonly<Record<string, string>> = {
 }
 
 function typeOf(sqlType = 'varchar'): string {
-  const bare = sqlType
-    .replace(/\s*\(.*\)/, '')
-    .trim()
-    .toLowerCase()
+  // Without what stands in parentheses, `numeric(10,2)`.
+  const [name = '', tail = ''] = sqlType.split('(', 2)
+  const bare = (name + (tail.split(')')[1] ?? '')).trim().toLowerCase()
   return RENAMED[bare] ?? (KEPT.test(bare) ? bare : 'text')
 }
 

@@ -1,4 +1,4 @@
-import { defineError } from '@terrane/core'
+import { defineError, type Bbox } from '@terrane/core'
 
 export const tableNameTooLong = defineError(
   'TABLE_NAME_TOO_LONG',
@@ -26,6 +26,22 @@ export const defaultFileMissing = defineError(
   () => 'The extract that this worker imports from is not there',
   () => ({ hint: 'Name a source in the request, or let the operator correct TERRANE_OSM_SOURCE.' }),
 )
+
+export const sourceOutsideArea = defineError(
+  'SOURCE_OUTSIDE_AREA',
+  'invalid',
+  (f: { extent: Bbox; area: readonly Bbox[]; others: readonly string[] }) =>
+    `The source holds nothing of the area: it covers ${boxText(f.extent)}, the area is ${f.area.map(boxText).join(' and ')}`,
+  (f) => ({
+    hint: `Name a source that covers the area: ${f.others.join(', ')}, or the file or URL of an extract.`,
+    errors: [{ path: '/source', message: 'must cover the area' }],
+  }),
+)
+
+/** West, south, east, north, as people write them. */
+function boxText(box: Bbox): string {
+  return `[${box.map((degrees) => Number(degrees.toFixed(4))).join(', ')}]`
+}
 
 export const overpassOff = defineError(
   'OVERPASS_OFF',

@@ -1,18 +1,29 @@
 import { link, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { OsmSource } from '@terrane/contracts'
-import type { Aoi } from '@terrane/core'
+import type { Aoi, Bbox } from '@terrane/core'
 import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
-import { downloadToFile } from '@terrane/service'
+import { downloadToFile, splitList } from '@terrane/service'
 import { findUnderRoots } from '../data-roots.ts'
 import type { JobContext } from '../task.ts'
 import { cachedDownload, type CacheOptions } from './cached-download.ts'
-import { areaTooLargeForOverpass, defaultFileMissing, fileNotReachable, overpassFailed, overpassOff } from './errors.ts'
+import { coverageOf, statedExtent, type Coverage } from './coverage.ts'
+import {
+  areaTooLargeForOverpass,
+  defaultFileMissing,
+  fileNotReachable,
+  overpassFailed,
+  overpassOff,
+  sourceOutsideArea,
+} from './errors.ts'
 import { findExtract } from './geofabrik.ts'
 
 /** Where data may come from, by the operator's word. */
 export interface OsmSourceSettings {
-  /** What is used when the request names no source: `geofabrik`, `overpass`, a file or a URL. */
+  /**
+   * What is used when the request names no source: `geofabrik`, `overpass`, files and URLs, separated by commas; the first
+   * one whose extent meets the area.
+   */
   readonly defaultSource: string
   readonly geofabrikUrl: string
   /** Empty when no Overpass server may be asked. */
@@ -28,6 +39,7 @@ export interface ObtainedOsm {
   readonly reader: OsmReader
   /** Where the file lies until the job ends. */
   readonly path: string
+  readonly coverage: Coverage
   readonly source: Readonly<Record<string, unknown>>
 }
 
@@ -41,15 +53,14 @@ const EXTRACT_MAX_AGE_MS = 3_600_000
  * Refuses a source that cannot work, before a job is queued for it.
  *
  * @param aoi null when it is not known yet
- * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS
+ * @throws FILE_NOT_REACHABLE, OSM_SOURCE_MISSING, OVERPASS_OFF, AOI_TOO_LARGE_FOR_OVERPASS, SOURCE_OUTSIDE_AREA
  */
 export async function checkOsmSource(
   source: OsmSource | undefined,
   aoi: Aoi | null,
   settings: OsmSourceSettings,
 ): Promise<void> {
-  const asked = source ?? defaultSource(settings.defaultSource)
-  if (asked.kind === 'file') await findFile(asked.path, source !== undefined, settings)
+  const asked = await chooseSource(source, aoi, settings)
   if (asked.kind !== 'overpass') return
   if (settings.overpassUrl === '') throw overpassOff()
   if (aoi && aoi.areaKm2 > OVERPASS_MAX_KM2) {
@@ -69,6 +80,21 @@ export async function obtainOsm(
   context: Pick<JobContext, 'fetch' | 'signal' | 'workdir' | 'progress'>,
 ): Promise<ObtainedOsm> {
   await checkOsmSource(source, aoi, settings)
+  const opened = await download(source, aoi, settings, context)
+  const extent = await statedExtent(opened.reader, Number(opened.source['bytes']), context.signal)
+  const coverage = coverageOf(extent, aoi)
+  if (coverage === 'outside') throw outside(extent!, aoi, settings)
+  return { ...opened, coverage }
+}
+
+type Opened = Omit<ObtainedOsm, 'coverage'>
+
+async function download(
+  source: OsmSource | undefined,
+  aoi: Aoi,
+  settings: OsmSourceSettings,
+  context: Pick<JobContext, 'fetch' | 'signal' | 'workdir' | 'progress'>,
+): Promise<Opened> {
   const { signal, workdir } = context
   const target = join(workdir, 'source.osm')
   const onBytes = (done: number, total: number | null) =>
@@ -82,7 +108,7 @@ export async function obtainOsm(
     maxAgeMs: EXTRACT_MAX_AGE_MS,
     onBytes,
   }
-  const asked = source ?? defaultSource(settings.defaultSource)
+  const asked = await chooseSource(source, aoi, settings)
   switch (asked.kind) {
     case 'file': {
       const path = await findFile(asked.path, source !== undefined, settings)
@@ -129,11 +155,7 @@ export async function obtainOsm(
   }
 }
 
-async function open(
-  path: string,
-  source: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<ObtainedOsm> {
+async function open(path: string, source: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Opened> {
   return { reader: await openOsm(await fileSource(path), signal), path, source }
 }
 
@@ -150,6 +172,43 @@ async function findFile(path: string, ofCaller: boolean, settings: OsmSourceSett
   )
   if (!isFile) throw defaultFileMissing()
   return path
+}
+
+/**
+ * The source that was asked for, or the first of the defaults that meets the area. What is no file here is taken at its
+ * word: it is known only when it has been fetched.
+ */
+async function chooseSource(
+  source: OsmSource | undefined,
+  aoi: Aoi | null,
+  settings: OsmSourceSettings,
+): Promise<OsmSource> {
+  const candidates = source ? [source] : splitList(settings.defaultSource).map(defaultSource)
+  let missed: Bbox | null = null
+  for (const candidate of candidates) {
+    if (candidate.kind !== 'file') return candidate
+    const path = await findFile(candidate.path, source !== undefined, settings)
+    const extent = aoi && (await extentOf(path))
+    if (!aoi || coverageOf(extent, aoi) !== 'outside') return candidate
+    missed ??= extent
+  }
+  throw outside(missed!, aoi!, settings)
+}
+
+/** What a file says of its extent. What is wrong with a file, the job says. */
+async function extentOf(path: string): Promise<Bbox | null> {
+  try {
+    const { size } = await stat(path)
+    return await statedExtent(await openOsm(await fileSource(path)), size)
+  } catch {
+    return null
+  }
+}
+
+function outside(extent: Bbox, aoi: Aoi, settings: OsmSourceSettings): Error {
+  const others = ['{"kind":"geofabrik"}']
+  if (settings.overpassUrl !== '' && aoi.areaKm2 <= OVERPASS_MAX_KM2) others.push('{"kind":"overpass"}')
+  return sourceOutsideArea({ extent, area: aoi.boxes, others })
 }
 
 function defaultSource(text: string): OsmSource {

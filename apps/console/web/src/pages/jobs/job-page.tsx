@@ -4,7 +4,7 @@ import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basi
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatClock, formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
-import { cancelJob, jobSeconds, jobState, jobSubject, type Job } from '../../lib/jobs.ts'
+import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
@@ -49,10 +49,12 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
                 {job.cancel_requested ? 'Stopping …' : 'Cancel'}
               </button>
             )}
-            <Link class="button" href={`/p/${project.ref}/new/${job.taskName}?again=${job.job_id}`}>
-              <Icon name="play" size={14} />
-              Run again
-            </Link>
+            {job.terminal && (
+              <Link class="button" href={`/p/${project.ref}/new/${job.taskName}?again=${job.job_id}`}>
+                <Icon name="play" size={14} />
+                Run again
+              </Link>
+            )}
           </div>
         </div>
         <p class="dim">{taskLabel(job.taskName)}</p>
@@ -60,6 +62,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
       {refused && <ProblemNotice problem={refused} />}
       {!job.terminal && <JobProgress job={job} />}
       {job.error && <JobFailure job={job} />}
+      <JobWarnings job={job} />
       <div class="columns">
         <div class="stack">
           {job.result && (
@@ -105,7 +108,7 @@ function JobProgress({ job }: { job: Job }): JSX.Element {
       <div class="row">
         <span>
           {job.status === 'pending' ? 'Waiting for a worker' : (progress?.message ?? 'Starting')}
-          {progress?.phase && <code class="faint"> {progress.phase}</code>}
+          {progress?.phase && progress.phase !== progress.message && <code class="faint"> {progress.phase}</code>}
         </span>
         <strong class="nums">{percent === null ? '' : `${percent.toFixed(0)} %`}</strong>
       </div>
@@ -125,13 +128,40 @@ function JobFailure({ job }: { job: Job }): JSX.Element {
     <div class={`notice ${cancelled ? 'warn' : 'error'}`} role={cancelled ? 'status' : 'alert'}>
       <Icon name="alert" />
       <div>
-        <strong>{error?.message}</strong> <code class="faint">{error?.code}</code>
+        <strong>{cancelled ? 'It was cancelled.' : error?.message}</strong>{' '}
+        {!cancelled && <code class="faint">{error?.code}</code>}
         {error?.hint && <p class="hint">{error.hint}</p>}
         {error?.details && <p class="hint small">{error.details}</p>}
         {error?.retryable && !cancelled && <p class="hint">The same request may succeed later without a change.</p>}
       </div>
     </div>
   )
+}
+
+/** Each thing that the job lost, left out or did not find. */
+function JobWarnings({ job }: { job: Job }): JSX.Element | null {
+  const warnings = jobWarnings(job)
+  if (warnings.length === 0) return null
+  return (
+    <div class="notice warn" role="status">
+      <Icon name="alert" />
+      <ul class="warnings">
+        {warnings.map(({ code, message, count, examples }) => (
+          <li key={code + message}>
+            <strong>{message}</strong> <code class="faint">{code}</code>
+            {count !== undefined && <span class="small dim nums"> {formatNumber(count)} times</span>}
+            {examples && examples.length > 0 && (
+              <p class="hint small">For example {examples.slice(0, 3).map(example).join('; ')}</p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function example(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function JobTimes({ job }: { job: Job }): JSX.Element {
@@ -163,10 +193,14 @@ function JobTimes({ job }: { job: Job }): JSX.Element {
   )
 }
 
+function endOf(job: Job): string {
+  if (jobState(job) === 'cancelled') return 'Cancelled'
+  if (job.status !== 'success') return job.error?.message ?? 'Failed'
+  return jobWarnings(job).length > 0 ? 'Ended with warnings' : 'Done'
+}
+
 function JobActivity({ job, activity }: { job: Job; activity: readonly Activity[] }): JSX.Element | null {
-  const end = job.finished_at
-    ? [{ at: job.finished_at, text: job.status === 'success' ? 'Done' : (job.error?.message ?? 'Failed') }]
-    : []
+  const end = job.finished_at ? [{ at: job.finished_at, text: endOf(job) }] : []
   const start = job.started_at ? [{ at: job.started_at, text: 'Started' }] : []
   const lines = [{ at: job.created_at, text: 'Submitted' }, ...start, ...activity, ...end]
   return (
@@ -178,7 +212,10 @@ function JobActivity({ job, activity }: { job: Job; activity: readonly Activity[
         {lines.map(({ at, text }, i) => {
           const last = end.length > 0 && i === lines.length - 1
           return (
-            <li key={`${at} ${text}`} class={last ? (job.status === 'success' ? 'good' : 'bad') : ''}>
+            <li
+              key={`${at} ${text}`}
+              class={last ? (job.status !== 'success' ? 'bad' : jobWarnings(job).length > 0 ? 'warned' : 'good') : ''}
+            >
               <time dateTime={at}>{formatClock(at)}</time>
               <span>{text}</span>
             </li>

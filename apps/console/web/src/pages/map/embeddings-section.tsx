@@ -82,7 +82,7 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
   }, [map, table])
   useEffect(() => {
     if (!map) return
-    showTiles(map, tiles.value ?? [])
+    showTiles(map, tiles.value ?? [], entry.attribution)
     return () => {
       if (map.style) showTiles(map, [])
     }

@@ -1,0 +1,23 @@
+import { Type, type Static } from 'typebox'
+
+/** One thing that a person should know of a job that ended well: what it did not make, and what it lost, by reason. */
+export const JobWarning = Type.Object({
+  code: Type.String({ description: 'Upper case, stable.' }),
+  message: Type.String(),
+  count: Type.Optional(Type.Integer({ minimum: 0, description: 'How many rows, features or values it is about.' })),
+  examples: Type.Optional(
+    Type.Array(Type.Union([Type.Integer(), Type.String()]), {
+      maxItems: 10,
+      description: 'The first of them: row numbers from 1, or names.',
+    }),
+  ),
+})
+export type JobWarning = Static<typeof JobWarning>
+
+/** The field `strict` of a task's body. */
+export const strict = () =>
+  Type.Optional(
+    Type.Boolean({
+      description: 'Whatever would be a warning in the result fails the job instead; false when absent.',
+    }),
+  )
