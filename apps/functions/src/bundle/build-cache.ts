@@ -131,18 +131,22 @@ async function namesBeside(folder: string, inputs: readonly string[]): Promise<s
   const configs = new Set(denoJsonFiles(folder))
   for (const input of inputs) {
     if (configs.has(input)) continue
-    const at = input.lastIndexOf(`${join('/', 'node_modules', '/')}`)
+    const at = input.lastIndexOf('/node_modules/')
     if (at < 0) folders.add(dirname(input))
     else packages.add(input.slice(0, at + '/node_modules'.length))
   }
   folders.add(folder)
   const hash = createHash('sha256')
   for (const place of [...folders].toSorted()) {
-    const names = await readdir(place).catch(() => [])
-    hash.update(JSON.stringify([place, names.toSorted()]))
+    const names: string[] = await readdir(place).catch(() => [])
+    hash.update(JSON.stringify([place, names.toSorted(byText)]))
   }
   for (const place of [...packages].toSorted())
     for (const name of ['.package-lock.json', '.modules.yaml', '.yarn-state.yml'])
       hash.update(`${basename(place)} ${await hashOfFile(join(place, name))}`)
   return hash.digest('hex')
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

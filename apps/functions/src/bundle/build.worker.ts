@@ -18,7 +18,7 @@ for await (const { header, payload } of readFrames(process.stdin, MAX_JOB_BYTES)
     const { cause } = error as { cause?: BundleFailure }
     if (problems) write({ problems, missing: cause?.missing ?? [] }, new Uint8Array())
     else {
-      write({ broken: String((error as Error).message).slice(0, MAX_PROBLEM_CHARS) }, new Uint8Array())
+      write({ broken: (error as Error).message.slice(0, MAX_PROBLEM_CHARS) }, new Uint8Array())
       break
     }
   }

@@ -102,7 +102,7 @@ export class FolderSource implements AsyncDisposable {
     this.#closed = true
     this.#watcher[Symbol.dispose]()
     await this.#scanning
-    await Promise.all([...this.#folders.values()].map(({ settling }) => settling))
+    for (const { settling } of this.#folders.values()) await settling
   }
 
   #changed(path: string): void {
@@ -270,11 +270,12 @@ export class FolderSource implements AsyncDisposable {
       return null
     }
     const isWanted = () => this.#folders.get(name) === folder
+    const policyFile = join(folder.home, 'function.json')
+    const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))
     const version = await store.use(project.ref, digest, async () => {
       const facts = { project: project.ref, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
       if (!isWanted()) return null
-      const govern = (live: FunctionVersion) => admitting(live, readAdmission(join(folder.home, 'function.json')))
       await functions.install(added, { govern })
       return added
     })

@@ -46,8 +46,8 @@ export function fixedInputs(folder: string): string[] {
 export function packagePlaces(folder: string, missing: readonly string[]): string[] {
   const places: string[] = []
   for (let at = folder, above = ''; at !== above && places.length < 400; above = at, at = dirname(at)) {
-    for (const name of ['.package-lock.json', '.modules.yaml', ...missing.map((name) => join(name, 'package.json'))])
-      places.push(join(at, 'node_modules', name))
+    for (const file of ['.package-lock.json', '.modules.yaml']) places.push(join(at, 'node_modules', file))
+    for (const name of missing) places.push(join(at, 'node_modules', name, 'package.json'))
   }
   return places
 }

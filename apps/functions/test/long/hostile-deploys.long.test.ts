@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { startApp, type TestApp } from '../support/app.ts'
 import { HOSTILE_DEPLOYS, deployHostile } from '../support/hostile-deploys.ts'
@@ -15,4 +15,6 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-test.each(Object.keys(HOSTILE_DEPLOYS))('%s', (name) => deployHostile(app, name))
+test.each(Object.keys(HOSTILE_DEPLOYS))('%s', async (name) => {
+  expect(await deployHostile(app, name)).toBeNull()
+})
