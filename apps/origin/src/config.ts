@@ -29,6 +29,16 @@ export const Env = Type.Object({
   }),
   ...AwsEnv,
   TERRANE_STORAGE_MAX_BYTES: Type.Integer({ default: 5_368_709_120, minimum: 1, description: 'Largest object.' }),
+  TERRANE_DATA_ROOTS: List(
+    'Folders where the sources of embeddings tables lie, comma-separated; the service role sees them as pictures.',
+  ),
+  TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) of such sources that may be private, comma-separated.'),
+  TERRANE_TILE_THREADS: Type.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 64,
+    description: 'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
+  }),
   TERRANE_REST_SCHEMAS: List('Schemas that /rest/v1 exposes; the first is the default.', 'public,geoembeddings'),
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({
     default: 30_000,

@@ -102,7 +102,8 @@ function whyNoAffine({ groundControlPoints }: RasterInfo): string {
     : 'no transform is stored, or one that has no inverse'
 }
 
-function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
+/** The definition of the CRS that a raster names. @throws NO_GEOREFERENCE, UNSUPPORTED_CRS */
+export function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   if (epsg === null && crsName === null) throw noGeoreference({ why: 'no coordinate reference system is stored' })
   if (epsg === null) throw unsupportedCrs({ crs: `"${crsName}", which has no EPSG code,` })
   const crs = catalogue.find(epsg)
