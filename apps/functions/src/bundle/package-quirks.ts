@@ -9,18 +9,25 @@ export function packageQuirks(): Plugin {
   return {
     name: 'package quirks',
     setup(build) {
-      build.onLoad({ filter: /[\\/]node_modules[\\/]pdfkit[\\/]js[\\/].*\.m?js$/ }, async ({ path }) => ({
-        contents: withPlainRequire(await readFile(path, 'utf8')),
-      }))
+      build.onLoad({ filter: /[\\/]pdfkit[\\/]js[\\/]/ }, async ({ path }) => {
+        if (!path.endsWith('.js') && !path.endsWith('.mjs')) return null
+        return { contents: withPlainRequire(await readFile(path, 'utf8')) }
+      })
     },
   }
 }
 
+const MADE = 'createRequire(import.meta.url)'
+
 /** Renames calls of a made `require` with a literal argument, so that the bundler sees them. */
 export function withPlainRequire(code: string): string {
-  const made = /\b(?:const|let|var)\s+([\w$]+)\s*=\s*createRequire\(\s*import\.meta\.url\s*\)/.exec(code)?.[1]
-  if (made === undefined || made === 'require') return code
-  return code.replaceAll(/([\w$]+)(\(\s*(['"])[^'"\n]+\3\s*\))/g, (whole, name: string, call: string) =>
-    name === made ? `require${call}` : whole,
-  )
+  const at = code.indexOf(MADE)
+  const name = at < 0 ? undefined : /([\w$]{1,64}) {0,2}= {0,2}$/.exec(code.slice(Math.max(0, at - 80), at))?.[1]
+  if (name === undefined || name === 'require') return code
+  let text = code
+  for (const quote of [`'`, `"`]) {
+    const parts = text.split(`${name}(${quote}`)
+    text = parts.reduce((before, after) => `${before}${/[\w$.]$/.test(before) ? name : 'require'}(${quote}${after}`)
+  }
+  return text
 }
