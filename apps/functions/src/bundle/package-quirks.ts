@@ -21,9 +21,11 @@ const MADE = 'createRequire(import.meta.url)'
 
 /** Renames calls of a made `require` with a literal argument, so that the bundler sees them. */
 export function withPlainRequire(code: string): string {
-  const at = code.indexOf(MADE)
-  const name = at < 0 ? undefined : /([\w$]{1,64}) {0,2}= {0,2}$/.exec(code.slice(Math.max(0, at - 80), at))?.[1]
-  if (name === undefined || name === 'require') return code
+  const [before = '', after] = code.split(MADE, 2)
+  // `const name = `, told by its last two words.
+  const [name, equals] = before.slice(-80).trimEnd().split(' ').slice(-2)
+  if (after === undefined || equals !== '=') return code
+  if (name === undefined || name === '' || name === 'require') return code
   let text = code
   for (const quote of [`'`, `"`]) {
     const parts = text.split(`${name}(${quote}`)
