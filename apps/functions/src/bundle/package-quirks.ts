@@ -21,15 +21,15 @@ const MADE = 'createRequire(import.meta.url)'
 
 /** Renames calls of a made `require` with a literal argument, so that the bundler sees them. */
 export function withPlainRequire(code: string): string {
-  const [before = '', after] = code.split(MADE, 2)
+  const [before = '', rest] = code.split(MADE, 2)
   // `const name = `, told by its last two words.
   const [name, equals] = before.slice(-80).trimEnd().split(' ').slice(-2)
-  if (after === undefined || equals !== '=') return code
+  if (rest === undefined || equals !== '=') return code
   if (name === undefined || name === '' || name === 'require') return code
   let text = code
   for (const quote of [`'`, `"`]) {
     const parts = text.split(`${name}(${quote}`)
-    text = parts.reduce((before, after) => `${before}${/[\w$.]$/.test(before) ? name : 'require'}(${quote}${after}`)
+    text = parts.reduce((done, next) => `${done}${/[\w$.]$/.test(done) ? name : 'require'}(${quote}${next}`)
   }
   return text
 }
