@@ -26,12 +26,6 @@ export const noJobYet = defineError(
   (f: { task: string }) => `There is no job of ${f.task} yet`,
 )
 
-export const projectNotFound = defineError(
-  'PROJECT_NOT_FOUND',
-  'not_found',
-  (f: { ref: string }) => `There is no project ${f.ref}`,
-)
-
 export const projectRefMissing = defineError(
   'PROJECT_REF_REQUIRED',
   'invalid',

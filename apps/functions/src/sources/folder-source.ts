@@ -86,15 +86,15 @@ export class FolderSource implements AsyncDisposable {
   }
 
   /** The function, once its first build is done; undefined when there is none or it cannot be built. */
-  find(name: string): Promise<LiveFunction | undefined> | undefined {
-    const settling = this.#folders.get(name)?.settling
-    if (!settling) return undefined
+  find(projectId: string, name: string): Promise<LiveFunction | undefined> | undefined {
     const { functions, project } = this.#options
+    const settling = projectId === project.id ? this.#folders.get(name)?.settling : null
+    if (!settling) return undefined
     const waited = new AbortController()
     const enough = sleep(FIRST_BUILD_MS, undefined, { signal: waited.signal, ref: false }).catch(ignore)
     return Promise.race([settling, enough]).then(() => {
       waited.abort()
-      return functions.get(project.ref, name)
+      return functions.get(project.id, name)
     })
   }
 
@@ -138,7 +138,7 @@ export class FolderSource implements AsyncDisposable {
     const admission = readAdmission(join(home, 'function.json'))
     // What cannot be read now changes nothing: it will be read again once it is still.
     if (!admission) return
-    functions.govern(project.ref, name, (live) => admitting({ ...live, policy: version.policy }, admission))
+    functions.govern(project.id, name, (live) => admitting({ ...live, policy: version.policy }, admission))
   }
 
   /** Looks which functions there are; changes during a look cause one more. */
@@ -167,7 +167,7 @@ export class FolderSource implements AsyncDisposable {
         const folder = { home, realHome: home, fixed, inputs: new Set<string>(), fingerprint: '' }
         const places = packagePlaces(home, [])
         this.#folders.set(name, { ...folder, places, version: null, failed: false, settling: null, again: false })
-        functions.markBroken(project.ref, name)
+        functions.markBroken(project.id, name)
         void this.#settle(name)
       }
     }
@@ -182,7 +182,7 @@ export class FolderSource implements AsyncDisposable {
 
   #withdraw(name: string, folder: Folder | undefined): void {
     const { functions, store, project } = this.#options
-    functions.remove(project.ref, name)
+    functions.remove(project.id, name)
     if (!folder?.version) return
     void store.discard(folder.version, functions)
     folder.version = null
@@ -212,7 +212,7 @@ export class FolderSource implements AsyncDisposable {
       } catch (error) {
         folder.failed = true
         folder.fingerprint = ''
-        if (!folder.version && isWanted()) this.#options.functions.markBroken(this.#options.project.ref, name)
+        if (!folder.version && isWanted()) this.#options.functions.markBroken(this.#options.project.id, name)
         this.#options.onFailed(name, error)
       }
     }
@@ -238,7 +238,7 @@ export class FolderSource implements AsyncDisposable {
     }
     let built: BuiltFolder
     try {
-      built = await buildFolder(home, ceilings, (path) => builder.bundleFolder(project.ref, path))
+      built = await buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
     } catch (error) {
       folder.places = packagePlaces(home, ((error as Error).cause as BundleFailure | undefined)?.missing ?? [])
       this.#watch(name, folder, own)
@@ -272,8 +272,8 @@ export class FolderSource implements AsyncDisposable {
     const isWanted = () => this.#folders.get(name) === folder
     const policyFile = join(folder.home, 'function.json')
     const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))
-    const version = await store.use(project.ref, digest, async () => {
-      const facts = { project: project.ref, name, version: 0, policy: built.policy, env }
+    const version = await store.use(project.id, digest, async () => {
+      const facts = { project: project.id, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
       if (!isWanted()) return null
       await functions.install(added, { govern })
