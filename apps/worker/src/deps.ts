@@ -114,7 +114,10 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
       maxAoiKm2: config.TERRANE_MAX_AOI_KM2,
       workers: config.TERRANE_WORKER_CONCURRENCY,
     },
-    readiness: { database: () => database.query('select 1') },
+    readiness: {
+      database: () => database.query('select 1'),
+      storage: () => storeOf(config.TERRANE_STORAGE).ready(),
+    },
     onCancel: (id) => runner.cancel(id),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     drain: (budgetMs) => (runs ? runner.stop(budgetMs) : Promise.resolve()),

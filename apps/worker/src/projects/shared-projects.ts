@@ -147,8 +147,8 @@ function explained(cause: unknown, isOfRequest: boolean): unknown {
 export function storeCache(
   open: typeof openStore,
   aws: Parameters<typeof openStore>[1],
-): (setting: string) => ArtifactStore {
-  const stores = new Map<string, ArtifactStore>()
+): (setting: string) => ReturnType<typeof openStore> {
+  const stores = new Map<string, ReturnType<typeof openStore>>()
   return (setting) => {
     const store = stores.get(setting) ?? open(setting, aws)
     stores.set(setting, store)
