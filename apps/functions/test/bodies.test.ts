@@ -161,7 +161,7 @@ describe.skipIf(!probed)(`request bodies: ${title}`, () => {
         })
       })
     }
-    for (let part = 0; part < 1024; part++) if (await isHeld()) break
+    for (let i = 0; i < 1024; i++) if (await isHeld()) break
     expect(sent).toBeLessThan(32 * MIB)
     await fetch(host.url('gate'))
     request.end()

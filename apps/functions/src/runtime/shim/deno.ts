@@ -50,7 +50,7 @@ const platform: Platform = {
   offerHttp(path, bundle, around) {
     if (!deno.readTextFileSync(new URL(bundle)).includes('node:http')) return null
     const http = process.getBuiltinModule('node:http')
-    return moveHttpServer(http, deno.env, path, around, () => seal(path))
+    return moveHttpServer(http as never, deno.env, path, around, () => seal(path))
   },
   gatewayClient(path) {
     const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })
