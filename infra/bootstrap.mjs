@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runTests } from './run-tests.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = join(root, 'node_modules', '.bin')
@@ -15,8 +16,8 @@ const commands = {
   install: async () => 0,
   stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
   // With arguments only the tests they name, without the checks.
-  test: async (args) => (args.length > 0 ? 0 : await run('pnpm', ['check'])) || runTests('tests', args),
-  lane: ([report, ...args]) => runTests(report ?? 'lane', args),
+  test: async (args) => (args.length > 0 ? 0 : await run('pnpm', ['check'])) || runTests(run, 'tests', args),
+  lane: ([report, ...args]) => runTests(run, report ?? 'lane', args),
 }
 
 const [name = 'install', ...rest] = process.argv.slice(2)
@@ -45,12 +46,6 @@ async function install() {
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, wanted)
   return 0
-}
-
-/** Runs tests and leaves the runner's report where .ci/run counts them. */
-function runTests(report, args) {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=.cache/reports/${report}.json`]
-  return run('vitest', ['run', ...reporters, ...args])
 }
 
 /** Runs a program with the repository's own binaries first on PATH, passes signals on, and resolves to its exit code. */

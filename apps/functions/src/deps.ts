@@ -40,7 +40,7 @@ import { VersionStore } from './version-store.ts'
 /** The open host; disposing of it ends every instance and closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
   /** Ends what would keep connections open, and waits for the calls that are under way. */
-  drain(): Promise<void>
+  drain(budgetMs: number): Promise<void>
 }
 
 /** Two looks at the registry: with notifications they only cover lost ones. */
@@ -118,9 +118,9 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     control: { projects, functions, logBook, deployed },
     operator: projects instanceof SharedProjects ? { projects, verify: operatorVerifier(config) } : null,
     readiness: database ? { database: () => database.query('select 1') } : {},
-    async drain() {
+    async drain(budgetMs) {
       logBook.close()
-      await functions.drain(config.DRAIN_TIMEOUT_MS)
+      await functions.drain(budgetMs)
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -5,4 +5,4 @@ import { openDeps } from './deps.ts'
 
 const config = readConfig(process.env)
 await using deps = await openDeps(config, process.env['PATH'] ?? '')
-await serve(await buildApp(deps), config, deps.logger, () => deps.drain())
+await serve(await buildApp(deps), config, deps.logger, { requests: (budgetMs) => deps.drain(budgetMs) })

@@ -19,6 +19,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
+import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
 import { restRoutes, type RestDeps } from './rest/routes.ts'
 import type { StorageDeps } from './storage/access.ts'
 import { storageRoutes } from './storage/storage-app.ts'
@@ -30,6 +31,7 @@ export interface AppDeps {
   readonly verify: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
   readonly storage: Omit<StorageDeps, 'identify'>
+  readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
@@ -65,6 +67,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const identify = (request: FastifyRequest) => identifyCaller(deps.verify, request)
     await restRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
     await storageRoutes(http, { ...deps.storage, identify })
+    await rasterRoutes(http, { ...deps.raster, storage: { ...deps.storage, identify }, database: deps.rest.database })
     authWords(http)
   })
   await proxyRoutes(app, deps.upstreams)

@@ -29,16 +29,53 @@ export const Env = Type.Object({
   }),
   ...AwsEnv,
   TERRANE_STORAGE_MAX_BYTES: Type.Integer({ default: 5_368_709_120, minimum: 1, description: 'Largest object.' }),
+  TERRANE_DATA_ROOTS: List(
+    'Folders where the sources of embeddings tables lie, comma-separated; the service role sees them as pictures.',
+  ),
+  TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) of such sources that may be private, comma-separated.'),
+  TERRANE_TILE_THREADS: Type.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 64,
+    description: 'Threads that draw pictures of rasters; each holds up to about 150 MiB.',
+  }),
   TERRANE_REST_SCHEMAS: List('Schemas that /rest/v1 exposes; the first is the default.', 'public,geoembeddings'),
   TERRANE_STATEMENT_TIMEOUT_MS: Type.Integer({
     default: 30_000,
     minimum: 0,
-    description: 'Longest statement of /rest/v1; 0 = no limit.',
+    description: 'Longest statement of /rest/v1 for the service role; 0 = no limit.',
   }),
+  TERRANE_ANON_STATEMENT_TIMEOUT_MS: Type.Integer({
+    default: 3000,
+    minimum: 0,
+    description: 'Longest statement of /rest/v1 for the anon key; 0 = no limit.',
+  }),
+  TERRANE_USER_STATEMENT_TIMEOUT_MS: Type.Integer({
+    default: 8000,
+    minimum: 0,
+    description: 'Longest statement of /rest/v1 for signed-in users; 0 = no limit.',
+  }),
+  TERRANE_REST_MAX_ROWS: Type.Integer({
+    default: 1000,
+    minimum: 0,
+    description: 'Most rows of one answer of /rest/v1; 0 = no limit. Content-Range tells whether there are more.',
+  }),
+  TERRANE_REST_PLANS: Type.Boolean({
+    default: false,
+    description: 'Show plans of statements (EXPLAIN), which tell of tables and policies.',
+  }),
+  TERRANE_REST_EXTENSION_FUNCTIONS: List(
+    'Functions of extensions, PostGIS for one, that /rest/v1/rpc may call; none unless named.',
+  ),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({
     default: 10_485_760,
     minimum: 1024,
     description: 'Largest request body of /rest/v1.',
+  }),
+  TERRANE_PUBLIC_BODY_LIMIT_BYTES: Type.Integer({
+    default: 1_048_576,
+    minimum: 1024,
+    description: 'Largest request body of /rest/v1 for callers without the service-role key.',
   }),
   TERRANE_CORS_ORIGINS: List('Origins that browsers may call from.', '*'),
   TERRANE_WORKER_URL: url('worker'),

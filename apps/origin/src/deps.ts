@@ -1,7 +1,8 @@
 import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
 import { migrate, openDatabase } from '@terrane/database'
-import { createLogger, createRegistry, splitList } from '@terrane/service'
+import { createGuardedFetch, createLogger, createRegistry, splitList } from '@terrane/service'
 import { openStore } from '@terrane/storage'
+import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'
 import type { OriginConfig } from './config.ts'
 
@@ -31,6 +32,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       principal: keyPrincipal('service_role', { projectRef }),
     })
   }
+  const pool = opening.use(new RenderPool(config.TERRANE_TILE_THREADS))
   const all = opening.move()
   return {
     logger,
@@ -39,12 +41,27 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),
-      statementTimeoutMs: config.TERRANE_STATEMENT_TIMEOUT_MS,
+      limits: {
+        timeoutsMs: {
+          anon: config.TERRANE_ANON_STATEMENT_TIMEOUT_MS,
+          authenticated: config.TERRANE_USER_STATEMENT_TIMEOUT_MS,
+          service_role: config.TERRANE_STATEMENT_TIMEOUT_MS,
+        },
+        maxRows: config.TERRANE_REST_MAX_ROWS,
+        plans: config.TERRANE_REST_PLANS,
+        publicBodyBytes: config.TERRANE_PUBLIC_BODY_LIMIT_BYTES,
+        extensionFunctions: splitList(config.TERRANE_REST_EXTENSION_FUNCTIONS),
+      },
     },
     storage: {
       store: openStore(config.TERRANE_STORAGE, config),
       jwtSecret: config.TERRANE_JWT_SECRET,
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
+    },
+    raster: {
+      pool,
+      fetch: createGuardedFetch({ allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) }),
+      dataRoots: splitList(config.TERRANE_DATA_ROOTS),
     },
     upstreams: {
       worker: config.TERRANE_WORKER_URL ?? null,

@@ -36,7 +36,7 @@ import { Submitter } from './queue/submit.ts'
 /** The open worker; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
   /** Gives running jobs the time to end, then hands them over. */
-  drain(): Promise<void>
+  drain(budgetMs: number): Promise<void>
 }
 
 /**
@@ -114,7 +114,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     readiness: { database: () => database.query('select 1') },
     onCancel: (id) => runner.cancel(id),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
-    drain: () => (runs ? runner.stop(config.DRAIN_TIMEOUT_MS) : Promise.resolve()),
+    drain: (budgetMs) => (runs ? runner.stop(budgetMs) : Promise.resolve()),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { imageOf, textureImage, writeGeoTiff, type GeoTiffOptions } from '@terrane/testing/geotiff'
@@ -222,6 +223,59 @@ describe('options', () => {
       max: [10_000, 10_000, 10_000],
     })
   })
+  test('two dates of a sensor compare by default, two percentiles do not, and scaleFrom mends that', async () => {
+    const scene = (gain: number, offset: number) =>
+      imageOf(
+        { width: 256, height: 256, bands: 12 },
+        (x, y, band) => offset + gain * (300 + 40 * band + ((x * 7 + y * 13) % 500)),
+      )
+    const options = { ...UTM, type: 'uint16', color: 'gray' } as const
+    const write = async (file: string, gain: number, offset = 0) =>
+      writeFile(join(files, file), await writeGeoTiff(scene(gain, offset), options))
+    const [old, now] = ['S2A_MSIL2A_20200601T1_N0214_R1_T33UUP_1.tif', 'S2B_MSIL2A_20230601T1_N0509_R1_T33UUP_1.tif']
+    await write(old, 1)
+    await write(now, 1, 1000)
+    await write('bright.tif', 3)
+    const make = (geotiffPath: string, tableName: string, more = {}) =>
+      run({ geotiffPath, tableName, tileSize: 64, ...more })
+    expect((await make(old, 's2_old')).result).toMatchObject({
+      scale: { origin: 'profile', profile: 'sentinel-2-l2a', channels: ['red', 'green', 'blue'], unit: 'scaled' },
+    })
+    await make(now, 's2_now')
+    const change = (b: string) =>
+      query<{ change_score: number }>(
+        `select change_score from geoembeddings.change_detection(table_name_1 => 's2_old', table_name_2 => '${b}')`,
+      )
+    const pairs = await change('s2_now')
+    expect(pairs).toHaveLength(16)
+    expect(Math.max(...pairs.map((pair) => pair.change_score))).toBeLessThan(1e-4)
+    const guessed = await make('bright.tif', 'own_percentiles')
+    expect(guessed.result).toMatchObject({ scale: { origin: 'percentile' }, warnings: [{ code: 'BANDS_GUESSED' }] })
+    await expect(change('own_percentiles')).rejects.toMatchObject({
+      message: expect.stringContaining('s2_old') as string,
+    })
+    const taken = await make('bright.tif', 'like_old', { scaleFrom: { table: 's2_old' } })
+    expect(taken.result).toMatchObject({
+      scale: { origin: 'table', profile: 'sentinel-2-l2a', max: [0.35, 0.35, 0.35] },
+    })
+    expect(Math.min(...(await change('like_old')).map((pair) => pair.change_score))).toBeGreaterThan(0.01)
+    expect(await make('bright.tif', 'strictly', { strict: true })).toMatchObject({
+      status: 'failed',
+      error: { code: 'WARNINGS_REFUSED' },
+    })
+  })
+  test('a raster in the storage of the project', async () => {
+    const { openStore } = await import('@terrane/storage')
+    const store = openStore(`file:${join(worker.folder, 'storage')}`)
+    await store.createBucket('scenes', { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+    const bytes = await readFile(join(files, 'scene.tif'))
+    await store.put('scenes', 'a/scene.tif', Readable.from([bytes]), { contentType: 'image/tiff' })
+    const storagePath = { bucket: 'scenes', path: 'a/scene.tif' }
+    expect(await run({ storagePath, tableName: 'stored' })).toMatchObject({ status: 'success', result: { rows: 12 } })
+    expect(await query(`select source from geoembeddings.embeddings_catalogue where table_name = 'stored'`)).toEqual([
+      { source: 'scenes/a/scene.tif' },
+    ])
+  })
   test('one band stands for three', async () => {
     await fixture('gray.tif', { width: 256, height: 256, bands: 1 }, UTM)
     expect(await run({ geotiffPath: 'gray.tif' })).toMatchObject({ status: 'success', result: { rows: 1 } })
@@ -382,6 +436,8 @@ test('artifacts are GeoParquet and STAC with the rows of the table', async () =>
   })
 })
 
+const inStorage = (bucket: string, path: string) => ({ geotiffPath: undefined, storagePath: { bucket, path } })
+
 describe('refused at submit', () => {
   const post = (body: object) =>
     submit(worker, TASK, { geotiffPath: 'scene.tif', tableName: name(), modelName: BUILT_IN_MODEL, ...body })
@@ -403,8 +459,38 @@ describe('refused at submit', () => {
     ['an absolute path elsewhere', { geotiffPath: '/etc/passwd' }, 422, 'SOURCE_NOT_FOUND'],
     ['a band as text', { bands: ['red'] }, 422, 'VALIDATION_FAILED'],
     ['a negative band', { bands: [-1] }, 422, 'VALIDATION_FAILED'],
+    ['no source', { geotiffPath: undefined }, 422, 'SOURCE_MISSING'],
+    ['two sources', { storagePath: { bucket: 'scenes', path: 'a' } }, 422, 'SOURCE_MISSING'],
+    ['a bucket that is not there', inStorage('nowhere', 'a.tif'), 404, 'BUCKET_NOT_FOUND'],
+    ['an object that is not there', inStorage('scenes', 'b.tif'), 404, 'OBJECT_NOT_FOUND'],
+    ['a profile that is none', { profile: 'spot' }, 422, 'UNKNOWN_PROFILE'],
+    ['two ranges for three channels', { scale: [[0, 1], [0, 1]] }, 422, 'SCALE_COUNT'], // prettier-ignore
+    ['scale and scaleFrom', { scale: [0, 1], scaleFrom: { table: 'scene' } }, 422, 'CONFLICTING_FIELDS'],
+    ['the stretch of a table that is not there', { scaleFrom: { table: 'nope' } }, 422, 'SCALE_FROM_UNUSABLE'],
+    ['more tiles than the guard allows', { stride: 1 }, 413, 'size_guard_exceeded'],
   ])('%s', async (_, body, status, code) => {
     expect(await post(body)).toMatchObject({ status, body: { code } })
+  })
+  test('the default model without its weights: the models that are here are told, and no place on the server', async () => {
+    const { status, body } = await post({ modelName: undefined })
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { code: 'MODEL_UNAVAILABLE', errors: [{ path: '/modelName' }] },
+    })
+    const said = JSON.stringify(body)
+    expect(said).toContain('dinov3-vitl16-pretrain-sat493m')
+    expect(said).toContain(`Available are ${BUILT_IN_MODEL}`)
+    expect(said).not.toContain(worker.folder)
+  })
+  test('a file over the limit, by its size', async () => {
+    await writeFile(join(files, 'big.tif'), Buffer.alloc(2_000_001))
+    expect(await post({ geotiffPath: 'big.tif' })).toMatchObject({
+      status: 413,
+      body: {
+        code: 'size_guard_exceeded',
+        message: expect.stringContaining('GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows 2000000') as string,
+      },
+    })
   })
   test('a symbolic link out of the data roots', async () => {
     await symlink('/etc/hostname', join(files, 'link.tif'))
@@ -477,17 +563,12 @@ describe('fails with a clear error and leaves nothing', () => {
     expect(await failing({ geotiffPath: 'scene.tif', bands: [0, 1, 3] })).toMatchObject({ code: 'BAND_OUT_OF_RANGE' })
     expect(await failing({ geotiffPath: 'scene.tif', bands: [0, 1] })).toMatchObject({ code: 'BAND_COUNT' })
   })
-  test('too many tiles: the figure, the limit and the variable are told', async () => {
-    expect(await failing({ geotiffPath: 'scene.tif', stride: 8 })).toMatchObject({
+  test('too many tiles of a raster that only the job sees: the figure, the limit and the variable are told', async () => {
+    const bytes = await readFile(join(files, 'scene.tif'))
+    serve = (_, response) => void response.end(bytes)
+    expect(await failing({ geotiffPath: `${origin}/scene.tif`, stride: 8 })).toMatchObject({
       code: 'size_guard_exceeded',
       message: expect.stringMatching(/\d+ tiles; GEOEMBEDDINGS_MAX_TILES allows 4000/) as string,
-    })
-  })
-  test('a file over the limit, on disk', async () => {
-    await writeFile(join(files, 'big.tif'), Buffer.alloc(2_000_001))
-    expect(await failing({ geotiffPath: 'big.tif' })).toMatchObject({
-      code: 'size_guard_exceeded',
-      message: expect.stringContaining('GEOEMBEDDINGS_MAX_GEOTIFF_BYTES allows 2000000') as string,
     })
   })
   test.each<[string, RequestListener]>([
@@ -548,14 +629,6 @@ describe('fails with a clear error and leaves nothing', () => {
   test('a redirect to an address inside', async () => {
     serve = (_, response) => void response.writeHead(302, { location: 'http://192.168.0.1/a.tif' }).end()
     expect(await failing({ geotiffPath: `${origin}/x.tif` })).toMatchObject({ code: 'URL_REFUSED' })
-  })
-  test('the default model without its weights: the file, its place and the alternative are told, within a second of work', async () => {
-    const error = await failing({ geotiffPath: 'scene.tif', modelName: undefined })
-    expect(error).toMatchObject({ code: 'MODEL_UNAVAILABLE' })
-    const said = JSON.stringify(error)
-    expect(said).toContain('dinov3-vitl16-pretrain-sat493m')
-    expect(said).toContain('model.onnx')
-    expect(said).toContain(BUILT_IN_MODEL)
   })
 })
 

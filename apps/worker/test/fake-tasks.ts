@@ -34,20 +34,20 @@ const badInput = defineError(
 const upstreamDown = defineError('UPSTREAM_DOWN', 'upstream', () => 'The upstream is down')
 
 /** A task that makes a table in steps, with faults on demand: it tests the machinery around tasks. */
-export function fakeTask(onRun: (context: JobContext) => void = () => {}): Task {
+export function fakeTask(onRun: (context: JobContext) => void | Promise<void> = () => {}, expireSeconds = 3600): Task {
   return {
     name: 'createGeoEmbeddings',
     summary: 'Fake',
     description: 'Fake',
     body: Body,
-    expireSeconds: 3600,
+    expireSeconds,
     async checkSubmit(raw, { project }) {
       const { tableName } = raw as Static<typeof Body>
       if (await relationExists(project.database, 'public', tableName))
         throw tableExists({ schema: 'public', table: tableName })
     },
     async run(raw, context) {
-      onRun(context)
+      await onRun(context)
       const { tableName, steps = 3, stepMs = 10, fault, faultyAttempts = 99 } = raw as Static<typeof Body>
       const { database } = context.project
       const staged = stagedTable(context.jobId, 0, 'public', tableName)

@@ -53,7 +53,7 @@ export async function openWorker(setup: WorkerSetup = {}): Promise<TestWorker> {
     folder,
     env,
     [Symbol.asyncDispose]: async () => {
-      await deps.drain()
+      await deps.drain(10_000)
       await app.close()
       await deps[Symbol.asyncDispose]()
       if (setup.beside) return

@@ -53,7 +53,7 @@ describe('a job', () => {
       result: null,
       error: null,
       attempt: 0,
-      max_attempts: 4,
+      max_attempts: 3,
       cancel_requested: false,
       started_at: null,
       finished_at: null,

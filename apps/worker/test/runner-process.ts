@@ -11,5 +11,5 @@ await new Promise<void>((resolve) => {
   process.once('SIGTERM', resolve)
   process.once('disconnect', resolve)
 })
-await deps.drain()
+await deps.drain(config.DRAIN_TIMEOUT_MS)
 process.disconnect()

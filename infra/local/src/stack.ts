@@ -31,6 +31,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   const files = join(home, 'data')
   await mkdir(files, { recursive: true })
   const town = await writeTown(files)
+  const dataRoots = [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(',')
   const databaseUrl = settings.databaseUrl ?? (await startDatabase(settings, opening))
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {})
@@ -55,7 +56,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   }
   await start('worker', ports.worker, {
     TERRANE_MODE: 'local',
-    TERRANE_DATA_ROOTS: [files, process.env['TERRANE_DATA_ROOTS']].filter(Boolean).join(','),
+    TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORK_DIR: join(home, 'work'),
     TERRANE_CACHE_DIR: join(home, 'cache'),
     // The demo town for itself, Geofabrik for the rest of the world.
@@ -86,6 +87,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
   })
   await start('origin', ports.origin, {
+    TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_ROUTER_URL: local(ports.router),

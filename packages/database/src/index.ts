@@ -25,7 +25,7 @@ export {
   loadEmbeddings,
 } from './geoembeddings/embedding-table.ts'
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
-export { registerEmbeddings } from './geoembeddings/catalogue.ts'
+export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'
 export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'

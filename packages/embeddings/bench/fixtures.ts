@@ -74,7 +74,7 @@ export async function benchRaster(side: number): Promise<BenchRaster> {
     renameSync(`${path}.part`, path)
   }
   using source = openFileSource(path)
-  const inspected = inspectGeoTiff(source, { tileSize: TILE, channels: 3 })
+  const inspected = inspectGeoTiff(source, { tileSize: TILE, channels: ['red', 'green', 'blue'] })
   return { path, inspected, scale: await estimateScale(source, inspected.raster, inspected.bands) }
 }
 

@@ -19,12 +19,24 @@ export const manifestInvalid = defineError(
   () => ({ hint: 'Correct the file; packages/embeddings/README.md lists the fields.' }),
 )
 
+/** Before a job begins: nothing that this program does by itself will bring the model. */
+export const modelMissing = defineError(
+  'MODEL_UNAVAILABLE',
+  'invalid',
+  (f: { id: string; why: string; available: readonly string[] }) =>
+    `The model "${f.id}" is not here: ${f.why}. Available are ${f.available.join(', ')}.`,
+  (f) => ({
+    hint: `Name one of those as modelName, or have the operator install "${f.id}".`,
+    errors: [{ path: '/modelName', message: `must be one of ${f.available.join(', ')}` }],
+  }),
+)
+
 export const modelUnavailable = defineError(
   'MODEL_UNAVAILABLE',
   'unavailable',
   (f: { id: string; file: string; place: string; why: string }) =>
     `The model "${f.id}" is not here: ${f.file} is missing and ${f.why}.`,
-  (f) => ({ hint: `Put the file at ${f.place}. ${BUILT_IN_HINT}` }),
+  (f) => ({ hint: `Put the file at ${f.place} in the model directory. ${BUILT_IN_HINT}` }),
 )
 
 export const unpinnedAndMissing = defineError(
@@ -34,7 +46,7 @@ export const unpinnedAndMissing = defineError(
     `The model "${f.id}" is not here: ${f.file} is missing, and its manifest has no checksum that a download could be verified with.`,
   (f) => ({
     hint:
-      `Fill the checksums once with the command "models pin ${f.id}" to have it downloaded, or put the file at ${f.place}. ` +
+      `Fill the checksums once with the command "models pin ${f.id}" to have it downloaded, or put the file at ${f.place} in the model directory. ` +
       BUILT_IN_HINT,
   }),
 )
@@ -47,7 +59,7 @@ export const modelUnpinned = defineError(
   (f) => ({
     hint:
       `Fill the checksums once with the command "models pin ${f.id}", or allow models without checksums. ` +
-      `The file belongs at ${f.place}. ${BUILT_IN_HINT}`,
+      `The file belongs at ${f.place} in the model directory. ${BUILT_IN_HINT}`,
   }),
 )
 

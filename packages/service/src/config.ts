@@ -58,7 +58,7 @@ export const ServiceEnv = {
   DRAIN_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 0,
-    description: 'Longest wait for requests and jobs at shutdown.',
+    description: 'Longest stop: jobs, requests and what they need, from the signal to the end.',
   }),
 }
 

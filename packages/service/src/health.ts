@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Http } from './http.ts'
+import { isStopping } from './stopping.ts'
 
 /**
  * A dependency that must answer before the process takes work; throws or rejects when it does not, resolves to
@@ -13,8 +14,8 @@ const CHECK_TIMEOUT_MS = 3000
 const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.String(), Type.String()) })
 
 /**
- * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting). No key is
- * needed.
+ * Adds `/health/live` (the process runs) and `/health/ready` (503 while a dependency is down or starting, or
+ * the process is stopping). No key is needed.
  */
 export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCheck>>): void {
   app.get(
@@ -32,6 +33,7 @@ export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCh
       schema: { tags: ['health'], response: { 200: Report, 503: Report } },
     },
     async (request, reply) => {
+      if (isStopping(app)) return reply.code(503).send({ status: 'stopping', checks: {} })
       const results = await Promise.all(
         Object.entries(checks).map(async ([name, check]) => {
           try {

@@ -1,6 +1,7 @@
 export { AwsEnv, List, Secret, ServiceEnv, readEnv, splitList } from './config.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
+export { boundBody, refuseDeepJson } from './bodies.ts'
 export { acceptEmptyDeletes, createHttp } from './http.ts'
 export type { Http, HttpOptions } from './http.ts'
 export { problemHandler, statusOf, toProblem } from './problem.ts'
@@ -10,7 +11,7 @@ export { Counter, Gauge, Histogram, addMetrics, createRegistry, onScrape } from 
 export type { Registry } from './metrics.ts'
 export { addOpenApi } from './openapi.ts'
 export { serve, stopRequested } from './serve.ts'
-export type { ServeOptions } from './serve.ts'
+export type { ServeOptions, StopPhases } from './serve.ts'
 export { checkUrl, createGuardedFetch, resolvePublicHost } from './fetch/guarded-fetch.ts'
 export type {
   DialTarget,

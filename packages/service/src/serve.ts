@@ -6,46 +6,65 @@ import { promisify } from 'node:util'
 import { addressInUse } from './errors.ts'
 import type { Http } from './http.ts'
 import type { Logger } from './logger.ts'
+import { markStopping } from './stopping.ts'
 
 export interface ServeOptions {
   readonly HOST: string
   readonly PORT: number
+  /** How long a stop may take, from the signal to the end of the process. */
   readonly DRAIN_TIMEOUT_MS: number
   /** How long callers whose connections are open must be silent after a stop was requested; 500 ms when absent. */
   readonly FAREWELL_MS?: number
 }
 
+/** What an app has to end before what it needs is closed. */
+export interface StopPhases {
+  /** Ends or hands over what runs without a caller, such as jobs. The app still answers meanwhile, but is not ready. */
+  readonly work?: (budgetMs: number) => Promise<void>
+  /** Waits for answers that the app's own routes do not give, while it takes leave of its callers. */
+  readonly requests?: (budgetMs: number) => Promise<void>
+}
+
+/** Parts of DRAIN_TIMEOUT_MS, in this order. A phase that runs out of its time is left behind. */
+const SHARES = { work: 0.6, requests: 0.3, close: 0.1 }
+
 /** Wait between two looks at whether connections are still open, in milliseconds. */
 const LOOK_MS = 20
 
 /**
- * Listens until SIGTERM, SIGINT or the loss of the parent that started the process with an IPC channel, then stops
- * accepting, takes leave of open connections, lets running requests end within the drain timeout and resolves;
- * the caller's `await using` closes the rest in reverse order of opening. A second signal exits at once.
+ * Listens until SIGTERM, SIGINT or the loss of the parent that started the process with an IPC channel. Then, in this
+ * order: says that it is not ready, ends or hands over its work, takes leave of callers and closes its server. Then it
+ * resolves, and the caller's `await using` closes the rest in reverse order of opening; a process that hangs there is
+ * ended. A second signal exits at once.
  *
  * @throws ADDRESS_IN_USE
- * @param beforeClose ends what would keep requests open, e.g. event streams, and stops taking jobs
  */
-export async function serve(
-  app: Http,
-  config: ServeOptions,
-  logger: Logger,
-  beforeClose?: () => Promise<void>,
-): Promise<void> {
-  const { HOST: host, PORT: port } = config
+export async function serve(app: Http, config: ServeOptions, logger: Logger, phases: StopPhases = {}): Promise<void> {
+  const { HOST: host, PORT: port, DRAIN_TIMEOUT_MS: totalMs } = config
   const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
   })
   process.send?.({ type: 'listening', url })
   const reason = await stopRequested()
+  const began = performance.now()
   logger.info({ reason }, 'stopping')
+  markStopping(app)
+  if (phases.work) await within(totalMs * SHARES.work, phases.work, logger, 'work')
   // Only stops listening: an HTTP server's own way to close would cut connections with a request on the way.
   const closed = new Promise<void>((resolve) => Server.prototype.close.call(app.server, () => resolve()))
-  const farewell = takeLeave(app, config.FAREWELL_MS ?? 500, config.DRAIN_TIMEOUT_MS)
-  await within(config.DRAIN_TIMEOUT_MS, beforeClose?.(), logger, 'drain')
-  await farewell
-  await within(config.DRAIN_TIMEOUT_MS, Promise.all([app.close(), closed]), logger, 'close')
-  logger.info('stopped')
+  const requestsMs = totalMs * (phases.work ? SHARES.requests : SHARES.work + SHARES.requests)
+  await within(
+    requestsMs,
+    async (budgetMs) => {
+      await Promise.all([takeLeave(app, config.FAREWELL_MS ?? 500, budgetMs), phases.requests?.(budgetMs)])
+      await Promise.all([app.close(), closed])
+    },
+    logger,
+    'requests',
+  )
+  app.server.closeAllConnections()
+  logger.info({ ms: Math.round(performance.now() - began) }, 'stopped')
+  endInTime(Math.max(LEAST_CLOSE_MS, totalMs * SHARES.close), logger)
   // The channel to the parent would keep the process alive.
   if (process.connected) process.disconnect()
 }
@@ -81,18 +100,33 @@ export function stopRequested(): Promise<string> {
   })
 }
 
+/** Least time for the caller to close what it has opened. */
+const LEAST_CLOSE_MS = 1000
+
+/** Ends the process if what it has opened does not close. */
+function endInTime(ms: number, logger: Logger): void {
+  setTimeout(() => {
+    logger.warn({ phase: 'close', timeoutMs: ms }, 'shutdown phase ran out of time')
+    process.exit(1)
+  }, ms).unref()
+}
+
 async function within(
   ms: number,
-  work: PromiseLike<unknown> | undefined,
+  work: (budgetMs: number) => Promise<unknown>,
   logger: Logger,
   phase: string,
 ): Promise<void> {
-  if (!work) return
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), ms)
   })
-  const outcome = await Promise.race([Promise.resolve(work).then(() => 'done' as const), late])
-  clearTimeout(timer)
-  if (outcome === 'late') logger.warn({ phase, timeoutMs: ms }, 'shutdown phase ran out of time')
+  try {
+    const outcome = await Promise.race([work(ms), late])
+    if (outcome === 'late') logger.warn({ phase, timeoutMs: ms }, 'shutdown phase ran out of time')
+  } catch (error) {
+    logger.error({ err: error, phase }, 'shutdown phase failed')
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -3,7 +3,7 @@ import { coveredRect, footprint, tileWindow } from '@terrane/tiling/raster'
 
 export async function printTiles(path: string, print: (line: string) => void): Promise<void> {
   using source = openFileSource(path)
-  const { raster, plan, bands, crs } = inspectGeoTiff(source, { tileSize: 256, channels: 3 })
+  const { raster, plan, bands, crs } = inspectGeoTiff(source, { tileSize: 256, channels: ['red', 'green', 'blue'] })
   const scale = await estimateScale(source, raster, bands)
   const reader = createTileReader({ source, raster, plan, bands, scale, mean: [0.5, 0.5, 0.5], std: [0.2, 0.2, 0.2] })
   const tensor = new Float32Array(3 * 256 * 256)

@@ -28,7 +28,7 @@ async function readAll(bytes: Uint8Array): Promise<'read' | 'refused'> {
     const source = bufferSource(bytes)
     const { raster, plan, bands } = inspectGeoTiff(source, {
       tileSize: 32,
-      channels: 3,
+      channels: ['red', 'green', 'blue'],
       maxTiles: { limit: 64, setting: 'MAX_TILES' },
     })
     const scale = await estimateScale(source, raster, bands)

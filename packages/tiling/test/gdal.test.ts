@@ -77,7 +77,7 @@ const NAN_PIXELS: Readonly<Record<string, number>> = { 'geotiff/cog_nodata_nan.t
 
 const REQUEST: InspectRequest = {
   tileSize: 256,
-  channels: 3,
+  channels: ['red', 'green', 'blue'],
   bands: [0],
   maxTiles: { limit: 10_000, setting: 'GEOEMBEDDINGS_MAX_TILES' },
 }
@@ -146,7 +146,7 @@ describe.runIf(files.length > 0)('beside GDAL', () => {
 
   test.each(embedded)('%s has the same share of valid pixels in its first band', async (name, expected) => {
     using source = open(name)
-    const { raster, plan, bands } = inspectGeoTiff(source, { ...REQUEST, channels: 1 })
+    const { raster, plan, bands } = inspectGeoTiff(source, { ...REQUEST, channels: ['gray'] })
     const scale = await estimateScale(source, raster, bands, [0, 1])
     const reader = createTileReader({ source, raster, plan, bands, scale, mean: [0], std: [1] })
     const out = new Float32Array(256 * 256)

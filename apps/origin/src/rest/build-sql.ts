@@ -40,13 +40,13 @@ const SEARCH: Readonly<Record<string, string>> = {
   phfts: 'phraseto_tsquery',
   wfts: 'websearch_to_tsquery',
 }
-const IS: Readonly<Record<string, string>> = {
-  null: 'is null',
-  not_null: 'is not null',
-  true: 'is true',
-  false: 'is false',
-  unknown: 'is unknown',
-}
+const IS: ReadonlyMap<string, string> = new Map([
+  ['null', 'is null'],
+  ['not_null', 'is not null'],
+  ['true', 'is true'],
+  ['false', 'is false'],
+  ['unknown', 'is unknown'],
+])
 
 /** The select list, `*` for everything. */
 export function selectList(select: RestQuery['select'], source: string): string {
@@ -85,18 +85,18 @@ function castType(name: string): string {
 
 /** Types of several words (`double precision`) are keywords and stay bare; a single name is quoted. */
 function quoteTypeWord(word: string, _index: number, words: readonly string[]): string {
-  return words.length > 1 ? word : quoteIdentifier(TYPE_ALIASES[word] ?? word)
+  return words.length > 1 ? word : quoteIdentifier(TYPE_ALIASES.get(word) ?? word)
 }
-const TYPE_ALIASES: Readonly<Record<string, string>> = {
-  int: 'int4',
-  integer: 'int4',
-  bigint: 'int8',
-  smallint: 'int2',
-  float: 'float8',
-  real: 'float4',
-  boolean: 'bool',
-  decimal: 'numeric',
-}
+const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['int', 'int4'],
+  ['integer', 'int4'],
+  ['bigint', 'int8'],
+  ['smallint', 'int2'],
+  ['float', 'float8'],
+  ['real', 'float4'],
+  ['boolean', 'bool'],
+  ['decimal', 'numeric'],
+])
 
 function fieldSql(field: FieldPath, source: string): string {
   const column = `${source}.${quoteIdentifier(field.column)}`
@@ -121,9 +121,9 @@ function filterSql(filter: Filter, source: string, parameters: Parameters): stri
   const left = fieldSql(filter.field, source)
   const { operator, value } = filter
   if (operator === 'is') {
-    const sql = typeof value === 'string' ? IS[value.toLowerCase()] : undefined
+    const sql = typeof value === 'string' ? IS.get(value.toLowerCase()) : undefined
     if (sql === undefined)
-      throw badQuery(`filter (is.${String(value)})`, `expected one of ${Object.keys(IS).join(', ')}`)
+      throw badQuery(`filter (is.${String(value)})`, `expected one of ${[...IS.keys()].join(', ')}`)
     return `${left} ${sql}`
   }
   if (operator in SEARCH) {

@@ -67,6 +67,10 @@ const CODES: Readonly<Record<string, number>> = {
   '42P01': 404,
   '42P17': 500,
   '53400': 500,
+  // An expression or a document nested too deeply is the caller's.
+  '54001': 400,
+  '54011': 400,
+  '54023': 400,
   P0001: 400,
 }
 
@@ -89,6 +93,8 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.code === 'DATABASE_UNAVAILABLE') {
       return new RestError(503, 'PGRST001', 'Database client error. Retrying the connection.', { details: thrown.hint })
     }
+    if (thrown.kind === 'forbidden') return new RestError(403, 'PGRST301', thrown.message, { hint: thrown.hint })
+    if (thrown.kind === 'too_large') return new RestError(413, 'PGRST102', thrown.message, { hint: thrown.hint })
     return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
   }
   const error = thrown as Thrown

@@ -32,8 +32,9 @@ export async function resolveFunction(
   schema: string,
   name: string,
   given: readonly string[],
+  extensionFunctions: readonly string[],
 ): Promise<CallableFunction> {
-  const functions = await readFunctions(session, schema, name)
+  const functions = await readFunctions(session, schema, name, extensionFunctions.includes(name))
   const fitting = functions.filter(
     (f) =>
       given.every((n) => f.args.some((a) => a.name === n)) && f.args.every((a) => a.optional || given.includes(a.name)),
@@ -78,7 +79,13 @@ function signature(fn: CallableFunction): string {
   return `${fn.schema}.${fn.name}(${fn.args.map((arg) => `${arg.name} => ${arg.type}`).join(', ')})`
 }
 
-async function readFunctions(session: Queryable, schema: string, name: string): Promise<CallableFunction[]> {
+/** Functions by name. Those of extensions are a library for SQL, not for strangers, and count as absent unless named. */
+async function readFunctions(
+  session: Queryable,
+  schema: string,
+  name: string,
+  ofExtensions: boolean,
+): Promise<CallableFunction[]> {
   const { rows } = await session.query<{
     names: string[] | null
     modes: string[] | null
@@ -96,8 +103,10 @@ async function readFunctions(session: Queryable, schema: string, name: string): 
        p.prorettype = 'void'::regtype as returns_void, p.provolatile <> 'v' as read_only
      from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_type rt on rt.oid = p.prorettype
      where n.nspname = $1 and p.proname = $2 and p.prokind = 'f'
+       and ($3 or not exists (
+         select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'))
      order by p.oid`,
-    [schema, name],
+    [schema, name, ofExtensions],
   )
   return rows.map((row) => {
     const inputs =

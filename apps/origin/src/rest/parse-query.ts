@@ -1,4 +1,5 @@
 import { badQuery } from './errors.ts'
+import { enclosed, indexOutsideQuotes, readOperator, splitOutside, unquote } from './scan.ts'
 
 /** A column, or a path into a JSON one: `tags->address->>city`. */
 export interface FieldPath {
@@ -68,14 +69,17 @@ const OPERATORS: ReadonlySet<string> = new Set(
 const QUANTIFIED: ReadonlySet<string> = new Set('eq gte gt lte lt like ilike match imatch'.split(' '))
 /** Deepest nesting of and/or. */
 const MAX_DEPTH = 20
+/** Longest query string, in characters after decoding. */
+const MAX_QUERY_LENGTH = 16_384
 
 /**
  * Parses the query string of a table or function as PostgREST does (manual: tables and views, horizontal and vertical
- * filtering, operators, ordering, limits). Resource embedding is not supported.
+ * filtering, operators, ordering, limits), in time linear in its length. Resource embedding is not supported.
  *
  * @throws PGRST100 with the parameter that does not parse
  */
 export function parseQuery(parameters: URLSearchParams): RestQuery {
+  refuseUnreadable(parameters)
   const conditions: Condition[] = []
   for (const [name, value] of parameters) {
     if (name === 'and' || name === 'or') conditions.push(logic(name, false, value, 0))
@@ -85,10 +89,9 @@ export function parseQuery(parameters: URLSearchParams): RestQuery {
   }
   const select = parameters.get('select')
   return {
-    select:
-      select === null || select.trim() === '' || select === '*' ? null : splitTop(select, 'select').map(selectItem),
+    select: select === null || select.trim() === '' || select === '*' ? null : list(select, 'select').map(selectItem),
     conditions,
-    order: parameters.getAll('order').flatMap((text) => splitTop(text, 'order').map(orderItem)),
+    order: parameters.getAll('order').flatMap((text) => list(text, 'order').map(orderItem)),
     limit: count(parameters.get('limit'), 'limit'),
     offset: count(parameters.get('offset'), 'offset') ?? 0,
     columns: names(parameters.get('columns')),
@@ -98,51 +101,68 @@ export function parseQuery(parameters: URLSearchParams): RestQuery {
 
 /** True for a parameter of a call by GET that is an argument: neither an instruction nor a filter of the rows, `gt.5`. */
 export function isArgument([name, value]: readonly [string, string]): boolean {
-  return !RESERVED.has(name) && !OPERATORS.has(/^(?:not\.)?([a-z]+)(?:\([^)]*\))?\./.exec(value)?.[1] ?? '')
+  return !RESERVED.has(name) && !OPERATORS.has(readOperator(value)?.name ?? '')
 }
 
+function refuseUnreadable(parameters: URLSearchParams): void {
+  let length = 0
+  for (const [name, value] of parameters) {
+    length += name.length + value.length + 2
+    if (length > MAX_QUERY_LENGTH)
+      throw badQuery('the query string', `it is longer than ${MAX_QUERY_LENGTH} characters`)
+    if (name.includes('\0') || value.includes('\0'))
+      throw badQuery(`parameter ${name.replaceAll('\0', '\\0')}`, 'a zero byte is part of no name and no value')
+  }
+}
+
+/** `[alias:]column[->path][::type]` */
 function selectItem(text: string): SelectItem {
-  if (text.includes('('))
+  if (indexOutsideQuotes(text, '(') >= 0)
     throw badQuery(`select parameter (${text})`, 'embedding of related tables and aggregates are not supported here')
-  const cast = /^(.*?)::([\w ]+)$/.exec(text)
-  const body = cast ? (cast[1] as string) : text
-  const alias = /^("(?:[^"]|"")*"|[^:"]+):(?!:)(.+)$/.exec(body)
+  const at = text.lastIndexOf('::')
+  const type = at < 0 ? '' : text.slice(at + 2)
+  const cast = type !== '' && isTypeName(type) ? type.trim() : null
+  const body = cast === null ? text : text.slice(0, at)
+  const colon = indexOutsideQuotes(body, ':')
+  const hasAlias = colon > 0 && body[colon + 1] !== ':' && colon + 1 < body.length
   return {
-    alias: alias ? unquote(alias[1] as string) : null,
-    field: fieldPath(alias ? (alias[2] as string) : body, 'select'),
-    cast: cast ? (cast[2] as string).trim() : null,
+    alias: hasAlias ? unquote(body.slice(0, colon)) : null,
+    field: fieldPath(hasAlias ? body.slice(colon + 1) : body, 'select'),
+    cast,
   }
 }
 
+/** `column[.asc|.desc][.nullsfirst|.nullslast]` */
 function orderItem(text: string): OrderItem {
-  const found = /^(.+?)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/.exec(text)
-  if (!found) throw badQuery(`order (${text})`, 'expected column.asc or column.desc')
+  const [body, nulls] = withoutSuffix(text, ['.nullsfirst', '.nullslast'])
+  const [column, direction] = withoutSuffix(body, ['.asc', '.desc'])
   return {
-    field: fieldPath(found[1] as string, 'order'),
-    descending: found[2] === '.desc',
-    nulls: found[3] === '.nullsfirst' ? 'first' : found[3] === '.nullslast' ? 'last' : null,
+    field: fieldPath(column, 'order'),
+    descending: direction === '.desc',
+    nulls: nulls === '.nullsfirst' ? 'first' : nulls === '.nullslast' ? 'last' : null,
   }
+}
+
+function withoutSuffix(text: string, suffixes: readonly string[]): [rest: string, suffix: string | null] {
+  const suffix = suffixes.find((s) => text.endsWith(s)) ?? null
+  return suffix === null ? [text, null] : [text.slice(0, -suffix.length), suffix]
 }
 
 function filter(name: string, text: string): Filter {
-  const parameter = `filter (${text})`
+  const parameter = `filter (${text.slice(0, 200)})`
   const field = fieldPath(name, 'filter')
-  const negated = text.startsWith('not.')
-  const body = negated ? text.slice(4) : text
-  const found = /^([a-z]+)(?:\(([^)]*)\))?\.([^]*)$/.exec(body)
-  const operator = found?.[1] ?? ''
-  if (!found || !OPERATORS.has(operator)) {
+  const found = readOperator(text)
+  if (!found || !OPERATORS.has(found.name)) {
     throw badQuery(parameter, `expected an operator like eq.value, one of ${[...OPERATORS].join(', ')}`)
   }
-  const argument = found[2] ?? null
-  const value = found[3] as string
+  const { negated, name: operator, argument, value } = found
   const isSearch = operator.endsWith('fts')
   if (argument !== null && !isSearch && !(QUANTIFIED.has(operator) && (argument === 'any' || argument === 'all'))) {
-    throw badQuery(parameter, `${operator} takes no (${argument})`)
+    throw badQuery(parameter, `${operator} takes no (${argument.slice(0, 200)})`)
   }
   const quantifier = isSearch ? null : (argument as 'any' | 'all' | null)
-  const list = operator === 'in' ? enclosed(value, '(', ')') : quantifier ? enclosed(value, '{', '}') : null
-  if ((operator === 'in' || quantifier) && list === null) throw badQuery(parameter, 'expected a list')
+  const inner = operator === 'in' ? enclosed(value, '(', ')') : quantifier ? enclosed(value, '{', '}') : null
+  if ((operator === 'in' || quantifier) && inner === null) throw badQuery(parameter, 'expected a list')
   return {
     kind: 'filter',
     negated,
@@ -150,7 +170,7 @@ function filter(name: string, text: string): Filter {
     operator,
     quantifier,
     config: isSearch ? argument : null,
-    value: list === null ? value : splitTop(list, parameter).map(unquote),
+    value: inner === null ? value : list(inner, parameter).map(unquote),
   }
 }
 
@@ -158,72 +178,55 @@ function logic(kind: 'and' | 'or', negated: boolean, text: string, depth: number
   const inner = enclosed(text.trim(), '(', ')')
   if (inner === null || depth > MAX_DEPTH)
     throw badQuery(`logic tree (${text.slice(0, 200)})`, 'expected (a.eq.1,b.eq.2)')
-  return {
-    kind,
-    negated,
-    terms: splitTop(inner, 'logic tree').map((term) => {
-      const nested = /^(not\.)?(and|or)(\([^]*\))$/.exec(term)
-      if (nested) return logic(nested[2] as 'and' | 'or', nested[1] !== undefined, nested[3] as string, depth + 1)
-      const found = /^((?:"(?:[^"]|"")*"|[^."])+)\.([^]+)$/.exec(term)
-      if (!found) throw badQuery(`logic tree (${term.slice(0, 200)})`, 'expected column.operator.value')
-      return filter(found[1] as string, quotedValue(found[2] as string))
-    }),
-  }
+  return { kind, negated, terms: list(inner, 'logic tree').map((term) => logicTerm(term, depth)) }
 }
 
-/** Inside and/or a value with special characters is quoted: `name.eq."a,b"`. */
-function quotedValue(text: string): string {
-  const found = /^((?:not\.)?[a-z]+(?:\([^)]*\))?\.)(".*")$/s.exec(text)
-  return found ? `${found[1]}${unquote(found[2] as string)}` : text
+/** `[not.]and(…)`, `[not.]or(…)` or `column.operator.value`; a value with special characters is quoted there. */
+function logicTerm(term: string, depth: number): Condition {
+  const negated = term.startsWith('not.')
+  const rest = negated ? term.slice(4) : term
+  const kind = rest.startsWith('and(') ? 'and' : rest.startsWith('or(') ? 'or' : null
+  if (kind && rest.endsWith(')')) return logic(kind, negated, rest.slice(kind.length), depth + 1)
+  const dot = indexOutsideQuotes(term, '.')
+  if (dot < 1 || dot === term.length - 1)
+    throw badQuery(`logic tree (${term.slice(0, 200)})`, 'expected column.operator.value')
+  const condition = term.slice(dot + 1)
+  const value = readOperator(condition)?.value ?? ''
+  return filter(term.slice(0, dot), condition.slice(0, condition.length - value.length) + unquote(value))
 }
 
+/** A column, or a path into it: steps are `->key` and `->>key`; quoted parts are taken as they are. */
 function fieldPath(text: string, parameter: string): FieldPath {
-  const parts = text.split(/(->>|->)/)
-  const column = unquote((parts[0] ?? '').trim())
-  if (column === '') throw badQuery(`${parameter} (${text})`, 'a column name is missing')
   const path: { key: string; text: boolean }[] = []
-  for (let i = 1; i < parts.length; i += 2) path.push({ key: unquote(parts[i + 1] ?? ''), text: parts[i] === '->>' })
+  let end = indexOutsideQuotes(text, '->')
+  const column = unquote((end < 0 ? text : text.slice(0, end)).trim())
+  if (column === '') throw badQuery(`${parameter} (${text.slice(0, 200)})`, 'a column name is missing')
+  while (end >= 0) {
+    const isText = text[end + 2] === '>'
+    const start = end + (isText ? 3 : 2)
+    end = indexOutsideQuotes(text, '->', start)
+    path.push({ key: unquote(text.slice(start, end < 0 ? undefined : end)), text: isText })
+  }
   return { column, path }
 }
 
-/** Splits at commas that are not inside quotes, parentheses, braces or brackets. */
-function splitTop(text: string, parameter: string): string[] {
-  const parts: string[] = []
-  let depth = 0
-  let quoted = false
-  let start = 0
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i]
-    if (c === '\\' && quoted) i++
-    else if (c === '"') quoted = !quoted
-    else if (quoted) continue
-    else if (c === '(' || c === '{' || c === '[') depth++
-    else if (c === ')' || c === '}' || c === ']') depth--
-    else if (c === ',' && depth === 0) {
-      parts.push(text.slice(start, i))
-      start = i + 1
-    }
-  }
-  if (quoted || depth !== 0) throw badQuery(parameter, 'quotes or brackets are not closed')
-  parts.push(text.slice(start))
-  return parts.length === 1 && parts[0] === '' ? [] : parts.map((part) => part.trim())
-}
-
-function enclosed(text: string, open: string, close: string): string | null {
-  return text.startsWith(open) && text.endsWith(close) ? text.slice(1, -1) : null
-}
-
-function unquote(text: string): string {
-  const found = /^"([^]*)"$/.exec(text)
-  return found ? (found[1] as string).replaceAll(/\\(.)/g, '$1').replaceAll('""', '"') : text
+function list(text: string, parameter: string): string[] {
+  const parts = splitOutside(text, ',')
+  if (parts === null) throw badQuery(parameter, 'quotes or brackets are not closed')
+  return parts
 }
 
 function names(text: string | null): string[] | null {
-  return text === null || text === '' ? null : splitTop(text, 'columns').map(unquote)
+  return text === null || text === '' ? null : list(text, 'columns').map(unquote)
+}
+
+/** A name of a type as it may be written after `::`: words of letters, digits and `_`. */
+function isTypeName(text: string): boolean {
+  return /^[\w ]+$/.test(text)
 }
 
 function count(text: string | null, parameter: string): number | null {
   if (text === null) return null
-  if (!/^\d{1,15}$/.test(text)) throw badQuery(`${parameter} (${text})`, 'expected a whole number')
+  if (!/^\d{1,15}$/.test(text)) throw badQuery(`${parameter} (${text.slice(0, 200)})`, 'expected a whole number')
   return Number(text)
 }

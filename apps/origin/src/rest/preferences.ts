@@ -38,11 +38,12 @@ export function parsePreferences(header: string | string[] | undefined): Prefere
 }
 
 /**
- * The format of the answer, by the first media type of Accept that is known here.
+ * The format of the answer, by the first media type of Accept that is known here. Plans tell of tables and policies, so
+ * they are known only where the operator says so.
  *
  * @throws PGRST107 when none is
  */
-export function parseAccept(header: string | undefined): Format {
+export function parseAccept(header: string | undefined, plans: boolean): Format {
   const types = (header ?? '*/*').split(',').map((type) => type.split(';')[0]?.trim().toLowerCase() ?? '')
   for (const type of types) {
     switch (type) {
@@ -61,20 +62,32 @@ export function parseAccept(header: string | undefined): Format {
       case 'application/geo+json':
         return 'geojson'
       case 'application/vnd.pgrst.plan+json':
-        return 'plan'
+        if (plans) return 'plan'
+        break
       case 'application/vnd.pgrst.plan':
       case 'application/vnd.pgrst.plan+text':
-        return 'planText'
+        if (plans) return 'planText'
+        break
       default:
     }
   }
-  throw new RestError(406, 'PGRST107', `None of these media types are available: ${types.join(', ')}`)
+  throw new RestError(406, 'PGRST107', `None of these media types are available: ${types.join(', ').slice(0, 200)}`)
 }
 
-/** `limit` and `offset` of a Range header of unit items, e.g. `0-9`; null when there is none. */
+/**
+ * `limit` and `offset` of a Range header of unit items, e.g. `0-9`; null when there is none.
+ *
+ * @throws PGRST103 when it ends before it begins
+ */
 export function parseRange(header: string | undefined): { offset: number; limit: number | null } | null {
-  const found = /^(?:items=)?(\d+)-(\d*)$/.exec(header ?? '')
+  const found = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header ?? '')
   if (!found) return null
   const offset = Number(found[1])
-  return { offset, limit: found[2] === '' ? null : Number(found[2]) - offset + 1 }
+  const limit = found[2] === '' ? null : Number(found[2]) - offset + 1
+  if (limit !== null && limit < 1) {
+    throw new RestError(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: 'The lower boundary must be lower than or equal to the upper boundary in the Range header.',
+    })
+  }
+  return { offset, limit }
 }

@@ -1,11 +1,13 @@
 import type { Principal } from '@terrane/auth'
+import { TerraneError } from '@terrane/core'
 import { qualified, quoteIdentifier, type Database, type Session } from '@terrane/database'
-import type { Http } from '@terrane/service'
+import { boundBody, refuseDeepJson, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Parameters, whereClause } from './build-sql.ts'
-import { RestError, toRestError } from './errors.ts'
+import { RestError, badQuery, toRestError } from './errors.ts'
 import { contentRange, readRows, runAs, type Rows } from './execute.ts'
 import { callSql, resolveFunction } from './functions.ts'
+import { timeoutOf, withinRows, type RestLimits } from './limits.ts'
 import { isArgument, parseQuery, type RestQuery } from './parse-query.ts'
 import { parseAccept, parsePreferences, parseRange, type Format, type Preferences } from './preferences.ts'
 
@@ -13,7 +15,7 @@ export interface RestDeps {
   readonly database: Database
   /** Schemas that may be asked for; the first is the default. */
   readonly schemas: readonly string[]
-  readonly statementTimeoutMs: number
+  readonly limits: RestLimits
   /** The caller of a request, after its keys were verified; 401 otherwise. */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
 }
@@ -43,13 +45,23 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => {
-        const anonymous = request.restRole === 'anon'
+        const anonymous = request.restCaller?.role === 'anon'
         const error = toRestError(thrown, anonymous)
         if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (error.status === 401) reply.header('www-authenticate', 'Bearer')
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
-      scope.decorateRequest('restRole', null)
+      scope.decorateRequest('restCaller', null)
+      // Who asks is settled before a byte of the body is read, and so is how much of one is read.
+      scope.addHook('onRequest', async (request) => {
+        request.restCaller = await deps.authenticate(request)
+        if (request.raw.url?.includes('%00')) throw badQuery('the path', 'a zero byte is part of no name and no value')
+      })
+      scope.addHook('preParsing', async (request, _reply, payload) =>
+        request.restCaller?.role === 'service_role'
+          ? payload
+          : boundBody(request, payload, deps.limits.publicBodyBytes),
+      )
       // Bodies reach the database as text: it parses them, so that numbers of any size survive.
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -90,14 +102,15 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    restRole: string | null
+    restCaller: Principal | null
   }
 }
 
 type Named = FastifyRequest<{ Params: { name: string } }>
 
 async function readTable(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
-  const call = await readCall(deps, request)
+  const read = await readCall(deps, request)
+  const call = { ...read, query: withinRows(read.query, deps.limits) }
   const table = qualified(call.schema, request.params.name)
   const rows = await run(deps, call, true, (session) =>
     readRows(session, `${table} as source`, call.query, call.format, call.preferences, new Parameters()),
@@ -148,26 +161,20 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
   const isPost = request.method === 'POST'
   const parameters = searchParameters(request)
   const given = isPost ? argumentsOfBody(request.body) : null
-  const principal = await deps.authenticate(request)
-  request.restRole = principal.role
+  const principal = callerOf(request)
   const schema = schemaOf(deps, request)
   const preferences = parsePreferences(request.headers.prefer)
-  const format = parseAccept(request.headers.accept)
-  const as = {
-    principal,
-    schema,
-    readOnly: !isPost,
-    rollback: preferences.rollback,
-    timeoutMs: deps.statementTimeoutMs,
-  }
+  const format = parseAccept(request.headers.accept, deps.limits.plans)
+  const timeoutMs = timeoutOf(deps.limits, principal)
+  const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
   return runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
-    const fn = await resolveFunction(session, schema, request.params.name, names)
+    const fn = await resolveFunction(session, schema, request.params.name, names, deps.limits.extensionFunctions)
     const args = given ? given.json : argumentsOfQuery(parameters)
     const rowParameters = given
       ? parameters
       : new URLSearchParams([...parameters].filter((entry) => !isArgument(entry)))
-    const query = withRange(parseQuery(rowParameters), request)
+    const query = withinRows(withRange(parseQuery(rowParameters), request), deps.limits)
     const call: Call = {
       principal,
       schema,
@@ -184,9 +191,11 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
       return reply.code(204).send()
     }
     if (!fn.returnsRow) {
-      const expression = fn.returnsSet ? `coalesce(json_agg(result.*), '[]')` : 'to_json(result.*)'
+      const page = `(select result from ${source} as result${query.limit === null ? '' : ` limit ${query.limit}`}) as page`
       const { rows } = await session.query<{ body: string }>(
-        `select (${expression})::text as body from ${source} as result`,
+        fn.returnsSet
+          ? `select coalesce(json_agg(page.result), '[]')::text as body from ${page}`
+          : `select to_json(result.*)::text as body from ${source} as result`,
         values.values,
       )
       return answer(reply, call, { body: rows[0]?.body ?? 'null', returned: 1, total: null }, 200)
@@ -233,7 +242,7 @@ function run<T>(deps: RestDeps, call: Call, readOnly: boolean, work: (session: S
     schema: call.schema,
     readOnly,
     rollback: call.preferences.rollback,
-    timeoutMs: deps.statementTimeoutMs,
+    timeoutMs: timeoutOf(deps.limits, call.principal),
   }
   return runAs(deps.database, as, work)
 }
@@ -258,8 +267,7 @@ function partial(call: Call, rows: Rows): boolean {
 }
 
 async function readCall(deps: RestDeps, request: Named): Promise<Call> {
-  const principal = await deps.authenticate(request)
-  request.restRole = principal.role
+  const principal = callerOf(request)
   const parameters = searchParameters(request)
   return {
     principal,
@@ -267,7 +275,7 @@ async function readCall(deps: RestDeps, request: Named): Promise<Call> {
     query: withRange(parseQuery(parameters), request),
     parameters,
     preferences: parsePreferences(request.headers.prefer),
-    format: parseAccept(request.headers.accept),
+    format: parseAccept(request.headers.accept, deps.limits.plans),
     headOnly: request.method === 'HEAD',
   }
 }
@@ -298,13 +306,22 @@ function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
   return range && query.limit === null && query.offset === 0 ? { ...query, ...range } : query
 }
 
+/** The caller whom the first hook has let in. */
+function callerOf(request: FastifyRequest): Principal {
+  if (!request.restCaller) throw new Error('the request has not passed the door')
+  return request.restCaller
+}
+
 function argumentsOfBody(body: unknown): { json: string; names: string[] } {
   if (body === undefined || body === null || body === '') return { json: '{}', names: [] }
   const parsed = parseJson(body)
   if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
     throw new RestError(400, 'PGRST102', 'The body must be a JSON object of named arguments')
   }
-  return { json: body as string, names: Object.keys(parsed) }
+  const names = Object.keys(parsed)
+  // PostgreSQL's own limit of a function's arguments.
+  if (names.length > 100) throw new RestError(400, 'PGRST102', 'A function has at most 100 arguments')
+  return { json: body as string, names }
 }
 
 function argumentsOfQuery(parameters: URLSearchParams): string {
@@ -318,13 +335,18 @@ function readRowsBody(body: unknown, query: RestQuery): { columns: string[]; row
   if (Array.isArray(rows) && rows.length === 0) return { columns: [], rows, json: '[]' }
   if (first === null || typeof first !== 'object')
     throw new RestError(400, 'PGRST102', 'The body must be a JSON object or an array of objects')
-  return { columns: query.columns ? [...query.columns] : Object.keys(first), rows, json: body as string }
+  const columns = query.columns ? [...query.columns] : Object.keys(first)
+  if (columns.length > 1600) throw new RestError(400, 'PGRST102', 'A table has at most 1600 columns')
+  return { columns, rows, json: body as string }
 }
 
 function parseJson(body: unknown): unknown {
   try {
-    return JSON.parse(typeof body === 'string' ? body : 'x') as unknown
-  } catch {
+    const text = typeof body === 'string' ? body : 'x'
+    refuseDeepJson(text)
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    if (error instanceof TerraneError) throw new RestError(400, 'PGRST102', error.message)
     throw new RestError(400, 'PGRST102', 'Error in $: the body is not valid JSON')
   }
 }

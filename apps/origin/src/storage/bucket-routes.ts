@@ -85,7 +85,7 @@ function rulesOf(body: {
 function parseSize(size: number | string | null): number | null {
   if (size === null || size === 0) return null
   if (typeof size === 'number') return size
-  const found = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*$/i.exec(size)
+  const found = /^(\d{1,15}(?:\.\d{1,15})?)[ ]?([KMGT]?B?)$/i.exec(size.trim())
   const unit = UNITS[(found?.[2] ?? 'x').toUpperCase()]
   if (!found || unit === undefined)
     throw Object.assign(new Error(`file_size_limit '${size}' is not a size like 50MB`), { statusCode: 400 })

@@ -5,13 +5,15 @@ import { PgBoss, type Db } from 'pg-boss'
 /** Schema of pg-boss's own tables. */
 export const QUEUE_SCHEMA = 'pgboss'
 
-/** Starts pg-boss on the worker's pool: no second set of connections, and LISTEN where the server delivers it. */
+/** Channel of NOTIFY that tells runners of new jobs. */
+export const WORK_CHANNEL = 'terrane_work'
+
+/** Starts pg-boss on the worker's pool: no second set of connections. The runner fetches and settles by itself. */
 export async function startBoss(database: Database, logger: Logger): Promise<PgBoss> {
   const boss = new PgBoss({
     db: adapter(database),
     schema: QUEUE_SCHEMA,
     backend: database.capabilities.engine,
-    useListenNotify: database.capabilities.notify,
     schedule: false,
     // How soon a lost worker is noticed once its heartbeat is overdue.
     superviseIntervalSeconds: 5,
@@ -33,13 +35,5 @@ export function inTransaction(session: Session): { db: Db } {
 }
 
 function adapter(database: Database): Db {
-  return {
-    executeSql: (text, values) => database.query(text, values),
-    listen: async (channel, onNotification, onReconnect) => {
-      const listener = await database.listen(channel, onNotification)
-      if (!listener) throw new Error('the server delivers no notifications')
-      onReconnect()
-      return { close: () => Promise.resolve(listener[Symbol.asyncDispose]()) }
-    },
-  }
+  return { executeSql: (text, values) => database.query(text, values) }
 }

@@ -53,11 +53,16 @@ export async function execute(
       // A cancellation that came while the effect was being committed came too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
-      await dropStaging(database, row.id)
+      if (!isLost(signal)) await dropStaging(database, row.id)
       throw error
     }
   } finally {
     await opened?.[Symbol.asyncDispose]()
-    await rm(workdir, { recursive: true, force: true })
+    if (!isLost(signal)) await rm(workdir, { recursive: true, force: true })
   }
+}
+
+/** Another worker runs the job by now: staging tables and folder are its own. */
+function isLost({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as { code?: unknown }).code === 'worker_lost'
 }

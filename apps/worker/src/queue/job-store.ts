@@ -147,8 +147,8 @@ export class JobStore {
     return rowCount === 1
   }
 
-  async succeed(id: string, result: unknown): Promise<void> {
-    await this.database.query(
+  async succeed(session: Queryable, id: string, result: unknown): Promise<void> {
+    await session.query(
       `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(),
          progress = case when progress is null then null else progress || '{"percent": 100, "eta_seconds": 0}' end,
          updated_at = clock_timestamp(), revision = revision + 1
@@ -157,8 +157,8 @@ export class JobStore {
     )
   }
 
-  async fail(id: string, error: JobError): Promise<void> {
-    await this.database.query(
+  async fail(session: Queryable, id: string, error: JobError): Promise<void> {
+    await session.query(
       `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(),
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
@@ -167,8 +167,8 @@ export class JobStore {
   }
 
   /** Puts a job back that will be run again. */
-  async requeue(id: string, message: string): Promise<void> {
-    await this.database.query(
+  async requeue(session: Queryable, id: string, message: string): Promise<void> {
+    await session.query(
       `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
        where id = $1 and status = 'running'`,

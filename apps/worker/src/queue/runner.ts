@@ -1,31 +1,33 @@
 import { mkdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TerraneError } from '@terrane/core'
 import type { Logger } from '@terrane/service'
-import type { JobWithMetadata } from 'pg-boss'
-import { cancelled, shuttingDown, timedOut, toJobError, toShowable, workerLost } from '../errors.ts'
+import { cancelled, shuttingDown, timedOut, toShowable, workerLost } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
-import { QUEUE_SCHEMA } from './boss.ts'
+import { WORK_CHANNEL } from './boss.ts'
+import { Claims, type Claim, type ClaimsOptions } from './claims.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
+import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
 import type { JobRow } from './job-store.ts'
 import { ProgressWriter } from './progress-writer.ts'
-import { ensureQueue } from './queues.ts'
 import { Upkeep, type UpkeepOptions } from './upkeep.ts'
 
-/** Runs that may end in an upstream's error before the job fails with it. */
-const MAX_FAILING_ATTEMPTS = 3
 /** Channel of NOTIFY that tells runners of cancellations. */
 export const CANCEL_CHANNEL = 'terrane_cancel'
 const CANCEL_POLL_MS = 500
+/** Wait between two looks for a job, where NOTIFY tells of them and where it does not. */
+const POLL_MS = { notified: 2000, polling: 1000 }
+/** Waits between tries to settle a job while the database is away. */
+const SETTLE_WAITS_MS = [250, 500, 1000, 2000, 4000, 8000]
 
-export interface RunnerOptions extends ExecuteOptions, UpkeepOptions {
+export interface RunnerOptions extends ExecuteOptions, UpkeepOptions, ClaimsOptions {
   readonly tasks: readonly Task[]
   /** Jobs of one task that this process runs at once. */
   readonly concurrency: number
-  /** Jobs of one task and project that run at once, over all workers. */
-  readonly projectConcurrency: number
 }
 
-interface ActiveJob {
+interface Run {
+  readonly claim: Claim
   readonly controller: AbortController
   readonly done: Promise<void>
 }
@@ -33,59 +35,43 @@ interface ActiveJob {
 /** Takes jobs from the queues and runs their tasks; ends them in exactly one way, whatever happens. */
 export class Runner {
   private readonly options: RunnerOptions
-  private readonly active = new Map<string, ActiveJob>()
+  private readonly claims: Claims
+  private readonly active = new Map<string, Run>()
   private readonly upkeep: Upkeep
-  private readonly slots: string[] = []
-  private listener: AsyncDisposable | null = null
-  private stopping = false
+  private readonly listeners: (AsyncDisposable | null)[] = []
+  private slots: Promise<void>[] = []
+  /** Aborts once: no more jobs are taken. */
+  private readonly stopping = new AbortController()
+  /** Longest wait for a run that was told to stop. */
+  private leaveMs = LEAVE_MS
+  /** Replaced at each nudge: slots that wait for a job wait for it. */
+  private nudged = Promise.withResolvers<void>()
 
   constructor(options: RunnerOptions) {
     this.options = options
+    this.claims = new Claims(options)
     this.upkeep = new Upkeep(options, (id) => this.active.has(id))
   }
 
-  /** Makes the queues and starts working on them. */
+  /** Starts working on the queues, which must be there. */
   async start(): Promise<void> {
-    const { boss, database, tasks, logger, workdir, concurrency } = this.options
+    const { database, tasks, logger, workdir, concurrency } = this.options
     await mkdir(workdir, { recursive: true })
-    for (const task of tasks) await ensureQueue(boss, task)
     await this.upkeep.start()
-    this.listener = await database.listen(CANCEL_CHANNEL, (id) => this.cancel(id))
+    this.listeners.push(
+      await database.listen(CANCEL_CHANNEL, (id) => this.cancel(id)),
+      await database.listen(WORK_CHANNEL, () => this.nudge()),
+    )
     this.upkeep.every(CANCEL_POLL_MS, () => this.pollCancellations())
-    for (const task of tasks) {
-      for (let slot = 0; slot < concurrency; slot++) await this.work(task)
-    }
+    this.upkeep.every(HEARTBEAT_REFRESH_MS, () => this.beat())
+    this.slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.work(task)))
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
 
-  /** One slot for jobs of a task. After a job it looks for the next one at once. */
-  private async work(task: Task): Promise<void> {
-    const { boss, database, projectConcurrency } = this.options
-    const slot = await boss.work(
-      task.name,
-      {
-        includeMetadata: true,
-        batchSize: 1,
-        groupConcurrency: projectConcurrency,
-        pollingIntervalSeconds: database.capabilities.notify ? 2 : 1,
-        notifyPollingIntervalSeconds: 5,
-        heartbeatRefreshSeconds: 3,
-      },
-      async ([job]: JobWithMetadata[]) => {
-        if (!job) return
-        try {
-          await this.handle(task, job)
-        } finally {
-          boss.notifyWorker(slot)
-        }
-      },
-    )
-    this.slots.push(slot)
-  }
-
-  /** Fetches now instead of at the next poll: for the process that has just enqueued a job. */
+  /** Looks for jobs now instead of at the next poll. */
   nudge(): void {
-    if (!this.stopping) for (const slot of this.slots) this.options.boss.notifyWorker(slot)
+    this.nudged.resolve()
+    this.nudged = Promise.withResolvers()
   }
 
   /** How many jobs run here now. */
@@ -93,18 +79,25 @@ export class Runner {
     return this.active.size
   }
 
-  /** Takes no more jobs and gives running ones the time to end; those that do not are handed to another worker. */
-  async stop(drainMs: number): Promise<void> {
-    this.stopping = true
-    for (const task of this.options.tasks) await this.options.boss.offWork(task.name, { wait: false })
-    const ended = Promise.all([...this.active.values()].map((job) => job.done))
-    let timer: NodeJS.Timeout | undefined
-    await Promise.race([ended, new Promise((resolve) => (timer = setTimeout(resolve, drainMs)))])
-    clearTimeout(timer)
-    for (const job of this.active.values()) job.controller.abort(shuttingDown())
-    await Promise.all([...this.active.values()].map((job) => job.done))
+  /**
+   * Takes no more jobs and gives running ones the time to end; those that do not are handed over. When it resolves,
+   * this process settles no job any more.
+   *
+   * @param budgetMs for both together
+   */
+  async stop(budgetMs: number): Promise<void> {
+    this.stopping.abort()
+    this.nudge()
+    const ended = Promise.all(this.slots)
+    const patience = new AbortController()
+    const grace = sleep(budgetMs * GRACE_SHARE, undefined, patience).catch(ignore)
+    await Promise.race([ended, grace])
+    patience.abort()
+    this.leaveMs = Math.max(HAND_OVER_MS, (budgetMs * (1 - GRACE_SHARE)) / 2)
+    for (const { controller } of this.active.values()) controller.abort(shuttingDown())
+    await ended
     this.upkeep.stop()
-    await this.listener?.[Symbol.asyncDispose]()
+    for (const listener of this.listeners) await listener?.[Symbol.asyncDispose]()
   }
 
   /** Stops a job that runs here; nothing happens when it does not. */
@@ -112,63 +105,130 @@ export class Runner {
     this.active.get(id)?.controller.abort(cancelled())
   }
 
-  private async handle(task: Task, job: JobWithMetadata): Promise<void> {
-    const controller = new AbortController()
-    job.signal.addEventListener('abort', () => controller.abort(timedOut({ seconds: job.expireInSeconds })))
-    const { promise: done, resolve: settle } = Promise.withResolvers<void>()
-    this.active.set(job.id, { controller, done })
-    try {
-      if (this.stopping) throw shuttingDown()
-      await this.run(task, job.id, job.retryCount + 1, controller)
-    } finally {
-      this.active.delete(job.id)
-      settle()
+  /** One slot for jobs of a task. After a job it looks for the next one at once. */
+  private async work(task: Task): Promise<void> {
+    const { database, logger } = this.options
+    const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+    while (!this.stopping.signal.aborted) {
+      const nudged = this.nudged.promise
+      let claim: Claim | null = null
+      try {
+        claim = await this.claims.take(task.name)
+      } catch (error) {
+        logger.warn({ err: error, task: task.name }, 'looking for a job failed')
+      }
+      if (claim) await this.handle(task, claim)
+      else if (!this.stopping.signal.aborted) await Promise.race([nudged, this.pause(pollMs)])
     }
   }
 
-  /** Returns when the job has ended; throws when the queue shall run it again. */
-  private async run(task: Task, id: string, attempt: number, controller: AbortController): Promise<void> {
-    const { store } = this.options
-    const logger = this.options.logger.child({ jobId: id, task: task.name, attempt })
-    const row = await store.start(id, attempt)
-    if (!row) return
-    await this.claim(task, id)
-    if (row.cancel_requested) return this.end(row, cancelled(), logger)
-    const progress = new ProgressWriter(store, id, attempt, () => controller.abort(workerLost({ attempts: attempt })))
-    logger.info('job started')
-    let thrown: unknown
+  private pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.stopping.signal }).catch(ignore)
+  }
+
+  private async handle(task: Task, claim: Claim): Promise<void> {
+    const controller = new AbortController()
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    this.active.set(claim.id, { claim, controller, done })
+    const seconds = timeoutSeconds(task.expireSeconds)
+    const timeout = setTimeout(() => controller.abort(timedOut({ seconds })), seconds * 1000)
+    const logger = this.options.logger.child({ jobId: claim.id, task: task.name, attempt: claim.attempt })
     try {
-      const { signal } = controller
-      const result = await execute(this.options, task, row, { attempt, signal, logger, progress })
-      await progress.close()
-      await store.succeed(id, result)
+      await this.run(task, claim, controller, logger)
+    } catch (error) {
+      logger.error({ err: error }, 'the end of a job could not be written; its heartbeat will tell')
+    } finally {
+      clearTimeout(timeout)
+      this.active.delete(claim.id)
+      resolve()
+    }
+  }
+
+  private async run(task: Task, claim: Claim, controller: AbortController, logger: Logger): Promise<void> {
+    const { store } = this.options
+    if (this.stopping.signal.aborted) return this.settle(logger, () => this.claims.handOver(claim, HANDED_OVER))
+    const row = await store.start(claim.id, claim.attempt)
+    if (!row) return this.settle(logger, () => this.claims.forget(claim))
+    if (row.cancel_requested) return this.end(claim, cancelled(), logger)
+    const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
+    const progress = new ProgressWriter(store, claim.id, claim.attempt, lost)
+    logger.info('job started')
+    const outcome = await this.outcome(task, row, { ...claim, controller, logger, progress })
+    await progress.close()
+    if ('result' in outcome) {
+      await this.settle(logger, () => this.claims.succeed(claim, outcome.result))
       logger.info('job succeeded')
       return
-    } catch (error) {
-      thrown = controller.signal.aborted ? controller.signal.reason : error
     }
-    await progress.close()
-    const error = toShowable(thrown)
-    if (error.code === 'worker_stopping' || (mayRetry(error) && attempt < MAX_FAILING_ATTEMPTS)) {
-      await store.requeue(id, `${error.message}; it will be tried again`)
-      logger.warn({ err: thrown }, 'job interrupted')
-      throw error
+    const error = toShowable(outcome.thrown)
+    switch (endingOf(error, claim.attempt)) {
+      case 'handed over':
+        logger.info('job handed over')
+        return this.settle(logger, () => this.claims.handOver(claim, HANDED_OVER))
+      case 'another attempt':
+        logger.warn({ err: outcome.thrown }, 'job interrupted')
+        return this.settle(logger, () => this.claims.tryAgain(claim, error))
+      case 'failed':
+        return this.end(claim, error, logger, outcome.thrown)
     }
-    await this.end(row, error, logger, thrown)
   }
 
-  private async end(row: JobRow, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
-    await this.options.store.fail(row.id, toJobError(error))
+  /** Runs the task. One that goes on for long after it was told to stop is left behind: what it does later counts nowhere. */
+  private async outcome(
+    task: Task,
+    row: JobRow,
+    run: {
+      readonly attempt: number
+      readonly controller: AbortController
+      readonly logger: Logger
+      readonly progress: ProgressWriter
+    },
+  ): Promise<{ result: unknown } | { thrown: unknown }> {
+    const { signal } = run.controller
+    const { promise: left, reject: leave } = Promise.withResolvers<never>()
+    let timer: NodeJS.Timeout | undefined
+    signal.addEventListener('abort', () => {
+      timer = setTimeout(() => {
+        run.logger.error({ waitedMs: this.leaveMs }, 'a job that was told to stop goes on; it is left behind')
+        leave(signal.reason)
+      }, this.leaveMs)
+    })
+    try {
+      return { result: await Promise.race([execute(this.options, task, row, { ...run, signal }), left]) }
+    } catch (error) {
+      return { thrown: signal.aborted ? signal.reason : error }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  private async end(claim: Claim, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
+    await this.settle(logger, () => this.claims.fail(claim, error))
     if (error.kind === 'internal') logger.error({ err: thrown }, 'job failed')
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
   }
 
-  /** Writes into the queue's job which worker has it. */
-  private async claim(task: Task, id: string): Promise<void> {
-    await this.options.database.query(
-      `update ${QUEUE_SCHEMA}.job set data = jsonb_build_object('worker', $3::text) where name = $1 and id = $2`,
-      [task.name, id, this.options.workerId],
-    )
+  /** Settles a job, however long the database is away within a heartbeat. */
+  private async settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
+    for (const wait of [...SETTLE_WAITS_MS, null]) {
+      try {
+        if (!(await write())) logger.warn('the job was taken over meanwhile; this run ends nothing')
+        return
+      } catch (error) {
+        if (wait === null || toShowable(error).code !== 'DATABASE_UNAVAILABLE') throw error
+        await sleep(wait)
+      }
+    }
+  }
+
+  /** Says that the runs here go on, and stops those that were given to others meanwhile. */
+  private async beat(): Promise<void> {
+    if (this.active.size === 0) return
+    const lost = await this.claims.touch([...this.active.values()].map(({ claim }) => claim))
+    for (const { id, run, attempt } of lost) {
+      const here = this.active.get(id)
+      if (here?.claim.run === run) here.controller.abort(workerLost({ attempts: attempt }))
+    }
   }
 
   private async pollCancellations(): Promise<void> {
@@ -177,12 +237,6 @@ export class Runner {
   }
 }
 
-/** Faults of others may pass; what the input is at fault for, or this program, does not. */
-function mayRetry(error: TerraneError): boolean {
-  return (
-    error.kind === 'upstream' ||
-    error.kind === 'timeout' ||
-    error.kind === 'rate_limited' ||
-    error.code === 'DATABASE_UNAVAILABLE'
-  )
-}
+const HANDED_OVER = 'The worker stopped; another one takes the job over'
+
+function ignore(): void {}

@@ -6,9 +6,9 @@ import { cancelled, idempotencyMismatch, toJobError } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
 import type { Sealer } from '@terrane/service'
-import { inTransaction } from './boss.ts'
+import { WORK_CHANNEL, inTransaction } from './boss.ts'
+import { MAX_ATTEMPTS } from './job-life.ts'
 import type { JobRow, JobScope, JobStore } from './job-store.ts'
-import { MAX_ATTEMPTS } from './queues.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
 
 export interface SubmitterOptions {
@@ -73,6 +73,7 @@ export class Submitter {
         // A project that has many jobs waiting stands behind one that has few.
         const priority = 1 - (await store.countPending(session, scope.projectRef, task.name))
         await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
+        if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
         return row
       })
       .catch((error: unknown) => {

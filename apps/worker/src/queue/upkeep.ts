@@ -87,12 +87,12 @@ export class Upkeep {
     for (const { id, state, attempts } of rows) {
       if (this.runsHere(id)) continue
       if (state === 'retry') {
-        await store.requeue(id, 'the worker was lost; another one takes the job over')
+        await store.requeue(database, id, 'the worker was lost; another one takes the job over')
         continue
       }
       logger.warn({ jobId: id, attempts }, 'job given up')
       await this.cleanUp(id)
-      await store.fail(id, toJobError(workerLost({ attempts })))
+      await store.fail(database, id, toJobError(workerLost({ attempts })))
     }
   }
 

@@ -6,14 +6,27 @@ import { JobWarning, strict } from '../warnings.ts'
 
 export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
+const range = { minItems: 2, maxItems: 2 }
+
 /** Body of `POST /jobs/createGeoEmbeddings`. */
 export const CreateGeoEmbeddings = Type.Object(
   {
-    geotiffPath: Type.String({
-      minLength: 1,
-      maxLength: 4000,
-      description: 'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker.',
-    }),
+    geotiffPath: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4000,
+        description: 'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. This or storagePath.',
+      }),
+    ),
+    storagePath: Type.Optional(
+      Type.Object(
+        { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
+        {
+          additionalProperties: false,
+          description: 'A GeoTIFF in the storage of the project, instead of geotiffPath.',
+        },
+      ),
+    ),
     tableName: identifier('Output table in schema geoembeddings; must not exist.'),
     normalizeEmbeddings: Type.Optional(Type.Boolean({ default: true, description: 'Scale each vector to length 1.' })),
     tileSize: Type.Optional(
@@ -26,8 +39,26 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Array(Type.Integer({ minimum: 0, maximum: 65534 }), {
         minItems: 1,
         maxItems: 64,
-        description: '0-based band indices in the order the model expects.',
+        description: '0-based band indices in the order the model expects; chosen by name when absent.',
       }),
+    ),
+    profile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the ' +
+          'name of the product when absent; "none" for no profile.',
+      }),
+    ),
+    scaleFrom: Type.Optional(
+      Type.Object(
+        { table: identifier('An embedding table of this project.') },
+        {
+          additionalProperties: false,
+          description: 'Take bands, profile and stretch of that table, so that both compare.',
+        },
+      ),
     ),
     uploadArtifactsToStorage: Type.Optional(
       Type.Boolean({ default: false, description: 'Also write GeoParquet and a STAC item to bucket geoembeddings.' }),
@@ -51,11 +82,14 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.Number({ minimum: 0, maximum: 1, default: 0.5, description: 'Tiles with less valid pixels are skipped.' }),
     ),
     scale: Type.Optional(
-      Type.Array(Type.Number(), {
-        minItems: 2,
-        maxItems: 2,
-        description: '[min, max] of the pixel values; per raster 2nd to 98th percentile when absent, /255 for bytes.',
-      }),
+      Type.Union(
+        [Type.Array(Type.Number(), range), Type.Array(Type.Array(Type.Number(), range), { minItems: 1, maxItems: 64 })],
+        {
+          description:
+            '[min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 ' +
+            'for bytes, else the 2nd to 98th percentile of the raster.',
+        },
+      ),
     ),
     level: Type.Optional(
       Type.Enum(['tile', 'patch'], {

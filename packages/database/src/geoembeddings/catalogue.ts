@@ -65,3 +65,15 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
     ],
   )
 }
+
+/** What the catalogue says of how a table saw its pixels; null when there is no such table. */
+export async function findEmbeddings(
+  database: Queryable,
+  tableName: string,
+): Promise<{ readonly scale: unknown; readonly bands: readonly number[] | null } | null> {
+  const { rows } = await database.query<{ scale: unknown; bands: number[] | null }>(
+    'select scale, bands from geoembeddings.embeddings_catalogue where table_name = $1',
+    [tableName],
+  )
+  return rows[0] ?? null
+}

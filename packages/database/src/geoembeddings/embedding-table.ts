@@ -20,6 +20,8 @@ export type EmbeddingKind = 'tile' | 'patch' | 'h3'
 export interface EmbeddingTableShape {
   readonly kind: EmbeddingKind
   readonly dims: number
+  /** What searches measure, and the index with them; cosine when absent. */
+  readonly metric?: 'cosine' | 'l2'
 }
 
 /** A vector and its place. `ring` is closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326, counter-clockwise. */
@@ -117,7 +119,7 @@ export async function finishEmbeddingTable(
   if (indexed) {
     await database.query(
       `create index ${quoteIdentifier(`${staged.staging}_hnsw_idx`)} on ${table}
-       using hnsw ((embedding::halfvec(${shape.dims})) halfvec_cosine_ops)`,
+       using hnsw ((embedding::halfvec(${shape.dims})) ${shape.metric === 'l2' ? 'halfvec_l2_ops' : 'halfvec_cosine_ops'})`,
     )
   }
   await database.query(`alter table ${table} enable row level security`)

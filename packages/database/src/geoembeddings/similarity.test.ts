@@ -1,15 +1,13 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Session } from '../database.ts'
-import { stagedTable, swapIn } from '../staging.ts'
+import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
-import { registerEmbeddings, type CatalogueEntry } from './catalogue.ts'
-import { createEmbeddingTable, finishEmbeddingTable, loadEmbeddings, type EmbeddingRow } from './embedding-table.ts'
+import type { CatalogueEntry } from './catalogue.ts'
 
 const DIMS = 8
 const COLUMNS = 10
 let db: TestDatabase
-let jobs = 0
 
 const random = seededRandom(7)
 const gaussian = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
@@ -25,51 +23,8 @@ function square(id: number): Float64Array {
   return Float64Array.of(west, north, west, north - 0.01, west + 0.01, north - 0.01, west + 0.01, north)
 }
 
-async function makeTable(name: string, rows: readonly Float32Array[], entry: Partial<CatalogueEntry> = {}) {
-  const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`
-  const staged = stagedTable(jobId, 0, 'geoembeddings', name)
-  const dims = rows[0]?.length ?? DIMS
-  const shape = { kind: 'tile', dims } as const
-  await createEmbeddingTable(db.database, staged, shape)
-  async function* batches(): AsyncGenerator<EmbeddingRow[]> {
-    yield rows.map((embedding, id) => ({
-      id,
-      polygons: [square(id)],
-      embedding,
-      attributes: [id % COLUMNS, Math.floor(id / COLUMNS), 0, 0, 1],
-    }))
-  }
-  await loadEmbeddings(db.database, staged, shape, batches())
-  const approximateIndex = await finishEmbeddingTable(db.database, staged, shape, rows.length)
-  await swapIn(db.database, jobId, [staged], {}, (session) =>
-    registerEmbeddings(session, {
-      owner: null,
-      tableName: name,
-      kind: 'geo',
-      modelName: 'm',
-      modelSha256: 'aa',
-      modelLicence: null,
-      dims,
-      level: 'tile',
-      normalized: true,
-      metric: 'cosine',
-      rows: rows.length,
-      zeroVectors: 1,
-      approximateIndex,
-      source: null,
-      sourceCrs: 'EPSG:4326',
-      attribution: null,
-      tileSize: 256,
-      stride: 256,
-      bands: [0, 1, 2],
-      scale: null,
-      featureNames: null,
-      bbox: [10, 49.94, 10.1, 50],
-      metadata: {},
-      jobId,
-      ...entry,
-    }),
-  )
+function makeTable(name: string, rows: readonly Float32Array[], entry: Partial<CatalogueEntry> = {}): Promise<void> {
+  return makeEmbeddingTable(db.database, { name, vectors: rows, ring: square, entry })
 }
 
 beforeAll(async () => {

@@ -27,7 +27,7 @@ async function writeFixture(options: Partial<GeoTiffOptions>, width = 400, heigh
 
 async function tilesOf(path: string, manifest: ModelManifest, size = tileSize, stride = size): Promise<TileSource> {
   using source = openFileSource(path)
-  const inspected = inspectGeoTiff(source, { tileSize: size, stride, channels: manifest.input.bands.length })
+  const inspected = inspectGeoTiff(source, { tileSize: size, stride, channels: manifest.input.bands })
   const scale = await estimateScale(source, inspected.raster, inspected.bands)
   return geoTiffTiles({ path, inspected, scale, manifest })
 }

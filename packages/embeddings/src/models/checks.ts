@@ -43,8 +43,17 @@ export function list<T>(check: Check<T>, min: number, max: number): Check<readon
   }
 }
 
+const OPTIONAL = new WeakSet<object>()
+
+/** The field may be missing. */
+export function optional<T>(check: Check<T>): Check<T | undefined> {
+  const lenient: Check<T | undefined> = (value, path, errors): value is T | undefined => check(value, path, errors)
+  OPTIONAL.add(lenient)
+  return lenient
+}
+
 /** An object with exactly these fields. */
-export function record<T extends object>(fields: { readonly [K in keyof T]: Check<T[K]> }): Check<T> {
+export function record<T extends object>(fields: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> {
   return (value, path, errors): value is T => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return reject(path, errors, 'must be an object')
@@ -54,7 +63,8 @@ export function record<T extends object>(fields: { readonly [K in keyof T]: Chec
     for (const key of unknown) reject(`${path}/${key}`, errors, 'is not a field of this object')
     const checks = Object.entries<Check<unknown>>(fields).map(([key, check]) => {
       const place = `${path}/${key}`
-      return Object.hasOwn(source, key) ? check(source[key], place, errors) : reject(place, errors, 'is missing')
+      if (Object.hasOwn(source, key)) return check(source[key], place, errors)
+      return OPTIONAL.has(check) || reject(place, errors, 'is missing')
     })
     return unknown.length === 0 && checks.every(Boolean)
   }

@@ -182,8 +182,11 @@ class Watch {
   readonly #forward = (): void => this.#controller.abort(this.#outer?.reason)
 }
 
-function unavailable({ id, file, destination }: DownloadRequest, why: string, cause?: unknown): Error {
-  return modelUnavailable({ id, file: file.path, place: destination, why }, { details: `From ${file.url}`, cause })
+function unavailable({ id, file }: DownloadRequest, why: string, cause?: unknown): Error {
+  return modelUnavailable(
+    { id, file: file.path, place: `${id}/${file.path}`, why },
+    { details: `From ${file.url}`, cause },
+  )
 }
 
 function startOfRange(response: FetchedResponse): number | null {

@@ -1,7 +1,7 @@
 import type { FieldError } from '@terrane/core'
 
 import { levelUnsupported, manifestInvalid, tileSizeUnsupported } from '../errors.ts'
-import { boolean, list, nullable, number, oneOf, record, text } from './checks.ts'
+import { boolean, list, nullable, number, oneOf, optional, record, text } from './checks.ts'
 
 /** One embedding per tile, or one per patch of a tile. */
 export type EmbeddingLevel = 'tile' | 'patch'
@@ -30,8 +30,8 @@ export interface ModelFile {
 }
 
 /**
- * What has to be known of a model to run it: the content of `<id>.json` in the model directory. All fields are
- * required, unknown ones are refused.
+ * What has to be known of a model to run it: the content of `<id>.json` in the model directory. Fields are
+ * required where nothing else is said, unknown ones are refused.
  */
 export interface ModelManifest {
   readonly id: string
@@ -51,7 +51,12 @@ export interface ModelManifest {
     readonly size: { readonly width: number; readonly height: number } | null
     /** What each channel is, in order. */
     readonly bands: readonly string[]
-    /** Per channel, of values scaled to [0, 1]. */
+    /**
+     * What `mean` and `std` are of: values scaled to [0, 1] (when absent), reflectance or decibels by the profile of the
+     * sensor, or the numbers as they are stored.
+     */
+    readonly unit?: 'scaled' | 'reflectance' | 'decibel' | 'stored' | undefined
+    /** Per channel, in that unit. */
     readonly mean: readonly number[]
     readonly std: readonly number[]
     /** Most tiles per run; 1 for a graph with a fixed batch. */
@@ -95,6 +100,7 @@ const isManifest = record<ModelManifest>({
     name: text(),
     size: nullable(record({ width: number(1, 8192, true), height: number(1, 8192, true) })),
     bands: list(text(), 1, 64),
+    unit: optional(oneOf('scaled', 'reflectance', 'decibel', 'stored')),
     mean: list(number(-1e6, 1e6), 1, 64),
     std: list(number(1e-9, 1e6), 1, 64),
     batch: number(1, 64, true),

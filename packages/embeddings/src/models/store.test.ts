@@ -232,7 +232,7 @@ describe('a model that cannot be had', () => {
       await expect(failure).rejects.toMatchObject({
         code: 'MODEL_UNAVAILABLE',
         message: expect.stringMatching(/model\.onnx is missing.*(cannot be reached|did not answer within 900 ms)/),
-        hint: expect.stringMatching(/tiny-vit.r1.model\.onnx.*builtin-texture-spectral-v1/),
+        hint: expect.stringMatching(/tiny-vit.model\.onnx.*builtin-texture-spectral-v1/),
       })
     }
   })

@@ -4,7 +4,14 @@ import { join, resolve } from 'node:path'
 
 import { type OnProgress, TerraneError } from '@terrane/core'
 
-import { manifestInvalid, modelUnavailable, modelUnknown, modelUnpinned, unpinnedAndMissing } from '../errors.ts'
+import {
+  manifestInvalid,
+  modelMissing,
+  modelUnavailable,
+  modelUnknown,
+  modelUnpinned,
+  unpinnedAndMissing,
+} from '../errors.ts'
 import { buildTextureSpectral } from '../onnx/texture-spectral.ts'
 import { BUILT_IN_MANIFESTS, BUILT_IN_MODEL } from './built-in-manifests.ts'
 import { type Fetcher, download } from './download.ts'
@@ -56,6 +63,12 @@ export interface ModelStore {
    */
   find(id: string): Promise<ModelManifest>
   /**
+   * The manifest of a model that a job may begin with: its files are here, or can be downloaded.
+   *
+   * @throws MODEL_UNKNOWN, MODEL_MANIFEST_INVALID, MODEL_UNAVAILABLE with the models that are available
+   */
+  require(id: string): Promise<ModelManifest>
+  /**
    * Makes the model's files present and verified: downloads what is missing, once for all processes that share the
    * directory. Never answers with another model.
    *
@@ -84,6 +97,7 @@ export function openModelStore(options: ModelStoreOptions): ModelStore {
   return {
     list: () => listModels(settings),
     find: (id) => findManifest(settings.directory, id),
+    require: (id) => requireModel(settings, id),
     acquire: async (id, acquireOptions = {}) => {
       const manifest = await findManifest(settings.directory, id)
       return manifest === BUILT_IN_MANIFESTS.find((one) => one.id === BUILT_IN_MODEL)
@@ -96,6 +110,11 @@ export function openModelStore(options: ModelStoreOptions): ModelStore {
 /** Where a model's file lies. */
 export function modelFilePath(directory: string, manifest: ModelManifest, file: ModelFile): string {
   return join(directory, manifest.id, manifest.revision, file.path)
+}
+
+/** A model's file as errors name it, within the model directory: where that is concerns nobody but the operator. */
+function placeOf({ id, revision }: ModelManifest, file: ModelFile): string {
+  return `${id}/${revision}/${file.path}`
 }
 
 /** @throws MODEL_UNKNOWN, MODEL_MANIFEST_INVALID */
@@ -151,6 +170,18 @@ async function listModels(settings: Settings): Promise<ModelStatus[]> {
   )
 }
 
+async function requireModel(settings: Settings, id: string): Promise<ModelManifest> {
+  const manifest = await findManifest(settings.directory, id)
+  const availability = await availabilityOf(settings, manifest)
+  if (availability === 'ready' || availability === 'downloadable') return manifest
+  const usable = (await listModels(settings)).filter(
+    (m) => m.availability === 'ready' || m.availability === 'downloadable',
+  )
+  const why =
+    availability === 'unpinned' ? 'its files have no checksums yet' : 'its files are missing and cannot be downloaded'
+  throw modelMissing({ id, why, available: usable.map((model) => model.id) })
+}
+
 async function availabilityOf(settings: Settings, manifest: ModelManifest): Promise<ModelStatus['availability']> {
   if (manifest.id === BUILT_IN_MODEL) return 'ready'
   if (!isPinned(manifest) && !settings.allowUnpinned) return 'unpinned'
@@ -174,7 +205,7 @@ async function acquireFiles(settings: Settings, manifest: ModelManifest, options
     const fields = {
       id: manifest.id,
       file: (missing ?? unpinned).path,
-      place: modelFilePath(directory, manifest, missing ?? unpinned),
+      place: placeOf(manifest, missing ?? unpinned),
     }
     throw missing ? unpinnedAndMissing(fields) : modelUnpinned(fields)
   }
@@ -194,7 +225,7 @@ async function downloadMissing(settings: Settings, manifest: ModelManifest, opti
   const first = (await missingFiles(directory, manifest)).find((file) => file.url === null || fetcher === null)
   if (first) {
     const why = first.url === null ? 'its manifest has no URL' : 'downloads are switched off'
-    const place = modelFilePath(directory, manifest, first)
+    const place = placeOf(manifest, first)
     throw modelUnavailable({ id: manifest.id, file: first.path, place, why })
   }
   const report = (done: number, total: number | null, message: string): void =>
@@ -252,8 +283,9 @@ async function verify(
 ): Promise<FileDigest> {
   const place = modelFilePath(directory, manifest, file)
   const digest = await digestFile(place, signal)
-  if (!digest) throw modelUnavailable({ id: manifest.id, file: file.path, place, why: 'it vanished' })
-  checkDigest(manifest.id, place, file, digest)
+  if (!digest)
+    throw modelUnavailable({ id: manifest.id, file: file.path, place: placeOf(manifest, file), why: 'it vanished' })
+  checkDigest(manifest.id, placeOf(manifest, file), file, digest)
   return digest
 }
 

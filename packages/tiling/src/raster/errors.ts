@@ -170,3 +170,39 @@ export const invalidScale = defineError(
     errors: [{ path: '/scale', message: 'must be [min, max] with min < max' }],
   }),
 )
+
+export const unknownProfile = defineError(
+  'UNKNOWN_PROFILE',
+  'invalid',
+  (f: { profile: string; known: readonly string[] }) =>
+    `There is no sensor profile "${f.profile}"; known are ${f.known.join(', ')}.`,
+  (f) => ({ errors: [{ path: '/profile', message: `must be one of ${f.known.join(', ')}` }] }),
+)
+
+export const profileMismatch = defineError(
+  'PROFILE_MISMATCH',
+  'invalid',
+  (f: { profile: string; why: string }) => `The raster does not fit the sensor profile ${f.profile}: ${f.why}.`,
+  () => ({
+    hint: 'Name the profile that fits, "none" for the percentiles of the raster, or give scale.',
+    errors: [{ path: '/profile', message: 'does not fit the raster' }],
+  }),
+)
+
+export const unitUnknown = defineError(
+  'UNIT_UNKNOWN',
+  'invalid',
+  (f: { unit: string }) => `The model takes ${f.unit}, and nothing says what the stored values of the raster are.`,
+  () => ({
+    hint: 'Name the profile of the sensor, "reflectance" for floating point values that are reflectance already.',
+    errors: [{ path: '/profile', message: 'is needed for this model and raster' }],
+  }),
+)
+
+export const scaleCount = defineError(
+  'SCALE_COUNT',
+  'invalid',
+  (f: { scales: number; channels: number }) =>
+    `The model takes ${f.channels} channels, but scale has ${f.scales} ranges.`,
+  (f) => ({ errors: [{ path: '/scale', message: `must be [min, max], or ${f.channels} of them` }] }),
+)

@@ -6,7 +6,7 @@ import type { InspectRequest, InspectedRaster } from './inspect.ts'
 import { inspectGeoTiff } from './inspect.ts'
 import type { ByteSource } from './source.ts'
 
-const REQUEST: InspectRequest = { tileSize: 16, channels: 3 }
+const REQUEST: InspectRequest = { tileSize: 16, channels: ['red', 'green', 'blue'] }
 
 async function inspected(
   options: Partial<GeoTiffOptions>,
@@ -177,7 +177,7 @@ describe('bands', () => {
   test('absent: the first ones that are not alpha', async () => {
     expect((await inspected({ extraSamples: [2] }, {}, 4)).bands).toEqual([0, 1, 2])
     expect((await inspected({ color: 'gray', extraSamples: [1, 0, 0] }, {}, 4)).bands).toEqual([0, 2, 3])
-    expect((await inspected({}, { channels: 4 }, 6)).bands).toEqual([0, 1, 2, 3])
+    expect((await inspected({}, { channels: ['a', 'b', 'c', 'd'] }, 6)).bands).toEqual([0, 1, 2, 3])
   })
 
   test('absent: red, green and blue where metadata names them', async () => {

@@ -1,10 +1,14 @@
 import type { Guard } from './errors.ts'
-import { bandCount, bandOutOfRange, noGeoreference, rasterTooLarge, tooManyTiles, unsupportedCrs } from './errors.ts'
+import { noGeoreference, rasterTooLarge, tooManyTiles, unsupportedCrs } from './errors.ts'
 import type { CrsCatalogue } from './footprint/crs.ts'
 import { createCrsCatalogue } from './footprint/crs.ts'
 import { openGeoTiff } from './geotiff/open.ts'
 import type { EdgePolicy, TilePlan } from './plan.ts'
 import { planTiles } from './plan.ts'
+import { applyProfile } from './profile/apply-profile.ts'
+import type { FoundProfile } from './profile/find-profile.ts'
+import { findProfile } from './profile/find-profile.ts'
+import { selectBands } from './profile/select-bands.ts'
 import type { Affine, RasterCrs, RasterInfo } from './raster-info.ts'
 import type { ByteSource } from './source.ts'
 
@@ -14,10 +18,16 @@ export interface InspectRequest {
   readonly stride?: number
   readonly edge?: EdgePolicy
   readonly alignGrid?: boolean
-  /** 0-based band indices; the colour bands when absent. */
+  /** 0-based band indices; when absent, the bands that `channels` name. */
   readonly bands?: readonly number[]
-  /** How many channels the model takes. */
-  readonly channels: number
+  /** What the model takes, in order: colours, common names or names of the sensor's bands. */
+  readonly channels: readonly string[]
+  /** Id of a sensor profile, or "none"; when absent, the one that the file states. */
+  readonly profile?: string
+  /** What is taken where neither the request nor the file says: as in a table that this raster is to compare with. */
+  readonly otherwise?: { readonly profile: string | null; readonly bands: readonly number[] | null }
+  /** Name of the file, which may state the product. */
+  readonly fileName?: string
   readonly maxBytes?: Guard
   readonly maxTiles?: Guard
   /** The CRSs that footprints can be made of; the built-in families when absent. */
@@ -31,18 +41,33 @@ export interface InspectedRaster {
   /** One band index per channel. */
   readonly bands: readonly number[]
   readonly crs: RasterCrs
+  /** What each channel is, in common names; null when that is not known of all. */
+  readonly channels: readonly string[] | null
+  readonly profile: FoundProfile | null
+  readonly notices: readonly Notice[]
+}
+
+/** What a person should know of the reading of a raster. */
+export interface Notice {
+  readonly code: 'BANDS_GUESSED'
+  readonly message: string
 }
 
 /**
  * Checks a raster in the order of cost: bytes, headers, tile count, georeference and CRS, bands. Decodes no pixel.
  *
  * @throws size_guard_exceeded, everything that `openGeoTiff` and `planTiles` throw, NO_GEOREFERENCE, UNSUPPORTED_CRS,
- * BAND_OUT_OF_RANGE, BAND_COUNT
+ * BAND_OUT_OF_RANGE, BAND_COUNT, UNKNOWN_PROFILE, PROFILE_MISMATCH
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
   const { maxBytes, maxTiles } = request
   enforce(maxBytes, source.size, rasterTooLarge)
-  const raster = openGeoTiff(source)
+  const opened = openGeoTiff(source)
+  const { fileName = '', otherwise } = request
+  const found =
+    findProfile(opened, fileName, request.profile ?? null) ??
+    (request.profile === undefined && otherwise?.profile ? findProfile(opened, fileName, otherwise.profile) : null)
+  const raster = found === null ? opened : applyProfile(opened, found.profile, fileName)
   const { width, height, affine } = raster
   const { tileSize, stride = tileSize, edge = 'pad', alignGrid = false } = request
   // Alignment needs the georeference, which is checked after the count; it adds one row and column at most.
@@ -52,8 +77,19 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
   const crs = resolveCrs(raster, request.crs ?? createCrsCatalogue())
   const plan = planTiles({ width, height, tileSize, stride, edge, alignGrid, affine })
   enforce(maxTiles, plan.count, tooManyTiles)
-  const bands = resolveBands(raster, request.bands ?? null, request.channels)
-  return { raster: { ...raster, affine }, plan, bands, crs }
+  const wanted = { indices: request.bands ?? null, names: request.channels, otherwise: otherwise?.bands ?? null }
+  const { bands, channels, guessed } = selectBands(raster, found?.profile ?? null, wanted)
+  const notices = guessed ? [bandsGuessed(raster, bands, request.channels)] : []
+  return { raster: { ...raster, affine }, plan, bands, crs, channels, profile: found, notices }
+}
+
+function bandsGuessed({ bands }: RasterInfo, chosen: readonly number[], names: readonly string[]): Notice {
+  return {
+    code: 'BANDS_GUESSED',
+    message:
+      `The raster has ${bands.length} bands and names none that the model wants (${names.join(', ')}); ` +
+      `bands ${chosen.join(', ')} were taken by their order. Send bands, or the profile of the sensor.`,
+  }
 }
 
 function enforce(guard: Guard | undefined, figure: number, error: typeof tooManyTiles): void {
@@ -66,7 +102,8 @@ function whyNoAffine({ groundControlPoints }: RasterInfo): string {
     : 'no transform is stored, or one that has no inverse'
 }
 
-function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
+/** The definition of the CRS that a raster names. @throws NO_GEOREFERENCE, UNSUPPORTED_CRS */
+export function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   if (epsg === null && crsName === null) throw noGeoreference({ why: 'no coordinate reference system is stored' })
   if (epsg === null) throw unsupportedCrs({ crs: `"${crsName}", which has no EPSG code,` })
   const crs = catalogue.find(epsg)
@@ -92,25 +129,3 @@ const LENGTH_UNITS: ReadonlyMap<string, number> = new Map([
   ['ft', 9002],
   ['us-ft', 9003],
 ])
-
-/**
- * One band per channel. Absent: red, green and blue where they are declared, otherwise the first bands; alpha never. A
- * single band serves all channels.
- */
-function resolveBands(raster: RasterInfo, requested: readonly number[] | null, channels: number): number[] {
-  const selected = requested ?? defaultBands(raster, channels)
-  const bands = raster.bands.length
-  selected.forEach((band, position) => {
-    if (!Number.isInteger(band) || band < 0 || band >= bands) throw bandOutOfRange({ band, position, bands })
-  })
-  if (selected.length === 1) return Array.from({ length: channels }, () => selected[0] as number)
-  if (selected.length !== channels) throw bandCount({ bands: selected.length, channels })
-  return [...selected]
-}
-
-function defaultBands({ bands }: RasterInfo, channels: number): number[] {
-  const opaque = bands.filter(({ color }) => color !== 'alpha').map(({ index }) => index)
-  const rgb = (['red', 'green', 'blue'] as const).map((color) => bands.findIndex((band) => band.color === color))
-  if (channels === 3 && rgb.every((index) => index !== -1)) return rgb
-  return opaque.length < channels ? opaque : opaque.slice(0, channels)
-}

@@ -28,6 +28,8 @@ export type BandColor = 'gray' | 'red' | 'green' | 'blue' | 'alpha' | 'palette' 
 export interface BandInfo {
   readonly index: number
   readonly color: BandColor
+  /** Its description in the file, or the name that a sensor profile gives it; null without either. */
+  readonly name: string | null
   /** Physical value = stored value · scale + offset. */
   readonly scale: number
   readonly offset: number
@@ -87,6 +89,8 @@ export interface RasterInfo extends RasterLevel {
   /** Size of the file in bytes. */
   readonly bytes: number
   readonly bands: readonly BandInfo[]
+  /** GDAL's metadata of the file as a whole, by name. */
+  readonly tags: Readonly<Record<string, string>>
   /** Index of the alpha band, or null. */
   readonly alphaBand: number | null
   /** The stored value that means "no data"; NaN is possible. */

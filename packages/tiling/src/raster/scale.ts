@@ -1,4 +1,4 @@
-import { invalidScale, noValidPixels } from './errors.ts'
+import { invalidScale, noValidPixels, scaleCount } from './errors.ts'
 import { coveredRect, planTiles, tileWindow } from './plan.ts'
 import type { TilePlan } from './plan.ts'
 import type { RasterInfo, RasterLevel } from './raster-info.ts'
@@ -10,10 +10,17 @@ import { createPainter } from './tensor/painter.ts'
  * values (stored · scale + offset of the band). Recorded with the results: `origin` says where it came from.
  */
 export interface Scale {
-  readonly origin: 'fixed' | 'explicit' | 'percentile'
+  readonly origin: 'fixed' | 'explicit' | 'percentile' | 'profile' | 'table' | 'model'
   readonly min: readonly number[]
   readonly max: readonly number[]
+  /** Present: `min` and `max` are in decibels of the physical values. */
+  readonly decibels?: true
+  /** Present: values outside are not clamped, for models that take physical or stored values. */
+  readonly unclamped?: true
 }
+
+/** A range for all channels, or one for each. */
+export type Ranges = readonly [number, number] | readonly (readonly [number, number])[]
 
 /** A level of about this many pixels on its longer side is sampled … */
 const SAMPLED_SIDE = 1024
@@ -26,8 +33,23 @@ const SAMPLED_PIXELS = 1 << 20
 const LOW = 0.02
 const HIGH = 0.98
 
-/** @throws INVALID_SCALE for what is no range that pixels can be divided by */
-export function checkScale(min: number, max: number): void {
+/**
+ * The ranges of all channels.
+ *
+ * @throws INVALID_SCALE for what is no range that pixels can be divided by, SCALE_COUNT
+ */
+export function checkScale(ranges: Ranges, channels: number): (readonly [number, number])[] {
+  const list = isOne(ranges) ? Array.from({ length: channels }, () => ranges) : [...ranges]
+  if (list.length !== channels) throw scaleCount({ scales: list.length, channels })
+  for (const [min, max] of list) checkRange(min, max)
+  return list
+}
+
+function isOne(ranges: Ranges): ranges is readonly [number, number] {
+  return typeof ranges[0] === 'number'
+}
+
+function checkRange(min: number, max: number): void {
   if (!(min < max && Number.isFinite(max - min) && Number.isFinite(1 / (max - min)))) throw invalidScale({ min, max })
 }
 
@@ -43,12 +65,11 @@ export async function estimateScale(
   source: ByteSource,
   raster: RasterInfo,
   bands: readonly number[],
-  requested: readonly [number, number] | null = null,
+  requested: Ranges | null = null,
 ): Promise<Scale> {
   if (requested !== null) {
-    const [min, max] = requested
-    checkScale(min, max)
-    return { origin: 'explicit', min: bands.map(() => min), max: bands.map(() => max) }
+    const ranges = checkScale(requested, bands.length)
+    return { origin: 'explicit', min: ranges.map(([min]) => min), max: ranges.map(([, max]) => max) }
   }
   const physical = bands.some((band) => raster.bands[band]?.scale !== 1 || raster.bands[band]?.offset !== 0)
   if (raster.palette !== null || (raster.sampleType === 'uint8' && !physical)) {
@@ -81,7 +102,7 @@ function quantile(sorted: Float64Array, fraction: number): number {
 }
 
 /** Valid values of each band, physical, of a sample of the raster. */
-async function sampleBands(
+export async function sampleBands(
   source: ByteSource,
   raster: RasterInfo,
   bands: readonly number[],

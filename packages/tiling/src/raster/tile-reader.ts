@@ -4,7 +4,8 @@ import type { RasterInfo } from './raster-info.ts'
 import type { Scale } from './scale.ts'
 import type { ByteSource } from './source.ts'
 import { createTileFiller } from './tensor/fill.ts'
-import { channelLines } from './tensor/lines.ts'
+import { createDecibels } from './tensor/decibels.ts'
+import { channelLines, physicalLines } from './tensor/lines.ts'
 import { createPainter } from './tensor/painter.ts'
 import { createResampler } from './tensor/resample.ts'
 
@@ -55,7 +56,9 @@ export function createTileReader(options: TileReaderOptions): TileReader {
   const { size = side } = options
   const { width, height } = typeof size === 'number' ? { width: size, height: size } : size
   const channels = bands.length
-  const painter = createPainter({ ...options, lines: channelLines(options) })
+  const decibels = options.scale.decibels === true ? createDecibels(options) : null
+  const lines = decibels === null ? channelLines(options) : physicalLines(options)
+  const painter = createPainter({ ...options, lines })
   const filler = createTileFiller(side)
   const tileSize = { width: side, height: side }
   const resample = width === side && height === side ? null : createResampler(tileSize, { width, height })
@@ -65,6 +68,7 @@ export function createTileReader(options: TileReaderOptions): TileReader {
     const window = tileWindow(plan, index)
     const inside = coveredRect(plan, window)
     const count = await painter.paint(window, inside, planes)
+    decibels?.(planes)
     if (count === 0) planes.fill(0)
     else if (count < painter.valid.length) filler.fill(planes, painter.valid)
     return { validFraction: count / (inside.width * inside.height) }

@@ -132,7 +132,7 @@ async function readEverything(bytes: Uint8Array): Promise<string> {
       await readWindow(source, found, { x: 0, y: 0, width: found.width, height: found.height, band: 0 })
     }
     const maxTiles = { limit: 64, setting: 'MAX_TILES' }
-    const { raster, plan, bands } = inspectGeoTiff(source, { tileSize: 128, channels: 1, bands: [0], maxTiles })
+    const { raster, plan, bands } = inspectGeoTiff(source, { tileSize: 128, channels: ['gray'], bands: [0], maxTiles })
     const scale = await estimateScale(source, raster, bands)
     const reader = createTileReader({ source, raster, plan, bands, scale, mean: [0], std: [1] })
     const out = new Float32Array(128 * 128)

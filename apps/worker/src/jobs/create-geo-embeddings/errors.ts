@@ -35,3 +35,27 @@ export const tooManyPatches = defineError(
     hint: 'Use level "tile", a larger stride or a smaller raster, or raise GEOEMBEDDINGS_MAX_TILES (0 disables it).',
   }),
 )
+
+export const sourceMissing = defineError(
+  'SOURCE_MISSING',
+  'invalid',
+  () => 'One of geotiffPath and storagePath is needed',
+  () => ({ errors: [{ path: '/geotiffPath', message: 'geotiffPath or storagePath is needed, not both' }] }),
+)
+
+export const conflictingScales = defineError(
+  'CONFLICTING_FIELDS',
+  'invalid',
+  () => 'scale and scaleFrom exclude each other',
+  () => ({ errors: [{ path: '/scaleFrom', message: 'cannot be combined with scale' }] }),
+)
+
+export const scaleNotTaken = defineError(
+  'SCALE_FROM_UNUSABLE',
+  'invalid',
+  (f: { table: string; why: string }) => `The stretch of the table "${f.table}" cannot be taken: ${f.why}`,
+  () => ({
+    hint: 'Name a table that createGeoEmbeddings made with a model of the same channels.',
+    errors: [{ path: '/scaleFrom/table', message: 'is not a table whose stretch can be taken' }],
+  }),
+)

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '@terrane/core'
-import { createCrsCatalogue, estimateScale, inspectGeoTiff, openFileSource } from '@terrane/tiling/raster'
+import { createCrsCatalogue, inspectGeoTiff, openFileSource, settleScale } from '@terrane/tiling/raster'
 import type { InspectReply, InspectTask } from './inspect.ts'
 
 // Headers can be megabytes and the scale needs pixels: both would hold up the worker's event loop.
@@ -10,8 +10,7 @@ try {
   using source = openFileSource(task.path)
   const inspected = inspectGeoTiff(source, { ...task.request, crs: createCrsCatalogue(task.crs) })
   reply({ type: 'inspected', inspected })
-  const scale = await estimateScale(source, inspected.raster, inspected.bands, task.scale)
-  reply({ type: 'scaled', scale })
+  if (task.scale !== null) reply({ type: 'scaled', scale: await settleScale(source, inspected, task.scale) })
 } catch (error) {
   reply({ type: 'refused', error: toPlainError(error) })
 }

@@ -1,9 +1,13 @@
+import { createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core'
-import { downloadToFile, type GuardedFetch } from '@terrane/service'
+import { downloadToFile } from '@terrane/service'
+import { bucketNotFound, objectNotFound } from '@terrane/storage'
 import { redactUrl } from '../../projects/redact.ts'
 import { findUnderRoots } from '../data-roots.ts'
-import type { JobContext } from '../task.ts'
+import type { JobContext, SubmitContext } from '../task.ts'
 import { sourceNotFound, sourceTooLarge } from './errors.ts'
 
 /** The setting that limits the size of a raster file. */
@@ -15,49 +19,103 @@ export interface SourceOptions {
   readonly maxBytes: number
 }
 
-/** True for what is to be fetched, as opposed to read from a data root. */
-export function isUrl(geotiffPath: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(geotiffPath)
+/** Where a raster comes from. */
+export type RasterSource =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'storage'; readonly bucket: string; readonly path: string }
+
+/** The one source that a request names; null when it names none or two. */
+export function sourceOf(
+  geotiffPath: string | undefined,
+  storagePath: { readonly bucket: string; readonly path: string } | undefined,
+): RasterSource | null {
+  if ((geotiffPath === undefined) === (storagePath === undefined)) return null
+  if (storagePath !== undefined) return { kind: 'storage', ...storagePath }
+  const text = geotiffPath as string
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? { kind: 'url', url: text } : { kind: 'path', path: text }
 }
 
 /** What a record may say of the source. */
-export function describeSource(geotiffPath: string): string {
-  return isUrl(geotiffPath) ? redactUrl(geotiffPath) : basename(geotiffPath)
+export function describeSource(source: RasterSource): string {
+  if (source.kind === 'storage') return `${source.bucket}/${source.path}`
+  return source.kind === 'url' ? redactUrl(source.url) : basename(source.path)
+}
+
+/** The last part of the source's name, which may tell what product it is. */
+export function fileNameOf(source: RasterSource): string {
+  return basename(source.kind === 'url' ? (URL.parse(source.url)?.pathname ?? '') : source.path)
+}
+
+/**
+ * What can be refused before a job is queued. Returns the path of a file that can be looked at right now.
+ *
+ * @throws URL_REFUSED, SOURCE_NOT_FOUND, BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, size_guard_exceeded
+ */
+export async function checkSource(
+  source: RasterSource,
+  { project, checkUrl }: SubmitContext,
+  { dataRoots, maxBytes }: SourceOptions,
+): Promise<string | null> {
+  if (source.kind === 'url') {
+    checkUrl(source.url, '/geotiffPath')
+    return null
+  }
+  if (source.kind === 'path') {
+    const path = await resolveLocal(source.path, dataRoots)
+    guardBytes((await stat(path)).size, maxBytes)
+    return path
+  }
+  const { bucket, path: key } = source
+  if (!(await project.store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  const info = await project.store.head(bucket, key)
+  if (!info) throw objectNotFound({ bucket, key })
+  guardBytes(info.size, maxBytes)
+  return null
 }
 
 /**
  * The file that a path names under the data roots, symbolic links resolved: a path that leads out of them, and one that
  * is not there, look the same.
- *
- * @throws SOURCE_NOT_FOUND
  */
-export async function resolveLocal(geotiffPath: string, dataRoots: readonly string[]): Promise<string> {
+async function resolveLocal(geotiffPath: string, dataRoots: readonly string[]): Promise<string> {
   const path = await findUnderRoots(dataRoots, geotiffPath)
   if (path !== null) return path
   throw sourceNotFound({ path: basename(geotiffPath) })
 }
 
 /**
- * The raster as a file: downloaded into the job's folder, or where it lies.
+ * The raster as a file: brought into the job's folder, or where it lies.
  *
- * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch throws
+ * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch and the
+ * storage throw
  */
-export async function openSource(geotiffPath: string, context: JobContext, options: SourceOptions): Promise<string> {
-  if (!isUrl(geotiffPath)) return resolveLocal(geotiffPath, options.dataRoots)
+export async function openSource(source: RasterSource, context: JobContext, options: SourceOptions): Promise<string> {
+  if (source.kind === 'path') return resolveLocal(source.path, options.dataRoots)
   const path = join(context.workdir, 'source.tif')
-  await download(context.fetch, geotiffPath, path, context, options.maxBytes)
+  if (source.kind === 'url') await download(source.url, path, context, options.maxBytes)
+  else await copyObject(source, path, context, options.maxBytes)
   return path
 }
 
-async function download(
-  fetch: GuardedFetch,
-  url: string,
+async function copyObject(
+  { bucket, path: key }: { readonly bucket: string; readonly path: string },
   path: string,
-  context: JobContext,
+  { project, signal }: JobContext,
   maxBytes: number,
 ): Promise<void> {
+  const { info, body } = await project.store.get(bucket, key, { signal })
+  guardBytes(info.size, maxBytes)
+  await pipeline(body, createWriteStream(path, { flags: 'wx' }), { signal })
+}
+
+function guardBytes(bytes: number, maxBytes: number): void {
+  if (maxBytes > 0 && bytes > maxBytes) throw sourceTooLarge({ limit: maxBytes, why: `it has ${bytes} bytes` })
+}
+
+async function download(url: string, path: string, context: JobContext, maxBytes: number): Promise<void> {
   try {
-    await downloadToFile(fetch, url, path, {
+    await downloadToFile(context.fetch, url, path, {
       signal: context.signal,
       ...(maxBytes > 0 && { maxBytes }),
       onBytes: (done, total) =>

@@ -99,15 +99,29 @@ function sniffBinary(head: Buffer): Content | null {
 /** Looks at the root element; a document type could define entities that grow without end or name other files. */
 function sniffXml(body: string): Driver {
   if (/<!(DOCTYPE|ENTITY)/i.test(body)) throw formatUnknown({ reason: 'XML with a document type is not accepted' })
-  const root = /<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]*)/.exec(
-    body.replaceAll(/<\?[\s\S]*?\?>|<!--[\s\S]*?-->/g, ''),
-  )
+  const root = /<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]*)/.exec(withoutAsides(body))
   const [, , name = '', attributes = ''] = root ?? []
   if (name === 'kml') return 'KML'
   if (name === 'gpx') return 'GPX'
   if (/^OGR|VRT|^GDAL/.test(name)) throw formatUnknown({ reason: `${name} only points to other data` })
   if (/opengis\.net\/gml/.test(attributes) || name === 'FeatureCollection') return 'GML'
   throw formatUnknown({ reason: `it is XML with the root element ${name.slice(0, 40) || '(none)'}` })
+}
+
+/** The text without comments and processing instructions; one that is not closed goes on to the end. */
+function withoutAsides(text: string): string {
+  let rest = ''
+  let start = 0
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
+    const close = text.startsWith('<?', at) ? '?>' : text.startsWith('<!--', at) ? '-->' : null
+    if (close === null) continue
+    rest += text.slice(start, at)
+    const end = text.indexOf(close, at + 2)
+    if (end < 0) return rest
+    start = end + close.length
+    at = start - 1
+  }
+  return rest + text.slice(start)
 }
 
 const GEOJSON_TYPES =

@@ -60,7 +60,7 @@ async function readCatalogue(
   const links = Array.isArray(catalogue.links) ? (catalogue.links as { rel?: unknown; href?: unknown }[]) : []
   const releases = links
     .filter(({ rel }) => rel === 'child')
-    .map(({ href }) => /([^/]+)\/catalog\.json$/.exec(String(href))?.[1] ?? '')
+    .map(({ href }) => (String(href).endsWith('/catalog.json') ? String(href).split('/').at(-2)! : ''))
     .filter((name) => RELEASE.test(name))
   const { latest } = catalogue
   if (typeof latest !== 'string' || !RELEASE.test(latest)) throw fail('it does not name a latest release')

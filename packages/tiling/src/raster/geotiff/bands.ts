@@ -9,6 +9,7 @@ export interface BandTable {
   readonly alphaBand: number | null
   readonly palette: Uint8Array | null
   readonly nodata: number | null
+  readonly tags: Readonly<Record<string, string>>
 }
 
 /** @param heights scale and offset of a band that stores none, if it is the only one */
@@ -18,18 +19,19 @@ export function readBands(
   heights: Pick<BandInfo, 'scale' | 'offset'> | null,
 ): BandTable {
   const palette = level.color === 'palette' ? readPalette(directory, level.bitsPerSample) : null
-  const items = readBandItems(directory.text(TAG.gdalMetadata) ?? '')
+  const { items, tags } = readItems(directory.text(TAG.gdalMetadata) ?? '')
   const colors = palette === null ? readColors(directory, level, items) : (['red', 'green', 'blue'] as const)
   const isBare = colors.length === 1 && !items.has('0 scale') && !items.has('0 offset')
   const unscaled = (isBare ? heights : null) ?? { scale: 1, offset: 0 }
   const bands = colors.map((color, index) => ({
     index,
     color,
+    name: items.get(`${index} description`) || null,
     scale: numberOf(items, index, 'scale', unscaled.scale),
     offset: numberOf(items, index, 'offset', unscaled.offset),
   }))
   const alpha = (colors as readonly BandColor[]).indexOf('alpha')
-  return { bands, alphaBand: alpha === -1 ? null : alpha, palette, nodata: readNodata(directory) }
+  return { bands, alphaBand: alpha === -1 ? null : alpha, palette, nodata: readNodata(directory), tags }
 }
 
 function readColors(directory: Directory, level: RasterLevel, items: BandItems): BandColor[] {
@@ -73,16 +75,28 @@ function readNodata(directory: Directory): number | null {
 /** Values by band and role, as in `0 scale`. */
 type BandItems = ReadonlyMap<string, string>
 
-/** GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`; items with a sample are a band's. */
-function readBandItems(xml: string): BandItems {
+/**
+ * GDAL keeps what TIFF has no tag for as `<Item name=… sample=… role=…>value</Item>`: items with a sample are a band's,
+ * by role or by name, the others the file's.
+ */
+function readItems(xml: string): { items: BandItems; tags: Record<string, string> } {
   const items = new Map<string, string>()
+  const tags: Record<string, string> = {}
   for (const [, attributes = '', value = ''] of xml.matchAll(/<Item\b([^<>]*)>([^<]*)<\/Item>/g)) {
     const sample = /\bsample=["'](\d+)["']/.exec(attributes)?.[1]
     const role = /\brole=["'](\w+)["']/.exec(attributes)?.[1]
-    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, value.trim())
+    const name = /\bname=["']([^"']+)["']/.exec(attributes)?.[1]
+    if (sample !== undefined && role !== undefined) items.set(`${Number(sample)} ${role}`, unescapeXml(value.trim()))
+    else if (sample === undefined && name !== undefined) tags[name] = unescapeXml(value.trim())
   }
-  return items
+  return { items, tags }
 }
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] as string)
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
 function numberOf(items: BandItems, band: number, role: string, otherwise: number): number {
   const value = Number(items.get(`${band} ${role}`) ?? otherwise)

@@ -30,9 +30,20 @@ export function channelLines({ raster, bands, scale, mean, std }: Normalisation)
       shift: ((inverted ? 1 - shift : shift) - m) / s,
       low: (0 - m) / s,
       high: (1 - m) / s,
-      clamps: !staysInRange(raster, factor, shift),
+      clamps: scale.unclamped !== true && !staysInRange(raster, factor, shift),
     }
   })
+}
+
+/** Physical values as they are, for what is not linear in them. */
+export function physicalLines({ raster, bands }: Pick<Normalisation, 'raster' | 'bands'>): Stretch[] {
+  return bands.map((band) => ({
+    factor: raster.bands[band]?.scale ?? 1,
+    shift: raster.bands[band]?.offset ?? 0,
+    low: -Infinity,
+    high: Infinity,
+    clamps: false,
+  }))
 }
 
 /** Whether no stored byte can leave [0, 1], so that clamping is not needed. */

@@ -1,0 +1,39 @@
+import { defineError } from '@terrane/core'
+
+export const badParameter = defineError(
+  'BAD_PARAMETER',
+  'malformed',
+  (f: { name: string; value: string; wanted: string }) => `${f.name}=${f.value} cannot be read: ${f.wanted}.`,
+  (f) => ({ errors: [{ path: `/${f.name}`, message: f.wanted }] }),
+)
+
+export const notOffered = defineError(
+  'PARAMETER_NOT_OFFERED',
+  'not_implemented',
+  (f: { name: string }) => `${f.name} is not offered here.`,
+  () => ({
+    hint: 'Bands, rescale, colormaps, nodata and resampling are. Compute expressions beforehand, e.g. with gdal_calc.',
+  }),
+)
+
+export const sourceUnknown = defineError(
+  'RASTER_NOT_FOUND',
+  'not_found',
+  (f: { url: string }) => `There is no raster ${f.url} that you may read.`,
+  () => ({
+    hint: 'url is storage://{bucket}/{path} of a stored GeoTIFF, or embeddings://{table} for the source of an embeddings table.',
+  }),
+)
+
+export const sourceGone = defineError(
+  'SOURCE_NOT_FOUND',
+  'not_found',
+  (f: { table: string; source: string }) => `The source of ${f.table}, ${f.source}, cannot be read from here any more.`,
+  () => ({ hint: 'Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.' }),
+)
+
+export const tileOutside = defineError(
+  'TILE_OUTSIDE',
+  'not_found',
+  (f: { z: number; x: number; y: number }) => `Tile ${f.z}/${f.x}/${f.y} shows nothing of the raster.`,
+)

@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto'
+import type { Http } from '@terrane/service'
+import type { PictureFormat, RasterDescription, RenderPool, RenderRequest } from '@terrane/tiling/raster'
+import { Type } from 'typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { badParameter, tileOutside } from './errors.ts'
+import { formatOf, integer, readStyle, sideOf } from './parameters.ts'
+import { PictureCache } from './picture-cache.ts'
+import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
+
+export interface RasterDeps extends RasterSources {
+  readonly pool: RenderPool
+}
+
+const CONTENT_TYPES: Readonly<Record<PictureFormat, string>> = {
+  png: 'image/png',
+  webp: 'image/webp',
+  jpeg: 'image/jpeg',
+}
+const Url = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2000 }) })
+const Tile = Type.Object({ z: Type.String(), x: Type.String(), file: Type.String({ maxLength: 40 }) })
+const MAX_ZOOM = 26
+const DEFAULT_PREVIEW = 1024
+/** Cut with the style, so that a changed renderer does not answer with kept pictures. */
+const RENDERER = 1
+
+/**
+ * `/raster/v1`: pictures of GeoTIFFs while somebody looks, with TiTiler's paths and parameters. `url` is
+ * `storage://{bucket}/{path}` or `embeddings://{table}`.
+ */
+export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
+  const cache = new PictureCache()
+  const schema = { querystring: Url }
+  const config = { quiet: true }
+  const found = (request: FastifyRequest, signal: AbortSignal) =>
+    findRaster(deps, request, (request.query as { url: string }).url, signal)
+
+  app.get(
+    '/raster/v1/info',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      const { file } = await found(request, signal)
+      return infoBody(await deps.pool.describe(file, signal))
+    }),
+  )
+  app.get(
+    '/raster/v1/info.geojson',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      const { file } = await found(request, signal)
+      const about = await deps.pool.describe(file, signal)
+      return { type: 'Feature', geometry: polygonOf(about.bounds), properties: infoBody(about) }
+    }),
+  )
+  app.get(
+    '/raster/v1/:tms/tilejson.json',
+    { schema, config },
+    whileThere(async (request, _reply, signal) => {
+      requireMercator(request)
+      const query = queryOf(request)
+      readStyle(query)
+      const { file } = await found(request, signal)
+      return tileJson(request, await deps.pool.describe(file, signal), query)
+    }),
+  )
+  app.get(
+    '/raster/v1/tiles/:tms/:z/:x/:file',
+    { schema: { ...schema, params: Tile }, config },
+    whileThere(async (request, reply, signal) => {
+      requireMercator(request)
+      const { z, x, y, extension } = addressOf(request.params as { z: string; x: string; file: string })
+      const query = queryOf(request)
+      const picture: RenderRequest = {
+        type: 'tile',
+        z,
+        x,
+        y,
+        size: sideOf('tilesize', query.get('tilesize'), 256),
+        buffer: query.has('buffer') ? integer('buffer', query.get('buffer') as string, 0, 256) : 0,
+        style: readStyle(query),
+        format: formatOf(extension, request.headers.accept),
+      }
+      return send(request, reply, signal, picture, () => tileOutside({ z, x, y }))
+    }),
+  )
+  const preview = whileThere(async (request, reply, signal) => {
+    const query = queryOf(request)
+    const { size, format } = previewOf((request.params as { size?: string }).size, request.url)
+    const picture: RenderRequest = {
+      type: 'preview',
+      maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_PREVIEW),
+      size,
+      style: readStyle(query),
+      format: formatOf(format, request.headers.accept),
+    }
+    return send(request, reply, signal, picture, () => tileOutside({ z: 0, x: 0, y: 0 }))
+  })
+  app.get('/raster/v1/preview', { schema, config }, preview)
+  app.get('/raster/v1/preview.:format', { schema, config }, preview)
+  app.get('/raster/v1/preview/:size', { schema, config }, preview)
+
+  /** A picture with a strong ETag of what it is made of: a client that has it is told so before anything is drawn. */
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    signal: AbortSignal,
+    picture: Exclude<RenderRequest, { type: 'describe' }>,
+    nothing: () => Error,
+  ): Promise<FastifyReply> {
+    const raster = await found(request, signal)
+    const { url: _url, ...asked } = Object.fromEntries(queryOf(request))
+    const name = JSON.stringify([
+      RENDERER,
+      raster.file.key,
+      { ...picture, style: null },
+      asked,
+      queryOf(request).getAll('bidx'),
+      queryOf(request).getAll('rescale'),
+    ])
+    const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
+    reply.headers({ etag, 'cache-control': cacheControl(raster), vary: 'Accept, apikey, Authorization' })
+    if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+      return reply.code(304).send()
+    }
+    const known = cache.get(etag)
+    const bytes = known === undefined ? await deps.pool.render(raster.file, picture, signal) : known
+    if (known === undefined) cache.set(etag, bytes)
+    if (bytes === null) throw nothing()
+    return reply.type(CONTENT_TYPES[picture.format]).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) => Promise<unknown>
+
+/** Ends the work of a request whose caller has left, which is nobody's error. */
+function whileThere(handler: Handler): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  return async (request, reply) => {
+    const gone = new AbortController()
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort(new DOMException('the caller is gone', 'AbortError'))
+    })
+    try {
+      return await handler(request, reply, gone.signal)
+    } catch (error) {
+      if (!gone.signal.aborted) throw error
+      reply.hijack()
+      return reply
+    }
+  }
+}
+
+function cacheControl({ open }: FoundRaster): string {
+  return open ? 'public, no-cache' : 'private, no-cache'
+}
+
+function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?')[1] ?? '')
+}
+
+function requireMercator(request: FastifyRequest): void {
+  const { tms } = request.params as { tms: string }
+  if (tms !== 'WebMercatorQuad')
+    throw badParameter({ name: 'tms', value: tms, wanted: 'WebMercatorQuad is the one that is served' })
+}
+
+function addressOf(params: { z: string; x: string; file: string }): {
+  z: number
+  x: number
+  y: number
+  extension?: string
+} {
+  const [y = '', extension] = params.file.replace(/@1x/, '').split('.')
+  const z = integer('z', params.z, 0, MAX_ZOOM)
+  const last = 2 ** z - 1
+  return {
+    z,
+    x: integer('x', params.x, 0, last),
+    y: integer('y', y, 0, last),
+    ...(extension !== undefined && { extension }),
+  }
+}
+
+/** `{w}x{h}` and the format of `/preview/512x256.png`, `/preview.png` and `/preview`. */
+function previewOf(
+  text: string | undefined,
+  url: string,
+): { size: readonly [number, number] | null; format: string | undefined } {
+  const ending = /preview\.(\w+)(?:\?|$)/.exec(url)?.[1]
+  if (text === undefined) return { size: null, format: ending }
+  const parts = /^(\d+)x(\d+)(?:\.(\w+))?$/.exec(text)
+  if (!parts) throw badParameter({ name: 'size', value: text, wanted: '{width}x{height} is wanted' })
+  return { size: [sideOf('width', parts[1] as string, 1), sideOf('height', parts[2] as string, 1)], format: parts[3] }
+}
+
+/** TileJSON 3.0.0, its tiles with the same parameters. */
+function tileJson(request: FastifyRequest, about: RasterDescription, query: URLSearchParams): Record<string, unknown> {
+  const { bounds, minzoom, maxzoom } = about
+  const format = query.get('tile_format')
+  query.delete('tile_format')
+  const wanted = {
+    minzoom: query.has('minzoom') ? integer('minzoom', query.get('minzoom') as string, 0, MAX_ZOOM) : minzoom,
+    maxzoom: query.has('maxzoom') ? integer('maxzoom', query.get('maxzoom') as string, 0, MAX_ZOOM) : maxzoom,
+  }
+  query.delete('minzoom')
+  query.delete('maxzoom')
+  const [west, south, east, north] = bounds
+  const base = `${request.protocol}://${request.host}${request.url.split('?')[0]?.replace(/\/[^/]+\/tilejson\.json$/, '') ?? ''}`
+  return {
+    tilejson: '3.0.0',
+    name: query.get('url'),
+    scheme: 'xyz',
+    tiles: [
+      `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${format === null ? '' : `.${formatOf(format, undefined)}`}?${query.toString()}`,
+    ],
+    ...wanted,
+    bounds: west <= east ? bounds : [-180, south, 180, north],
+    center: [
+      west <= east ? (west + east) / 2 : (((west + east + 360) / 2 + 180) % 360) - 180,
+      (south + north) / 2,
+      wanted.minzoom,
+    ],
+  }
+}
+
+/** As TiTiler's `/info` has it, and what else is known. */
+function infoBody(about: RasterDescription): Record<string, unknown> {
+  const { bands, limits, defaultBands } = about
+  return {
+    bounds: about.ownBounds,
+    crs: `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
+    band_metadata: bands.map((_, i) => [`b${i + 1}`, {}]),
+    band_descriptions: bands.map((_, i) => [`b${i + 1}`, '']),
+    dtype: about.dtype,
+    nodata_type: about.nodataType,
+    nodata_value: about.nodata !== null && Number.isNaN(about.nodata) ? 'nan' : about.nodata,
+    colorinterp: bands.map(({ color }) => color),
+    scales: bands.map(({ scale }) => scale),
+    offsets: bands.map(({ offset }) => offset),
+    driver: 'GTiff',
+    count: bands.length,
+    width: about.width,
+    height: about.height,
+    overviews: about.overviews,
+    crs_name: about.crsName,
+    compression: about.compression,
+    bytes: about.bytes,
+    palette: about.palette,
+    geographic_bounds: about.bounds,
+    minzoom: about.minzoom,
+    maxzoom: about.maxzoom,
+    shown: { bidx: defaultBands, rescale: limits },
+  }
+}
+
+function polygonOf([west, south, east, north]: readonly [number, number, number, number]): {
+  type: 'Polygon'
+  coordinates: number[][][]
+} {
+  const end = east < west ? east + 360 : east
+  return {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [west, south],
+        [end, south],
+        [end, north],
+        [west, north],
+        [west, south],
+      ],
+    ],
+  }
+}

@@ -1,0 +1,202 @@
+import { seededRandom } from '@terrane/core'
+import { expect, test } from 'vitest'
+import { parseQuery, type Condition, type FieldPath, type Filter, type RestQuery } from './parse-query.ts'
+
+const parse = (text: string) => parseQuery(new URLSearchParams(text))
+
+test.each([
+  ['or', `(${'"'.repeat(64)})`],
+  ['or', `(${'"'.repeat(16_000)})`],
+  ['or', `(${'"'.repeat(15_999)}.`],
+  ['or', `(${'"a"'.repeat(5000)}x)`],
+  ['or', `(${'a'.repeat(16_000)})`],
+  ['and', `${'('.repeat(8000)}${')'.repeat(8000)}`],
+  ['or', `(${'and('.repeat(3000)}${')'.repeat(3001)}`],
+  ['select', `${'"'.repeat(15_999)}:`],
+  ['order', `${'.asc.desc'.repeat(1700)}",`],
+  ['name', `${'a'.repeat(16_000)}(`],
+  ['name', `eq${'(any)'.repeat(3000)}`],
+  ['name', `in.(${'"'.repeat(15_001)})`],
+  ['name', 'x'.repeat(20_000)],
+])('%s with hostile punctuation is refused, however long', (name, value) => {
+  expect(() => parseQuery(new URLSearchParams([[name, value]]))).toThrow('failed to parse')
+})
+
+test.each(['a%00b=eq.1', 'select=a%00', 'or=(a.eq.%00)', 'a=eq.x%00'])('a zero byte is refused: %s', (text) => {
+  expect(() => parse(text)).toThrow(expect.objectContaining({ status: 400, code: 'PGRST100' }) as Error)
+})
+
+test('names of an object’s prototype are names like others', () => {
+  expect(parse('select=srid::constructor').select).toEqual([
+    { alias: null, field: { column: 'srid', path: [] }, cast: 'constructor' },
+  ])
+})
+
+test('quotes keep what is special out of the syntax', () => {
+  expect(parse('select="a->b":"c,d:e"->"k->l"').select).toEqual([
+    { alias: 'a->b', field: { column: 'c,d:e', path: [{ key: 'k->l', text: false }] }, cast: null },
+  ])
+  expect(parse('or=("a.b".eq."x,\\"y\\")",c.is.null)').conditions).toMatchObject([
+    {
+      kind: 'or',
+      terms: [
+        { field: { column: 'a.b' }, value: 'x,"y")' },
+        { operator: 'is', value: 'null' },
+      ],
+    },
+  ])
+})
+
+test('every query of the grammar is read as it was written', () => {
+  const random = seededRandom(20)
+  for (let i = 0; i < 2000; i++) {
+    const query = randomQuery(random)
+    expect(parseQuery(write(query, random))).toEqual(query)
+  }
+})
+
+test('a random text is read or refused, and never anything else', () => {
+  const random = seededRandom(21)
+  const alphabet = [
+    '"',
+    '\\',
+    '(',
+    ')',
+    '{',
+    '}',
+    ',',
+    '.',
+    ':',
+    '::',
+    '->',
+    '->>',
+    'a',
+    'eq',
+    'not.',
+    'or',
+    'and(',
+    ' ',
+  ]
+  const names = ['select', 'order', 'or', 'and', 'not.and', 'x', 'limit', 'columns', '"a.b"', 'a->b']
+  for (let i = 0; i < 20_000; i++) {
+    const value = Array.from({ length: Math.floor(random() * 12) }, () => pick(alphabet, random)).join('')
+    try {
+      parseQuery(new URLSearchParams([[pick(names, random), value]]))
+    } catch (error) {
+      expect(error).toMatchObject({ status: 400, code: 'PGRST100' })
+    }
+  }
+})
+
+type Random = () => number
+const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)] as T
+const SPECIAL = ['plain', 'with space', 'a,b', 'a.b', 'q"q', 'b\\s', '(x)', '{y}', 'a->b', 'a:b', 'é', 'constructor']
+const OPERATORS = ['eq', 'neq', 'gt', 'lt', 'like', 'is', 'cs', 'ov', 'wfts'] as const
+
+function randomField(random: Random): FieldPath {
+  const steps = random() < 0.7 ? 0 : 1 + Math.floor(random() * 2)
+  const path = Array.from({ length: steps }, () => ({ key: pick(SPECIAL, random), text: random() < 0.5 }))
+  return { column: pick(SPECIAL, random), path }
+}
+
+function randomFilter(random: Random): Filter {
+  const base = { kind: 'filter', negated: random() < 0.3, field: randomField(random), quantifier: null } as const
+  const list = () => Array.from({ length: 1 + Math.floor(random() * 3) }, () => pick(SPECIAL, random))
+  if (random() < 0.2) return { ...base, operator: 'in', config: null, value: list() }
+  if (random() < 0.2)
+    return { ...base, operator: 'like', quantifier: pick(['any', 'all'], random), config: null, value: list() }
+  const operator = pick(OPERATORS, random)
+  const config = operator === 'wfts' && random() < 0.5 ? 'english' : null
+  return { ...base, operator, config, value: pick(SPECIAL, random) }
+}
+
+function randomCondition(random: Random, depth: number): Condition {
+  if (depth > 2 || random() < 0.6) return randomFilter(random)
+  const terms = Array.from({ length: 1 + Math.floor(random() * 3) }, () => randomCondition(random, depth + 1))
+  return { kind: pick(['and', 'or'], random), negated: random() < 0.3, terms }
+}
+
+function randomQuery(random: Random): RestQuery {
+  const some = <T>(make: () => T) => Array.from({ length: Math.floor(random() * 4) }, make)
+  const select = some(() => ({
+    field: randomField(random),
+    alias: random() < 0.3 ? pick(SPECIAL, random) : null,
+    cast: random() < 0.3 ? pick(['text', 'double precision'], random) : null,
+  }))
+  const direction = () => ({
+    field: randomField(random),
+    descending: random() < 0.5,
+    nulls: pick([null, 'first', 'last'] as const, random),
+  })
+  return {
+    select: select.length > 0 ? select : null,
+    conditions: some(() => randomCondition(random, 0)),
+    order: some(direction),
+    limit: random() < 0.5 ? Math.floor(random() * 100) : null,
+    offset: Math.floor(random() * 3),
+    columns: random() < 0.2 ? ['a', 'b,c'] : null,
+    onConflict: random() < 0.2 ? ['x"y'] : null,
+  }
+}
+
+/** Quotes a text, in either way of escaping. */
+function quoted(text: string, random: Random): string {
+  const doubled = random() < 0.5 && !text.includes('\\')
+  return `"${doubled ? text.replaceAll('"', '""') : text.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+function writeField({ column, path }: FieldPath, random: Random): string {
+  return quoted(column, random) + path.map(({ key, text }) => (text ? '->>' : '->') + quoted(key, random)).join('')
+}
+
+function writeFilter(filter: Filter, random: Random, nested: boolean): string {
+  const { negated, operator, quantifier, config, value } = filter
+  const list = (values: readonly string[]) => values.map((v) => quoted(v, random)).join(',')
+  const text =
+    typeof value !== 'string'
+      ? operator === 'in'
+        ? `(${list(value)})`
+        : `{${list(value)}}`
+      : nested
+        ? quoted(value, random)
+        : value
+  const argument = quantifier ?? config
+  return `${negated ? 'not.' : ''}${operator}${argument ? `(${argument})` : ''}.${text}`
+}
+
+function writeTerm(condition: Condition, random: Random): string {
+  if (condition.kind === 'filter')
+    return `${writeField(condition.field, random)}.${writeFilter(condition, random, true)}`
+  const terms = condition.terms.map((term) => writeTerm(term, random)).join(pick([',', ', '], random))
+  return `${condition.negated ? 'not.' : ''}${condition.kind}(${terms})`
+}
+
+function write(query: RestQuery, random: Random): URLSearchParams {
+  const parameters = new URLSearchParams()
+  const { select, conditions, order, limit, offset, columns, onConflict } = query
+  if (select) {
+    const items = select.map(({ field, alias, cast }) => {
+      return `${alias === null ? '' : `${quoted(alias, random)}:`}${writeField(field, random)}${cast === null ? '' : `::${cast}`}`
+    })
+    parameters.set('select', items.join(','))
+  }
+  for (const condition of conditions) {
+    if (condition.kind === 'filter') {
+      parameters.append(writeField(condition.field, random), writeFilter(condition, random, false))
+    } else {
+      const terms = condition.terms.map((term) => writeTerm(term, random)).join(',')
+      parameters.append(`${condition.negated ? 'not.' : ''}${condition.kind}`, `(${terms})`)
+    }
+  }
+  for (const { field, descending, nulls } of order) {
+    parameters.append(
+      'order',
+      `${writeField(field, random)}${descending ? '.desc' : ''}${nulls ? `.nulls${nulls}` : ''}`,
+    )
+  }
+  if (limit !== null) parameters.set('limit', String(limit))
+  if (offset > 0) parameters.set('offset', String(offset))
+  if (columns) parameters.set('columns', columns.map((c) => quoted(c, random)).join(','))
+  if (onConflict) parameters.set('on_conflict', onConflict.map((c) => quoted(c, random)).join(','))
+  return parameters
+}

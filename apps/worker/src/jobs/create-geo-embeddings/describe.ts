@@ -1,0 +1,104 @@
+import type { JobWarning } from '@terrane/contracts'
+import type { Model } from '@terrane/embeddings'
+import type { InspectedRaster } from '@terrane/tiling/raster'
+import type { Publication } from '../embeddings/embedding-output.ts'
+import type { GeoRequest } from './request.ts'
+import { describeSource } from './source.ts'
+import type { StoredStretch } from './stretch.ts'
+
+/** All that a table was made of. */
+export interface Making {
+  readonly request: GeoRequest
+  readonly model: Model
+  readonly inspected: InspectedRaster
+  readonly stretch: StoredStretch
+}
+
+/** What record, catalogue and STAC item say of the table. */
+export function publicationOf(making: Making, skipped: number): Publication {
+  const { request, model, inspected, stretch } = making
+  const { manifest } = model
+  const licence = manifest.licence.name
+  const crs = `EPSG:${inspected.crs.epsg}`
+  const warnings: JobWarning[] = inspected.notices.map(({ code, message }) => ({ code, message }))
+  return {
+    result: {
+      model: { id: manifest.id, sha256: model.sha256, licence },
+      skipped_nodata: skipped,
+      scale: stretch,
+      crs,
+      ...(warnings.length > 0 && { warnings }),
+    },
+    entry: {
+      kind: 'geo',
+      owner: null,
+      modelName: manifest.id,
+      modelSha256: model.sha256,
+      modelLicence: licence,
+      level: request.level,
+      normalized: request.normalize,
+      metric: 'cosine',
+      source: describeSource(request.source),
+      sourceCrs: crs,
+      attribution: null,
+      tileSize: request.tileSize,
+      stride: request.stride,
+      bands: inspected.bands,
+      scale: stretch,
+      featureNames: null,
+    },
+    item: stacItem(making),
+  }
+}
+
+/** What the catalogue and the GeoParquet file say of the making. */
+export function metadataOf({ request, model, inspected, stretch }: Making): Record<string, unknown> {
+  const { plan, raster, crs } = inspected
+  return {
+    model: {
+      id: model.manifest.id,
+      revision: model.manifest.revision,
+      sha256: model.sha256,
+      kind: model.manifest.kind,
+    },
+    source: describeSource(request.source),
+    crs: `EPSG:${crs.epsg}`,
+    raster: { width: raster.width, height: raster.height, affine: raster.affine },
+    tiling: {
+      tile_size: plan.tileSize,
+      stride: plan.stride,
+      edge: plan.edge,
+      align_grid: request.alignGrid,
+      columns: plan.columns,
+      rows: plan.rows,
+    },
+    scale: stretch,
+    level: request.level,
+    normalized: request.normalize,
+    min_valid_fraction: request.minValidFraction,
+  }
+}
+
+function stacItem({ request, model, inspected, stretch }: Making): Publication['item'] {
+  const { manifest } = model
+  const { mean, std } = manifest.input
+  const source = describeSource(request.source)
+  return {
+    datetime: new Date().toISOString(),
+    licence: { title: manifest.licence.name, href: manifest.licence.url },
+    source: { title: 'Source imagery', href: request.source.kind === 'url' ? source : null },
+    model: { title: manifest.title, href: manifest.files[0]?.url ?? null },
+    parameters: {
+      model: manifest.id,
+      model_revision: manifest.revision,
+      model_sha256: model.sha256,
+      dimensions: manifest.dims,
+      bands: inspected.bands,
+      chip_size: request.tileSize,
+      stride: request.stride,
+      level: request.level,
+    },
+    preprocessing: `((value - min) / (max - min) - mean) / std with min ${stretch.min.join(' ')}, max ${stretch.max.join(' ')}, mean ${mean.join(' ')}, std ${std.join(' ')}`,
+    normalized: request.normalize,
+  }
+}

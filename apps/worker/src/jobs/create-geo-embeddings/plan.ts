@@ -1,0 +1,39 @@
+import { embeddingsPerTile, type ModelManifest } from '@terrane/embeddings'
+import type { InspectRequest } from '@terrane/tiling/raster'
+import { tooManyPatches } from './errors.ts'
+import type { GeoRequest } from './request.ts'
+import { MAX_BYTES_SETTING, fileNameOf } from './source.ts'
+import type { TakenStretch } from './stretch.ts'
+
+const MAX_TILES_SETTING = 'GEOEMBEDDINGS_MAX_TILES'
+
+/** What the raster is asked for; `taken` is the stretch of the table that it is to compare with. */
+export function inspectRequest(
+  request: GeoRequest,
+  manifest: ModelManifest,
+  taken: TakenStretch | null,
+  limits: { readonly maxBytes: number; readonly maxTiles: number },
+): Omit<InspectRequest, 'crs'> {
+  const { tileSize, stride, edge, alignGrid, bands } = request
+  // A stretch without a profile is of values as they are stored, so this raster must have none either.
+  const profile = request.profile ?? (taken !== null && taken.profile === null ? 'none' : null)
+  return {
+    tileSize,
+    stride,
+    edge,
+    alignGrid,
+    channels: taken?.channels ?? manifest.input.bands,
+    fileName: fileNameOf(request.source),
+    ...(bands && { bands }),
+    ...(profile !== null && { profile }),
+    ...(taken && { otherwise: { profile: taken.profile, bands: taken.bands } }),
+    maxBytes: { limit: limits.maxBytes, setting: MAX_BYTES_SETTING },
+    maxTiles: { limit: limits.maxTiles, setting: MAX_TILES_SETTING },
+  }
+}
+
+/** @throws size_guard_exceeded */
+export function guardPatches(tiles: number, request: GeoRequest, manifest: ModelManifest, limit: number): void {
+  const patches = tiles * embeddingsPerTile(manifest, request.level, request.tileSize)
+  if (limit > 0 && patches > limit) throw tooManyPatches({ patches, limit })
+}

@@ -1,0 +1,130 @@
+import type { EmbeddingsResult } from '@terrane/contracts'
+import { geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
+import type { InspectedRaster, Scale } from '@terrane/tiling/raster'
+import { EmbeddingOutput } from '../embeddings/embedding-output.ts'
+import { Stopwatch } from '../embeddings/stopwatch.ts'
+import type { JobContext } from '../task.ts'
+import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
+import { metadataOf, publicationOf } from './describe.ts'
+import { noValidTiles } from './errors.ts'
+import { inspectRaster } from './inspect.ts'
+import { guardPatches, inspectRequest } from './plan.ts'
+import type { GeoRequest } from './request.ts'
+import { placeRows } from './rows.ts'
+import { openSource } from './source.ts'
+import { storedStretch, takeStretch, type StoredStretch } from './stretch.ts'
+
+/** How the raster is read. */
+interface Reading {
+  readonly inspected: InspectedRaster
+  readonly scale: Scale
+  readonly stretch: StoredStretch
+}
+
+/**
+ * One run. The order of checks is that of their cost: the model's manifest, bytes, headers, tiles, georeference and bands,
+ * and only then are weights loaded.
+ */
+export class GeoEmbeddingsRun {
+  private readonly deps: GeoEmbeddingsDeps
+  private readonly request: GeoRequest
+  private readonly context: JobContext
+  private readonly watch = new Stopwatch()
+
+  constructor(deps: GeoEmbeddingsDeps, request: GeoRequest, context: JobContext) {
+    this.deps = deps
+    this.request = request
+    this.context = context
+  }
+
+  async run(): Promise<EmbeddingsResult> {
+    const { deps, request, context, watch } = this
+    const manifest = await deps.models.find(request.modelName)
+    const path = await watch.time('download', openSource(request.source, context, deps))
+    this.step('inspect', 'reading the headers')
+    const reading = await watch.time('inspect', this.inspect(path, manifest))
+    this.step('model', 'loading the model')
+    const model = await watch.time(
+      'model',
+      deps.models.acquire(request.modelName, {
+        signal: context.signal,
+        onProgress: (progress) => context.progress({ ...progress, phase: 'model', message: 'downloading the model' }),
+      }),
+    )
+    using lease = await deps.engines.lease(model, context.signal)
+    return await this.embed(lease.engine, path, reading)
+  }
+
+  private async inspect(path: string, manifest: ModelManifest): Promise<Reading> {
+    const { deps, request, context } = this
+    const unit = manifest.input.unit ?? 'scaled'
+    const taken =
+      request.scaleFrom === null
+        ? null
+        : await takeStretch(context.project.database, request.scaleFrom, {
+            channels: manifest.input.bands.length,
+            unit,
+          })
+    const task = {
+      path,
+      request: inspectRequest(request, manifest, taken, deps),
+      crs: deps.crs,
+      scale: { explicit: request.scale, taken: taken?.ranges ?? null, unit },
+    }
+    const { inspected, scale } = await inspectRaster(task, context.signal, ({ plan }) =>
+      guardPatches(plan.count, request, manifest, deps.maxTiles),
+    )
+    return { inspected, scale, stretch: storedStretch(inspected, scale, unit) }
+  }
+
+  private async embed(engine: Engine, path: string, reading: Reading): Promise<EmbeddingsResult> {
+    const { request, context, watch } = this
+    const { model } = engine
+    const described = { request, model, ...reading }
+    await using output = await EmbeddingOutput.open(context, {
+      tableName: request.tableName,
+      shape: { kind: request.level, dims: model.manifest.dims },
+      upload: request.upload,
+      strict: request.strict,
+      metadata: metadataOf(described),
+    })
+    const skipped = await watch.time('embed', this.load(engine, path, reading, output))
+    const { plan } = reading.inspected
+    if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
+    return await output.publish(publicationOf(described, skipped), watch)
+  }
+
+  /** Takes the batches as they come; returns how many tiles were skipped. */
+  private async load(
+    engine: Engine,
+    path: string,
+    { inspected, scale }: Reading,
+    output: EmbeddingOutput,
+  ): Promise<number> {
+    const { request, context } = this
+    const run = engine.embed({
+      source: geoTiffTiles({ path, inspected, scale, manifest: engine.model.manifest }),
+      tileSize: request.tileSize,
+      level: request.level,
+      normalize: request.normalize,
+      minValidFraction: request.minValidFraction,
+      signal: context.signal,
+      onProgress: ({ etaSeconds, ...progress }) =>
+        context.progress({
+          ...progress,
+          phase: 'embed',
+          message: 'embedding tiles',
+          ...(etaSeconds !== null && { etaSeconds }),
+        }),
+    })
+    const grid = request.level === 'patch' ? patchGrid(engine.model.manifest, request.tileSize) : null
+    for await (const batch of run) await output.append(placeRows(batch, inspected, grid))
+    await output.flush()
+    return run.skipped
+  }
+
+  private step(phase: string, message: string): void {
+    this.context.signal.throwIfAborted()
+    this.context.progress({ phase, message, done: 0, total: null, unit: '' })
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import type { TerraneError } from '@terrane/core'
+import type { Database, Session } from '@terrane/database'
+import type { PgBoss } from 'pg-boss'
+import { toJobError } from '../errors.ts'
+import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
+import type { JobStore } from './job-store.ts'
+
+/** One run's hold on a job. */
+export interface Claim {
+  readonly task: string
+  readonly id: string
+  readonly attempt: number
+  /** Of this run alone: two runs of a job that was handed over have the same attempt. */
+  readonly run: string
+}
+
+export interface ClaimsOptions {
+  readonly boss: PgBoss
+  readonly database: Database
+  readonly store: JobStore
+  readonly workerId: string
+  /** Jobs of one task and project that run at once, over all workers. */
+  readonly projectConcurrency: number
+}
+
+/**
+ * Takes jobs from the queue and settles them. The queue itself lets anyone settle a job that runs: a run that was lost or
+ * handed over would end the next one's. So each run writes its own mark into the queue's job, and settles only what
+ * still carries it, in one transaction with the job's record.
+ */
+export class Claims {
+  readonly #options: ClaimsOptions
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options
+  }
+
+  /** The next job of a task that may run now, or null. */
+  async take(task: string): Promise<Claim | null> {
+    const { boss, database, workerId, projectConcurrency } = this.#options
+    const [job] = await boss.fetch(task, { includeMetadata: true, groupConcurrency: projectConcurrency })
+    if (!job) return null
+    const claim = { task, id: job.id, attempt: job.retryCount + 1, run: randomUUID() }
+    const { rowCount } = await database.query(
+      `update ${QUEUE_SCHEMA}.job set data = jsonb_build_object('worker', $4::text, 'run', $5::text)
+       where name = $1 and id = $2 and state = 'active' and retry_count = $3`,
+      [task, job.id, job.retryCount, workerId, claim.run],
+    )
+    return rowCount === 1 ? claim : null
+  }
+
+  /** Tells the queue that runs go on; returns those that are no longer held. */
+  async touch(claims: readonly Claim[]): Promise<Claim[]> {
+    const { rows } = await this.#options.database.query<{ run: string }>(
+      `update ${QUEUE_SCHEMA}.job set heartbeat_on = now()
+       where state = 'active' and name = any($1) and id = any($2::uuid[]) and data->>'run' = any($3)
+       returning data->>'run' as run`,
+      [[...new Set(claims.map(({ task }) => task))], claims.map(({ id }) => id), claims.map(({ run }) => run)],
+    )
+    const held = new Set(rows.map(({ run }) => run))
+    return claims.filter(({ run }) => !held.has(run))
+  }
+
+  succeed(claim: Claim, result: unknown): Promise<boolean> {
+    return this.#settle(claim, async (session) => {
+      await this.#options.store.succeed(session, claim.id, result)
+      await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))
+    })
+  }
+
+  fail(claim: Claim, error: TerraneError): Promise<boolean> {
+    return this.#settle(claim, async (session) => {
+      await this.#options.store.fail(session, claim.id, toJobError(error))
+      await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))
+    })
+  }
+
+  /** Takes a job whose record has ended out of the queue. */
+  forget(claim: Claim): Promise<boolean> {
+    return this.#settle(claim, async (session) => {
+      await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))
+    })
+  }
+
+  /** Has the job run once more, after a while. */
+  tryAgain(claim: Claim, error: TerraneError): Promise<boolean> {
+    return this.#settle(claim, async (session) => {
+      await this.#options.store.requeue(session, claim.id, `${error.message}; it will be tried again`)
+      await this.#options.boss.fail(claim.task, claim.id, { message: error.message }, inTransaction(session))
+    })
+  }
+
+  /** Puts the job back as if this run had not begun. It must never be settled again. */
+  handOver(claim: Claim, message: string): Promise<boolean> {
+    const { database, store } = this.#options
+    return this.#settle(claim, async (session) => {
+      await store.requeue(session, claim.id, message)
+      // The queue counts an attempt for each fetch of a job that has started.
+      await session.query(
+        `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}'
+         where name = $1 and id = $2`,
+        [claim.task, claim.id],
+      )
+      if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, claim.task])
+    })
+  }
+
+  /** Does the work if the run still holds the job; false when it does not. */
+  #settle(claim: Claim, work: (session: Session) => Promise<void>): Promise<boolean> {
+    return this.#options.database.transaction(async (session) => {
+      const { rowCount } = await session.query(
+        `select 1 from ${QUEUE_SCHEMA}.job
+         where name = $1 and id = $2 and state = 'active' and retry_count = $3 and data->>'run' = $4 for update`,
+        [claim.task, claim.id, claim.attempt - 1, claim.run],
+      )
+      if (rowCount !== 1) return false
+      await work(session)
+      return true
+    })
+  }
+}

@@ -1,0 +1,113 @@
+import type { TestDatabase } from '@terrane/database/testing'
+import { createLogger } from '@terrane/service'
+import type { PgBoss } from 'pg-boss'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cancelled, workerLost } from '../src/errors.ts'
+import { startBoss } from '../src/queue/boss.ts'
+import { Claims, type Claim } from '../src/queue/claims.ts'
+import { JobStore } from '../src/queue/job-store.ts'
+import { ensureQueue } from '../src/queue/queues.ts'
+import { fakeTask } from './fake-tasks.ts'
+import { openWorker, submit, until, type TestWorker } from './harness.ts'
+
+const TASK = 'createGeoEmbeddings'
+
+test('a task that takes too long is ended once and for all', async () => {
+  let runs = 0
+  await using worker = await openWorker({ tasks: [fakeTask(() => void runs++, 1)] })
+  const { body } = await submit(worker, TASK, { tableName: 'slow', steps: 10_000, stepMs: 20 })
+  const done = await until(worker, body.links.self)
+  expect(done).toMatchObject({ status: 'failed', attempt: 1, error: { code: 'timed_out' } })
+  expect(runs).toBe(1)
+})
+
+test('a stop leaves a task behind that does not hear it, and its job is handed over all the same', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: running, resolve: run } = Promise.withResolvers<void>()
+  const deaf = fakeTask(() => {
+    run()
+    return released
+  })
+  await using worker = await openWorker({ tasks: [deaf] })
+  const { body } = await submit(worker, TASK, { tableName: 'deaf' })
+  await running
+  await worker.deps.drain(100)
+  const { rows } = await worker.db.database.query('select status, attempt from terrane.jobs where id = $1', [body.id])
+  expect(rows).toEqual([{ status: 'pending', attempt: 1 }])
+  release()
+})
+
+let db: TestDatabase
+let boss: PgBoss
+let api: TestWorker
+beforeAll(async () => {
+  api = await openWorker({ tasks: [fakeTask()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+  db = api.db
+  boss = await startBoss(db.database, createLogger({ name: 'test', level: 'silent' }))
+  await ensureQueue(boss, fakeTask())
+})
+afterAll(async () => {
+  await boss.stop({ graceful: false, close: false })
+  await api[Symbol.asyncDispose]()
+})
+
+function openClaims(workerId: string) {
+  const store = new JobStore(db.database)
+  return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency: 1 }) }
+}
+
+async function take({ claims, store }: ReturnType<typeof openClaims>): Promise<Claim> {
+  const claim = await claims.take(TASK)
+  expect(claim).not.toBeNull()
+  await store.start(claim!.id, claim!.attempt)
+  return claim!
+}
+
+const record = async (id: string) => {
+  const { rows } = await db.database.query(
+    `select j.status, j.attempt, b.state::text as queued, b.retry_count as retries
+     from terrane.jobs j join pgboss.job b on b.name = j.task and b.id = j.id where j.id = $1`,
+    [id],
+  )
+  return rows[0] as unknown
+}
+
+test('a run that has handed its job over settles nothing any more', async () => {
+  const { body } = await submit(api, TASK, { tableName: 'handed' })
+  const [old, young] = [openClaims('old'), openClaims('young')]
+  const before = await take(old)
+  expect(await old.claims.handOver(before, 'stopping')).toBe(true)
+  expect(await record(body.id)).toEqual({ status: 'pending', attempt: 1, queued: 'created', retries: 0 })
+  const now = await take(young)
+  expect(now).toMatchObject({ id: body.id, attempt: 1 })
+  const running = await record(body.id)
+
+  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
+  expect(await old.claims.fail(before, cancelled())).toBe(false)
+  expect(await old.claims.tryAgain(before, workerLost({ attempts: 1 }))).toBe(false)
+  expect(await old.claims.handOver(before, 'again')).toBe(false)
+  expect(await old.claims.forget(before)).toBe(false)
+  expect(await old.claims.touch([before])).toEqual([before])
+  expect(await record(body.id)).toEqual(running)
+
+  expect(await young.claims.touch([now])).toEqual([])
+  expect(await young.claims.succeed(now, { rows: 2 })).toBe(true)
+  expect(await record(body.id)).toMatchObject({ status: 'success', attempt: 1, queued: 'completed' })
+})
+
+test('a run that was given up for lost settles nothing, also before the next one has made its mark', async () => {
+  const { body } = await submit(api, TASK, { tableName: 'lost' })
+  const [old, young] = [openClaims('old'), openClaims('young')]
+  const before = await take(old)
+  await boss.fail(TASK, body.id, { message: 'heartbeat' })
+  await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
+  await boss.fetch(TASK)
+  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
+  await boss.fail(TASK, body.id, { message: 'heartbeat' })
+  await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
+  const now = await take(young)
+  expect(now.attempt).toBe(3)
+  expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
+  expect(await young.claims.succeed(now, { rows: 3 })).toBe(true)
+  expect(await record(body.id)).toMatchObject({ status: 'success', attempt: 3, queued: 'completed' })
+})

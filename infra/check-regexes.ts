@@ -1,0 +1,94 @@
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Visitor, parseSync } from 'oxc-parser'
+
+// Finds regular expressions that take more than linear time on some input: part of `pnpm check`. What it looks at: every
+// literal, `new RegExp('…')` and `pattern: '…'` of a schema, in everything that runs.
+
+// The search in JavaScript: it needs no program for the machine at hand.
+process.env['RECHECK_BACKEND'] = 'pure'
+const { checkSync } = await import('recheck')
+
+interface Found {
+  readonly at: string
+  readonly source: string
+  readonly flags: string
+}
+
+/** Expressions that are slow on some input which they never get, and why. */
+const REVIEWED: ReadonlyMap<string, string> = new Map([
+  [
+    String.raw`"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"`,
+    'not settled by the search; each part begins with a character that the one before cannot end with',
+  ],
+  [String.raw`\/+$`, 'a setting of the operator'],
+  [String.raw`^\/+|\/+$`, 'a setting of the operator'],
+  [String.raw`^s3:\/\/([^/]+)\/?(.*)$`, 'a setting of the operator'],
+  [String.raw`<Contents>[^]*?<Key>([^<]*)<\/Key>[^]*?<\/Contents>`, "a listing of the operator's own storage"],
+  [String.raw`(?:=> )?(\/\S+) \(0x`, 'the output of ldd for the runtime'],
+  ['^_+|_+$', 'a name of at most 63 characters'],
+  [
+    String.raw`NULL(?=[,}])|"([\s\S]*?)"(?=,"|,NULL[,}]|\}$)`,
+    'GDAL closes every list, so that no search is begun again',
+  ],
+  [String.raw`^\s*([+-]?\d+(?:\.\d+)?)\s*[,;\s]\s*([+-]?\d+(?:\.\d+)?)\s*$`, 'typed into a field of the page'],
+  [String.raw`^\s*[+-]?[\d.]*\s*(?:[,;\s]\s*[+-]?(?:\d+\.)?)?$`, 'typed into a field of the page'],
+])
+
+const root = dirname(import.meta.dirname)
+/** What was found safe before, on this machine: the search takes half a minute, and expressions seldom change. */
+const cache = join(root, 'node_modules/.cache/terrane/safe-regexes.json')
+const files = globSync(
+  ['{packages,apps}/*/src/**/*.{ts,tsx}', 'apps/*/web/src/**/*.{ts,tsx}', 'infra/local/src/**/*.ts'],
+  {
+    cwd: root,
+  },
+).filter((file) => !file.includes('.test.'))
+
+const unique = new Map<string, Found>()
+for (const file of files) {
+  for (const found of expressionsOf(file)) unique.set(`/${found.source}/${found.flags}`, found)
+}
+const safe = new Set(readSafe())
+const slow = [...unique.entries()].flatMap(([text, { at, source, flags }]) => {
+  if (safe.has(text) || REVIEWED.has(source)) return []
+  const verdict = checkSync(source, flags.replace('v', 'u'), { timeout: 10_000 })
+  if (verdict.status === 'safe') safe.add(text)
+  if (verdict.status === 'safe') return []
+  const why = verdict.status === 'vulnerable' ? `${verdict.complexity.summary}, ${verdict.attack.pattern}` : 'unknown'
+  return [`${at}: ${text} (${why})`]
+})
+mkdirSync(dirname(cache), { recursive: true })
+writeFileSync(cache, JSON.stringify([...safe]))
+if (slow.length > 0) {
+  process.stderr.write(`These expressions are slow on some input; read it by hand instead:\n${slow.join('\n')}\n`)
+  process.exitCode = 1
+}
+
+function readSafe(): string[] {
+  return existsSync(cache) ? (JSON.parse(readFileSync(cache, 'utf8')) as string[]) : []
+}
+
+function expressionsOf(file: string): Found[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const found: Found[] = []
+  const add = (offset: number, source: string, flags = '') => {
+    found.push({ at: `${file}:${text.slice(0, offset).split('\n').length}`, source, flags })
+  }
+  const visitor = new Visitor({
+    Literal(node) {
+      if ('regex' in node && node.regex) add(node.start, node.regex.pattern, node.regex.flags)
+    },
+    NewExpression({ callee, arguments: [pattern], start }) {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp' && pattern?.type === 'Literal') {
+        add(start, String(pattern.value))
+      }
+    },
+    Property({ key, value, start }) {
+      if (key.type === 'Identifier' && key.name === 'pattern' && value.type === 'Literal')
+        add(start, String(value.value))
+    },
+  })
+  visitor.visit(parseSync(file, text).program)
+  return found
+}

@@ -1,0 +1,185 @@
+import { seededRandom } from '@terrane/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
+import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+import type { CatalogueEntry } from './catalogue.ts'
+
+const DIMS = 16
+const COLUMNS = 8
+const COUNT = 64
+/** Tiles whose place was built over. */
+const CHANGED = new Set([3, 9, 20, 21, 40, 63])
+let db: TestDatabase
+
+const random = seededRandom(11)
+const gaussian = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+const draw = () => Float32Array.from({ length: DIMS }, gaussian)
+const before = Array.from({ length: COUNT }, draw)
+const opposite = before.map((v, id) => (CHANGED.has(id) ? v.map((x) => -x) : v))
+
+/** Squares of `side` hundredths of a degree on a grid whose origin is moved by `shift` of them. */
+const grid =
+  (shift = 0, side = 1) =>
+  (id: number): Float64Array => {
+    const west = 10 + ((id % COLUMNS) * side + shift) * 0.01
+    const north = 50 - Math.floor(id / COLUMNS) * side * 0.01
+    const [east, south] = [west + side * 0.01, north - side * 0.01]
+    return Float64Array.of(west, north, west, south, east, south, east, north)
+  }
+
+const make = (
+  name: string,
+  vectors: readonly Float32Array[],
+  entry: Partial<CatalogueEntry> = {},
+  ring = grid(),
+): Promise<void> => makeEmbeddingTable(db.database, { name, vectors, ring, entry })
+
+interface Change {
+  readonly id: number
+  readonly change_score: number
+  readonly similarity: number
+  readonly change_z: number | null
+  readonly overlap: number
+}
+
+async function changes(a: string, b: string, more = ''): Promise<Change[]> {
+  const { rows } = await db.database.query<{ hit: Change }>(
+    `select to_jsonb(s) as hit from geoembeddings.change_detection(table_name_1 => '${a}', table_name_2 => '${b}' ${more}) s`,
+  )
+  return rows.map((row) => row.hit)
+}
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await make('before', before)
+  await make('opposite', opposite)
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+})
+
+describe('change detection', () => {
+  test('returns every pair, those that turned into their opposite first', async () => {
+    const found = await changes('before', 'opposite')
+    expect(found).toHaveLength(COUNT)
+    expect(new Set(found.slice(0, CHANGED.size).map(({ id }) => id))).toEqual(CHANGED)
+    expect(found[0]?.change_score).toBeCloseTo(2, 5)
+    expect(found.at(-1)?.change_score).toBeCloseTo(0, 5)
+    expect(found.every(({ overlap }) => overlap === 1)).toBe(true)
+  })
+
+  test('keeps what is at least so similar only when a threshold is given', async () => {
+    expect(await changes('before', 'opposite', ', similarity_threshold => 0')).toHaveLength(COUNT - CHANGED.size)
+  })
+
+  test('a difference that lies over the whole scene is no change by change_z', async () => {
+    // All tiles move the same way, by more than the changed ones move on top of it.
+    const haze = draw().map((x) => x * 2)
+    const after = before.map((v, id) => v.map((x, i) => x + haze[i]! + (CHANGED.has(id) ? 1.2 * gaussian() : 0)))
+    await make('hazy', after, { metric: 'l2' })
+    await make('clear', before, { metric: 'l2' })
+    const ranked = await changes('clear', 'hazy', `, order_by => 'change_z', result_limit => ${CHANGED.size}`)
+    expect(new Set(ranked.map(({ id }) => id))).toEqual(CHANGED)
+    const scores = ranked.map(({ change_z: z }) => z!)
+    expect(scores).toEqual(scores.toSorted((x, y) => y - x))
+  })
+
+  test('change_z is the root mean square of robust scores, cut at 8', async () => {
+    // One dimension: differences 0 … 20, of which the median is 10 and the median absolute deviation 5.
+    const line = Array.from({ length: 21 }, (_, id) => Float32Array.of(id))
+    await make(
+      'zero',
+      line.map(() => Float32Array.of(0)),
+      { metric: 'l2' },
+    )
+    await make('line', line, { metric: 'l2' })
+    const found = await changes('zero', 'line')
+    for (const { id, change_z: z } of found) expect(z).toBeCloseTo(Math.abs(id - 10) / (1.4826 * 5), 6)
+    await make('leap', [...line.slice(0, -1), Float32Array.of(1e6)], { metric: 'l2' })
+    expect((await changes('zero', 'leap'))[0]).toMatchObject({ id: 20, change_z: 8 })
+  })
+
+  test('fewer than 20 pairs have no change_z', async () => {
+    await make('few', before.slice(0, 19))
+    const found = await changes('few', 'opposite')
+    expect(found).toHaveLength(19)
+    expect(found.every(({ change_z: z }) => z === null)).toBe(true)
+    await make('enough', before.slice(0, 20))
+    expect((await changes('enough', 'opposite')).every(({ change_z: z }) => z !== null)).toBe(true)
+  })
+
+  test('on another grid a tile meets the one that it shares the most ground with', async () => {
+    await make('moved', before, {}, grid(0.3))
+    const found = (await changes('before', 'moved')).toSorted((a, b) => a.id - b.id)
+    expect(found).toHaveLength(COUNT)
+    for (const { id, overlap, change_score: score } of found) {
+      expect(overlap, `tile ${id}`).toBeCloseTo(0.7, 5)
+      expect(score, `tile ${id}`).toBeCloseTo(0, 5)
+    }
+    await make('coarse', before.slice(0, 16), {}, grid(0, 4))
+    expect((await changes('before', 'coarse')).every(({ overlap }) => overlap > 0.999)).toBe(true)
+  })
+
+  test('an order that is none is refused', async () => {
+    await expect(changes('before', 'opposite', `, order_by => 'id'`)).rejects.toMatchObject({ code: '22023' })
+  })
+})
+
+describe('tables compare', () => {
+  const scale = { origin: 'percentile', unit: 'scaled', min: [1, 1, 1], max: [9, 9, 9] }
+  const profiled = { origin: 'profile', profile: 'sentinel-2-l2a', unit: 'scaled', min: [0, 0, 0], max: [1, 1, 1] }
+  const named = { ...profiled, channels: ['red', 'green', 'blue'] }
+
+  test('not when their pixels were stretched differently, and the error names both sides', async () => {
+    await make('own', before, { scale })
+    await make('other', before, { scale: { ...scale, max: [9, 9, 40] } })
+    await expect(changes('own', 'other')).rejects.toMatchObject({
+      code: '22023',
+      message: 'tables "own" and "other" saw their pixels differently and cannot be compared',
+      detail: expect.stringMatching(/^"own": percentile.*\[9, 9, 9\].*"other": percentile.*\[9, 9, 40\]/) as string,
+      hint: expect.stringContaining('"scaleFrom": {"table": "own"}') as string,
+    })
+    await expect(changes('own', 'before')).rejects.toMatchObject({ code: '22023' })
+  })
+
+  test('wherever the stretch came from, when it is the same', async () => {
+    await make('taken', before, { scale: { ...scale, origin: 'table', resampling: 'none' } })
+    expect(await changes('own', 'taken')).toHaveLength(COUNT)
+    const { unit: _, ...older } = scale
+    await make('older', before, { scale: older })
+    expect(await changes('own', 'older')).toHaveLength(COUNT)
+  })
+
+  test('by the names of their bands, and by indices where names are missing', async () => {
+    await make('rgb', before, { scale: named, bands: [2, 1, 0] })
+    await make('rgb_elsewhere', before, { scale: named, bands: [3, 2, 1] })
+    await make('swapped', before, { scale: { ...named, channels: ['nir', 'red', 'green'] }, bands: [2, 1, 0] })
+    await make('nameless', before, { scale: profiled, bands: [0, 1, 2] })
+    expect(await changes('rgb', 'rgb_elsewhere')).toHaveLength(COUNT)
+    await expect(changes('rgb', 'swapped')).rejects.toMatchObject({ code: '22023' })
+    await expect(changes('rgb', 'nameless')).rejects.toMatchObject({ code: '22023' })
+  })
+
+  test('not by l2 when one of them is normalized, and not by different metrics', async () => {
+    await make('raw', before, { metric: 'l2', normalized: false })
+    await make('unit', before, { metric: 'l2' })
+    await expect(changes('raw', 'unit')).rejects.toMatchObject({ message: expect.stringContaining('by l2') as string })
+    await expect(changes('raw', 'before')).rejects.toMatchObject({ code: '22023' })
+  })
+})
+
+test('a table of metric l2 is searched by distance', async () => {
+  await make(
+    'heights',
+    [1, 2, 4, 8].map((x) => Float32Array.of(x)),
+    { metric: 'l2', normalized: false },
+  )
+  const { rows } = await db.database.query<{ id: number; similarity: number }>(
+    `select id, similarity from geoembeddings.similarity_search(table_name => 'heights', patch_id => 1, result_limit => 3)`,
+  )
+  expect(rows).toEqual([
+    { id: 1, similarity: 1 },
+    { id: 0, similarity: 0.5 },
+    { id: 2, similarity: 1 / 3 },
+  ])
+})

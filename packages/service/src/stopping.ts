@@ -1,0 +1,13 @@
+import type { Server } from 'node:http'
+
+const stopping = new WeakSet<Server>()
+
+/** From now on the app says that it is not ready: balancers send their requests elsewhere. */
+export function markStopping({ server }: { readonly server: Server }): void {
+  stopping.add(server)
+}
+
+/** Whether the app was asked to stop. */
+export function isStopping({ server }: { readonly server: Server }): boolean {
+  return stopping.has(server)
+}

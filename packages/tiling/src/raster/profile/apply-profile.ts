@@ -1,0 +1,50 @@
+import type { BandInfo, RasterInfo } from '../raster-info.ts'
+import type { ProfileBand, SensorProfile } from './sensor-profiles.ts'
+
+/**
+ * The raster as its profile reads it: bands with the sensor's names, physical values by its scale and offset unless the
+ * file stores its own, its nodata where the file names none. A fourth band that the profile names is no alpha.
+ */
+export function applyProfile<R extends RasterInfo>(raster: R, profile: SensorProfile, fileName: string): R {
+  const named = nameBands(raster.bands, profile, fileName)
+  const stored = raster.bands.some(({ scale, offset }) => scale !== 1 || offset !== 0)
+  const { scale, offset } = profile
+  const bands = raster.bands.map((band, i) => {
+    const known = named[i] ?? null
+    const color = known !== null && band.color === 'alpha' ? ('undefined' as const) : band.color
+    return { ...band, color, name: known?.name ?? band.name, ...(!stored && { scale, offset }) }
+  })
+  const alpha = raster.alphaBand === null ? null : bands[raster.alphaBand]?.color === 'alpha' ? raster.alphaBand : null
+  return { ...raster, bands, alphaBand: alpha, nodata: raster.nodata ?? profile.nodata }
+}
+
+/** By description; in files without descriptions by their number of bands, or by the end of the file's name. */
+function nameBands(
+  bands: readonly BandInfo[],
+  profile: SensorProfile,
+  fileName: string,
+): readonly (ProfileBand | null)[] {
+  const described = bands.map(({ name }) => (name === null ? null : findBand(profile, name)))
+  if (described.some((band) => band !== null)) return described
+  if (bands.length === 1) return [byFileName(profile, fileName)]
+  const layout = profile.layouts.find((names) => names.length === bands.length)
+  return bands.map((_, i) => (layout === undefined ? null : findBand(profile, layout[i] as string)))
+}
+
+/** `…_B04.tif`, `….B04.tif` and `…_SR_B4.TIF` hold that band alone. */
+function byFileName(profile: SensorProfile, fileName: string): ProfileBand | null {
+  const parts = fileName.split(/[._]/)
+  return findBand(profile, parts.at(-2) ?? '')
+}
+
+/** `B4`, `b04`, `SR_B4` and `B04, central wavelength 665 nm` are the same band. */
+export function findBand({ bands }: Pick<SensorProfile, 'bands'>, description: string): ProfileBand | null {
+  const wanted = bandKey(description)
+  const found = bands.find(({ name, common }) => bandKey(name) === wanted || common === wanted)
+  return found ?? null
+}
+
+function bandKey(name: string): string {
+  const first = (name.trim().split(/[\s,;:(]/)[0] ?? '').toLowerCase()
+  return first.replace(/^sr_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')
+}

@@ -1,0 +1,68 @@
+import { profileMismatch, unknownProfile } from '../errors.ts'
+import type { RasterInfo } from '../raster-info.ts'
+import type { SensorProfile } from './sensor-profiles.ts'
+import { SENSOR_PROFILES } from './sensor-profiles.ts'
+
+/** A profile, and what spoke for it. */
+export interface FoundProfile {
+  readonly profile: SensorProfile
+  readonly by: 'request' | 'file'
+}
+
+/** Turns the search for a profile off. */
+const NONE = 'none'
+
+/** @throws UNKNOWN_PROFILE */
+export function checkProfile(id: string): void {
+  if (id !== NONE && byId(id) === null) {
+    throw unknownProfile({ profile: id, known: [...SENSOR_PROFILES.map((profile) => profile.id), NONE] })
+  }
+}
+
+/**
+ * The sensor profile of a raster: the one that is asked for, else the one that the product's name (of the file, or in its
+ * metadata) states beyond doubt. Band names alone do not: Sentinel-2, HLS and Landsat share them and differ in scale.
+ *
+ * @param fileName the last part of a path or URL
+ * @throws UNKNOWN_PROFILE, PROFILE_MISMATCH when the samples cannot be that product's
+ */
+export function findProfile(raster: RasterInfo, fileName: string, requested: string | null): FoundProfile | null {
+  if (requested !== null) {
+    checkProfile(requested)
+    const profile = byId(requested)
+    if (profile === null) return null
+    const why = whyNot(profile, raster)
+    if (why !== null) throw profileMismatch({ profile: profile.id, why })
+    return { profile, by: 'request' }
+  }
+  const profile = byId(idOf([fileName, ...Object.values(raster.tags)].join('\n'), raster.tags) ?? NONE)
+  return profile !== null && whyNot(profile, raster) === null ? { profile, by: 'file' } : null
+}
+
+function byId(id: string): SensorProfile | null {
+  return SENSOR_PROFILES.find((profile) => profile.id === id) ?? null
+}
+
+function idOf(text: string, tags: RasterInfo['tags']): string | null {
+  const sentinel2 = /(?:_MSI|\bS2MSI)(L1C|L2A|1C|2A)\b|_MSI(L1C|L2A)_/.exec(text)
+  if (sentinel2 !== null) {
+    const level = (sentinel2[1] ?? sentinel2[2] ?? '').slice(-2).toLowerCase()
+    const baseline = Number(/_N(\d{4})_/.exec(text)?.[1] ?? Number(tags['PROCESSING_BASELINE']) * 100)
+    // The offset goes by the baseline alone: archives are reprocessed, so a date says nothing.
+    return Number.isNaN(baseline) ? null : `sentinel-2-l${level}${baseline >= 400 ? '-offset' : ''}`
+  }
+  const hls = /\bHLS\.([SL]30)\./.exec(text)
+  if (hls !== null) return `hls-${(hls[1] as string).toLowerCase()}`
+  if (/\bLC0[89]_L2S[PR]_/.test(text)) return 'landsat-8-9-c2-l2'
+  if (/_AnalyticMS(?:_8b)?_SR/i.test(text)) return 'planetscope-sr'
+  return /(?:^|\n)m_\d{7}_[ns][ew]_\d{2}_/.test(text) ? 'naip' : null
+}
+
+/** Reflectance of sensors is stored in 16 bits; floats have been scaled by someone already. */
+function whyNot({ unit, scale }: SensorProfile, { sampleType, palette }: RasterInfo): string | null {
+  const wanted = unit === 'byte' ? ['uint8'] : scale === 1 ? ['float32', 'float64'] : ['uint16', 'int16']
+  if (palette !== null) return 'the raster has a palette'
+  return wanted.includes(sampleType)
+    ? null
+    : `its samples are ${wanted.join(' or ')}, those of the raster ${sampleType}`
+}

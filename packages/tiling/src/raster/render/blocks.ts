@@ -1,0 +1,73 @@
+import { createBlockReader } from '../decode/block-reader.ts'
+import type { RasterLevel, Samples } from '../raster-info.ts'
+import type { ByteSource } from '../source.ts'
+
+/** Bytes `[offset, offset + length)` of a file. */
+export interface ByteSpan {
+  readonly offset: number
+  readonly length: number
+}
+
+/** Decoded blocks of all levels of one raster, the ones used last up to a number of bytes. */
+export interface BlockStore {
+  /** What has to be read for these blocks of a level: nothing for those that are here. */
+  spansOf(level: RasterLevel, blocks: readonly number[]): ByteSpan[]
+  /** @throws CORRUPT_TILE */
+  read(level: RasterLevel, block: number): Samples | Promise<Samples>
+}
+
+/** @param empty value of blocks that were never written */
+export function createBlockStore(source: ByteSource, empty: number, maxBytes: number): BlockStore {
+  const readers = new Map<
+    RasterLevel,
+    { readonly reader: ReturnType<typeof createBlockReader>; readonly number: number }
+  >()
+  const kept = new Map<string, Samples>()
+  let held = 0
+  const readerOf = (level: RasterLevel) => {
+    const known = readers.get(level)
+    if (known) return known
+    const reader = createBlockReader({
+      source,
+      level,
+      name: 'image',
+      empty: level.color === 'mask' ? 0 : empty,
+      cacheBytes: 0,
+    })
+    const made = { reader, number: readers.size }
+    readers.set(level, made)
+    return made
+  }
+  const keep = (key: string, samples: Samples): Samples => {
+    kept.set(key, samples)
+    held += samples.byteLength
+    for (const [oldest, { byteLength }] of kept) {
+      if (held <= maxBytes || oldest === key) break
+      kept.delete(oldest)
+      held -= byteLength
+    }
+    return samples
+  }
+  return {
+    spansOf(level, blocks) {
+      const { number } = readerOf(level)
+      return blocks.flatMap((block) => {
+        const length = level.blockByteCounts[block] as number
+        if (length === 0 || kept.has(`${number}:${block}`)) return []
+        return [{ offset: level.blockOffsets[block] as number, length }]
+      })
+    },
+    read(level, block) {
+      const { reader, number } = readerOf(level)
+      const key = `${number}:${block}`
+      const known = kept.get(key)
+      if (known) {
+        kept.delete(key)
+        kept.set(key, known)
+        return known
+      }
+      const samples = reader.read(block)
+      return samples instanceof Promise ? samples.then((decoded) => keep(key, decoded)) : keep(key, samples)
+    },
+  }
+}

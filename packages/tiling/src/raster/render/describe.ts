@@ -1,0 +1,51 @@
+import type { RasterRenderer, RasterSummary } from './renderer.ts'
+
+/** What a raster is, as plain data. */
+export interface RasterDescription extends RasterSummary {
+  readonly width: number
+  readonly height: number
+  readonly bytes: number
+  readonly dtype: string
+  readonly crsName: string
+  /** West, south, east, north in the raster's own CRS. */
+  readonly ownBounds: readonly [number, number, number, number]
+  readonly compression: string
+  readonly nodata: number | null
+  readonly nodataType: 'Alpha' | 'Mask' | 'Nodata' | 'None'
+  readonly bands: readonly { readonly color: string; readonly scale: number; readonly offset: number }[]
+  /** By how much each overview is smaller than the image. */
+  readonly overviews: readonly number[]
+  readonly palette: boolean
+  readonly defaultBands: readonly number[]
+  /** The range of each of these bands that is shown. */
+  readonly limits: readonly (readonly [number, number])[]
+}
+
+/** @throws NO_VALID_PIXELS, CORRUPT_TILE */
+export async function describeRaster(renderer: RasterRenderer): Promise<RasterDescription> {
+  const { raster, bounds, minzoom, maxzoom, epsg, defaultBands } = renderer
+  const { width, height, affine } = raster
+  const [x0, xc, xr, y0, yc, yr] = affine ?? [0, 1, 0, 0, 0, 1]
+  const xs = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
+  const ys = [y0, y0 + width * yc, y0 + height * yr, y0 + width * yc + height * yr]
+  return {
+    bounds,
+    minzoom,
+    maxzoom,
+    epsg,
+    width,
+    height,
+    bytes: raster.bytes,
+    dtype: raster.sampleType,
+    crsName: renderer.crsName,
+    ownBounds: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+    compression: raster.compression,
+    nodata: raster.nodata,
+    nodataType: raster.alphaBand !== null ? 'Alpha' : raster.mask ? 'Mask' : raster.nodata !== null ? 'Nodata' : 'None',
+    bands: raster.bands.map(({ color, scale, offset }) => ({ color, scale, offset })),
+    overviews: raster.overviews.map((overview) => Math.round(width / overview.width)),
+    palette: raster.palette !== null,
+    defaultBands,
+    limits: await renderer.limits(defaultBands),
+  }
+}

@@ -1,0 +1,72 @@
+import { TerraneError } from '@terrane/core'
+import { footprint } from '../footprint/footprint.ts'
+import type { PixelRect } from '../plan.ts'
+import type { Georeference } from './placement.ts'
+import { MERCATOR_EDGE } from './view.ts'
+import type { View } from './view.ts'
+
+/** West, south, east, north in degrees; west is the larger one where the antimeridian is crossed. */
+export type LngLatBox = readonly [number, number, number, number]
+
+/** Web Mercator ends at this latitude. */
+const MAX_LAT = 85.051_128_779_806_59
+
+/** The boxes that a raster covers: one, or one on each side of the antimeridian. The world where it cannot be told. */
+export function boxesOf({ crs, affine, width, height }: Georeference): LngLatBox[] {
+  try {
+    return footprint(crs, affine, { x: 0, y: 0, width, height }).polygons.map((ring): LngLatBox => {
+      const lngs = ring.map(([lng]) => lng)
+      const lats = ring.map(([, lat]) => lat)
+      return [Math.min(...lngs), Math.min(...lats), Math.max(...lngs), Math.max(...lats)]
+    })
+  } catch (error) {
+    if (error instanceof TerraneError && error.code === 'OUTSIDE_CRS') return [[-180, -90, 180, 90]]
+    throw error
+  }
+}
+
+/** One box of all: of two at the antimeridian the one whose west is its larger longitude. */
+export function boundsOf(boxes: readonly LngLatBox[]): LngLatBox {
+  const [south, north] = [Math.min(...boxes.map((b) => b[1])), Math.max(...boxes.map((b) => b[3]))]
+  const east = boxes.find((box) => box[0] <= -180 && box[2] < 180)
+  const west = boxes.find((box) => box[2] >= 180 && box[0] > -180)
+  if (boxes.length > 1 && east && west) return [west[0], south, east[2], north]
+  return [Math.min(...boxes.map((b) => b[0])), south, Math.max(...boxes.map((b) => b[2])), north]
+}
+
+/**
+ * The pixels of a view in which a raster can be seen, with one to spare; null when there are none. What lies outside is
+ * never projected: some projections fold the far side of the earth back onto their own area.
+ */
+export function visibleRect(view: View, boxes: readonly LngLatBox[]): PixelRect | null {
+  const all = { x: 0, y: 0, width: view.width, height: view.height }
+  if (view.plane === 'raster') return all
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [west, south, east, north] of boxes) {
+    for (const turn of [-360, 0, 360]) {
+      const x0 = columnOf(view, west + turn) - 1
+      const x1 = columnOf(view, east + turn) + 1
+      const y0 = rowOf(view, Math.min(north, MAX_LAT)) - 1
+      const y1 = rowOf(view, Math.max(south, -MAX_LAT)) + 1
+      if (x1 <= 0 || x0 >= view.width || y1 <= 0 || y0 >= view.height) continue
+      left = Math.min(left, x0)
+      right = Math.max(right, x1)
+      top = Math.min(top, y0)
+      bottom = Math.max(bottom, y1)
+    }
+  }
+  const x = Math.max(0, Math.floor(left))
+  const y = Math.max(0, Math.floor(top))
+  const width = Math.min(view.width, Math.ceil(right)) - x
+  const height = Math.min(view.height, Math.ceil(bottom)) - y
+  return width > 0 && height > 0 ? { x, y, width, height } : null
+}
+
+function columnOf({ left, pixelWidth }: View, lng: number): number {
+  return ((lng / 180) * MERCATOR_EDGE - left) / pixelWidth
+}
+
+function rowOf({ top, pixelHeight }: View, lat: number): number {
+  const y = Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
+  return (top - y) / pixelHeight
+}

@@ -1,0 +1,55 @@
+import type { RasterInfo } from '../raster-info.ts'
+
+/** Values of one band, pixel by pixel. Whole numbers of more than 24 bits and doubles need the wider array. */
+export type Plane = Float32Array | Float64Array
+
+/** What was read of a raster for the pixels of a rectangle. */
+export interface ReadPixels {
+  readonly width: number
+  readonly height: number
+  /** Stored values of each wanted band. Says nothing where a pixel is not valid. */
+  readonly planes: readonly Plane[]
+  /** 0 where there is nothing, 255 where a pixel is opaque. */
+  readonly alpha: Uint8Array
+}
+
+/** What of the raster is wanted. */
+export interface BandChoice {
+  /** 0-based. */
+  readonly bands: readonly number[]
+  /** Stands in for the file's own nodata value; null for none. */
+  readonly nodata: number | null
+}
+
+export function allocatePlane({ sampleType }: RasterInfo, count: number): Plane {
+  return WIDE.has(sampleType) ? new Float64Array(count) : new Float32Array(count)
+}
+
+const WIDE: ReadonlySet<RasterInfo['sampleType']> = new Set(['uint32', 'int32', 'float64'])
+
+/** Nodata as a sample of the raster can hold it: GDAL, too, drops the fraction where samples are integers. NaN for none. */
+export function storedNodata(nodata: number | null, { sampleType }: RasterInfo): number {
+  if (nodata === null) return Number.NaN
+  if (sampleType === 'float64') return nodata
+  return sampleType === 'float32' ? Math.fround(nodata) : Math.trunc(nodata)
+}
+
+/** The bands that have to be read: those wanted, then alpha. Palettes have one, whatever is wanted. */
+export function bandsToRead(raster: RasterInfo, { bands }: BandChoice): number[] {
+  const wanted = raster.palette === null ? bands : [0]
+  return [...new Set([...wanted, ...(raster.alphaBand === null ? [] : [raster.alphaBand])])]
+}
+
+/** Position of a band's samples in a pixel of an interleaved block. */
+export function offsetInPixel(raster: RasterInfo, band: number): number {
+  return raster.planar || raster.palette !== null ? 0 : band
+}
+
+/** The block of a band, given the block of the first plane. */
+export function blockOfBand(
+  level: { readonly planar: boolean; readonly blocksAcross: number; readonly blocksDown: number },
+  block: number,
+  band: number,
+): number {
+  return level.planar ? band * level.blocksAcross * level.blocksDown + block : block
+}

@@ -1,0 +1,74 @@
+import proj4 from 'proj4'
+import type { Affine, RasterCrs } from '../raster-info.ts'
+import { MERCATOR_EDGE } from './view.ts'
+import type { View } from './view.ts'
+
+/** Where a raster lies. */
+export interface Georeference {
+  readonly width: number
+  readonly height: number
+  readonly affine: Affine
+  readonly crs: RasterCrs
+}
+
+/** Writes the place of a view's pixel in the raster, in pixels of its full resolution, to `out`; NaN where there is none. */
+export type ToSource = (column: number, row: number, out: Float64Array, at: number) => void
+
+const DEGREES = 180 / Math.PI
+
+/** How places of a view become places of the raster, exactly. */
+export function toSource(view: View, place: Georeference): ToSource {
+  const { left, top, pixelWidth, pixelHeight } = view
+  if (view.plane === 'raster') {
+    return (column, row, out, at) => {
+      out[at] = left + column * pixelWidth
+      out[at + 1] = top + row * pixelHeight
+    }
+  }
+  const [x0, xc, xr, y0, yc, yr] = place.affine
+  const determinant = xc * yr - xr * yc
+  const write = (x: number, y: number, out: Float64Array, at: number): void => {
+    out[at] = ((x - x0) * yr - (y - y0) * xr) / determinant
+    out[at + 1] = ((y - y0) * xc - (x - x0) * yc) / determinant
+  }
+  if (place.crs.epsg === 3857) {
+    return (column, row, out, at) => write(left + column * pixelWidth, top - row * pixelHeight, out, at)
+  }
+  const lngOf = (column: number): number => ((left + column * pixelWidth) / MERCATOR_EDGE) * 180
+  const latOf = (row: number): number => {
+    const y = ((top - row * pixelHeight) / MERCATOR_EDGE) * Math.PI
+    return (2 * Math.atan(Math.exp(y)) - Math.PI / 2) * DEGREES
+  }
+  if (place.crs.definition.includes('+proj=longlat')) {
+    const west = westOf(place)
+    return (column, row, out, at) => {
+      const lng = lngOf(column)
+      write(lng - 360 * Math.floor((lng - west) / 360), latOf(row), out, at)
+    }
+  }
+  const { forward } = converterOf(place.crs.definition)
+  return (column, row, out, at) => {
+    const [x, y] = forward([lngOf(column), latOf(row)])
+    write(x, y, out, at)
+  }
+}
+
+/** The lowest longitude of a raster in degrees: a view's longitudes are turned to follow from there, with half a pixel to spare. */
+function westOf({ affine: [x0, xc, xr], width, height }: Georeference): number {
+  const corners = [x0, x0 + width * xc, x0 + height * xr, x0 + width * xc + height * xr]
+  const span = Math.max(...corners) - Math.min(...corners)
+  return Math.min(...corners) - Math.max(0, (360 - span) / 2)
+}
+
+type Convert = (position: [number, number]) => [number, number]
+const converters = new Map<string, { readonly forward: Convert }>()
+
+/** Parsing a definition costs more than a tile has corners. */
+function converterOf(definition: string): { readonly forward: Convert } {
+  const known = converters.get(definition)
+  if (known !== undefined) return known
+  const projection = proj4(definition)
+  const converter = { forward: (position: [number, number]): [number, number] => projection.forward(position) }
+  converters.set(definition, converter)
+  return converter
+}

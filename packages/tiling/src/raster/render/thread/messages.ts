@@ -1,0 +1,47 @@
+import type { PlainError } from '@terrane/core'
+import type { ByteSpan } from '../blocks.ts'
+import type { RenderStyle } from '../renderer.ts'
+
+export type PictureFormat = 'png' | 'webp' | 'jpeg'
+
+/** What is wanted of a raster. */
+export type RenderRequest =
+  | { readonly type: 'describe' }
+  | {
+      readonly type: 'tile'
+      readonly z: number
+      readonly x: number
+      readonly y: number
+      readonly size: number
+      readonly buffer: number
+      readonly style: RenderStyle
+      readonly format: PictureFormat
+    }
+  | {
+      readonly type: 'preview'
+      readonly maxSize: number
+      /** Exactly this size, whatever the proportions. */
+      readonly size: readonly [number, number] | null
+      readonly style: RenderStyle
+      readonly format: PictureFormat
+    }
+
+export interface ToRenderThread {
+  readonly job: number
+  /** Stands for the content of the file: what a thread knows of it is kept by this name. */
+  readonly key: string
+  readonly bytes: number
+  readonly request: RenderRequest
+}
+
+export type FromRenderThread =
+  /** Fill `into` with the spans, one after the other, then write 1 (or 2: they could not be read) to `state[0]` and wake it. */
+  | {
+      readonly type: 'read'
+      readonly job: number
+      readonly spans: readonly ByteSpan[]
+      readonly into: SharedArrayBuffer
+      readonly state: SharedArrayBuffer
+    }
+  | { readonly type: 'done'; readonly job: number; readonly result: unknown }
+  | { readonly type: 'failed'; readonly job: number; readonly error: PlainError }

@@ -1,0 +1,150 @@
+import { Worker } from 'node:worker_threads'
+import { reviveError } from '@terrane/core'
+import type { ByteSpan } from '../blocks.ts'
+import type { RasterDescription } from '../describe.ts'
+import { renderFailed } from '../errors.ts'
+import type { FromRenderThread, RenderRequest, ToRenderThread } from './messages.ts'
+
+/** A raster file wherever it lies. */
+export interface RasterFile {
+  /** Changes with the content. */
+  readonly key: string
+  readonly bytes: number
+  /** The bytes of each span; several are read at once. */
+  read(spans: readonly ByteSpan[], signal: AbortSignal): Promise<Uint8Array[]>
+}
+
+interface Job {
+  readonly id: number
+  readonly file: RasterFile
+  readonly request: RenderRequest
+  readonly abort: AbortController
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Renders pictures on threads of its own; dispose it to end them. What nobody waits for any more is not begun. */
+export class RenderPool implements AsyncDisposable {
+  readonly #threads: (RenderThread | null)[]
+  readonly #waiting: Job[] = []
+  #next = 1
+
+  constructor(threads: number) {
+    this.#threads = Array.from({ length: threads }, () => null)
+  }
+
+  /** What is known of a raster. @throws what `openRenderer` throws */
+  describe(file: RasterFile, signal: AbortSignal): Promise<RasterDescription> {
+    return this.#run(file, { type: 'describe' }, signal) as Promise<RasterDescription>
+  }
+
+  /** A picture as a file, null where nothing of the raster is. @throws what `openRenderer` and `render` throw */
+  render(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<Uint8Array | null> {
+    return this.#run(file, request, signal) as Promise<Uint8Array | null>
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.flatMap((thread) => (thread ? [thread.end()] : [])))
+  }
+
+  #run(file: RasterFile, request: RenderRequest, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted()
+    return new Promise((resolve, reject) => {
+      const job: Job = { id: this.#next++, file, request, abort: new AbortController(), resolve, reject }
+      signal.addEventListener(
+        'abort',
+        () => {
+          const at = this.#waiting.indexOf(job)
+          if (at >= 0) this.#waiting.splice(at, 1)
+          job.abort.abort()
+          reject(signal.reason as Error)
+        },
+        { once: true },
+      )
+      this.#waiting.push(job)
+      this.#start()
+    })
+  }
+
+  /** Hands jobs to idle threads; one that has drawn of the same file before comes first. */
+  #start(): void {
+    while (this.#waiting.length > 0) {
+      const key = (this.#waiting[0] as Job).file.key
+      const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
+      const slot = idle.find((i) => this.#threads[i]?.keys.has(key)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
+      if (slot === undefined) return
+      const thread = (this.#threads[slot] ??= this.#open(slot))
+      thread.take(this.#waiting.shift() as Job)
+    }
+  }
+
+  #open(slot: number): RenderThread {
+    const thread = new RenderThread(
+      () => this.#start(),
+      () => {
+        if (this.#threads[slot] === thread) this.#threads[slot] = null
+        this.#start()
+      },
+    )
+    return thread
+  }
+}
+
+/** One thread: it has one job at a time. */
+class RenderThread {
+  readonly keys = new Set<string>()
+  readonly #worker = new Worker(new URL('./render.worker.ts', import.meta.url))
+  #job: Job | null = null
+
+  constructor(onIdle: () => void, onEnd: () => void) {
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromRenderThread) => {
+      if (message.type === 'read') return void this.#read(message)
+      const job = this.#job
+      this.#job = null
+      if (message.type === 'done') job?.resolve(message.result)
+      else job?.reject(reviveError(message.error, (why) => renderFailed(undefined, { cause: new Error(why) })))
+      onIdle()
+    })
+    const ended = (cause?: unknown) => {
+      this.#job?.reject(renderFailed(undefined, { cause }))
+      this.#job = null
+      onEnd()
+    }
+    this.#worker.on('error', ended)
+    this.#worker.on('exit', () => ended())
+  }
+
+  get busy(): boolean {
+    return this.#job !== null
+  }
+
+  take(job: Job): void {
+    this.#job = job
+    this.keys.add(job.file.key)
+    const message: ToRenderThread = { job: job.id, key: job.file.key, bytes: job.file.bytes, request: job.request }
+    this.#worker.postMessage(message)
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  async #read({ spans, into, state }: Extract<FromRenderThread, { type: 'read' }>): Promise<void> {
+    const flag = new Int32Array(state)
+    try {
+      const job = this.#job as Job
+      const parts = await job.file.read(spans, job.abort.signal)
+      const target = new Uint8Array(into)
+      let at = 0
+      parts.forEach((part, i) => {
+        target.set(part, at)
+        at += (spans[i] as ByteSpan).length
+      })
+      flag[0] = 1
+    } catch {
+      flag[0] = 2
+    }
+    Atomics.notify(flag, 0)
+  }
+}

@@ -1,0 +1,82 @@
+import { profileMismatch, unitUnknown } from './errors.ts'
+import type { InspectedRaster } from './inspect.ts'
+import { profileRange } from './profile/sensor-profiles.ts'
+import type { Ranges, Scale } from './scale.ts'
+import { estimateScale, sampleBands } from './scale.ts'
+import type { ByteSource } from './source.ts'
+
+/** What a model takes: values scaled to [0, 1], physical ones, or the numbers as they are stored. */
+export type ModelUnit = 'scaled' | 'reflectance' | 'decibel' | 'stored'
+
+export interface ScaleRequest {
+  /** Of the request. */
+  readonly explicit: Ranges | null
+  /** Of the table whose stretch is to be taken, one range per channel. */
+  readonly taken: Ranges | null
+  readonly unit: ModelUnit
+}
+
+/** More values below zero than this, and the offset was subtracted twice. */
+const MAX_NEGATIVE = 0.02
+
+/**
+ * The stretch of a raster: by what the model takes; as requested; as in another table; by the sensor's profile; else by
+ * the samples alone ({@link estimateScale}).
+ *
+ * @throws INVALID_SCALE, SCALE_COUNT, UNIT_UNKNOWN, PROFILE_MISMATCH, NO_VALID_PIXELS, CORRUPT_TILE
+ */
+export async function settleScale(
+  source: ByteSource,
+  inspected: InspectedRaster,
+  request: ScaleRequest,
+): Promise<Scale> {
+  await checkOffset(source, inspected)
+  const { raster, bands, profile, channels } = inspected
+  const decibels = profile?.profile.unit === 'decibel' ? ({ decibels: true } as const) : {}
+  const taken = request.explicit === null ? request.taken : null
+  if (request.explicit !== null || taken !== null) {
+    const scale = await estimateScale(source, raster, bands, request.explicit ?? taken)
+    return { ...scale, ...(taken && { origin: 'table' as const }), ...decibels, ...unclamped(request.unit) }
+  }
+  if (request.unit !== 'scaled') return { ...asTheModelTakes(inspected, request.unit), ...decibels }
+  if (profile !== null) {
+    const ranges = bands.map((_, i) => profileRange(profile.profile, channels?.[i] ?? null))
+    const [min, max] = [ranges.map((range) => range[0]), ranges.map((range) => range[1])]
+    return { origin: 'profile', min, max, ...decibels }
+  }
+  return estimateScale(source, raster, bands)
+}
+
+function unclamped(unit: ModelUnit): Pick<Scale, 'unclamped'> {
+  return unit === 'scaled' ? {} : { unclamped: true }
+}
+
+/** From 0 to 1 of the unit: nothing changes, and the model's own mean and deviation do the rest. */
+function asTheModelTakes({ raster, bands, profile }: InspectedRaster, unit: Exclude<ModelUnit, 'scaled'>): Scale {
+  if (unit === 'stored') {
+    const infos = bands.map((band) => raster.bands[band])
+    const min = infos.map((info) => info?.offset ?? 0)
+    return { origin: 'model', min, max: infos.map((info, i) => min[i]! + (info?.scale ?? 1)), unclamped: true }
+  }
+  if (profile?.profile.unit !== unit) throw unitUnknown({ unit })
+  return { origin: 'model', min: bands.map(() => 0), max: bands.map(() => 1), unclamped: true }
+}
+
+/**
+ * Some archives subtract the offset of Sentinel-2 from the numbers and some do not, and their metadata are not to be relied
+ * on: reflectance below zero tells.
+ */
+async function checkOffset(source: ByteSource, { raster, bands, profile }: InspectedRaster): Promise<void> {
+  if (profile?.by !== 'file' || profile.profile.unit !== 'reflectance') return
+  if (bands.every((band) => (raster.bands[band]?.offset ?? 0) >= 0)) return
+  const sample = await sampleBands(source, raster, [...new Set(bands)])
+  for (const [band, values] of sample) {
+    const negative = values.reduce((count, value) => count + (value < 0 ? 1 : 0), 0)
+    if (negative <= MAX_NEGATIVE * values.length) continue
+    const { id } = profile.profile
+    const other = id.replace('-offset', '')
+    const share = Math.round((100 * negative) / values.length)
+    const why = `by it ${share} % of band ${band} have a reflectance below zero; if the offset was subtracted already, it is "${other === id ? 'reflectance" or "none' : other}"`
+    throw profileMismatch({ profile: id, why })
+  }
+}

@@ -1,0 +1,23 @@
+import type { Normalisation } from './lines.ts'
+
+/** Power below this, -100 dB, is no echo; it also keeps the logarithm of 0 finite. */
+const NO_ECHO = 1e-10
+
+/**
+ * Turns planes of linear power into a model's input, in place: decibels, scaled and clamped as `scale` says, less the mean,
+ * over the standard deviation.
+ */
+export function createDecibels({ scale, mean, std, bands }: Normalisation): (planes: Float32Array) => void {
+  return (planes) => {
+    const size = planes.length / bands.length
+    for (let channel = 0; channel < bands.length; channel++) {
+      const min = scale.min[channel] as number
+      const range = (scale.max[channel] as number) - min
+      const [m, s] = [mean[channel] as number, std[channel] as number]
+      for (let i = channel * size; i < (channel + 1) * size; i++) {
+        const share = (10 * Math.log10(Math.max(planes[i] as number, NO_ECHO)) - min) / range
+        planes[i] = ((scale.unclamped === true ? share : Math.min(1, Math.max(0, share))) - m) / s
+      }
+    }
+  }
+}
