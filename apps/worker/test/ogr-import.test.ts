@@ -175,8 +175,8 @@ describe.each(ENGINES)('$name', ({ path }) => {
       // Of five layers those are imported that hold something, each into a table of its own.
       const all = await run('b.txt', gpx)
       expect(all).toMatchObject({ status: 'success', result: { rows: 3 } })
-      const made = all.result!['tables'] as { table: string; layer: string; rows: number }[]
-      expect(made.map(({ table, layer, rows }) => [table, layer, rows])).toEqual([
+      const found = all.result!['tables'] as { table: string; layer: string; rows: number }[]
+      expect(found.map(({ table, layer, rows }) => [table, layer, rows])).toEqual([
         [`public.${all.table}_tracks`, 'tracks', 1],
         [`public.${all.table}_track_points`, 'track_points', 2],
       ])

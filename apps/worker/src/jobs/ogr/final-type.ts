@@ -44,7 +44,9 @@ export function finalType(
   const multi = promoteToMulti && (onlyCode === 0 || onlyCode > TO_MULTI)
   const kept = types.filter((type) => onlyCode === 0 || codeOf(type % 1000, multi) === onlyCode)
   const hasCurves = kept.some((type) => STRAIGHT[type % 1000] !== undefined)
-  const codes = [...new Set(kept.map((type) => codeOf(STRAIGHT[type % 1000] ?? type % 1000, multi)))].toSorted()
+  const codes = [...new Set(kept.map((type) => codeOf(STRAIGHT[type % 1000] ?? type % 1000, multi)))].toSorted(
+    (a, b) => a - b,
+  )
   const isSingleAndMulti = codes.length === 2 && codes[0]! + TO_MULTI === codes[1]
   const code = codes.length === 1 ? codes[0]! : isSingleAndMulti ? codes[1]! : 0
   const dimensions = [...new Set(kept.map((type) => Math.floor(type / 1000)))]

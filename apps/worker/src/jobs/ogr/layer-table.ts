@@ -171,7 +171,7 @@ export class LayerTable {
   #geometryOf(batch: FeatureBatch, row: number): Uint8Array | null | undefined {
     const { onlyCode, promoteToMulti, sourceSrid } = this.#options
     if (!this.hasGeometry) return null
-    const wkb = batch.geometry.subarray(row === 0 ? 0 : batch.geometryEnds[row - 1]!, batch.geometryEnds[row]!)
+    const wkb = batch.geometry.subarray(row === 0 ? 0 : batch.geometryEnds[row - 1]!, batch.geometryEnds[row])
     const head = wkb.length === 0 ? null : wkbHead(wkb)
     if (head === null) {
       if (onlyCode === 0) return null
@@ -249,7 +249,7 @@ export class LayerTable {
     this.rows -= rows.length
     this.rejected += rows.length
     const message = 'Features are not in the table because their coordinates are not finite.'
-    const examples = rows.map((row) => Number(row.key)).toSorted((a, b) => a - b)
+    const examples = rows.map((row) => row.key).toSorted((a, b) => a - b)
     if (rows.length > 0) this.#warnings.add('GEOMETRY_NOT_FINITE', message, rows.length, examples)
   }
 }

@@ -92,7 +92,7 @@ async function* featuresOf(
       warnings?.count('TEXT_NOT_UTF8', 'Texts are not in UTF-8 and were read as windows-1252.', row + 1)
     })
     const { type } = value
-    if (type === 'Feature') yield value as Feature
+    if (type === 'Feature') yield value
     else if (typeof type === 'string' && GEOMETRIES.test(type)) yield { geometry: value as unknown as GeoJsonGeometry }
     else if (!isMember && type === 'FeatureCollection') {
       if (about) describe(value, about)

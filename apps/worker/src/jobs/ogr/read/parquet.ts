@@ -13,6 +13,7 @@ import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { isoType } from './geometry-types.ts'
+import { textOf } from './value-types.ts'
 
 const WGS84 = 4326
 /** Rows that are decoded at once. */
@@ -103,7 +104,8 @@ async function* chunksOf(
         parsers: { geometryFromBytes: (wkb) => wkb, geographyFromBytes: (wkb) => wkb },
         onChunk: ({ columnName, columnData, rowStart }) => {
           const target = found.get(columnName)
-          for (let i = 0; target && i < columnData.length; i++) {
+          if (!target) return
+          for (let i = 0; i < columnData.length; i++) {
             const at = rowStart + i - start
             if (at >= 0 && at < end - start) target[at] = columnData[i]
           }
@@ -143,8 +145,8 @@ function sridOf(crs: unknown): number | null {
 }
 
 function scalarType(element: SchemaTree['element']): FieldType {
-  const logical = String(element.logical_type?.type ?? '')
-  const converted = String(element.converted_type ?? '')
+  const logical = element.logical_type?.type ?? ''
+  const converted = element.converted_type ?? ''
   if (logical === 'TIMESTAMP' || converted.startsWith('TIMESTAMP') || element.type === 'INT96') return 'timestamptz'
   if (logical === 'DATE' || converted === 'DATE') return 'date'
   if (logical === 'DECIMAL' || converted === 'DECIMAL') return 'numeric'
@@ -176,7 +178,7 @@ function cellOf(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
   if (value instanceof Date) return type === 'date' ? isoOf(value).replace(/T.*/, '') : isoOf(value)
   if (type === 'text' && value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
-  if (type === 'text') return String(value)
+  if (type === 'text') return textOf(value)
   return value
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { analyse } from 'chardet'
-import jschardet from 'jschardet'
+import { detect } from 'jschardet'
 import { encodingUnknown } from '../errors.ts'
 
 const SAMPLE_BYTES = 1 << 20
@@ -32,7 +32,7 @@ export async function findEncoding(path: string, said: string | undefined): Prom
 }
 
 function guess(sample: Buffer): string {
-  const { encoding, confidence } = jschardet.detect(sample)
+  const { encoding, confidence } = detect(sample)
   const candidates = [
     ...(confidence >= LEAST_CONFIDENCE && encoding ? [encoding] : []),
     ...analyse(sample).map(({ name }) => name),

@@ -44,11 +44,16 @@ export class TypeGuess {
 /** A value as a field of a type takes it. */
 export function valueOf(value: unknown, type: FieldType): unknown {
   if (value === null || value === undefined) return null
-  if (type === 'text')
-    return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (type === 'text') return textOf(value)
   if ((type === 'date' || type === 'timestamptz') && typeof value === 'string') return value.replaceAll('/', '-')
   if (type === 'float8') return Number(value)
   return value
+}
+
+/** A text as it is, anything else as JSON writes it. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
 }
 
 function kindOf(value: unknown): Kind | null {
@@ -68,7 +73,7 @@ function kindOf(value: unknown): Kind | null {
 }
 
 /** The kind of a text that is no number. */
-export function kindOfText(text: string): Kind {
+function kindOfText(text: string): Kind {
   // Most texts are not, and begin otherwise.
   const first = text.charCodeAt(0)
   if (!((first >= 48 && first <= 57) || first === 45)) return 'text'

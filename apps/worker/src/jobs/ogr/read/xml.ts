@@ -36,7 +36,7 @@ async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> 
   })
   parser.on('opentag', ({ name, attributes }) => {
     if (texts.push('') > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
-    handler.open(localName(name), attributes as Record<string, string>)
+    handler.open(localName(name), attributes)
   })
   const take = (text: string) => {
     if (texts.length === 0) return
