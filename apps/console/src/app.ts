@@ -18,6 +18,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
 import { routeRoute } from './routes/route.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
+import { tileRoutes } from './routes/tiles.ts'
 import { requireProject, requireSession } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
@@ -51,7 +52,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     operators.addHook('onRequest', async (request) => {
       const principal = await authenticateEither(readCredentials(request.headers), deps.verify)
       if (!principal) throw unauthorized({ reason: 'missing' })
-      if (principal.role !== 'services') throw forbidden({ need: 'the Services API key' })
+      if (principal.role !== 'operator') throw forbidden({ need: "the operator's key" })
     })
     addMetrics(operators, deps.registry)
   })
@@ -67,6 +68,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       projectRoute(routes)
       jobRoutes(routes)
       dataRoutes(routes)
+      tileRoutes(routes)
       routeRoute(routes)
       functionRoutes(routes)
     })

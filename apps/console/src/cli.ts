@@ -1,13 +1,8 @@
-import { text } from 'node:stream/consumers'
 import { createInterface } from 'node:readline'
 import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase, type Database } from '@terrane/database'
-import { createSealer, parseSecretsKey, type Sealer } from '@terrane/service'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { Accounts } from './accounts/accounts.ts'
 import { MAX_PASSWORD, MIN_PASSWORD } from './accounts/password.ts'
-import { setConnection, setServicesKey } from './projects/register.ts'
 
 const USAGE = `Usage: node apps/console/src/cli.ts <command>
 
@@ -17,22 +12,8 @@ Who may use the console (DATABASE_URL):
   member add <e-mail> <organization id>
   member remove <e-mail> <organization id>
 
-How it reaches the projects of a shared pool (TERRANE_SECRETS_KEY as well):
-  organization key <organization id>           the Services API key on standard input
-  project connect <ref> [name]                 as JSON on standard input:
-                                               {"originUrl": "…", "anonKey": "…", "serviceRoleKey": "…"}
-
-Organizations, their keys and projects are made by the worker's command line.
+Organizations, projects and keys: terrane org, terrane project, terrane key.
 `
-
-const ConnectionSchema = Type.Object(
-  {
-    originUrl: Type.String({ pattern: '^https?://' }),
-    anonKey: Type.Optional(Type.String({ minLength: 1 })),
-    serviceRoleKey: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  { additionalProperties: false },
-)
 
 class UsageError extends Error {}
 
@@ -56,10 +37,6 @@ async function run([group = '', action = '', ...args]: string[]): Promise<void> 
     case 'member add':
     case 'member remove':
       return withAccounts((accounts) => changeMember(accounts, action === 'add', args))
-    case 'organization key':
-      return withDatabase((database) => giveKey(database, argument(args, 0, 'the id of an organization')))
-    case 'project connect':
-      return withDatabase((database) => connect(database, argument(args, 0, 'a ref'), args[1] ?? ''))
     default:
       throw new UsageError(`unknown command '${`${group} ${action}`.trim()}'`)
   }
@@ -81,29 +58,6 @@ async function changeMember(accounts: Accounts, add: boolean, args: string[]): P
   const organization = argument(args, 1, 'the id of an organization')
   const done = add ? await accounts.addMember(email, organization) : await accounts.removeMember(email, organization)
   if (!done) throw new Error(`there is no user ${email} or no organization ${organization}`)
-}
-
-async function giveKey(database: Database, organization: string): Promise<void> {
-  const key = (await text(process.stdin)).trim()
-  if (key === '') throw new UsageError('the Services API key is missing on standard input')
-  await setServicesKey(database, sealer(), organization, key)
-}
-
-async function connect(database: Database, ref: string, name: string): Promise<void> {
-  const connection: unknown = JSON.parse(await text(process.stdin))
-  if (!Value.Check(ConnectionSchema, connection)) {
-    const [problem] = Value.Errors(ConnectionSchema, connection)
-    throw new UsageError(`standard input is not a connection: ${problem?.instancePath ?? ''} ${problem?.message ?? ''}`)
-  }
-  if (!(await setConnection(database, sealer(), { ref, name }, connection))) {
-    throw new Error(`there is no project ${ref}; register it with the worker's command line first`)
-  }
-}
-
-function sealer(): Sealer {
-  const key = parseSecretsKey(process.env['TERRANE_SECRETS_KEY'] ?? '')
-  if (!key) throw new UsageError('TERRANE_SECRETS_KEY is not set to 32 bytes as hex or base64')
-  return createSealer(key)
 }
 
 async function readPassword(): Promise<string> {

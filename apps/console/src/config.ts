@@ -1,3 +1,4 @@
+import { ControlEnv } from '@terrane/control'
 import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -20,7 +21,10 @@ export const Env = Type.Object({
   CONSOLE_WORKER_BASE_LOCAL: url('Worker to use before all others; it takes the service-role key of the project.'),
   CONSOLE_WORKER_BASE_SHARED: url("Shared pool to use before the environment's own; it takes the Services API key."),
   TERRANE_SERVICES_URL: url('Shared services: the pool is at {it}/worker, the router at {it}/routing-engine/v1.'),
-  TERRANE_SERVICES_KEY: Type.Optional(Secret('Local mode: the Services API key, for the router and a shared pool.')),
+  TERRANE_SERVICES_KEY: Type.Optional(
+    Secret('Local mode: the Services API key that is sent to the router and a shared pool.'),
+  ),
+  ...ControlEnv,
   TERRANE_ROUTER_URL: url('Host of the router; {it}/routing-engine/v1 is its base.'),
   TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
   TERRANE_PROJECT_REF: Type.String({

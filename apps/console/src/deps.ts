@@ -1,13 +1,21 @@
-import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
+import { createVerifier } from '@terrane/auth'
+import {
+  DEFAULT_ORGANIZATION,
+  Keys,
+  Organizations,
+  Projects as RegisteredProjects,
+  mergeCredentials,
+  openKeyring,
+  registerLocal,
+} from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import { createLogger, createRegistry, createSealer, parseSecretsKey, splitList, type Logger } from '@terrane/service'
-import { Accounts, DEFAULT_ORGANIZATION } from './accounts/accounts.ts'
+import { Accounts } from './accounts/accounts.ts'
 import type { AppDeps } from './app.ts'
 import type { ConsoleConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
 import { preparePage } from './page/prepare-page.ts'
 import { Projects } from './projects/projects.ts'
-import { registerProject } from './projects/register.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SignInLimits } from './sessions/sign-in-limits.ts'
 
@@ -28,14 +36,26 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
   )
   await migrate(database, ['control'])
   const accounts = new Accounts(database)
+  const local = config.TERRANE_MODE === 'local' ? await registerStack(config, database, logger) : null
   await makeFirst(config, database, accounts, logger)
+  const sealer = openSealer(config)
+  const onUnreadable = (error: unknown) => logger.error({ err: error }, 'credentials cannot be opened')
+  if (sealer) await mergeCredentials(database, sealer, onUnreadable)
+  const { keyring } = opening.use(
+    openKeyring({
+      connect: () => Promise.resolve(database),
+      cacheMs: config.TERRANE_KEYS_CACHE_MS,
+      graceMs: config.TERRANE_KEYS_GRACE_MS,
+      onLost: (error) => logger.warn({ err: error }, 'keys cannot be followed'),
+    }),
+  )
   const pageDir = await preparePage(config.TERRANE_CONSOLE_PAGE_DIR, logger)
 
   const all = opening.move()
   return {
     logger,
     registry: createRegistry('console'),
-    verify: createVerifier({ keys: operatorKeys(config) }),
+    verify: createVerifier({ findStoredKey: (sha256) => keyring.find(sha256) }),
     accounts,
     sessions: new Sessions(database, {
       idleMinutes: config.TERRANE_CONSOLE_IDLE_MINUTES,
@@ -44,10 +64,10 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
     limits: new SignInLimits(database),
     cookie: { secure: config.TERRANE_CONSOLE_SECURE_COOKIES ?? config.TERRANE_MODE === 'shared' },
     projects: new Projects({
-      database,
+      registered: new RegisteredProjects(database, sealer),
+      keys: sealer && new Keys(database, sealer),
       settings: config,
-      local: config.TERRANE_MODE === 'local' ? { ref: config.TERRANE_PROJECT_REF, keys: localKeys(config) } : null,
-      sealer: openSealer(config),
+      local: local && { id: local.id, keys: localKeys(config) },
     }),
     pageDir,
     readiness: { database: () => database.query('select 1') },
@@ -65,20 +85,25 @@ function openSealer(config: ConsoleConfig) {
   throw secretsKeyMissing()
 }
 
+/** Has the control plane know the project of a local stack and accept the keys of its environment. */
+async function registerStack(config: ConsoleConfig, database: Database, logger: Logger) {
+  const { project, revoked } = await registerLocal(database, {
+    ref: config.TERRANE_PROJECT_REF,
+    name: config.TERRANE_PROJECT_NAME,
+    anonKey: config.TERRANE_ANON_KEY,
+    serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
+    servicesKey: config.TERRANE_SERVICES_KEY,
+  })
+  if (revoked.length > 0) logger.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
+  return project
+}
+
 async function makeFirst(config: ConsoleConfig, database: Database, accounts: Accounts, logger: Logger): Promise<void> {
-  if (config.TERRANE_MODE === 'local') {
-    await accounts.addOrganization('default', DEFAULT_ORGANIZATION)
-    await registerProject(database, {
-      ref: config.TERRANE_PROJECT_REF,
-      name: config.TERRANE_PROJECT_NAME,
-      organizationId: DEFAULT_ORGANIZATION,
-    })
-  }
   const { TERRANE_CONSOLE_EMAIL: email, TERRANE_CONSOLE_PASSWORD: password } = config
   if (!email || !password || !(await accounts.isEmpty())) return
   const user = await accounts.add({ email, password })
   if (!user) return
-  await accounts.addOrganization('default', DEFAULT_ORGANIZATION)
+  await new Organizations(database).create('default', DEFAULT_ORGANIZATION)
   await accounts.addMember(user.email, DEFAULT_ORGANIZATION)
   logger.info({ email: user.email }, 'made the first user')
 }
@@ -90,9 +115,4 @@ function localKeys(config: ConsoleConfig) {
     serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY ?? null,
     servicesKey: config.TERRANE_SERVICES_KEY ?? null,
   }
-}
-
-function operatorKeys(config: ConsoleConfig): StoredKey[] {
-  if (!config.TERRANE_SERVICES_KEY) return []
-  return [{ sha256: hashKey(config.TERRANE_SERVICES_KEY), principal: keyPrincipal('services') }]
 }

@@ -40,12 +40,6 @@ export const passwordUnchanged = defineError(
   (f) => ({ errors: [{ path: f.path, message: f.message }] }),
 )
 
-export const projectNotFound = defineError(
-  'PROJECT_NOT_FOUND',
-  'not_found',
-  (f: { ref: string }) => `There is no project ${f.ref.slice(0, 63)}`,
-)
-
 export const notOfferedHere = defineError(
   'NOT_FOUND',
   'not_found',

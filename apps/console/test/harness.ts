@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Organizations } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { Accounts } from '../src/accounts/accounts.ts'
 import { buildApp } from '../src/app.ts'
@@ -61,6 +62,8 @@ export interface TestConsole extends AsyncDisposable {
   readonly url: string
   readonly db: TestDatabase
   readonly accounts: Accounts
+  /** Makes an organization and returns its id. */
+  addOrganization(name: string): Promise<string>
   /** Signs in and returns how to ask as that person. */
   signIn(email?: string, password?: string): Promise<Browser>
 }
@@ -99,6 +102,7 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
     url,
     db,
     accounts: new Accounts(db.database),
+    addOrganization: async (name) => (await new Organizations(db.database).create(name)).id,
     signIn: (email = EMAIL, password = PASSWORD) => signIn(url, email, password),
     [Symbol.asyncDispose]: async () => {
       await app.close()

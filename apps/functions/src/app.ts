@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Verify } from '@terrane/auth'
 import {
   addHealth,
   addMetrics,
@@ -12,10 +11,8 @@ import {
 } from '@terrane/service'
 import { controlRoutes } from './control/control.ts'
 import type { ControlDeps } from './control/control-deps.ts'
-import { projectRoute } from './control/routes/projects.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { PREFIX } from './gateway/target.ts'
-import type { SharedProjects } from './projects/shared.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
@@ -23,8 +20,6 @@ export interface AppDeps {
   readonly registry: Registry
   readonly gateway: Gateway
   readonly control: ControlDeps
-  /** Shared mode only. */
-  readonly operator: { readonly projects: SharedProjects; readonly verify: Verify } | null
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
 }
 
@@ -43,7 +38,6 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry)
   await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps.control))
-  if (deps.operator) projectRoute(app, deps.operator.projects, deps.operator.verify)
   return app
 }
 

@@ -1,3 +1,4 @@
+import { ControlEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
@@ -12,7 +13,9 @@ export const Env = Type.Object({
   TERRANE_MODE: Type.Enum(['local', 'shared'], { default: 'local', description: 'One project, or many.' }),
   TERRANE_HOME: Type.String({ default: '.terrane', description: 'Folder for unpacked versions and their caches.' }),
   TERRANE_FUNCTIONS_DIR: Type.Optional(Type.String({ description: 'Folder of functions to serve and to watch.' })),
-  DATABASE_URL: Type.Optional(Secret('PostgreSQL of the registry of deployed functions; without it there is none.')),
+  DATABASE_URL: Type.Optional(
+    Secret('PostgreSQL of the control plane and the registry of deployed functions; without it neither is there.'),
+  ),
   TERRANE_FUNCTIONS_STORAGE: Type.String({
     default: 'file:.terrane/functions/archives',
     description: 'Where deployed code is kept: file:{folder}, or s3://{bucket}/{prefix} for several hosts.',
@@ -39,12 +42,14 @@ export const Env = Type.Object({
     Type.String({ pattern: '^https?://', description: 'Local mode: verifies ES256 and RS256 tokens.' }),
   ),
   TERRANE_SERVICES_KEY: Type.Optional(
-    Secret('Local mode: what privileged functions reach the shared services with. Shared mode: the operator.', 16),
+    Secret('Local mode: the Services API key that privileged functions send to the shared services.', 16),
   ),
+  ...ControlEnv,
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9.-]+$',
-      description: 'Shared mode: a request to {ref}.{domain} is for project {ref}.',
+      description:
+        'Shared mode: a request to {label}.{domain} is for the project of that host label, by default its reference.',
     }),
   ),
 

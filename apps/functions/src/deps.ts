@@ -1,6 +1,6 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createVerifier, hashKey, keyPrincipal } from '@terrane/auth'
+import { Projects as RegisteredProjects, mergeCredentials, openKeyring, registerLocal } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
   createLogger,
@@ -28,10 +28,10 @@ import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
-import { localProjects, type Projects } from './projects/project.ts'
+import { localProjects, projectOf, type FindKey, type ProjectSettings, type Projects } from './projects/project.ts'
 import { SharedProjects } from './projects/shared.ts'
 import { Archives } from './registry/archives.ts'
-import { Registry } from './registry/registry.ts'
+import { Registry, type RegistryIds } from './registry/registry.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { FolderSource } from './sources/folder-source.ts'
 import { RegistrySource } from './sources/registry-source.ts'
@@ -66,7 +66,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const probed = await openRuntime(config, stateDir, path, logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
   const sealer = createSealer(secretsKey(config))
-  const projects = await openProjects(config, database, sealer, logger, opening)
+  const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
 
   const depths = new Depths(secretsKey(config).toString('hex'))
   const egress = opening.use(
@@ -92,14 +92,14 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const folder = await openFolder(config, projects, functions, factory, logBook)
   if (folder) opening.use(folder)
   const deployed = database
-    ? await openDeployed(config, { database, sealer, projects, functions, store, folder, logger })
+    ? await openDeployed(config, { database, sealer, projects, registryIds, functions, store, folder, logger })
     : null
   if (deployed) opening.use(deployed.source)
 
   const gateway = opening.use(
     new Gateway({
       functions,
-      projectOf: (request) => projects.refOf(request.headers.host),
+      projectOf: (request) => projects.idOf(request.headers.host),
       find: (project, name) => deployed?.source.find(project, name),
       authenticate: createAuthenticator((ref) => projects.get(ref)!.verify),
       depths,
@@ -116,7 +116,6 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     registry,
     gateway,
     control: { projects, functions, logBook, deployed },
-    operator: projects instanceof SharedProjects ? { projects, verify: operatorVerifier(config) } : null,
     readiness: database ? { database: () => database.query('select 1') } : {},
     async drain(budgetMs) {
       logBook.close()
@@ -129,7 +128,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
 function checkShared(config: FunctionsConfig): void {
   if (config.TERRANE_FUNCTIONS_PROFILE !== 'hardened' || config.TERRANE_FUNCTIONS_RUNTIME === 'node')
     throw hardenedRequired()
-  const needed = ['DATABASE_URL', 'TERRANE_FUNCTIONS_DOMAIN', 'TERRANE_SECRETS_KEY', 'TERRANE_SERVICES_KEY'] as const
+  const needed = ['DATABASE_URL', 'TERRANE_FUNCTIONS_DOMAIN', 'TERRANE_SECRETS_KEY'] as const
   const missing = needed.filter((name) => config[name] === undefined)
   if (missing.length > 0) throw sharedNeeds({ names: missing })
 }
@@ -165,34 +164,70 @@ async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Pr
   return database
 }
 
+/** Projects of a host: the one of its settings, or all that the control plane has. */
 async function openProjects(
   config: FunctionsConfig,
   database: Database | null,
   sealer: Sealer,
   logger: Logger,
   opening: AsyncDisposableStack,
-): Promise<Projects> {
+): Promise<{ projects: Projects; registryIds: RegistryIds }> {
+  const findKey = database && openKeys(config, database, logger, opening)
   if (config.TERRANE_MODE === 'shared') {
+    const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
+    await mergeCredentials(database!, sealer, onLost)
     const projects = opening.use(
       new SharedProjects({
-        database: database!,
-        sealer,
+        registered: new RegisteredProjects(database!, sealer),
+        findKey: findKey!,
         domain: config.TERRANE_FUNCTIONS_DOMAIN!,
         pollMs: POLL_MS.notified,
-        onLost: (error) => logger.warn({ err: error }, 'projects cannot be read'),
+        onLost,
       }),
     )
     await projects.look()
-    return projects
+    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
   }
-  return localProjects(config.TERRANE_PROJECT_REF, {
-    apiUrl: config.TERRANE_PROJECT_URL,
-    ...(config.TERRANE_ANON_KEY !== undefined && { anonKey: config.TERRANE_ANON_KEY }),
-    ...(config.TERRANE_SERVICE_ROLE_KEY !== undefined && { serviceKey: config.TERRANE_SERVICE_ROLE_KEY }),
-    ...(config.TERRANE_SERVICES_KEY !== undefined && { servicesKey: config.TERRANE_SERVICES_KEY }),
-    ...(config.TERRANE_JWT_SECRET !== undefined && { jwtSecret: config.TERRANE_JWT_SECRET }),
-    ...(config.TERRANE_JWKS_URL !== undefined && { jwksUrl: config.TERRANE_JWKS_URL }),
-  })
+  const { ref, settings } = localSettings(config)
+  const { anonKey, serviceKey: serviceRoleKey, servicesKey } = settings
+  const names = { id: ref, ref, folder: ref }
+  if (!database || !findKey) {
+    const projects = localProjects(projectOf(names, settings, null))
+    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
+  }
+  const { project, revoked } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey })
+  if (revoked.length > 0) logger.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
+  const { id } = project
+  return {
+    projects: localProjects(projectOf(names, settings, { id, findKey })),
+    registryIds: { toRegistry: () => id, fromRegistry: (found) => (found === id ? ref : null) },
+  }
+}
+
+function openKeys(config: FunctionsConfig, database: Database, logger: Logger, opening: AsyncDisposableStack): FindKey {
+  const { keyring } = opening.use(
+    openKeyring({
+      connect: () => Promise.resolve(database),
+      cacheMs: config.TERRANE_KEYS_CACHE_MS,
+      graceMs: config.TERRANE_KEYS_GRACE_MS,
+      onLost: (error) => logger.warn({ err: error }, 'keys cannot be followed'),
+    }),
+  )
+  return (sha256) => keyring.find(sha256)
+}
+
+function localSettings(config: FunctionsConfig): { ref: string; settings: ProjectSettings } {
+  return {
+    ref: config.TERRANE_PROJECT_REF,
+    settings: {
+      apiUrl: config.TERRANE_PROJECT_URL,
+      anonKey: config.TERRANE_ANON_KEY,
+      serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
+      servicesKey: config.TERRANE_SERVICES_KEY,
+      jwtSecret: config.TERRANE_JWT_SECRET,
+      jwksUrl: config.TERRANE_JWKS_URL,
+    },
+  }
 }
 
 async function openFolder(
@@ -228,6 +263,7 @@ async function openDeployed(
     readonly database: Database
     readonly sealer: Sealer
     readonly projects: Projects
+    readonly registryIds: RegistryIds
     readonly functions: Functions
     readonly store: VersionStore
     readonly folder: FolderSource | null
@@ -235,8 +271,10 @@ async function openDeployed(
   },
 ): Promise<Deployed> {
   const { database, projects, functions, store, folder, logger } = parts
-  const registry = new Registry(database, parts.sealer)
-  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config))
+  const registry = new Registry(database, parts.sealer, parts.registryIds)
+  await registry.resealSecrets((error) => logger.error({ err: error }, 'secrets cannot be opened'))
+  const folderOf = (id: string) => projects.get(id)!.folder
+  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config), folderOf)
   const ceilings = ceilingsOf(config)
   const source = new RegistrySource({
     registry,
@@ -255,11 +293,6 @@ async function openDeployed(
   const keepVersions = config.TERRANE_FUNCTIONS_KEEP_VERSIONS
   const deployer = new Deployer({ registry, archives, projects, store, source, ceilings, keepVersions })
   return { registry, deployer, source }
-}
-
-function operatorVerifier(config: FunctionsConfig) {
-  const sha256 = hashKey(config.TERRANE_SERVICES_KEY!)
-  return createVerifier({ keys: [{ sha256, principal: keyPrincipal('services') }] })
 }
 
 /** The key that seals secrets; a local host that was given none makes it of another secret it has. */

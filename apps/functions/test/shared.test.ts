@@ -1,23 +1,25 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signToken } from '@terrane/auth'
+import { Organizations, Projects } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { createSealer, parseSecretsKey } from '@terrane/service'
 import { startApp, type TestApp } from './support/app.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
 const { probed, title } = await tryRuntime('deno', 'hardened')
-const OPERATOR = 'operator-key-of-the-tests'
+const SECRETS_KEY = 'ab'.repeat(32)
 const PROJECTS = {
   alpha: {
-    apiUrl: 'http://127.0.0.1:9',
+    originUrl: 'http://127.0.0.1:9',
     anonKey: 'anon-key-of-alpha',
-    serviceKey: 'service-key-of-alpha',
+    serviceRoleKey: 'service-key-of-alpha',
     jwtSecret: 'secret-of-alpha-that-is-long-enough',
   },
   beta: {
-    apiUrl: 'http://127.0.0.1:9',
+    originUrl: 'http://127.0.0.1:9',
     anonKey: 'anon-key-of-beta-1',
-    serviceKey: 'service-key-of-beta',
+    serviceRoleKey: 'service-key-of-beta',
     jwtSecret: 'secret-of-beta-that-is-long-enough-',
   },
 }
@@ -28,19 +30,22 @@ describe.skipIf(!probed)(`a host for many projects: ${title}`, () => {
 
   beforeAll(async () => {
     database = await openTestDatabase()
+    const sealer = createSealer(parseSecretsKey(SECRETS_KEY)!)
+    for (const [ref, credentials] of Object.entries(PROJECTS)) {
+      const { id: organizationId } = await new Organizations(database.database).create(ref)
+      await new Projects(database.database, sealer).create({ organizationId, ref, credentials })
+    }
     app = await startApp({
       DATABASE_URL: database.url,
       TERRANE_MODE: 'shared',
       TERRANE_FUNCTIONS_PROFILE: 'hardened',
       TERRANE_FUNCTIONS_DOMAIN: 'functions.example',
-      TERRANE_SECRETS_KEY: 'ab'.repeat(32),
-      TERRANE_SERVICES_KEY: OPERATOR,
+      TERRANE_SECRETS_KEY: SECRETS_KEY,
     })
-    for (const [ref, settings] of Object.entries(PROJECTS)) await put(`/v1/projects/${ref}`, settings, OPERATOR)
     const source = (ref: string) =>
       `export default (req, ctx) => Response.json({ of: '${ref}', role: ctx.claims.role, secret: Deno.env.get('OWN') })`
     for (const ref of ['alpha', 'beta'] as const) {
-      const key = PROJECTS[ref].serviceKey
+      const key = PROJECTS[ref].serviceRoleKey
       await put(`/v1/projects/${ref}/secrets`, { OWN: `of ${ref}` }, key)
       const upload = { files: { 'index.ts': source(ref) }, policy: { methods: ['GET'] } }
       await put(`/v1/projects/${ref}/functions/who`, upload, key)
@@ -82,7 +87,7 @@ describe.skipIf(!probed)(`a host for many projects: ${title}`, () => {
     expect(await call('alpha.functions.example', PROJECTS.beta.anonKey)).toMatchObject({ status: 401 })
     const forged = await signToken({ ref: 'alpha', role: 'anon' }, PROJECTS.beta.jwtSecret, 60)
     expect(await call('alpha.functions.example', forged)).toMatchObject({ status: 401 })
-    const { serviceKey } = PROJECTS.beta
+    const { serviceRoleKey: serviceKey } = PROJECTS.beta
     expect(await put('/v1/projects/alpha/functions/who', { files: { 'index.ts': '' } }, serviceKey)).toBe(401)
   })
 
@@ -92,17 +97,12 @@ describe.skipIf(!probed)(`a host for many projects: ${title}`, () => {
         status: 404,
         body: { code: 'FUNCTION_NOT_FOUND' },
       })
-    expect(await put('/v1/projects/gamma/functions/who', {}, OPERATOR)).toBe(404)
-  })
-
-  test('only the operator tells the host of projects', async () => {
-    expect(await put('/v1/projects/gamma', PROJECTS.alpha, PROJECTS.alpha.serviceKey)).toBe(401)
-    expect(await put('/v1/projects/gamma', { ...PROJECTS.alpha, more: 1 }, OPERATOR)).toBe(422)
+    expect(await put('/v1/projects/gamma/functions/who', {}, PROJECTS.alpha.serviceRoleKey)).toBe(404)
   })
 
   test('settings and secrets lie sealed in the database', async () => {
     const { rows } = await database.database.query<{ text: string }>(
-      `select encode(sealed_settings, 'escape') as text from terrane.function_projects
+      `select encode(sealed_credentials, 'escape') as text from terrane.projects
        union all select encode(sealed, 'escape') from terrane.function_secrets`,
     )
     expect(rows.length).toBe(4)

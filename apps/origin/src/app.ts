@@ -20,6 +20,7 @@ import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
+import { vectorRoutes } from './vector/vector-app.ts'
 import { restRoutes, type RestDeps } from './rest/routes.ts'
 import type { StorageDeps } from './storage/access.ts'
 import { storageRoutes } from './storage/storage-app.ts'
@@ -68,6 +69,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     await restRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
     await storageRoutes(http, { ...deps.storage, identify })
     await rasterRoutes(http, { ...deps.raster, storage: { ...deps.storage, identify }, database: deps.rest.database })
+    await vectorRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
     authWords(http)
   })
   await proxyRoutes(app, deps.upstreams)

@@ -32,6 +32,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       principal: keyPrincipal('service_role', { projectRef }),
     })
   }
+  const store = openStore(config.TERRANE_STORAGE, config)
   const pool = opening.use(new RenderPool(config.TERRANE_TILE_THREADS))
   const all = opening.move()
   return {
@@ -54,7 +55,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       },
     },
     storage: {
-      store: openStore(config.TERRANE_STORAGE, config),
+      store,
       jwtSecret: config.TERRANE_JWT_SECRET,
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
     },
@@ -70,7 +71,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       console: config.TERRANE_CONSOLE_URL ?? null,
     },
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
-    readiness: { database: () => database.query('select 1') },
+    readiness: { database: () => database.query('select 1'), storage: () => store.ready() },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { seededRandom } from '@terrane/core'
 import { writePbf } from '@terrane/osm'
+import { hashKey } from '@terrane/auth'
 import { readNetworkFile, type Network } from '@terrane/routing'
 import { buildCity } from '@terrane/testing/city'
 
@@ -39,7 +40,8 @@ export async function startRouter(extract: string | undefined, connections: numb
       ...process.env,
       PORT: '0',
       LOG_LEVEL: 'error',
-      TERRANE_SERVICES_KEY: KEY,
+      DATABASE_URL: '',
+      TERRANE_ACCEPTED_KEYS: hashKey(KEY),
       TERRANE_ROUTING_OSM: extract ?? town,
       TERRANE_ROUTING_GRAPH: graph,
     },

@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS, MODES, type Limits, type Mode } from '@terrane/routing'
+import { ControlEnv } from '@terrane/control'
 import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static, type TInteger } from 'typebox'
 
@@ -25,7 +26,11 @@ const MODE_LIMITS: Readonly<Record<string, TInteger>> = Object.fromEntries(
 const Named = Type.Object({
   ...ServiceEnv,
   PORT: Type.Integer({ default: 8002, minimum: 0, maximum: 65_535, description: 'Port to listen on.' }),
-  TERRANE_SERVICES_KEY: Secret('Services API keys of organizations, comma-separated.', 16),
+  DATABASE_URL: Type.Optional(Secret('PostgreSQL of the control plane, which says whose keys are accepted.')),
+  TERRANE_ACCEPTED_KEYS: List(
+    'A router without DATABASE_URL: SHA-256 (hex) of the keys that it accepts, comma-separated.',
+  ),
+  ...ControlEnv,
   TERRANE_ROUTING_OSM: List('OpenStreetMap extracts, files or URLs, comma-separated; together they are one graph.'),
   TERRANE_ROUTING_GRAPH: Type.String({
     default: '.terrane/routing/graph.bin',

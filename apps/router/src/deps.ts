@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createVerifier, hashKey, keyPrincipal } from '@terrane/auth'
 import { factsOf } from '@terrane/routing'
 import {
   Counter,
@@ -15,6 +14,7 @@ import {
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
+import { openDoor } from './door.ts'
 import { Engine } from './engine/engine.ts'
 import { Extracts } from './graph/extracts.ts'
 import { GraphKeeper } from './graph/keeper.ts'
@@ -79,15 +79,12 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
   process.on('SIGHUP', refresh)
   opening.defer(() => void process.off('SIGHUP', refresh))
 
-  const keys = splitList(config.TERRANE_SERVICES_KEY).map((key) => ({
-    sha256: hashKey(key),
-    principal: keyPrincipal('services'),
-  }))
+  const door = opening.use(openDoor(config, logger))
   const all = opening.move()
   return {
     logger,
     registry,
-    verify: createVerifier({ keys }),
+    verify: door.verify,
     engine,
     keeper,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),

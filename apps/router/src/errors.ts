@@ -7,10 +7,12 @@ export const ANSWERS = {
   wrongMethod: problemBody(101, 'Try a POST request instead', 405),
   keyMissing: problemBody(401_001, 'No key was sent: add it as query apikey or header apikey', 401),
   keyUnknown: problemBody(401_002, 'The key is not known here', 401),
+  keyOfNoUse: problemBody(403_001, 'The key is not good for routes', 403),
   bodyTooLarge: problemBody(413_001, 'The request body is larger than this server accepts', 413),
   contentTypeUnreadable: problemBody(415_001, 'The content type cannot be read: send application/json', 415),
   starting: problemBody(503_001, 'The routing graph is not ready yet', 503),
   busy: problemBody(503_002, 'Too many requests are waiting', 503),
+  keysUnavailable: problemBody(503_003, 'Keys cannot be looked up at the moment', 503),
   tookTooLong: problemBody(504_001, 'The route took longer than this server may spend on one request', 504),
 } as const satisfies Readonly<Record<string, ProblemBody>>
 
@@ -23,6 +25,16 @@ export class Refusal extends Error {
     this.body = body
   }
 }
+
+/** Nothing says whose keys are accepted. */
+export const keysMissing = defineError<{ reason: string }>(
+  'ROUTER_KEYS_MISSING',
+  'invalid',
+  ({ reason }) => `The router needs DATABASE_URL or TERRANE_ACCEPTED_KEYS: ${reason}`,
+  () => ({
+    hint: 'Set DATABASE_URL to the control plane; a router that stands alone takes the SHA-256 of its keys: printf %s "$KEY" | sha256sum.',
+  }),
+)
 
 /** Neither extracts nor a graph file were given. */
 export const nothingToServe = defineError<{ path: string; reason: string }>(

@@ -1,4 +1,4 @@
-import type { Verify } from '@terrane/auth'
+import { servesFor, type Principal, type Verify } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { RouteProblem, type ProblemBody } from '@terrane/routing'
 import { Counter, type Http } from '@terrane/service'
@@ -53,13 +53,19 @@ async function checkKey(request: FastifyRequest, verify: Verify): Promise<void> 
   const key = request.headers['apikey'] ?? apikey
   if (key === undefined || key === '') throw new Refusal(ANSWERS.keyMissing)
   if (typeof key !== 'string') throw new Refusal(ANSWERS.keyUnknown)
+  const principal = await principalOf(key, verify)
+  if (servesFor(principal, 'routes')) return
+  throw new Refusal(principal.role === 'services' ? ANSWERS.keyOfNoUse : ANSWERS.keyUnknown)
+}
+
+async function principalOf(key: string, verify: Verify): Promise<Principal> {
   try {
-    const { role } = await verify(key)
-    if (role === 'services') return
+    return await verify(key)
   } catch (error) {
-    if (!(error instanceof TerraneError) || error.kind !== 'unauthenticated') throw error
+    if (!(error instanceof TerraneError)) throw error
+    if (error.kind === 'unavailable') throw new Refusal(ANSWERS.keysUnavailable)
+    throw error.kind === 'unauthenticated' ? new Refusal(ANSWERS.keyUnknown) : error
   }
-  throw new Refusal(ANSWERS.keyUnknown)
 }
 
 function problemOf(thrown: FastifyError, request: FastifyRequest): ProblemBody {

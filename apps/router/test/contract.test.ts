@@ -1,3 +1,4 @@
+import { hashKey } from '@terrane/auth'
 import { seededRandom } from '@terrane/core'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,7 +17,7 @@ beforeAll(async () => {
   router = await startRouter({
     TERRANE_ROUTING_OSM: join(folder, 'town.osm.pbf'),
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
-    TERRANE_SERVICES_KEY: `${KEY},another-key-of-the-tests`,
+    TERRANE_ACCEPTED_KEYS: `${hashKey(KEY)},${hashKey('another-key-of-the-tests')}`,
     TERRANE_BODY_LIMIT_BYTES: '400000',
   })
   endpoint = `${router.url}${ROUTING_BASE}/route`

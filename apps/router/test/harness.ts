@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hashKey } from '@terrane/auth'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import type { ProblemBody, RouteResponse } from '@terrane/routing'
 import { onTestFinished, vi } from 'vitest'
@@ -88,7 +89,12 @@ export async function makeFolder(): Promise<string> {
 
 /** Starts a router on extracts; does not wait for its graph. */
 export async function startRouter(env: Readonly<Record<string, string>>): Promise<TestRouter> {
-  const config = readConfig({ LOG_LEVEL: 'silent', TERRANE_SERVICES_KEY: KEY, TERRANE_ROUTING_THREADS: '1', ...env })
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    TERRANE_ACCEPTED_KEYS: hashKey(KEY),
+    TERRANE_ROUTING_THREADS: '1',
+    ...env,
+  })
   const deps = await openDeps(config)
   const app = await buildApp(deps)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

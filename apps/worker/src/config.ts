@@ -1,3 +1,4 @@
+import { ControlEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -18,9 +19,14 @@ export const Env = Type.Object({
     pattern: '^[a-z0-9][a-z0-9_-]{0,62}$',
     description: 'Local mode: the project.',
   }),
-  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Local mode: the key of the project.')),
+  TERRANE_SERVICE_ROLE_KEY: Type.Optional(
+    Secret('Local mode: the key that callers of the project send; accepted from start on.'),
+  ),
   TERRANE_JWT_SECRET: Type.Optional(Secret('Local mode: verifies service-role tokens.', 32)),
-  TERRANE_SERVICES_KEY: Type.Optional(Secret('Shared mode: a Services API key of the default organization.', 16)),
+  TERRANE_SERVICES_KEY: Type.Optional(
+    Secret('Local mode: the Services API key that callers of the stack send; accepted from start on.', 16),
+  ),
+  ...ControlEnv,
   TERRANE_SECRETS_KEY: Type.Optional(
     Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
   ),

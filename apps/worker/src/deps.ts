@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { Projects, mergeCredentials } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
   checkUrl,
@@ -13,6 +14,7 @@ import {
   resolvePublicHost,
   splitList,
   Gauge,
+  type Logger,
   type Registry,
   type Sealer,
 } from '@terrane/service'
@@ -20,7 +22,7 @@ import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
 import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
-import { openVerifier } from './keys.ts'
+import { openDoor, registerStack } from './keys.ts'
 import type { Task } from './jobs/task.ts'
 import { makeTasks } from './jobs/tasks.ts'
 import { localProject } from './projects/local-project.ts'
@@ -69,7 +71,8 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   }
   const fetch = createGuardedFetch(policy)
   const storeOf = storeCache(openStore, config)
-  const projects = openProjects(config, database, sealer, storeOf, fetch, onError, policy)
+  const projects = await openProjects(config, database, sealer, storeOf, fetch, onError, policy, logger)
+  const door = opening.use(openDoor(config, database, logger))
   const tasks = overrides.tasks ?? (await makeTasks(config, { fetch, onClose: (close) => opening.defer(close) }))
 
   const boss = await startBoss(database, logger)
@@ -97,7 +100,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   return {
     logger,
     registry,
-    verify: await openVerifier(config, database),
+    verify: door.verify,
     projects,
     tasks,
     store,
@@ -111,7 +114,10 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
       maxAoiKm2: config.TERRANE_MAX_AOI_KM2,
       workers: config.TERRANE_WORKER_CONCURRENCY,
     },
-    readiness: { database: () => database.query('select 1') },
+    readiness: {
+      database: () => database.query('select 1'),
+      storage: () => storeOf(config.TERRANE_STORAGE).ready(),
+    },
     onCancel: (id) => runner.cancel(id),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     drain: (budgetMs) => (runs ? runner.stop(budgetMs) : Promise.resolve()),
@@ -119,7 +125,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   }
 }
 
-function openProjects(
+async function openProjects(
   config: WorkerConfig,
   database: Database,
   sealer: Sealer,
@@ -127,12 +133,15 @@ function openProjects(
   fetch: ReturnType<typeof createGuardedFetch>,
   onError: (error: Error) => void,
   policy: Parameters<typeof createGuardedFetch>[0],
-): ProjectDirectory {
+  logger: Logger,
+): Promise<ProjectDirectory> {
   if (config.TERRANE_MODE === 'local') {
-    return localProject({ ref: config.TERRANE_PROJECT_REF, database, store: storeOf(config.TERRANE_STORAGE), sealer })
+    const { id, ref } = await registerStack(config, database, logger)
+    return localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer })
   }
+  await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))
   return sharedProjects({
-    database,
+    projects: new Projects(database, sealer),
     sealer,
     allowTargets: config.TERRANE_ALLOW_PROJECT_TARGET,
     storage: config.TERRANE_STORAGE,

@@ -26,12 +26,6 @@ export const noJobYet = defineError(
   (f: { task: string }) => `There is no job of ${f.task} yet`,
 )
 
-export const projectNotFound = defineError(
-  'PROJECT_NOT_FOUND',
-  'not_found',
-  (f: { ref: string }) => `There is no project ${f.ref}`,
-)
-
 export const projectRefMissing = defineError(
   'PROJECT_REF_REQUIRED',
   'invalid',
@@ -123,8 +117,36 @@ export const shuttingDown = defineError(
   () => 'The worker is stopping; another one takes the job over',
 )
 
+const diskFull = defineError(
+  'DISK_FULL',
+  'unavailable',
+  () => 'The worker has no space left for the files of this job',
+  () => ({ hint: 'Nothing was changed. The operator has to make room in TERRANE_WORK_DIR or TERRANE_CACHE_DIR.' }),
+)
+const databaseFull = defineError(
+  'DATABASE_FULL',
+  'unavailable',
+  () => 'The database of the project has no space left',
+  () => ({ hint: 'Nothing was changed. Make room there, then submit the job again.' }),
+)
+const connectionLost = defineError(
+  'CONNECTION_LOST',
+  'upstream',
+  (f: { reason: string }) => `A connection was lost on the way (${f.reason})`,
+  () => ({ hint: 'Try again in a few seconds.' }),
+)
+
 /** Anything thrown by a task, as an error that may be shown. */
 export function toShowable(thrown: unknown): TerraneError {
+  for (let cause = thrown, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    const { code } = cause as { code?: unknown }
+    if (code === 'STORAGE_FULL') break
+    if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(undefined, { cause: thrown })
+    if (code === '53100') return databaseFull(undefined, { cause: thrown })
+    if (thrown instanceof TerraneError) continue
+    if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT')
+      return connectionLost({ reason: code }, { cause: thrown })
+  }
   if (thrown instanceof TerraneError) return thrown
   return new TerraneError('INTERNAL', 'internal', 'Something went wrong on our side', { cause: thrown })
 }

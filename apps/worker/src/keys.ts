@@ -1,39 +1,36 @@
-import { createVerifier, hashKey, keyPrincipal, type Principal, type StoredKey, type Verify } from '@terrane/auth'
+import { createVerifier, type Verify } from '@terrane/auth'
+import { openKeyring, registerLocal, type OpenKeyring, type Project } from '@terrane/control'
 import type { Database } from '@terrane/database'
+import type { Logger } from '@terrane/service'
 import type { WorkerConfig } from './config.ts'
 
-/** The organization of TERRANE_SERVICES_KEY. */
-const DEFAULT_ORGANIZATION = '00000000-0000-7000-8000-000000000000'
-
-/** Local mode: the project's service-role key or token. Shared mode: the Services API keys of organizations. */
-export async function openVerifier(config: WorkerConfig, database: Database): Promise<Verify> {
-  const keys: StoredKey[] = []
-  if (config.TERRANE_MODE === 'local') {
-    const projectRef = config.TERRANE_PROJECT_REF
-    if (config.TERRANE_SERVICE_ROLE_KEY) {
-      keys.push({
-        sha256: hashKey(config.TERRANE_SERVICE_ROLE_KEY),
-        principal: keyPrincipal('service_role', { projectRef }),
-      })
-    }
-    const { TERRANE_JWT_SECRET: jwtSecret } = config
-    return createVerifier({ keys, ...(jwtSecret && { trust: { projectRef, jwtSecret } }) })
-  }
-  if (config.TERRANE_SERVICES_KEY) {
-    await database.query(
-      `with o as (insert into terrane.organizations (id, name) values ($1, 'default') on conflict (id) do nothing)
-       insert into terrane.services_keys (sha256, organization_id, label) values ($2, $1, 'TERRANE_SERVICES_KEY') on conflict do nothing`,
-      [DEFAULT_ORGANIZATION, hashKey(config.TERRANE_SERVICES_KEY)],
-    )
-  }
-  return createVerifier({ findStoredKey: (sha256) => findServicesKey(database, sha256) })
+/** Who may come in: the control plane's keys, and in local mode tokens of the project as well. */
+export interface Door extends OpenKeyring {
+  readonly verify: Verify
 }
 
-async function findServicesKey(database: Database, sha256: string): Promise<Principal | null> {
-  const { rows } = await database.query<{ organization_id: string }>(
-    'select organization_id from terrane.services_keys where sha256 = $1 and revoked_at is null',
-    [sha256],
-  )
-  const organizationId = rows[0]?.organization_id
-  return organizationId === undefined ? null : keyPrincipal('services', { organizationId })
+export function openDoor(config: WorkerConfig, database: Database, logger: Logger): Door {
+  const opened = openKeyring({
+    connect: () => Promise.resolve(database),
+    cacheMs: config.TERRANE_KEYS_CACHE_MS,
+    graceMs: config.TERRANE_KEYS_GRACE_MS,
+    onLost: (error) => logger.warn({ err: error }, 'keys cannot be followed'),
+  })
+  const { TERRANE_MODE: mode, TERRANE_PROJECT_REF: projectRef, TERRANE_JWT_SECRET: jwtSecret } = config
+  const verify = createVerifier({
+    findStoredKey: (sha256) => opened.keyring.find(sha256),
+    ...(mode === 'local' && jwtSecret && { trust: { projectRef, jwtSecret } }),
+  })
+  return { ...opened, verify }
+}
+
+/** Has the control plane accept the keys of a local stack's environment, and end those that it named before. */
+export async function registerStack(config: WorkerConfig, database: Database, logger: Logger): Promise<Project> {
+  const { project, revoked } = await registerLocal(database, {
+    ref: config.TERRANE_PROJECT_REF,
+    serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
+    servicesKey: config.TERRANE_SERVICES_KEY,
+  })
+  if (revoked.length > 0) logger.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
+  return project
 }

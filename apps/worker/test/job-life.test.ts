@@ -1,41 +1,19 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { TerraneError } from '@terrane/core'
 import type { TestDatabase } from '@terrane/database/testing'
 import { createLogger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cancelled, workerLost } from '../src/errors.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cancelled, toShowable, workerLost } from '../src/errors.ts'
+import { archiveToPmtiles } from '../src/jobs/archive-to-pmtiles.ts'
 import { startBoss } from '../src/queue/boss.ts'
 import { Claims, type Claim } from '../src/queue/claims.ts'
 import { JobStore } from '../src/queue/job-store.ts'
 import { ensureQueue } from '../src/queue/queues.ts'
 import { fakeTask } from './fake-tasks.ts'
-import { openWorker, submit, until, type TestWorker } from './harness.ts'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
 const TASK = 'createGeoEmbeddings'
-
-test('a task that takes too long is ended once and for all', async () => {
-  let runs = 0
-  await using worker = await openWorker({ tasks: [fakeTask(() => void runs++, 1)] })
-  const { body } = await submit(worker, TASK, { tableName: 'slow', steps: 10_000, stepMs: 20 })
-  const done = await until(worker, body.links.self)
-  expect(done).toMatchObject({ status: 'failed', attempt: 1, error: { code: 'timed_out' } })
-  expect(runs).toBe(1)
-})
-
-test('a stop leaves a task behind that does not hear it, and its job is handed over all the same', async () => {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const { promise: running, resolve: run } = Promise.withResolvers<void>()
-  const deaf = fakeTask(() => {
-    run()
-    return released
-  })
-  await using worker = await openWorker({ tasks: [deaf] })
-  const { body } = await submit(worker, TASK, { tableName: 'deaf' })
-  await running
-  await worker.deps.drain(100)
-  const { rows } = await worker.db.database.query('select status, attempt from terrane.jobs where id = $1', [body.id])
-  expect(rows).toEqual([{ status: 'pending', attempt: 1 }])
-  release()
-})
 
 let db: TestDatabase
 let boss: PgBoss
@@ -49,6 +27,90 @@ beforeAll(async () => {
 afterAll(async () => {
   await boss.stop({ graceful: false, close: false })
   await api[Symbol.asyncDispose]()
+})
+
+test('a task that takes too long is ended once and for all', async () => {
+  let runs = 0
+  await using worker = await openWorker({ beside: api, tasks: [fakeTask(() => void runs++, 1)] })
+  const { body } = await submit(worker, TASK, { tableName: 'slow', steps: 10_000, stepMs: 20 })
+  const done = await until(worker, body.links.self)
+  expect(done).toMatchObject({ status: 'failed', attempt: 1, error: { code: 'timed_out' } })
+  expect(runs).toBe(1)
+})
+
+test('a stop leaves a task behind that does not hear it, and its job is handed over all the same', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: running, resolve: run } = Promise.withResolvers<void>()
+  const deaf = fakeTask(() => {
+    run()
+    return released
+  })
+  await using worker = await openWorker({ beside: api, tasks: [deaf] })
+  const { body } = await submit(worker, TASK, { tableName: 'deaf' })
+  await running
+  await worker.deps.drain(100)
+  const { rows } = await worker.db.database.query('select status, attempt from terrane.jobs where id = $1', [body.id])
+  expect(rows).toEqual([{ status: 'pending', attempt: 1 }])
+  release()
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+})
+
+describe('with a storage that takes connections and says nothing', () => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => void sockets.add(socket))
+  let silent: TestWorker
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const task = fakeTask(async ({ project }) => void (await project.store.getBucket('b')))
+    const checked = { ...task, checkSubmit: async () => {} }
+    const asking = { ...archiveToPmtiles({ memoryBytes: 2 ** 24 }) }
+    silent = await openWorker({
+      beside: api,
+      tasks: [checked, asking],
+      env: {
+        TERRANE_STORAGE: 's3://bucket',
+        AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        AWS_ACCESS_KEY_ID: 'A',
+        AWS_SECRET_ACCESS_KEY: 'B',
+      },
+    })
+  })
+  afterAll(async () => {
+    await silent[Symbol.asyncDispose]()
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  test('a job that waits for it is cancelled all the same', async () => {
+    const { body } = await submit(silent, TASK, { tableName: 'waits' })
+    await until(silent, body.links.self, (job) => job.status === 'running')
+    await silent.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+    expect(await until(silent, body.links.self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  })
+
+  test('a request that needs it is refused in words, and the worker is not ready', async () => {
+    const refused = await submit(silent, 'archiveToPmtiles', { table: 'geometry_columns' })
+    expect([refused.status, refused.body.code]).toEqual([503, 'STORAGE_UNAVAILABLE'])
+    const ready = await silent.app.inject('/health/ready')
+    expect([ready.statusCode, ready.json()]).toEqual([
+      503,
+      { status: 'down', checks: { database: 'ok', storage: 'down' } },
+    ])
+  })
+})
+
+test.each([
+  ['a work folder that is full', Object.assign(new Error('x'), { code: 'ENOSPC' }), 'DISK_FULL'],
+  ['a database that is full', Object.assign(new Error('x'), { code: '53100' }), 'DATABASE_FULL'],
+  [
+    'a load into a database that is full',
+    new TerraneError('BULK_LOAD_FAILED', 'internal', 'x', { cause: Object.assign(new Error('x'), { code: '53100' }) }),
+    'DATABASE_FULL',
+  ],
+  ['a connection that is reset', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'CONNECTION_LOST'],
+  ['a bug', new TypeError('x'), 'INTERNAL'],
+])('%s has a name', (_, thrown, code) => {
+  expect(toShowable(thrown).code).toBe(code)
 })
 
 function openClaims(workerId: string) {

@@ -1,13 +1,16 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { Keys, Organizations } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const SERVICES_KEY = 'services-key-of-the-secrets-test'
+let servicesKey: string
 const SECRET = 'hunter2-must-not-be-shown'
 let db: TestDatabase
 beforeAll(async () => {
   db = await openTestDatabase()
+  const { id: organizationId } = await new Organizations(db.database).create('of the secrets test')
+  servicesKey = (await new Keys(db.database, null).issue({ organizationId, role: 'services' })).key
 })
 afterAll(async () => {
   await db[Symbol.asyncDispose]()
@@ -20,7 +23,6 @@ test('no secret of a request or of the configuration reaches the log, whatever h
       PORT: '45997',
       LOG_LEVEL: 'trace',
       TERRANE_MODE: 'shared',
-      TERRANE_SERVICES_KEY: SERVICES_KEY,
       TERRANE_SECRETS_KEY: 'cd'.repeat(32),
       TERRANE_ALLOW_PROJECT_TARGET: 'true',
       TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
@@ -32,7 +34,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   child.stderr?.on('data', (chunk) => (log += String(chunk)))
   await once(child, 'message')
 
-  const post = async (body: unknown, key = SERVICES_KEY) => {
+  const post = async (body: unknown, key = servicesKey) => {
     const response = await fetch('http://127.0.0.1:45997/jobs/createGeoEmbeddings', {
       method: 'POST',
       headers: { apikey: key, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -66,7 +68,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   await once(child, 'exit')
 
   expect(log).not.toContain(SECRET)
-  expect(log).not.toContain(SERVICES_KEY)
+  expect(log).not.toContain(servicesKey)
   for (const { text } of answers) expect(text).not.toContain(SECRET)
   const dump = await db.database.query(
     `select (select json_agg(j) from terrane.jobs j)::text as jobs, (select json_agg(b) from pgboss.job b)::text as queue`,

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { hashKey } from '@terrane/auth'
+import { Keys, Organizations, Projects } from '@terrane/control'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseSecretsKey, createSealer } from '@terrane/service'
@@ -8,15 +7,13 @@ import { openWorker, read, submit, until, type TestWorker } from './harness.ts'
 
 const SECRETS_KEY = 'ab'.repeat(32)
 const TASK = 'createGeoEmbeddings'
-const keyOf = (organization: string) => `services-key-of-${organization}`
-const headersOf = (organization: string) => ({
-  apikey: keyOf(organization),
-  authorization: `Bearer ${keyOf(organization)}`,
-})
+/** The services key of each organization. */
+const keys: Record<string, string> = {}
+const bothOf = (key: string) => ({ apikey: key, authorization: `Bearer ${key}` })
+const headersOf = (organization: string) => bothOf(keys[organization] ?? 'nobody')
 
 let control: TestWorker
 let project: TestDatabase
-const organizations = { alpha: randomUUID(), beta: randomUUID() }
 
 beforeAll(async () => {
   project = await openTestDatabase()
@@ -26,23 +23,17 @@ beforeAll(async () => {
       TERRANE_MODE: 'shared',
       TERRANE_SECRETS_KEY: SECRETS_KEY,
       TERRANE_ALLOW_PROJECT_TARGET: 'true',
+      TERRANE_KEYS_CACHE_MS: '200',
       TERRANE_FETCH_ALLOW_HOSTS: new URL(project.url).hostname,
     },
   })
   const { database } = control.db
   const sealer = createSealer(parseSecretsKey(SECRETS_KEY) as Buffer)
-  for (const [name, id] of Object.entries(organizations)) {
-    await database.query('insert into terrane.organizations (id, name) values ($1, $2)', [id, name])
-    await database.query('insert into terrane.services_keys (sha256, organization_id) values ($1, $2)', [
-      hashKey(keyOf(name)),
-      id,
-    ])
-    const ref = `project-${name}`
-    await database.query('insert into terrane.projects (ref, organization_id, sealed_target) values ($1, $2, $3)', [
-      ref,
-      id,
-      sealer.seal({ databaseUrl: project.url }, ref),
-    ])
+  for (const name of ['alpha', 'beta']) {
+    const { id: organizationId } = await new Organizations(database).create(name)
+    keys[name] = (await new Keys(database, sealer).issue({ organizationId, role: 'services' })).key
+    const credentials = { databaseUrl: project.url }
+    await new Projects(database, sealer).create({ organizationId, ref: `project-${name}`, credentials })
   }
 })
 afterAll(async () => {
@@ -103,20 +94,19 @@ describe('every call needs the project', () => {
 describe("another organization's project", () => {
   test('is not found, whatever is asked', async () => {
     const { body } = await post('alpha', { tableName: 'mine', projectTarget: { projectRef: 'project-alpha' } })
-    for (const path of [
-      `/jobs/${TASK}?projectRef=project-alpha`,
-      `/jobs/${TASK}/latest?projectRef=project-alpha`,
-      `/jobs/${TASK}/${body.id}?projectRef=project-alpha`,
-      `/jobs/${TASK}/${body.id}/events?projectRef=project-alpha`,
-    ]) {
-      expect(await get('beta', path)).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } })
+    // Where references need no registration, the same one is another project of the caller's own: an empty one.
+    expect((await get('beta', `/jobs/${TASK}?projectRef=project-alpha`)).body.data).toEqual([])
+    for (const path of ['latest', body.id, `${body.id}/events`]) {
+      const { status } = await get('beta', `/jobs/${TASK}/${path}?projectRef=project-alpha`)
+      expect([path, status]).toEqual([path, 404])
     }
     expect(await get('beta', `/jobs/${TASK}/${body.id}?projectRef=project-beta`)).toMatchObject({
       status: 404,
       body: { code: 'JOB_NOT_FOUND' },
     })
     expect(await post('beta', { tableName: 'theirs', projectTarget: { projectRef: 'project-alpha' } })).toMatchObject({
-      status: 404,
+      status: 422,
+      body: { code: 'PROJECT_TARGET_INCOMPLETE' },
     })
     const remove = await control.app.inject({
       method: 'DELETE',
@@ -204,13 +194,17 @@ describe('credentials in projectTarget', () => {
   })
 })
 
-test('a project role does not open the pool, nor does a revoked key', async () => {
+test('a key of a project or for other services does not open the pool, nor does a revoked one', async () => {
   const { database } = control.db
-  await database.query(
-    'insert into terrane.services_keys (sha256, organization_id, revoked_at) values ($1, $2, now())',
-    [hashKey(keyOf('gamma')), organizations.alpha],
-  )
-  expect(await get('gamma', '/capacity?projectRef=project-alpha')).toMatchObject({ status: 401 })
+  const issuer = new Keys(database, null)
+  const { id, organizationId } = await new Projects(database, null).named('project-alpha')
+  const ask = async (key: string) => (await read(control, '/capacity?projectRef=project-alpha', bothOf(key))).status
+  const good = await issuer.issue({ organizationId, role: 'services', scopes: ['jobs'] })
+  expect(await ask(good.key)).toBe(200)
+  expect(await ask((await issuer.issue({ organizationId, role: 'services', scopes: ['routes'] })).key)).toBe(403)
+  expect(await ask((await issuer.issue({ organizationId, projectId: id, role: 'service_role' })).key)).toBe(403)
+  await issuer.revoke(good.record.id)
+  await expect.poll(() => ask(good.key)).toBe(401)
 })
 
 test('one project with many jobs does not keep another waiting', async () => {

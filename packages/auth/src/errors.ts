@@ -1,13 +1,22 @@
 import { defineError } from '@terrane/core'
 
 /** Why a credential was refused; the text never repeats the credential. */
-export type RefusalReason = 'missing' | 'malformed' | 'unknown' | 'expired' | 'signature' | 'algorithm' | 'project'
+export type RefusalReason =
+  | 'missing'
+  | 'malformed'
+  | 'unknown'
+  | 'expired'
+  | 'revoked'
+  | 'signature'
+  | 'algorithm'
+  | 'project'
 
 const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
   malformed: 'The key is malformed',
   unknown: 'The key is not known here',
-  expired: 'The token has expired',
+  expired: 'The key or token has expired',
+  revoked: 'The key was revoked',
   signature: 'The signature of the token does not verify',
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',

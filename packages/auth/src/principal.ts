@@ -1,5 +1,11 @@
-/** `services` is an organization's key for the shared pool and the routing engine; the others are a project's roles. */
-export type Role = 'anon' | 'authenticated' | 'service_role' | 'services'
+/**
+ * `services` is an organization's key for the shared pool and the routing engine, `operator` the key of who runs the
+ * installation; the others are a project's roles.
+ */
+export type Role = 'anon' | 'authenticated' | 'service_role' | 'services' | 'operator'
+
+/** What a services key can be limited to: the job API, the routing engine. */
+export type KeyScope = 'jobs' | 'routes'
 
 /** Who is calling, after the credential was verified. */
 export interface Principal {
@@ -7,6 +13,10 @@ export interface Principal {
   /** The only project the caller may touch; null for an organization's key. */
   readonly projectRef: string | null
   readonly organizationId: string | null
+  /** The id of that project in the control plane; null for tokens, which know its reference only. */
+  readonly projectId: string | null
+  /** What a services key is good for; null is everything. */
+  readonly scopes: readonly KeyScope[] | null
   /** The user's id (`sub`) of a user token. */
   readonly subject: string | null
   /** Every claim of a token; role alone for an opaque key. Safe to hand to the database as `request.jwt.claims`. */
@@ -16,13 +26,20 @@ export interface Principal {
 /** A principal of an opaque key. */
 export function keyPrincipal(
   role: Role,
-  scope: { readonly projectRef?: string | null; readonly organizationId?: string | null } = {},
+  scope: Partial<Pick<Principal, 'projectRef' | 'projectId' | 'organizationId' | 'scopes'>> = {},
 ): Principal {
   return {
     role,
     projectRef: scope.projectRef ?? null,
+    projectId: scope.projectId ?? null,
     organizationId: scope.organizationId ?? null,
+    scopes: scope.scopes ?? null,
     subject: null,
     claims: { role },
   }
+}
+
+/** True for a services key that may be used for this. */
+export function servesFor({ role, scopes }: Principal, scope: KeyScope): boolean {
+  return role === 'services' && (scopes === null || scopes.includes(scope))
 }

@@ -34,7 +34,9 @@ export async function verifyToken(token: string, trust: TokenTrust): Promise<Pri
   return {
     role: role as Role,
     projectRef: trust.projectRef,
+    projectId: null,
     organizationId: null,
+    scopes: null,
     subject: typeof payload.sub === 'string' ? payload.sub : null,
     claims: payload,
   }

@@ -9,7 +9,7 @@ export type Verify = (credential: string) => Promise<Principal>
 export interface VerifierOptions {
   /** Keys known by configuration. Their order does not matter. */
   readonly keys?: readonly StoredKey[]
-  /** Looks a hash up where keys are stored, e.g. the services keys of a pool. */
+  /** Looks a hash up where keys are stored; throws UNAUTHORIZED for one that was good once, even if it is a token. */
   readonly findStoredKey?: (sha256: string) => Promise<Principal | null>
   /** How tokens are verified; without it no token is accepted. */
   readonly trust?: TokenTrust

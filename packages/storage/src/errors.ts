@@ -56,3 +56,17 @@ export const storageFailed = defineError(
   'upstream',
   (f: { operation: string; status: number }) => `The storage answered ${f.operation} with status ${f.status}`,
 )
+
+export const storageUnavailable = defineError(
+  'STORAGE_UNAVAILABLE',
+  'unavailable',
+  (f: { operation: string }) => `The storage cannot be reached, or does not answer in time (${f.operation})`,
+  () => ({ hint: 'Try again in a few seconds.' }),
+)
+
+export const storageFull = defineError(
+  'STORAGE_FULL',
+  'unavailable',
+  () => 'The storage has no space left',
+  () => ({ hint: 'Nothing was changed. The operator has to make room: delete objects or enlarge the volume.' }),
+)

@@ -2,7 +2,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { link, mkdir, open, readFile, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { bucketExists, bucketNotEmpty, bucketNotFound, objectExists, objectNotFound, objectTooLarge } from './errors.ts'
+import {
+  bucketExists,
+  bucketNotEmpty,
+  bucketNotFound,
+  objectExists,
+  objectNotFound,
+  objectTooLarge,
+  storageFull,
+  storageUnavailable,
+} from './errors.ts'
 import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
@@ -11,12 +20,14 @@ import {
   type Bucket,
   type BucketRules,
   type ByteRange,
+  type ListedObject,
   type ObjectAddress,
   type ObjectBody,
   type ObjectInfo,
   type ObjectStore,
   type PutOptions,
 } from './object-store.ts'
+import { mapBounded } from './parallel.ts'
 
 /** The JSON file beside an object: it names the file of bytes that is the object's content now. */
 interface Entry {
@@ -38,9 +49,21 @@ interface Entry {
  */
 export class FileStore implements ObjectStore {
   private readonly root: string
+  private readonly signal: AbortSignal | undefined
 
-  constructor(root: string) {
+  constructor(root: string, signal?: AbortSignal) {
     this.root = root
+    this.signal = signal
+  }
+
+  withSignal(signal: AbortSignal): FileStore {
+    return new FileStore(this.root, signal)
+  }
+
+  async ready(): Promise<void> {
+    await mkdir(this.root, { recursive: true }).catch((cause: unknown) => {
+      throw storageUnavailable({ operation: 'mkdir' }, { cause })
+    })
   }
 
   async createBucket(id: string, rules: BucketRules): Promise<Bucket> {
@@ -89,13 +112,14 @@ export class FileStore implements ObjectStore {
     if (!options.upsert && (await this.entry(bucket, key))) throw objectExists({ bucket, key })
     const version = randomUUID()
     const path = this.bytesFile(bucket, version)
+    const signal = options.signal ?? this.signal
     await mkdir(dirname(path), { recursive: true })
     const hash = createHash('md5')
     let size = 0
     try {
       await using file = await open(path, 'wx')
       for await (const chunk of body) {
-        options.signal?.throwIfAborted()
+        signal?.throwIfAborted()
         size += chunk.byteLength
         if (options.maxBytes !== undefined && size > options.maxBytes) throw objectTooLarge({ limit: options.maxBytes })
         hash.update(chunk)
@@ -103,9 +127,10 @@ export class FileStore implements ObjectStore {
         while (at < chunk.byteLength) at += (await file.write(chunk, at)).bytesWritten
       }
       await file.sync()
+      signal?.throwIfAborted()
     } catch (error) {
       await rm(path, { force: true })
-      throw error
+      throw fullOr(error)
     }
     const now = new Date().toISOString()
     return this.install(bucket, options.upsert ?? false, {
@@ -135,6 +160,7 @@ export class FileStore implements ObjectStore {
   ): Promise<ObjectBody> {
     checkKey(key)
     await this.bucket(bucket)
+    const signal = options.signal ?? this.signal
     for (let attempt = 0; ; attempt++) {
       const entry = await this.entry(bucket, key)
       if (!entry) throw objectNotFound({ bucket, key })
@@ -144,7 +170,7 @@ export class FileStore implements ObjectStore {
         const stream = createReadStream('', {
           fd: file,
           ...options.range,
-          ...(options.signal && { signal: options.signal }),
+          ...(signal && { signal }),
         })
         return { info: toInfo(bucket, entry), body: stream as AsyncIterable<Uint8Array> }
       } catch (error) {
@@ -163,6 +189,15 @@ export class FileStore implements ObjectStore {
       if (entry?.key.startsWith(prefix)) infos.push(toInfo(bucket, entry))
     }
     yield* infos.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  async describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
+    // A listing reads the whole entry of each object.
+    return listed.every(isWhole) ? [...listed] : this.heads(bucket, listed)
+  }
+
+  private async heads(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
+    return (await mapBounded(listed, 24, ({ key }) => this.head(bucket, key))).filter((info) => info !== null)
   }
 
   async copy(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
@@ -214,6 +249,7 @@ export class FileStore implements ObjectStore {
   }
 
   private async bucket(id: string): Promise<Bucket> {
+    this.signal?.throwIfAborted()
     const bucket = await this.getBucket(id)
     if (!bucket) throw bucketNotFound({ bucket: id })
     return bucket
@@ -229,8 +265,13 @@ export class FileStore implements ObjectStore {
     const temporary = join(this.root, `.${randomUUID()}.tmp`)
     {
       await using file = await open(temporary, 'wx')
-      await file.writeFile(JSON.stringify(value))
-      await file.sync()
+      try {
+        await file.writeFile(JSON.stringify(value))
+        await file.sync()
+      } catch (error) {
+        await unlink(temporary).catch(ignore)
+        throw fullOr(error)
+      }
     }
     try {
       if (replace) {
@@ -292,6 +333,15 @@ async function readdirOrEmpty(path: string, recursive = false): Promise<string[]
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
+}
+
+function isWhole(listed: ListedObject): listed is ObjectInfo {
+  return 'contentType' in listed
+}
+
+function fullOr(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT' ? storageFull(undefined, { cause: error }) : error
 }
 
 function ignore(): void {}

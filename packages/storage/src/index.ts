@@ -6,6 +6,7 @@ export type {
   Bucket,
   BucketRules,
   ByteRange,
+  ListedObject,
   ObjectAddress,
   ObjectBody,
   ObjectInfo,
@@ -14,4 +15,4 @@ export type {
 } from './object-store.ts'
 export { RemoteStore } from './remote-store.ts'
 export type { RemoteFetch, RemoteOptions } from './remote-store.ts'
-export { bucketNotFound, objectNotFound, objectTooLarge } from './errors.ts'
+export { bucketNotFound, objectNotFound, objectTooLarge, storageUnavailable } from './errors.ts'

@@ -29,6 +29,9 @@ export interface ObjectInfo {
   readonly updatedAt: Date
 }
 
+/** What a listing tells of an object; {@link ObjectStore.describe} tells the rest. */
+export type ListedObject = Pick<ObjectInfo, 'bucket' | 'key' | 'size' | 'etag' | 'createdAt' | 'updatedAt'>
+
 export interface PutOptions {
   readonly contentType?: string
   readonly cacheControl?: string
@@ -55,6 +58,10 @@ export interface ObjectBody {
  * Missing buckets and objects are errors (BUCKET_NOT_FOUND, OBJECT_NOT_FOUND) where they are needed, null where asked for.
  */
 export interface ObjectStore {
+  /** Resolves when the storage answers. @throws STORAGE_UNAVAILABLE */
+  ready(): Promise<void>
+  /** The same store for the time of a job: once the signal aborts, everything on the way ends with its reason. */
+  withSignal(signal: AbortSignal): ObjectStore
   createBucket(id: string, rules: BucketRules): Promise<Bucket>
   getBucket(id: string): Promise<Bucket | null>
   listBuckets(): Promise<Bucket[]>
@@ -67,7 +74,9 @@ export interface ObjectStore {
   /** The range must lie within the object. */
   get(bucket: string, key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBody>
   /** Every object whose key starts with the prefix, by key in code point order. */
-  list(bucket: string, prefix: string): AsyncIterable<ObjectInfo>
+  list(bucket: string, prefix: string): AsyncIterable<ListedObject>
+  /** All that is known of listed objects, in their order, without those that are gone by now. */
+  describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]>
   copy(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
   move(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>
   /** Removes what is there of the keys and returns it. */
@@ -80,7 +89,10 @@ export interface ObjectAddress {
 }
 
 /** What a job needs to publish files: every backend has it, also a remote storage API. */
-export type ArtifactStore = Pick<ObjectStore, 'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'move' | 'remove'>
+export type ArtifactStore = Pick<
+  ObjectStore,
+  'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'move' | 'remove'
+> & { withSignal(signal: AbortSignal): ArtifactStore }
 
 export const DEFAULT_CONTENT_TYPE = 'application/octet-stream'
 export const DEFAULT_CACHE_CONTROL = 'no-cache'

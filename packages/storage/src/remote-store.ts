@@ -24,6 +24,8 @@ export type RemoteFetch = (
     body?: string | Uint8Array
     signal?: AbortSignal
     accept?: readonly number[]
+    maxBytes?: number
+    timeoutMs?: number
   },
 ) => Promise<{
   readonly status: number
@@ -40,17 +42,28 @@ export interface RemoteOptions {
 }
 
 const ANSWERS = [400, 404, 409]
+/** Of another project's server: more than its answers about an object or a bucket ever take. */
+const ANSWER_BYTES = 1 << 20
+const ANSWER_MS = 20_000
 
 /** Publishes files in another project's storage through its HTTP API. Bodies are collected in memory before they are sent. */
 export class RemoteStore implements ArtifactStore {
   private readonly base: string
   private readonly auth: Readonly<Record<string, string>>
   private readonly fetch: RemoteFetch
+  private readonly options: RemoteOptions
+  private readonly signal: AbortSignal | undefined
 
-  constructor(options: RemoteOptions) {
+  constructor(options: RemoteOptions, signal?: AbortSignal) {
+    this.options = options
+    this.signal = signal
     this.base = options.url.replace(/\/+$/, '')
     this.auth = { apikey: options.serviceRoleKey, authorization: `Bearer ${options.serviceRoleKey}` }
     this.fetch = options.fetch
+  }
+
+  withSignal(signal: AbortSignal): RemoteStore {
+    return new RemoteStore(this.options, signal)
   }
 
   async getBucket(id: string): Promise<Bucket | null> {
@@ -95,6 +108,7 @@ export class RemoteStore implements ArtifactStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
+    const signal = options.signal ?? this.signal
     const response = await this.fetch(`${this.base}/object/${path(bucket, key)}`, {
       method: 'POST',
       headers: {
@@ -106,7 +120,8 @@ export class RemoteStore implements ArtifactStore {
       },
       body: Buffer.concat(await Array.fromAsync(body)),
       accept: ANSWERS,
-      ...(options.signal && { signal: options.signal }),
+      maxBytes: ANSWER_BYTES,
+      ...(signal && { signal }),
     })
     const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
     if (response.status >= 400) throw refusal(bucket, key, response.status, text)
@@ -148,9 +163,11 @@ export class RemoteStore implements ArtifactStore {
   ): Promise<ObjectBody> {
     const info = await this.head(bucket, key)
     if (!info) throw objectNotFound({ bucket, key })
-    const { range, signal } = options
+    const { range } = options
+    const signal = options.signal ?? this.signal
     const response = await this.fetch(`${this.base}/object/authenticated/${path(bucket, key)}`, {
       headers: { ...this.auth, ...(range && { range: `bytes=${range.start}-${range.end}` }) },
+      maxBytes: range ? range.end - range.start + 1 : info.size,
       ...(signal && { signal }),
     })
     return { info, body: response.body }
@@ -182,6 +199,9 @@ export class RemoteStore implements ArtifactStore {
       headers: { ...this.auth, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       accept: ANSWERS,
+      maxBytes: ANSWER_BYTES,
+      timeoutMs: ANSWER_MS,
+      ...(this.signal && { signal: this.signal }),
     })
     const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
     if (response.status < 400) return JSON.parse(text || 'null') as unknown

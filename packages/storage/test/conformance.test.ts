@@ -3,27 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore, publish, type ObjectStore } from '../src/index.ts'
-import { startFakeS3 } from './fake-s3.ts'
+import { awsAt, startEmulators } from './emulators.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
 const folder = await mkdtemp(join(tmpdir(), 'terrane-storage-'))
-const s3 = await startFakeS3()
+const emulators = await startEmulators()
 afterAll(async () => {
   await rm(folder, { recursive: true })
-  await s3[Symbol.asyncDispose]()
+  for (const emulator of emulators) await emulator[Symbol.asyncDispose]()
 })
 
 const stores: [string, () => ObjectStore][] = [
   ['filesystem', () => openStore(`file:${folder}`)],
-  [
-    'S3',
-    () =>
-      openStore('s3://bucket/some/prefix', {
-        AWS_ACCESS_KEY_ID: 'AK',
-        AWS_SECRET_ACCESS_KEY: 'SK',
-        AWS_ENDPOINT_URL: s3.endpoint,
-      }),
-  ],
+  ...emulators.map(({ name, port }): [string, () => ObjectStore] => [
+    name,
+    () => openStore('s3://bucket/some/prefix', awsAt(port)),
+  ]),
 ]
 
 async function* chunks(...parts: string[]) {
@@ -35,7 +30,7 @@ async function read(store: ObjectStore, bucket: string, key: string, range?: { s
   return Buffer.concat(await Array.fromAsync(body)).toString()
 }
 
-describe.each(stores)('%s', (_, open) => {
+describe.each(stores)('%s', (name, open) => {
   let store: ObjectStore
   let bucket: string
   let count = 0
@@ -79,7 +74,8 @@ describe.each(stores)('%s', (_, open) => {
       key: 'dir/é ü+#?&%.txt',
       size: 11,
       contentType: 'text/plain;charset=utf-8',
-      cacheControl: 'max-age=60',
+      // fauxqs forgets it.
+      ...(name !== 'fauxqs' && { cacheControl: 'max-age=60' }),
       metadata: { note: 'für dich', n: 1 },
     })
     expect(await read(store, bucket, 'dir/é ü+#?&%.txt')).toBe('hello world')
@@ -96,11 +92,13 @@ describe.each(stores)('%s', (_, open) => {
     for (const key of ['a', 'a/b', 'a.json', 'a.json/c', '-a', 'A', 'a~'])
       expect(await read(store, bucket, key)).toBe(key)
     const keys = (await Array.fromAsync(store.list(bucket, ''))).map((info) => info.key)
-    expect(keys).toEqual(['-a', 'A', 'a', 'a.json', 'a.json/c', 'a/b', 'a~'])
+    // The emulators have orders of their own; S3's is by code points.
+    expect(name === 'filesystem' ? keys : keys.toSorted()).toEqual(['-a', 'A', 'a', 'a.json', 'a.json/c', 'a/b', 'a~'])
     expect((await Array.fromAsync(store.list(bucket, 'a/'))).map((info) => info.key)).toEqual(['a/b'])
   })
 
-  test('a key part of 300 characters fits', async () => {
+  // s3rver keeps each part of a key as a file name.
+  test.skipIf(name === 's3rver')('a key part of 300 characters fits', async () => {
     const key = `${'ü'.repeat(300)}/x`
     await store.put(bucket, key, chunks('long'))
     expect(await read(store, bucket, key)).toBe('long')
@@ -134,6 +132,27 @@ describe.each(stores)('%s', (_, open) => {
     })
     expect(await store.head(bucket, 'k')).toBeNull()
     expect(await Array.fromAsync(store.list(bucket, ''))).toEqual([])
+  })
+
+  test('a listing tells what it knows, and describing tells the rest', async () => {
+    for (let i = 0; i < 60; i++) {
+      await store.put(bucket, `k${String(i).padStart(2, '0')}`, chunks('x'.repeat(i)), { metadata: { i } })
+    }
+    const listed = await Array.fromAsync(store.list(bucket, 'k'))
+    expect(listed.map(({ size }) => size)).toEqual(Array.from({ length: 60 }, (_, i) => i))
+    await store.remove(bucket, ['k01'])
+    const described = await store.describe(bucket, listed.slice(20, 50))
+    expect(described.map(({ key, metadata }) => [key, metadata])).toEqual(
+      Array.from({ length: 30 }, (_, i) => [`k${i + 20}`, { i: i + 20 }]),
+    )
+  })
+
+  test('a call of a store whose signal has aborted is refused with its reason', async () => {
+    const reason = new Error('over')
+    const over = store.withSignal(AbortSignal.abort(reason))
+    await expect(over.put(bucket, 'k', chunks('x'))).rejects.toBe(reason)
+    await expect(over.getBucket(bucket).then(() => over.head(bucket, 'k'))).rejects.toBe(reason)
+    expect(await store.head(bucket, 'k')).toBeNull()
   })
 
   test('copy and move', async () => {
@@ -187,8 +206,10 @@ describe.each(stores)('%s', (_, open) => {
   })
 })
 
-test('every request to S3 was signed', () => {
-  expect(s3.unsigned).toEqual([])
+test('a wrong key is refused in words', async () => {
+  const { port } = emulators.find(({ name }) => name === 's3rver')!
+  const store = openStore('s3://bucket', { ...awsAt(port), AWS_ACCESS_KEY_ID: 'WRONG' })
+  await expect(store.getBucket('b')).rejects.toMatchObject({ code: 'STORAGE_FAILED', message: /status 403/ as never })
 })
 
 test('the folder holds no bytes of objects that are gone', async () => {
@@ -204,6 +225,6 @@ test('the folder holds no bytes of objects that are gone', async () => {
   expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([])
 })
 
-test.each(['ftp://x', 's3://bucket', ''])('the setting %j is refused', (setting) => {
+test.each(['ftp://x', ''])('the setting %j is refused', (setting) => {
   expect(() => openStore(setting)).toThrow('TERRANE_STORAGE')
 })

@@ -13,9 +13,6 @@ interface UserRow extends User {
   readonly password_hash: string
 }
 
-/** The organization of a local stack; the worker gives TERRANE_SERVICES_KEY to the same one. */
-export const DEFAULT_ORGANIZATION = '00000000-0000-7000-8000-000000000000'
-
 /** Users and the organizations they are members of. */
 export class Accounts {
   private readonly database: Database
@@ -66,15 +63,6 @@ export class Accounts {
       ])
       return true
     })
-  }
-
-  /** Adds an organization, or leaves the one with this id as it is. */
-  async addOrganization(name: string, id: string = uuidv7()): Promise<string> {
-    await this.database.query('insert into terrane.organizations (id, name) values ($1, $2) on conflict do nothing', [
-      id,
-      name,
-    ])
-    return id
   }
 
   /** Makes a user a member of an organization. False when either is not there. */

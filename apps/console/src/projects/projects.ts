@@ -1,10 +1,9 @@
-import type { Database } from '@terrane/database'
-import type { Sealer } from '@terrane/service'
-import { projectNotFound } from '../errors.ts'
+import type { Keys, Projects as Registered, ReachableProject } from '@terrane/control'
 import { Connection, type ProjectKeys, type ServiceSettings } from './connections.ts'
 
 /** A project as a member of its organization sees it. */
 export interface Project {
+  readonly id: string
   readonly ref: string
   readonly name: string
   readonly organization: { readonly id: string; readonly name: string }
@@ -12,41 +11,14 @@ export interface Project {
   readonly connection: Connection
 }
 
-/** What an operator tells the console about a project of the shared pool. */
-export interface ProjectConnection {
-  readonly originUrl: string
-  readonly anonKey?: string
-  readonly serviceRoleKey?: string
-}
-
-interface ProjectRow {
-  readonly ref: string
-  readonly name: string
-  readonly organization_id: string
-  readonly organization_name: string
-  readonly created_at: Date
-  readonly sealed_connection: Buffer | null
-  readonly sealed_services_key: Buffer | null
-}
-
 export interface ProjectsOptions {
-  readonly database: Database
+  readonly registered: Registered
+  /** Issues the key of an organization when it has none; null where nothing can be sealed. */
+  readonly keys: Keys | null
   readonly settings: ServiceSettings
   /** Local mode: the keys of the one project. */
-  readonly local: { readonly ref: string; readonly keys: ProjectKeys } | null
-  /** Shared mode: opens what the control database keeps sealed. */
-  readonly sealer: Sealer | null
+  readonly local: { readonly id: string; readonly keys: ProjectKeys } | null
 }
-
-const SELECT = `
-  select p.ref, coalesce(nullif(c.name, ''), p.ref) as name, o.id as organization_id, o.name as organization_name,
-    p.created_at, c.sealed_connection, k.sealed_services_key
-  from terrane.memberships m
-  join terrane.organizations o on o.id = m.organization_id
-  join terrane.projects p on p.organization_id = o.id
-  left join terrane.console_projects c on c.ref = p.ref
-  left join terrane.console_organizations k on k.organization_id = o.id
-  where m.user_id = $1`
 
 /** The projects of a user: those of the organizations the user is a member of, and no others. */
 export class Projects {
@@ -57,48 +29,34 @@ export class Projects {
   }
 
   async list(userId: string): Promise<Project[]> {
-    const { rows } = await this.options.database.query<ProjectRow>(`${SELECT} order by name, p.ref`, [userId])
-    return rows.map((row) => this.toProject(row))
+    const found = await this.options.registered.ofMember(userId)
+    return Promise.all(found.map((project) => this.toProject(project)))
   }
 
-  /** @throws PROJECT_NOT_FOUND, also for a project of another organization */
-  async get(userId: string, ref: string): Promise<Project> {
-    const { rows } = await this.options.database.query<ProjectRow>(`${SELECT} and p.ref = $2`, [userId, ref])
-    const row = rows[0]
-    if (!row) throw projectNotFound({ ref })
-    return this.toProject(row)
+  /**
+   * A project by reference, or by id where two organizations of the user have equal references.
+   *
+   * @throws PROJECT_NOT_FOUND, also for a project of another organization, and PROJECT_AMBIGUOUS
+   */
+  async get(userId: string, name: string): Promise<Project> {
+    return this.toProject(await this.options.registered.ofMemberNamed(userId, name))
   }
 
-  private toProject(row: ProjectRow): Project {
+  private async toProject(project: ReachableProject): Promise<Project> {
+    const keys = await this.keysOf(project)
+    const { id, ref, name, organizationId, organizationName, createdAt } = project
+    const organization = { id: organizationId, name: organizationName }
+    return { id, ref, name, organization, createdAt, connection: new Connection(this.options.settings, keys) }
+  }
+
+  private async keysOf({ id, organizationId, credentials, servicesKey }: ReachableProject): Promise<ProjectKeys> {
+    const { local, keys } = this.options
+    if (local?.id === id) return local.keys
     return {
-      ref: row.ref,
-      name: row.name,
-      organization: { id: row.organization_id, name: row.organization_name },
-      createdAt: row.created_at,
-      connection: new Connection(this.options.settings, this.keysOf(row)),
+      originUrl: credentials.originUrl ?? null,
+      anonKey: credentials.anonKey ?? null,
+      serviceRoleKey: credentials.serviceRoleKey ?? null,
+      servicesKey: servicesKey ?? (await keys?.servicesKeyOf(organizationId)) ?? null,
     }
   }
-
-  private keysOf(row: ProjectRow): ProjectKeys {
-    const { local, sealer } = this.options
-    if (local?.ref === row.ref) return local.keys
-    const opened = (sealed: Buffer | null, context: string) => (sealed && sealer ? sealer.open(sealed, context) : null)
-    const connection = opened(row.sealed_connection, connectionContext(row.ref)) as ProjectConnection | null
-    return {
-      originUrl: connection?.originUrl ?? null,
-      anonKey: connection?.anonKey ?? null,
-      serviceRoleKey: connection?.serviceRoleKey ?? null,
-      servicesKey: opened(row.sealed_services_key, servicesKeyContext(row.organization_id)) as string | null,
-    }
-  }
-}
-
-/** What a sealed connection is bound to. */
-export function connectionContext(ref: string): string {
-  return `console project ${ref}`
-}
-
-/** What a sealed Services API key is bound to. */
-export function servicesKeyContext(organizationId: string): string {
-  return `console organization ${organizationId}`
 }

@@ -5,6 +5,7 @@ import type { Project, Projects } from '../projects/projects.ts'
 import { projectOf, sessionOf } from '../sessions/guard.ts'
 
 const ProjectShown = Type.Object({
+  id: Type.String({ description: 'Names the project in paths as its reference does, and is never ambiguous.' }),
   ref: Type.String(),
   name: Type.String(),
   organization: Type.Object({ id: Type.String(), name: Type.String() }),
@@ -30,8 +31,16 @@ export function projectRoute(app: Http): void {
   app.get('/api/projects/:ref', { schema }, async (request) => shown(projectOf(request)))
 }
 
-function shown({ ref: projectRef, name, organization, createdAt, connection }: Project): Static<typeof ProjectShown> {
+function shown({
+  id,
+  ref: projectRef,
+  name,
+  organization,
+  createdAt,
+  connection,
+}: Project): Static<typeof ProjectShown> {
   return {
+    id,
     ref: projectRef,
     name,
     organization,

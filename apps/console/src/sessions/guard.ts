@@ -62,7 +62,7 @@ export function refuseOtherSites(request: FastifyRequest): void {
 /**
  * Opens the project of the path for the signed-in user.
  *
- * @throws PROJECT_NOT_FOUND, also when it is another organization's
+ * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
  */
 export function requireProject(projects: Projects): (request: FastifyRequest) => Promise<void> {
   return async (request) => {

@@ -1,20 +1,38 @@
-import { authenticateEither, forbidden, readCredentials, unauthorized } from '@terrane/auth'
+import { authenticateEither, forbidden, readCredentials, unauthorized, type Principal } from '@terrane/auth'
 import type { FastifyRequest } from 'fastify'
 import { projectNotFound } from '../errors.ts'
-import type { Projects } from '../projects/project.ts'
+import type { Project, Projects } from '../projects/project.ts'
 
 /**
- * The door of the deploy API: the service role of the very project.
+ * The door of the deploy API: the service role of the very project. Where organizations have equal references, the key
+ * says whose is meant; behind the door `ref` is the id that the host keeps the project by.
  *
  * @throws PROJECT_NOT_FOUND, UNAUTHORIZED, FORBIDDEN
  */
 export function checkControlAccess(projects: Projects): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { ref } = request.params as { ref: string }
-    const project = projects.get(ref)
-    if (!project) throw projectNotFound({ ref })
-    const principal = await authenticateEither(readCredentials(request.headers), project.verify)
-    if (!principal) throw unauthorized({ reason: 'missing' })
-    if (principal.role !== 'service_role' || principal.projectRef !== ref) throw forbidden({ need: 'the service role' })
+    const params = request.params as { ref: string }
+    const named = projects.named(params.ref)
+    if (named.length === 0) throw projectNotFound({ ref: params.ref })
+    const { project, principal } = await whose(named, request)
+    if (principal.role !== 'service_role') throw forbidden({ need: 'the service role' })
+    params.ref = project.id
   }
+}
+
+async function whose(
+  candidates: readonly Project[],
+  request: FastifyRequest,
+): Promise<{ project: Project; principal: Principal }> {
+  const credentials = readCredentials(request.headers)
+  let refusal: unknown = unauthorized({ reason: 'missing' })
+  for (const project of candidates) {
+    try {
+      const principal = await authenticateEither(credentials, project.verify)
+      if (principal) return { project, principal }
+    } catch (error) {
+      refusal = error
+    }
+  }
+  throw refusal
 }

@@ -5,13 +5,14 @@ const RANKS: Readonly<Record<Role, Caller['rank']>> = {
   anon: 'anon',
   authenticated: 'user',
   service_role: 'service',
-  // An organization's key is for the shared services, not for the data of a project.
+  // These keys are for the shared services and the installation, not for the data of a project.
   services: 'none',
+  operator: 'none',
 }
 const NOBODY: Caller = { rank: 'none', claims: null, apikey: null, authorization: null }
 
-/** How long an answer is used again: a key that is taken away stops working within this time. */
-const REUSE_MS = 60_000
+/** How long an answer is used again. A key that is taken away stops working after this and what the keyring adds. */
+const REUSE_MS = 10_000
 const MAX_KNOWN = 10_000
 
 interface Known {
@@ -20,7 +21,7 @@ interface Known {
 }
 
 /**
- * Verifies credentials by a project's keys and tokens, and remembers good ones for a minute at most and never beyond
+ * Verifies credentials by a project's keys and tokens, and remembers good ones for ten seconds at most and never beyond
  * their expiry: a warm call then costs a look into a map instead of a signature. Bad ones are not remembered.
  *
  * @param verifierOf the verifier of a project

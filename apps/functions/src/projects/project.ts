@@ -1,9 +1,24 @@
-import { createVerifier, hashKey, keyPrincipal, type StoredKey, type TokenTrust, type Verify } from '@terrane/auth'
+import {
+  createVerifier,
+  hashKey,
+  keyPrincipal,
+  unauthorized,
+  type Principal,
+  type TokenTrust,
+  type Verify,
+} from '@terrane/auth'
 import { createRemoteJWKSet } from 'jose'
 
 /** A project as the functions host knows it. */
 export interface Project {
+  /**
+   * What everything of the project is kept by here: its id in the control plane on a shared host, where equal references
+   * of two organizations are two projects; the reference where there is but one.
+   */
+  readonly id: string
   readonly ref: string
+  /** Where its deployed code lies in object storage. */
+  readonly folder: string
   /** Base address of its API, where `project.internal` leads. */
   readonly apiUrl: string
   /** Public by nature; functions find it in their environment. */
@@ -18,47 +33,76 @@ export interface Project {
 /** The projects of a host. */
 export interface Projects {
   /** The project that a request is for, by the host name it was sent to; null when there is none. */
-  refOf(host: string | undefined): string | null
+  idOf(host: string | undefined): string | null
   /** What is known of a project; null when there is none. */
-  get(ref: string): Project | null
+  get(id: string): Project | null
+  /** The projects of a reference, or of an id: several where organizations have equal references. */
+  named(name: string): readonly Project[]
 }
 
 export interface ProjectSettings {
   readonly apiUrl: string
-  readonly anonKey?: string
-  readonly serviceKey?: string
-  readonly servicesKey?: string
-  readonly jwtSecret?: string
-  readonly jwksUrl?: string
+  readonly anonKey?: string | undefined
+  readonly serviceKey?: string | undefined
+  readonly servicesKey?: string | undefined
+  readonly jwtSecret?: string | undefined
+  readonly jwksUrl?: string | undefined
 }
 
-/** A project of these settings: tokens are verified by HS256 with its secret, by ES256 and RS256 with its JWKS. */
-export function projectOf(ref: string, settings: ProjectSettings): Project {
-  const { apiUrl, anonKey, serviceKey, jwtSecret, jwksUrl } = settings
-  const keys: StoredKey[] = []
-  for (const [key, role] of [
-    [anonKey, 'anon'],
-    [serviceKey, 'service_role'],
-  ] as const) {
-    if (key !== undefined) keys.push({ sha256: hashKey(key), principal: keyPrincipal(role, { projectRef: ref }) })
-  }
+/** Looks a key up in the control plane. */
+export type FindKey = (sha256: string) => Promise<Principal | null>
+
+/**
+ * A project of these settings: tokens are verified by HS256 with its secret, by ES256 and RS256 with its JWKS; keys are
+ * those that the control plane knows as keys of this project, or those of the settings where there is none.
+ */
+export function projectOf(
+  names: Pick<Project, 'id' | 'ref' | 'folder'>,
+  settings: ProjectSettings,
+  control: { readonly id: string; readonly findKey: FindKey } | null,
+): Project {
+  const { anonKey, serviceKey, servicesKey, jwtSecret, jwksUrl } = settings
   const trust: TokenTrust = {
-    projectRef: ref,
+    projectRef: names.ref,
     ...(jwtSecret !== undefined && { jwtSecret }),
     ...(jwksUrl !== undefined && { jwks: createRemoteJWKSet(new URL(jwksUrl)) }),
   }
   return {
-    ref,
-    apiUrl,
+    ...names,
+    apiUrl: settings.apiUrl,
     anonKey: anonKey ?? null,
     serviceKey: serviceKey ?? null,
-    servicesKey: settings.servicesKey ?? null,
-    verify: createVerifier({ keys, trust }),
+    servicesKey: servicesKey ?? null,
+    verify: control
+      ? createVerifier({ findStoredKey: (sha256) => keyOfProject(control, sha256), trust })
+      : createVerifier({ keys: keysOf(names.ref, settings), trust }),
   }
 }
 
 /** One project, whatever host name a request was sent to. */
-export function localProjects(ref: string, settings: ProjectSettings): Projects {
-  const project = projectOf(ref, settings)
-  return { refOf: () => ref, get: (wanted) => (wanted === ref ? project : null) }
+export function localProjects(project: Project): Projects {
+  const { ref } = project
+  const get = (wanted: string) => (wanted === ref ? project : null)
+  return { idOf: () => ref, get, named: (name) => (name === ref ? [project] : []) }
+}
+
+async function keyOfProject(
+  control: { readonly id: string; readonly findKey: FindKey },
+  sha256: string,
+): Promise<Principal | null> {
+  const principal = await control.findKey(sha256)
+  // Keys for the shared services open no project.
+  if (!principal || principal.projectId === null) return null
+  if (principal.projectId !== control.id) throw unauthorized({ reason: 'project' })
+  return principal
+}
+
+function keysOf(projectRef: string, { anonKey, serviceKey }: ProjectSettings) {
+  const given = [
+    [anonKey, 'anon'],
+    [serviceKey, 'service_role'],
+  ] as const
+  return given.flatMap(([key, role]) =>
+    key === undefined ? [] : [{ sha256: hashKey(key), principal: keyPrincipal(role, { projectRef }) }],
+  )
 }

@@ -1,74 +1,72 @@
-import type { Database } from '@terrane/database'
-import type { Sealer } from '@terrane/service'
-import { projectOf, type Project, type ProjectSettings, type Projects } from './project.ts'
+import type { Projects as Registered, ReachableProject } from '@terrane/control'
+import { projectOf, type FindKey, type Project, type Projects } from './project.ts'
 
-/** The projects of a shared host, from the database; a request names its project by the host it is sent to. */
+/** The projects of a shared host, as the control plane has them; a request names its project by the host it is sent to. */
 export class SharedProjects implements Projects, Disposable {
-  private readonly database: Database
-  private readonly sealer: Sealer
-  private readonly suffix: string
-  private readonly onLost: (error: unknown) => void
-  private readonly projects = new Map<string, { readonly project: Project; readonly sealed: string }>()
-  private readonly timer: NodeJS.Timeout
+  readonly #registered: Registered
+  readonly #findKey: FindKey
+  readonly #suffix: string
+  readonly #onLost: (error: unknown) => void
+  readonly #projects = new Map<string, { readonly project: Project; readonly facts: string; readonly label: string }>()
+  #byLabel = new Map<string, string>()
+  readonly #timer: NodeJS.Timeout
 
-  /** @param domain requests to `{ref}.{domain}` are for project `{ref}` */
+  /** @param domain requests to `{host label}.{domain}` are for the project of that label */
   constructor(parts: {
-    readonly database: Database
-    readonly sealer: Sealer
+    readonly registered: Registered
+    readonly findKey: FindKey
     readonly domain: string
     readonly pollMs: number
     readonly onLost: (error: unknown) => void
   }) {
-    this.database = parts.database
-    this.sealer = parts.sealer
-    this.suffix = `.${parts.domain}`
-    this.onLost = parts.onLost
-    this.timer = setInterval(() => void this.look().catch(this.onLost), parts.pollMs)
-    this.timer.unref()
+    this.#registered = parts.registered
+    this.#findKey = parts.findKey
+    this.#suffix = `.${parts.domain}`
+    this.#onLost = parts.onLost
+    this.#timer = setInterval(() => void this.look().catch(this.#onLost), parts.pollMs)
+    this.#timer.unref()
   }
 
-  refOf(host: string | undefined): string | null {
+  idOf(host: string | undefined): string | null {
     const name = host?.replace(/:\d+$/, '').toLowerCase()
-    if (!name?.endsWith(this.suffix)) return null
-    const ref = name.slice(0, -this.suffix.length)
-    return this.projects.has(ref) ? ref : null
+    if (!name?.endsWith(this.#suffix)) return null
+    return this.#byLabel.get(name.slice(0, -this.#suffix.length)) ?? null
   }
 
-  get(ref: string): Project | null {
-    return this.projects.get(ref)?.project ?? null
+  get(id: string): Project | null {
+    return this.#projects.get(id)?.project ?? null
   }
 
-  /** Stores the settings of a project, sealed. */
-  async set(ref: string, settings: ProjectSettings): Promise<void> {
-    await this.database.query(
-      `insert into terrane.function_projects (ref, sealed_settings) values ($1, $2)
-       on conflict (ref) do update set sealed_settings = excluded.sealed_settings, updated_at = clock_timestamp()`,
-      [ref, this.sealer.seal(settings, contextOf(ref))],
-    )
-    await this.look()
+  named(name: string): readonly Project[] {
+    return [...this.#projects.values()]
+      .map(({ project }) => project)
+      .filter((project) => project.ref === name || project.id === name)
   }
 
-  /** Reads the projects; those whose settings have not changed keep their verifier. */
+  /** Reads the projects; those of which nothing has changed keep their verifier. One without an address has no functions. */
   async look(): Promise<void> {
-    const { rows } = await this.database.query<{ ref: string; sealed: Buffer }>(
-      'select ref, sealed_settings as sealed from terrane.function_projects',
-    )
     const seen = new Set<string>()
-    for (const { ref, sealed } of rows) {
-      seen.add(ref)
-      const text = sealed.toString('base64')
-      if (this.projects.get(ref)?.sealed === text) continue
-      const settings = this.sealer.open(sealed, contextOf(ref)) as ProjectSettings
-      this.projects.set(ref, { sealed: text, project: projectOf(ref, settings) })
+    for (const found of await this.#registered.allReachable(this.#onLost)) {
+      const { id, ref, folder, hostLabel: label, credentials, servicesKey } = found
+      const apiUrl = apiOf(found)
+      if (apiUrl === undefined) continue
+      seen.add(id)
+      const facts = JSON.stringify([ref, folder, label, credentials, servicesKey])
+      if (this.#projects.get(id)?.facts === facts) continue
+      const { serviceRoleKey: serviceKey, ...rest } = credentials
+      const settings = { ...rest, apiUrl, serviceKey, servicesKey: rest.servicesKey ?? servicesKey ?? undefined }
+      const project = projectOf({ id, ref, folder }, settings, { id, findKey: this.#findKey })
+      this.#projects.set(id, { project, facts, label })
     }
-    for (const ref of this.projects.keys()) if (!seen.has(ref)) this.projects.delete(ref)
+    for (const id of this.#projects.keys()) if (!seen.has(id)) this.#projects.delete(id)
+    this.#byLabel = new Map([...this.#projects].map(([id, { label }]) => [label, id]))
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.timer)
+    clearInterval(this.#timer)
   }
 }
 
-function contextOf(ref: string): string {
-  return `functions project ${ref}`
+function apiOf({ credentials: { apiUrl, originUrl } }: ReachableProject): string | undefined {
+  return apiUrl ?? originUrl
 }

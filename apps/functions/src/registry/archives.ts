@@ -7,9 +7,12 @@ const BUCKET = 'functions'
 /** The code of deployed versions in object storage, by content: what is there is never written again. */
 export class Archives {
   private readonly store: ObjectStore
+  private readonly folderOf: (project: string) => string
 
-  constructor(store: ObjectStore) {
+  /** @param folderOf where the code of a project lies */
+  constructor(store: ObjectStore, folderOf: (project: string) => string) {
     this.store = store
+    this.folderOf = folderOf
   }
 
   /** Stores an archive unless it is there. */
@@ -20,21 +23,21 @@ export class Archives {
       await this.store
         .createBucket(BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
         .catch(ignore)
-    if (!(await this.store.head(BUCKET, `${project}/${digest}`)))
-      await this.store.put(BUCKET, `${project}/${digest}`, once(packed), { upsert: true })
+    const key = `${this.folderOf(project)}/${digest}`
+    if (!(await this.store.head(BUCKET, key))) await this.store.put(BUCKET, key, once(packed), { upsert: true })
     return { digest, bytes: packed.length }
   }
 
   /** @throws FUNCTION_ARCHIVE_INVALID when the bytes are not the ones that were stored */
   async get(project: string, digest: string): Promise<Archive> {
-    const { body } = await this.store.get(BUCKET, `${project}/${digest}`)
+    const { body } = await this.store.get(BUCKET, `${this.folderOf(project)}/${digest}`)
     const packed = Buffer.concat(await Array.fromAsync(body))
     if (sha256(packed) !== digest) throw archiveInvalid({ reason: 'its digest differs' })
     return unpack(packed)
   }
 
   async remove(project: string, digests: readonly string[]): Promise<void> {
-    const keys = digests.map((digest) => `${project}/${digest}`)
+    const keys = digests.map((digest) => `${this.folderOf(project)}/${digest}`)
     if (keys.length > 0) await this.store.remove(BUCKET, keys)
   }
 }

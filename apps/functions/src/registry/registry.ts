@@ -19,46 +19,58 @@ export interface LiveRecord extends VersionRecord {
   readonly etag: string
 }
 
+/** How a host's own word for a project, and its id in the control plane, become each other. */
+export interface RegistryIds {
+  toRegistry(project: string): string
+  /** Null for a project that this host does not serve. */
+  fromRegistry(id: string): string | null
+}
+
 /** Key and value; null takes a secret away. */
 export type SecretChanges = Readonly<Record<string, string | null>>
 
 export const CHANNEL = 'terrane_functions'
 
 const VERSION = `v.version, v.digest, v.bytes, v.policy, v.created_by as "createdBy", v.created_at as "createdAt"`
-const LIVE = `select l.project_ref as project, l.name, l.etag, ${VERSION} from terrane.function_live l
-  join terrane.function_versions v using (project_ref, name, version)`
+const LIVE = `select l.project_id as project, l.name, l.etag, ${VERSION} from terrane.function_live l
+  join terrane.function_versions v using (project_id, name, version)`
 
 /** The registry of deployed functions in PostgreSQL: immutable versions, one of them live, and sealed secrets. */
 export class Registry {
   readonly database: Database
   private readonly sealer: Sealer
+  private readonly ids: RegistryIds
 
-  constructor(database: Database, sealer: Sealer) {
+  constructor(database: Database, sealer: Sealer, ids: RegistryIds) {
     this.database = database
     this.sealer = sealer
+    this.ids = ids
   }
 
   async allLive(): Promise<LiveRecord[]> {
-    return (await this.database.query<LiveRecord>(LIVE)).rows
+    return this.own((await this.database.query<LiveRecord>(LIVE)).rows)
   }
 
   async live(project: string, name: string): Promise<LiveRecord | null> {
-    const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_ref = $1 and l.name = $2`, [
-      project,
+    const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_id = $1 and l.name = $2`, [
+      this.ids.toRegistry(project),
       name,
     ])
-    return rows[0] ?? null
+    return this.own(rows)[0] ?? null
   }
 
   async liveOf(project: string): Promise<LiveRecord[]> {
-    return (await this.database.query<LiveRecord>(`${LIVE} where l.project_ref = $1 order by l.name`, [project])).rows
+    const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_id = $1 order by l.name`, [
+      this.ids.toRegistry(project),
+    ])
+    return this.own(rows)
   }
 
   /** Versions of a function, newest first. */
   async versions(project: string, name: string): Promise<VersionRecord[]> {
     const { rows } = await this.database.query<VersionRecord>(
-      `select ${VERSION} from terrane.function_versions v where project_ref = $1 and name = $2 order by version desc`,
-      [project, name],
+      `select ${VERSION} from terrane.function_versions v where project_id = $1 and name = $2 order by version desc`,
+      [this.ids.toRegistry(project), name],
     )
     return rows
   }
@@ -72,11 +84,18 @@ export class Registry {
     // Two deploys at once may pick the same number: the second tries the next one.
     for (;;) {
       const { rows } = await this.database.query<{ version: number }>(
-        `insert into terrane.function_versions (project_ref, name, version, digest, bytes, policy, created_by)
-         select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6
-         from terrane.function_versions where project_ref = $1 and name = $2
+        `insert into terrane.function_versions (project_id, name, version, digest, bytes, policy, created_by)
+         select $1::uuid, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6
+         from terrane.function_versions where project_id = $1 and name = $2
          on conflict do nothing returning version`,
-        [project, name, record.digest, record.bytes, JSON.stringify(record.policy), record.createdBy],
+        [
+          this.ids.toRegistry(project),
+          name,
+          record.digest,
+          record.bytes,
+          JSON.stringify(record.policy),
+          record.createdBy,
+        ],
       )
       const version = rows[0]?.version
       if (version !== undefined) return version
@@ -91,11 +110,12 @@ export class Registry {
   async promote(project: string, name: string, version: number, etag: string | null): Promise<string | null> {
     const statement =
       etag === null
-        ? `insert into terrane.function_live (project_ref, name, version) values ($1, $2, $3)
+        ? `insert into terrane.function_live (project_id, name, version) values ($1, $2, $3)
            on conflict do nothing returning etag`
         : `update terrane.function_live set version = $3, etag = gen_random_uuid(), updated_at = clock_timestamp()
-           where project_ref = $1 and name = $2 and etag = $4 returning etag`
-    const values = etag === null ? [project, name, version] : [project, name, version, etag]
+           where project_id = $1 and name = $2 and etag = $4 returning etag`
+    const id = this.ids.toRegistry(project)
+    const values = etag === null ? [id, name, version] : [id, name, version, etag]
     const { rows } = await this.database.query<{ etag: string }>(statement, values)
     const changed = rows[0]?.etag ?? null
     if (changed !== null) await this.tell(project, name)
@@ -108,12 +128,12 @@ export class Registry {
    * @returns the digests that no version of the project names any more, or null when there was no such function
    */
   async remove(project: string, name: string): Promise<{ unused: string[] } | null> {
-    const key = [project, name]
+    const key = [this.ids.toRegistry(project), name]
     const digests = await this.database.transaction(async (session) => {
-      await session.query('delete from terrane.function_live where project_ref = $1 and name = $2', key)
-      await session.query('delete from terrane.function_secrets where project_ref = $1 and name = $2', key)
+      await session.query('delete from terrane.function_live where project_id = $1 and name = $2', key)
+      await session.query('delete from terrane.function_secrets where project_id = $1 and name = $2', key)
       const { rows } = await session.query<{ digest: string }>(
-        'delete from terrane.function_versions where project_ref = $1 and name = $2 returning digest',
+        'delete from terrane.function_versions where project_id = $1 and name = $2 returning digest',
         key,
       )
       return rows.map((row) => row.digest)
@@ -130,13 +150,13 @@ export class Registry {
    */
   async prune(project: string, name: string, keep: number): Promise<{ removed: number; unused: string[] }> {
     const { rows } = await this.database.query<{ digest: string }>(
-      `delete from terrane.function_versions v where project_ref = $1 and name = $2
+      `delete from terrane.function_versions v where project_id = $1 and name = $2
          and version not in (select version from terrane.function_versions
-                             where project_ref = $1 and name = $2 order by version desc limit $3)
+                             where project_id = $1 and name = $2 order by version desc limit $3)
          and not exists (select 1 from terrane.function_live l
-                         where (l.project_ref, l.name, l.version) = (v.project_ref, v.name, v.version))
+                         where (l.project_id, l.name, l.version) = (v.project_id, v.name, v.version))
        returning digest`,
-      [project, name, keep],
+      [this.ids.toRegistry(project), name, keep],
     )
     const digests = rows.map((row) => row.digest)
     return { removed: digests.length, unused: await this.unused(project, digests) }
@@ -144,8 +164,8 @@ export class Registry {
 
   private async unused(project: string, digests: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.query<{ digest: string }>(
-      'select distinct digest from terrane.function_versions where project_ref = $1 and digest = any ($2)',
-      [project, digests],
+      'select distinct digest from terrane.function_versions where project_id = $1 and digest = any ($2)',
+      [this.ids.toRegistry(project), digests],
     )
     const used = new Set(rows.map((row) => row.digest))
     return [...new Set(digests)].filter((digest) => !used.has(digest))
@@ -153,11 +173,12 @@ export class Registry {
 
   /** The secrets of a function, or with an empty name the project's, opened. */
   async secrets(project: string, name: string): Promise<Record<string, string>> {
+    const id = this.ids.toRegistry(project)
     const { rows } = await this.database.query<{ key: string; sealed: Buffer }>(
-      'select key, sealed from terrane.function_secrets where project_ref = $1 and name = $2 order by key',
-      [project, name],
+      'select key, sealed from terrane.function_secrets where project_id = $1 and name = $2 order by key',
+      [id, name],
     )
-    const open = (key: string, sealed: Buffer) => this.sealer.open(sealed, secretContext(project, name, key)) as string
+    const open = (key: string, sealed: Buffer) => this.sealer.open(sealed, secretContext(id, name, key)) as string
     return Object.fromEntries(rows.map(({ key, sealed }) => [key, open(key, sealed)]))
   }
 
@@ -165,20 +186,21 @@ export class Registry {
   async secretNames(project: string, name: string): Promise<{ name: string; updatedAt: Date }[]> {
     const { rows } = await this.database.query<{ name: string; updatedAt: Date }>(
       `select key as name, updated_at as "updatedAt" from terrane.function_secrets
-       where project_ref = $1 and name = $2 order by key`,
-      [project, name],
+       where project_id = $1 and name = $2 order by key`,
+      [this.ids.toRegistry(project), name],
     )
     return rows
   }
 
   /** Changes secrets, all or none, and has the instances that see them replaced on every host. */
   async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
+    const id = this.ids.toRegistry(project)
     await this.database.transaction(async (session) => {
-      for (const [key, value] of Object.entries(changes)) await this.changeSecret(session, project, name, key, value)
+      for (const [key, value] of Object.entries(changes)) await this.changeSecret(session, id, name, key, value)
       await session.query(
         `update terrane.function_live set etag = gen_random_uuid(), updated_at = clock_timestamp()
-         where project_ref = $1 and ($2 = '' or name = $2)`,
-        [project, name],
+         where project_id = $1 and ($2 = '' or name = $2)`,
+        [id, name],
       )
     })
     await this.tell(project, name)
@@ -192,7 +214,7 @@ export class Registry {
     value: string | null,
   ): Promise<void> {
     if (value === null) {
-      await session.query('delete from terrane.function_secrets where (project_ref, name, key) = ($1, $2, $3)', [
+      await session.query('delete from terrane.function_secrets where (project_id, name, key) = ($1, $2, $3)', [
         project,
         name,
         key,
@@ -200,10 +222,37 @@ export class Registry {
       return
     }
     await session.query(
-      `insert into terrane.function_secrets (project_ref, name, key, sealed) values ($1, $2, $3, $4)
-       on conflict (project_ref, name, key) do update set sealed = excluded.sealed, updated_at = clock_timestamp()`,
+      `insert into terrane.function_secrets (project_id, name, key, sealed) values ($1, $2, $3, $4)
+       on conflict (project_id, name, key) do update set sealed = excluded.sealed, sealed_for = null, updated_at = clock_timestamp()`,
       [project, name, key, this.sealer.seal(value, secretContext(project, name, key))],
     )
+  }
+
+  /** Seals for the id of their project what an earlier version had sealed for its reference. */
+  async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
+    const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
+      `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,
+    )
+    for (const { id, ref, name, key, sealed } of rows) {
+      try {
+        const value = this.sealer.open(sealed, secretContext(ref, name, key))
+        await this.database.query(
+          `update terrane.function_secrets set sealed = $5, sealed_for = null
+           where (project_id, name, key) = ($1, $2, $3) and sealed_for = $4`,
+          [id, name, key, ref, this.sealer.seal(value, secretContext(id, name, key))],
+        )
+      } catch (error) {
+        onUnreadable(error)
+      }
+    }
+  }
+
+  /** Records under the host's words for their projects, without those that it does not serve. */
+  private own(records: readonly LiveRecord[]): LiveRecord[] {
+    return records.flatMap((record) => {
+      const project = this.ids.fromRegistry(record.project)
+      return project === null ? [] : [{ ...record, project }]
+    })
   }
 
   /** Wakes the other hosts; those whose server delivers nothing find out when they next look. */

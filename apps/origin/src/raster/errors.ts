@@ -32,8 +32,4 @@ export const sourceGone = defineError(
   () => ({ hint: 'Put the file back, or upload it to a bucket and name it as url=storage://{bucket}/{path}.' }),
 )
 
-export const tileOutside = defineError(
-  'TILE_OUTSIDE',
-  'not_found',
-  (f: { z: number; x: number; y: number }) => `Tile ${f.z}/${f.x}/${f.y} shows nothing of the raster.`,
-)
+export const tileOutside = defineError('TILE_OUTSIDE', 'not_found', () => 'Nothing of the raster lies there.')

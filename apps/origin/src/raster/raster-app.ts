@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badParameter, tileOutside } from './errors.ts'
 import { formatOf, integer, readStyle, sideOf } from './parameters.ts'
 import { PictureCache } from './picture-cache.ts'
+import { whileThere } from '../while-there.ts'
 import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
 
 export interface RasterDeps extends RasterSources {
@@ -80,7 +81,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
         style: readStyle(query),
         format: formatOf(extension, request.headers.accept),
       }
-      return send(request, reply, signal, picture, () => tileOutside({ z, x, y }))
+      return send(request, reply, signal, picture, tileOutside)
     }),
   )
   const preview = whileThere(async (request, reply, signal) => {
@@ -93,11 +94,29 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
       style: readStyle(query),
       format: formatOf(format, request.headers.accept),
     }
-    return send(request, reply, signal, picture, () => tileOutside({ z: 0, x: 0, y: 0 }))
+    return send(request, reply, signal, picture, tileOutside)
   })
   app.get('/raster/v1/preview', { schema, config }, preview)
   app.get('/raster/v1/preview.:format', { schema, config }, preview)
   app.get('/raster/v1/preview/:size', { schema, config }, preview)
+
+  app.get(
+    '/raster/v1/bbox/:box/:size',
+    { schema, config },
+    whileThere(async (request, reply, signal) => {
+      const query = queryOf(request)
+      const { box, size: text } = request.params as { box: string; size: string }
+      const { size, format } = previewOf(text, '')
+      const picture: RenderRequest = {
+        type: 'box',
+        box: boxOf(box),
+        size: size ?? [256, 256],
+        style: readStyle(query),
+        format: formatOf(format, request.headers.accept),
+      }
+      return send(request, reply, signal, picture, tileOutside)
+    }),
+  )
 
   /** A picture with a strong ETag of what it is made of: a client that has it is told so before anything is drawn. */
   async function send(
@@ -130,25 +149,6 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   }
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) => Promise<unknown>
-
-/** Ends the work of a request whose caller has left, which is nobody's error. */
-function whileThere(handler: Handler): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
-  return async (request, reply) => {
-    const gone = new AbortController()
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) gone.abort(new DOMException('the caller is gone', 'AbortError'))
-    })
-    try {
-      return await handler(request, reply, gone.signal)
-    } catch (error) {
-      if (!gone.signal.aborted) throw error
-      reply.hijack()
-      return reply
-    }
-  }
-}
-
 function cacheControl({ open }: FoundRaster): string {
   return open ? 'public, no-cache' : 'private, no-cache'
 }
@@ -178,6 +178,20 @@ function addressOf(params: { z: string; x: string; file: string }): {
     y: integer('y', y, 0, last),
     ...(extension !== undefined && { extension }),
   }
+}
+
+/** `west,south,east,north` in degrees. */
+function boxOf(text: string): readonly [number, number, number, number] {
+  const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN, ...more] = text
+    .split(',')
+    .map(Number)
+  if (more.length === 0 && west < east && south < north && south >= -85.06 && north <= 85.06)
+    return [west, south, east, north]
+  throw badParameter({
+    name: 'bbox',
+    value: text,
+    wanted: 'west,south,east,north in degrees, within Web Mercator, is wanted',
+  })
 }
 
 /** `{w}x{h}` and the format of `/preview/512x256.png`, `/preview.png` and `/preview`. */

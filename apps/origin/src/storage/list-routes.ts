@@ -1,5 +1,5 @@
 import type { Http } from '@terrane/service'
-import type { ObjectInfo } from '@terrane/storage'
+import type { ListedObject, ObjectInfo } from '@terrane/storage'
 import { Type } from 'typebox'
 import { listEntry } from './views.ts'
 import { readableBucket, type StorageDeps } from './access.ts'
@@ -23,7 +23,7 @@ const ListV2 = Type.Object({
 /** A folder or an object directly under the listed folder. */
 interface Entry {
   readonly name: string
-  readonly info: ObjectInfo | null
+  readonly info: ListedObject | null
 }
 
 /** Objects on their way to their place; see `publish`. */
@@ -40,9 +40,14 @@ export function listRoutes(app: Http, deps: StorageDeps): void {
       entry.name.toLowerCase().includes(search.toLowerCase()),
     )
     sortEntries(entries, sortBy.column ?? 'name', sortBy.order === 'desc')
-    return entries
-      .slice(offset, offset + limit)
-      .map(({ name, info }) => (info ? listEntry(info, name) : folderEntry(name)))
+    const page = entries.slice(offset, offset + limit)
+    const described = await describe(deps, bucket, page)
+    const shown = page.map(({ name, info }) => {
+      if (!info) return folderEntry(name)
+      const whole = described.get(info.key)
+      return whole ? listEntry(whole, name) : null
+    })
+    return shown.filter((entry) => entry !== null)
   })
 
   app.post('/object/list-v2/:bucket', { schema: { params: Params, body: ListV2 } }, async (request) => {
@@ -60,16 +65,30 @@ export function listRoutes(app: Http, deps: StorageDeps): void {
     const rest = all.toSorted((a, b) => (a.key < b.key ? -1 : 1)).filter(({ key }) => key > after)
     const page = rest.slice(0, limit)
     const hasNext = rest.length > limit
+    const described = await describe(deps, bucket, page)
     return {
       hasNext,
       ...(hasNext && { nextCursor: Buffer.from(page.at(-1)?.key ?? '').toString('base64url') }),
       folders: page.filter(({ info }) => info === null).map(({ key }) => ({ key, name: key })),
-      objects: page.flatMap(({ key, info }) => (info ? [{ key, ...listEntry(info, key) }] : [])),
+      objects: [...described.values()].map((info) => ({ key: info.key, ...listEntry(info, info.key) })),
     }
   })
 }
 
-async function readObjects(deps: StorageDeps, bucket: string, prefix: string): Promise<ObjectInfo[]> {
+/** What is known of the objects of a page, by key: of these alone, because S3 tells of one at a time. */
+async function describe(
+  deps: StorageDeps,
+  bucket: string,
+  page: readonly { readonly info: ListedObject | null }[],
+): Promise<Map<string, ObjectInfo>> {
+  const infos = await deps.store.describe(
+    bucket,
+    page.flatMap(({ info }) => (info ? [info] : [])),
+  )
+  return new Map(infos.map((info) => [info.key, info]))
+}
+
+async function readObjects(deps: StorageDeps, bucket: string, prefix: string): Promise<ListedObject[]> {
   const infos = await Array.fromAsync(deps.store.list(bucket, prefix))
   return infos.filter((info) => !info.key.startsWith(UPLOADING))
 }

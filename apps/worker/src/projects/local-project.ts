@@ -1,12 +1,15 @@
 import type { Database } from '@terrane/database'
 import type { ArtifactStore } from '@terrane/storage'
-import { projectNotFound, wrongRole } from '../errors.ts'
+import { projectNotFound } from '@terrane/control'
+import { wrongRole } from '../errors.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 import type { Sealer } from '@terrane/service'
 
-/** Local mode: one project, whose database is the worker's own, and its service-role key. */
+/** Local mode: one project, whose database is the worker's own, and its service-role keys. */
 export function localProject(options: {
   readonly ref: string
+  /** Its id in the control plane. */
+  readonly id: string
   readonly database: Database
   readonly store: ArtifactStore
   readonly sealer: Sealer
@@ -18,9 +21,12 @@ export function localProject(options: {
   }
   return {
     scope: async (principal, projectRef) => {
-      if (principal.role !== 'service_role') throw wrongRole({ need: 'the service role key of the project' })
+      const { role, projectId } = principal
+      // A token was verified by the secret of this very project; a key may be that of another one.
+      if (role !== 'service_role' || (projectId !== null && projectId !== options.id))
+        throw wrongRole({ need: 'the service role key of the project' })
       if (projectRef !== undefined && projectRef !== options.ref) throw projectNotFound({ ref: projectRef })
-      return { projectRef: options.ref, organizationId: null }
+      return { projectRef: options.ref, organizationId: null, projectId: null }
     },
     openForSubmit: () => Promise.resolve(project),
     open: async (row) => ({

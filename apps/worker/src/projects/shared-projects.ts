@@ -1,28 +1,19 @@
 import type { ProjectTarget } from '@terrane/contracts'
+import { servesFor } from '@terrane/auth'
+import { projectNotFound, type Credentials, type Project, type Projects } from '@terrane/control'
 import { TerraneError } from '@terrane/core'
-import { migrate, openDatabase, type Database } from '@terrane/database'
+import { migrate, openDatabase } from '@terrane/database'
 import type { GuardedFetch, Sealer } from '@terrane/service'
 import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
-import {
-  projectDatabaseRefused,
-  projectNotFound,
-  projectRefMissing,
-  targetIncomplete,
-  targetNotAllowed,
-  wrongRole,
-} from '../errors.ts'
+import { projectDatabaseRefused, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
 import type { JobScope } from '../queue/job-store.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 
-/** How to reach a project: from the registry, or from the request where the pool allows it. */
-export interface Target {
-  readonly databaseUrl: string
-  readonly serviceRoleKey?: string
-  readonly storageUrl?: string
-}
+/** How to reach a project: as the control plane knows it, or from the request where the pool allows it. */
+type Target = Pick<Credentials, 'serviceRoleKey' | 'storageUrl'> & { readonly databaseUrl: string }
 
 export interface SharedProjectsOptions {
-  readonly database: Database
+  readonly projects: Projects
   readonly sealer: Sealer
   /** Credentials in projectTarget are accepted for projects that are not registered. */
   readonly allowTargets: boolean
@@ -35,34 +26,19 @@ export interface SharedProjectsOptions {
   readonly onError: (error: Error) => void
 }
 
-interface RegisteredProject {
-  readonly organization_id: string
-  readonly sealed_target: Buffer | null
-}
-
 /** Shared mode: projects of organizations, each reached by its own database URL and storage. */
 export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory {
-  const { database, sealer } = options
+  const { projects, sealer } = options
   const migrated = new Set<string>()
 
-  const registered = async (ref: string): Promise<RegisteredProject | null> => {
-    const { rows } = await database.query<RegisteredProject>(
-      'select organization_id, sealed_target from terrane.projects where ref = $1',
-      [ref],
-    )
-    return rows[0] ?? null
-  }
-
-  /** The registry's word counts; a request can only add what the registry leaves open. */
+  /** The control plane's word counts; a request can only add what that leaves open. */
   const targetOf = async (
     scope: JobScope,
     given: ProjectTarget | undefined,
   ): Promise<{ target: Target; trusted: boolean }> => {
-    const project = await registered(scope.projectRef)
+    const { databaseUrl: known, ...rest } = scope.projectId ? await projects.credentials(scope.projectId) : {}
+    if (known !== undefined) return { target: { ...rest, databaseUrl: known }, trusted: true }
     const credentials = given?.databaseUrl ?? given?.serviceRoleKey ?? given?.storageUrl
-    if (project?.sealed_target) {
-      return { target: sealer.open(project.sealed_target, scope.projectRef) as Target, trusted: true }
-    }
     if (credentials !== undefined && !options.allowTargets) throw targetNotAllowed()
     if (!given?.databaseUrl) {
       if (!options.allowTargets) throw projectNotFound({ ref: scope.projectRef })
@@ -93,31 +69,28 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
         await migrate(project, ['project'])
         migrated.add(target.databaseUrl)
       }
-      return { database: project, store: storeOf(scope, target), [Symbol.asyncDispose]: () => project.close() }
+      return { database: project, store: await storeOf(scope, target), [Symbol.asyncDispose]: () => project.close() }
     } catch (error) {
       await project.close()
       throw refused(error)
     }
   }
 
-  const storeOf = (scope: JobScope, target: Target): ArtifactStore => {
+  const storeOf = async (scope: JobScope, target: Target): Promise<ArtifactStore> => {
     if (target.storageUrl && target.serviceRoleKey) {
       return new RemoteStore({ url: target.storageUrl, serviceRoleKey: target.serviceRoleKey, fetch: options.fetch })
     }
-    return options.storageOf(`${options.storage.replace(/\/+$/, '')}/projects/${scope.projectRef}`)
+    const folder = scope.projectId ? (await projects.get(scope.projectId)).folder : unregisteredFolder(scope)
+    return options.storageOf(`${options.storage.replace(/\/+$/, '')}/projects/${folder}`)
   }
 
   return {
     scope: async (principal, projectRef, path) => {
-      if (principal.role !== 'services' || principal.organizationId === null) {
-        throw wrongRole({ need: "the organization's Services API key" })
-      }
+      if (!servesFor(principal, 'jobs')) throw wrongRole({ need: "the organization's Services API key" })
       if (projectRef === undefined) throw projectRefMissing({ path })
-      const project = await registered(projectRef)
-      if (project ? project.organization_id !== principal.organizationId : !options.allowTargets) {
-        throw projectNotFound({ ref: projectRef })
-      }
-      return { projectRef, organizationId: principal.organizationId }
+      const project = await projects.reachable(principal, projectRef)
+      if (!project && !options.allowTargets) throw projectNotFound({ ref: projectRef })
+      return scopeOf(principal.organizationId, projectRef, project)
     },
     openForSubmit: async (scope, given) => {
       const { target, trusted } = await targetOf(scope, given)
@@ -125,11 +98,21 @@ export function sharedProjects(options: SharedProjectsOptions): ProjectDirectory
     },
     open: async (row) => {
       const input = sealer.open(row.sealed_input, row.id) as Record<string, unknown>
-      const scope = { projectRef: row.project_ref, organizationId: row.organization_id }
+      const { project_ref: projectRef, organization_id: organizationId, project_id: projectId } = row
+      const scope = { projectRef, organizationId, projectId }
       const { target, trusted } = await targetOf(scope, input['projectTarget'] as ProjectTarget | undefined)
       return { input, project: await openTarget(scope, target, trusted) }
     },
   }
+}
+
+function scopeOf(organizationId: string | null, projectRef: string, project: Project | null): JobScope {
+  return { projectRef, organizationId, projectId: project?.id ?? null }
+}
+
+/** Where a project that is not registered keeps its objects: equal references of two organizations are two projects. */
+function unregisteredFolder({ organizationId, projectRef }: JobScope): string {
+  return `org.${organizationId}/ref.${projectRef}`
 }
 
 /** The address to dial for a database URL that came with a request. */
@@ -164,8 +147,8 @@ function explained(cause: unknown, isOfRequest: boolean): unknown {
 export function storeCache(
   open: typeof openStore,
   aws: Parameters<typeof openStore>[1],
-): (setting: string) => ArtifactStore {
-  const stores = new Map<string, ArtifactStore>()
+): (setting: string) => ReturnType<typeof openStore> {
+  const stores = new Map<string, ReturnType<typeof openStore>>()
   return (setting) => {
     const store = stores.get(setting) ?? open(setting, aws)
     stores.set(setting, store)

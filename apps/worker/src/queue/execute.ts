@@ -42,7 +42,11 @@ export async function execute(
       return await task.run(input, {
         jobId: row.id,
         attempt,
-        project: { ref: row.project_ref, database: database.withSignal(signal), store: project.store },
+        project: {
+          ref: row.project_ref,
+          database: database.withSignal(signal),
+          store: project.store.withSignal(signal),
+        },
         signal,
         logger,
         fetch: options.fetch,

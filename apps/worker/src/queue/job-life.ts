@@ -62,6 +62,7 @@ function mayPass(error: TerraneError): boolean {
     error.kind === 'upstream' ||
     error.kind === 'timeout' ||
     error.kind === 'rate_limited' ||
-    error.code === 'DATABASE_UNAVAILABLE'
+    error.code === 'DATABASE_UNAVAILABLE' ||
+    error.code === 'STORAGE_UNAVAILABLE'
   )
 }

@@ -8,6 +8,7 @@ export interface JobRow {
   readonly task: string
   readonly project_ref: string
   readonly organization_id: string | null
+  readonly project_id: string | null
   readonly status: JobStatus
   readonly input: Record<string, unknown>
   readonly sealed_input: Buffer
@@ -28,6 +29,8 @@ export interface JobRow {
 export interface JobScope {
   readonly projectRef: string
   readonly organizationId: string | null
+  /** Null for the one project of local mode and for references that are not registered. */
+  readonly projectId: string | null
 }
 
 export interface NewJob {
@@ -56,13 +59,14 @@ export class JobStore {
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
-      `insert into terrane.jobs (id, task, project_ref, organization_id, input, sealed_input, max_attempts)
-       values ($1, $2, $3, $4, $5, $6, $7) returning *`,
+      `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning *`,
       [
         job.id,
         job.task,
         job.scope.projectRef,
         job.scope.organizationId,
+        job.scope.projectId,
         JSON.stringify(job.input),
         job.sealedInput,
         job.maxAttempts,
@@ -72,10 +76,11 @@ export class JobStore {
   }
 
   /** Pending jobs of a project: the measure of fairness between projects. */
-  async countPending(session: Queryable, projectRef: string, task: string): Promise<number> {
+  async countPending(session: Queryable, scope: JobScope, task: string): Promise<number> {
     const { rows } = await session.query<{ n: number }>(
-      `select count(*) as n from terrane.jobs where project_ref = $1 and task = $2 and status = 'pending'`,
-      [projectRef, task],
+      `select count(*) as n from terrane.jobs
+       where project_ref = $1 and organization_id is not distinct from $2 and task = $3 and status = 'pending'`,
+      [scope.projectRef, scope.organizationId, task],
     )
     return rows[0]?.n ?? 0
   }

@@ -71,7 +71,7 @@ export class Submitter {
         })
         if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
         // A project that has many jobs waiting stands behind one that has few.
-        const priority = 1 - (await store.countPending(session, scope.projectRef, task.name))
+        const priority = 1 - (await store.countPending(session, scope, task.name))
         await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
         if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
         return row

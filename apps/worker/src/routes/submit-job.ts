@@ -1,5 +1,6 @@
 import { Job, Problem, TASK_NAMES, ref, type ProjectTarget } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
+import { storageUnavailable } from '@terrane/storage'
 import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
@@ -19,6 +20,8 @@ const HEADERS = Type.Object({
 
 /** How often a client should look, in seconds; the documented clients start with this. */
 const RETRY_AFTER_SECONDS = '5'
+/** Longest wait of a caller for the storage that a task's checks ask. */
+const SUBMIT_STORAGE_MS = 4000
 
 /** `POST /jobs/{taskName}`: one route per task, so that each has its own schema in the OpenAPI document. */
 export function submitRoutes(app: Http, deps: AppDeps): void {
@@ -61,8 +64,10 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
     let status = 200
     if (!row) {
       await using project = await deps.projects.openForSubmit(scope, input.projectTarget)
+      using patience = patient()
+      const store = project.store.withSignal(patience.signal)
       await task.checkSubmit(input, {
-        project: { ref: scope.projectRef, database: project.database, store: project.store },
+        project: { ref: scope.projectRef, database: project.database, store },
         checkUrl: deps.checkUrl,
       })
       const submitted = await deps.submitter.submit(submission)
@@ -89,4 +94,12 @@ function missingRoute(app: Http, name: string): void {
   app.post(`/jobs/${name}`, { schema }, async () => {
     throw taskNotBuilt({ task: name })
   })
+}
+
+/** A signal that aborts when the storage has kept a caller waiting for too long. */
+function patient(): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController()
+  const late = () => controller.abort(storageUnavailable({ operation: 'check of a request' }))
+  const timer = setTimeout(late, SUBMIT_STORAGE_MS)
+  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
 }

@@ -74,11 +74,11 @@ export async function layerBox(ref: string, path: string): Promise<Box> {
   return [minLon, minLat, maxLon, maxLat]
 }
 
-/** Ids of the map layers that show archives. */
+/** Ids of the map layers that show archives and tables. */
 export function shownLayerIds(map: MapLibreMap): string[] {
   return map
     .getStyle()
-    .layers.filter((layer) => 'source' in layer && layer.source.startsWith('layer:'))
+    .layers.filter((layer) => 'source' in layer && /^(layer|live):/.test(layer.source))
     .map(({ id }) => id)
 }
 
@@ -90,13 +90,14 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: st
   map.addSource(source, archiveSource(archivePath(ref, path)))
   const color = layerColor(path)
   for (const { id } of metadata.vector_layers ?? []) {
-    for (const layer of styled(`${source}:${id}`, source, id, color)) {
+    for (const layer of styledLayers(`${source}:${id}`, source, id, color)) {
       map.addLayer(layer, beneath !== null && map.getLayer(beneath) ? beneath : undefined)
     }
   }
 }
 
-function styled(id: string, source: string, sourceLayer: string, color: string): LayerSpecification[] {
+/** How features of any kind look in one colour. */
+export function styledLayers(id: string, source: string, sourceLayer: string, color: string): LayerSpecification[] {
   const from = { source, 'source-layer': sourceLayer }
   return [
     {

@@ -66,6 +66,11 @@ export function showFocus(map: MapLibreMap, queryId: string | null, focusId: str
   map.setFilter('query-line', ['any', ['==', ['get', 'id'], queryId ?? ''], ['==', ['get', 'id'], focusId ?? '']])
 }
 
+/** How strongly matches are shaded over what is beneath them, 0 to 1. */
+export function showShade(map: MapLibreMap, opacity: number): void {
+  map.setPaintProperty('matches-fill', 'fill-opacity', opacity)
+}
+
 /** Leaves out what is less alike. */
 export function showFrom(map: MapLibreMap, least: number): void {
   map.setFilter('matches-fill', ['>=', ['get', 'similarity'], least])

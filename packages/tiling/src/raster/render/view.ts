@@ -33,6 +33,20 @@ export function tileView(z: number, x: number, y: number, size: number, buffer =
   }
 }
 
+/** The view of a box of longitudes and latitudes, west, south, east and north in degrees. */
+export function boxView(box: readonly [number, number, number, number], width: number, height: number): View {
+  const [west, south, east, north] = box
+  return {
+    width,
+    height,
+    plane: 'mercator',
+    left: xOf(west),
+    top: yOf(north),
+    pixelWidth: (xOf(east) - xOf(west)) / width,
+    pixelHeight: (yOf(north) - yOf(south)) / height,
+  }
+}
+
 /** The whole of a raster in its own plane, brought to a size. */
 export function wholeView(
   raster: { readonly width: number; readonly height: number },
@@ -57,4 +71,12 @@ export function fittedSize(
 ): readonly [number, number] {
   const factor = Math.min(1, maxSize / Math.max(width, height))
   return [Math.max(1, Math.round(width * factor)), Math.max(1, Math.round(height * factor))]
+}
+
+function xOf(lng: number): number {
+  return (lng / 180) * MERCATOR_EDGE
+}
+
+function yOf(lat: number): number {
+  return Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) * (MERCATOR_EDGE / Math.PI)
 }

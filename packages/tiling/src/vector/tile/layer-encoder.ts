@@ -15,6 +15,9 @@ const FEATURE_TAGS = 0x12
 const FEATURE_TYPE = 0x18
 const FEATURE_GEOMETRY = 0x22
 
+/** Where the id and the attribute entries of a feature are, as feature records have them. */
+type Attributed = Pick<FeatureReader, 'bytes' | 'hasId' | 'attributesStart' | 'attributesEnd'>
+
 /**
  * Encodes tiles of one layer (Vector Tile specification 2.1): attribute values are taken as encoded messages and occur
  * once per tile. Not re-entrant.
@@ -59,7 +62,7 @@ export class LayerEncoder {
    * Adds a feature with the id (unless `withId` is false) and attributes of a feature record and the commands
    * `geometry[start, end)`.
    */
-  add(feature: FeatureReader, withId: boolean, kind: Kind, geometry: Uint8Array, start: number, end: number): void {
+  add(feature: Attributed, withId: boolean, kind: Kind, geometry: Uint8Array, start: number, end: number): void {
     const { bytes } = feature
     let idSize = 0
     let at = feature.attributesStart

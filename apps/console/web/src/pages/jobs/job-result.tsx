@@ -101,7 +101,17 @@ function Tables({ project, tables }: { project: Project; tables: readonly Table[
               </td>
               <td class="dim">{table.geometry_type ?? '–'}</td>
               <td class="num">{formatNumber(table.rows)}</td>
-              <td class="num">{table.rows > 0 && <ArchiveLink project={project} table={table} />}</td>
+              <td class="num">
+                {table.rows > 0 && (
+                  <>
+                    <Link class="button small" href={`/p/${project.ref}/map?table=${table.schema}.${table.name}`}>
+                      <Icon name="map" size={14} />
+                      Map
+                    </Link>{' '}
+                    <ArchiveLink project={project} table={table} />
+                  </>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>

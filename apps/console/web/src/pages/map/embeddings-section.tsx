@@ -9,7 +9,8 @@ import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useResource, type Resource } from '../../lib/use-resource.ts'
 import { boxOf, lookAt } from '../../map/look-at.ts'
-import { showFocus, showFrom, showMatches, showTiles } from '../../map/tiles.ts'
+import { readImagery, showImagery, thumbnailOf } from '../../map/imagery.ts'
+import { FIRST_TILE_LAYER, showFocus, showFrom, showMatches, showShade, showTiles } from '../../map/tiles.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
 
 const COUNTS = [20, 100, 500, 2000, 20_000] as const
@@ -68,6 +69,10 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
   const [count, setCount] = useState<number>(500)
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
+  const [shade, setShade] = useState(0.55)
+  const imagery = useResource(entry.kind === 'geo' ? `imagery ${project.ref} ${table}` : null, (signal) =>
+    readImagery(project.ref, table, signal),
+  )
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
   const found = useResource(from && `search ${table} ${JSON.stringify(from)} ${count}`, (signal) =>
     search(project.ref, table, from ?? { id: '' }, count, signal),
@@ -94,6 +99,17 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
       if (map.style) showMatches(map, [], null, [0, 1])
     }
   }, [map, found.value])
+  useEffect(() => {
+    if (!map) return
+    showImagery(map, project.ref, table, imagery.value ?? null, FIRST_TILE_LAYER)
+    return () => {
+      if (map.style) showImagery(map, project.ref, table, null, FIRST_TILE_LAYER)
+    }
+  }, [map, imagery.value])
+  useEffect(() => {
+    // Without a picture there is nothing to be seen through the shades.
+    if (map) showShade(map, imagery.value ? shade : 0.78)
+  }, [map, imagery.value, shade])
   useEffect(() => {
     if (map) showFocus(map, queryId, focus)
   }, [map, queryId, focus])
@@ -122,6 +138,7 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
           The first {formatNumber(MAX_TILES)} of {formatNumber(rows)} are outlined; a click elsewhere asks by position.
         </Notice>
       )}
+      {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
       <QueryForm from={from} count={count} onFrom={onFrom} onCount={setCount} />
@@ -130,8 +147,28 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
       {others.length > 0 && (
         <>
           <SimilarityLegend low={low} high={high} least={Math.max(least, low)} onLeast={setLeast} />
+          {imagery.value && (
+            <div class="field shade">
+              <label for="shade">Shade over the image</label>
+              <input
+                id="shade"
+                class="range"
+                type="range"
+                min={0}
+                max={1}
+                step={0.05}
+                value={shade}
+                aria-valuetext={`${Math.round(shade * 100)} %`}
+                onInput={(event) => setShade(Number(event.currentTarget.value))}
+              />
+            </div>
+          )}
           <MatchList
             matches={others}
+            picture={(match) => {
+              const box = imagery.value ? boxOf(match.geom.coordinates.flat()) : null
+              return box && thumbnailOf(project.ref, table, box, 72)
+            }}
             low={low}
             high={high}
             focus={focus}

@@ -32,8 +32,8 @@ export function LayersSection(props: {
   return (
     <section aria-labelledby="layers-title">
       <h2 id="layers-title">
-        <Icon name="layers" />
-        Layers
+        <Icon name="archive" />
+        Archives
       </h2>
       {layers.problem && <ProblemNotice problem={layers.problem} onRetry={layers.reload} />}
       {problem && <ProblemNotice problem={problem} />}

@@ -16,6 +16,7 @@ import { useBackdrop } from '../../map/use-backdrop.ts'
 import { EmbeddingsSection } from './embeddings-section.tsx'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
+import { TablesSection } from './tables-section.tsx'
 
 /** Features of one place that are worth reading. */
 const MAX_CLICKED = 8
@@ -38,7 +39,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   useEffect(() => {
     if (map) addTileLayers(map, dark)
   }, [map, dark])
-  useBackdrop(map, project.ref, FIRST_TILE_LAYER, table !== null || layer !== null)
+  useBackdrop(map, project.ref, FIRST_TILE_LAYER, table !== null || layer !== null || query.has('table'))
   useEffect(() => {
     if (!map || layer === null) return
     const shown = visibleLayers(project.ref)
@@ -77,6 +78,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
             onTable={(next) => show(next, null)}
             onFrom={(like) => show(table, like)}
           />
+          <TablesSection project={project} map={map} beneath={FIRST_TILE_LAYER} wanted={query.get('table')} />
           <LayersSection project={project} map={map} layers={layers} />
         </div>
       </div>

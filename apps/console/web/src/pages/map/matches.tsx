@@ -44,16 +44,20 @@ export function MatchList(props: {
   low: number
   high: number
   focus: string | null
+  /** Address of what a match looks like; null where there is no picture. */
+  picture: (match: Match) => string | null
   onLook: (match: Match) => void
   onFrom: (id: string) => void
 }): JSX.Element {
-  const { matches, low, high, focus, onLook, onFrom } = props
+  const { matches, low, high, focus, picture, onLook, onFrom } = props
+  const hasPictures = matches[0] !== undefined && picture(matches[0]) !== null
   return (
     <>
-      <ol class="matches" aria-label="Nearest neighbours">
+      <ol class={hasPictures ? 'matches pictured' : 'matches'} aria-label="Nearest neighbours">
         {matches.slice(0, LISTED).map((match, i) => (
           <li key={match.id}>
             <button type="button" class="match" aria-current={match.id === focus} onClick={() => onLook(match)}>
+              {hasPictures && <img src={picture(match) ?? ''} alt="" width={36} height={36} loading="lazy" />}
               <span class="faint">{i + 1}</span>
               <span class="truncate">{match.id}</span>
               <span class="meter" aria-hidden="true">

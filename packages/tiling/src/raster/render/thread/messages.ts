@@ -18,6 +18,14 @@ export type RenderRequest =
       readonly format: PictureFormat
     }
   | {
+      readonly type: 'box'
+      /** West, south, east, north in degrees. */
+      readonly box: readonly [number, number, number, number]
+      readonly size: readonly [number, number]
+      readonly style: RenderStyle
+      readonly format: PictureFormat
+    }
+  | {
       readonly type: 'preview'
       readonly maxSize: number
       /** Exactly this size, whatever the proportions. */

@@ -4,7 +4,8 @@ import { encodePicture } from '../encode.ts'
 import { openRenderer } from '../renderer.ts'
 import type { RasterRenderer } from '../renderer.ts'
 import { describeRaster } from '../describe.ts'
-import { fittedSize, tileView, wholeView } from '../view.ts'
+import { boxView, fittedSize, tileView, wholeView } from '../view.ts'
+import type { View } from '../view.ts'
 import type { FromRenderThread, RenderRequest, ToRenderThread } from './messages.ts'
 import { HeadSource, SharedSource } from './shared-source.ts'
 
@@ -58,10 +59,13 @@ function open(key: string, bytes: number, job: number): Opened {
 
 async function work(renderer: RasterRenderer, request: RenderRequest): Promise<unknown> {
   if (request.type === 'describe') return describeRaster(renderer)
-  const view =
-    request.type === 'tile'
-      ? tileView(request.z, request.x, request.y, request.size, request.buffer)
-      : wholeView(renderer.raster, ...(request.size ?? fittedSize(renderer.raster, request.maxSize)))
+  const view = viewOf(renderer, request)
   const picture = await renderer.render(view, request.style)
   return picture && (await encodePicture(picture, request.format))
+}
+
+function viewOf(renderer: RasterRenderer, request: Exclude<RenderRequest, { type: 'describe' }>): View {
+  if (request.type === 'tile') return tileView(request.z, request.x, request.y, request.size, request.buffer)
+  if (request.type === 'box') return boxView(request.box, ...request.size)
+  return wholeView(renderer.raster, ...(request.size ?? fittedSize(renderer.raster, request.maxSize)))
 }

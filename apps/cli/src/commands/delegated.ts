@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+
+/** Groups of commands that belong to an app and are its own program. */
+const GROUPS = [
+  ['functions', 'functions', 'Make, deploy and watch the functions of a project.'],
+  ['models', 'worker', 'Embedding models: list, pin, fetch.'],
+  ['user', 'console', 'People who sign in to the console.'],
+  ['member', 'console', 'Who belongs to which organization.'],
+] as const
+
+/** `terrane functions|models|user|member …`, handed on to the app's program as they are. */
+export function delegatedCommands(program: Command): void {
+  for (const [group, app, description] of GROUPS) {
+    program
+      .command(`${group} [args...]`)
+      .description(description)
+      .helpOption(false)
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action((args: string[]) => run(app, [group, ...args]))
+  }
+}
+
+async function run(app: string, args: readonly string[]): Promise<void> {
+  const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' })
+  // Ctrl-C reaches the program itself; this one waits for it.
+  process.on('SIGINT', wait)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  process.off('SIGINT', wait)
+  process.exitCode = code ?? 1
+}
+
+function wait(): void {}

@@ -1,0 +1,137 @@
+import type { IssuedKey, KeyRecord, KeyRole } from '@terrane/control'
+import { Option, type Command } from 'commander'
+import { withControlPlane } from '../control-plane.ts'
+import { parseDuration } from '../durations.ts'
+import { note, printList, printOne, withJson, type Shown } from '../output.ts'
+
+const SCOPES = ['jobs', 'routes'] as const
+
+interface Options {
+  readonly org?: string
+  readonly project?: string
+  readonly role?: KeyRole
+  readonly scope?: (typeof SCOPES)[number][]
+  readonly label?: string
+  readonly expiresIn?: number
+  readonly overlap: number
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+/** `terrane key create|list|rotate|revoke`. */
+export function keyCommands(program: Command): void {
+  const key = program.command('key').description('Keys: shown once, kept as a hash.')
+  withJson(key.command('create').description('Make a key and print it; it is never shown again.'))
+    .option('--org <organization>', 'a key of this organization, by id or name')
+    .option('--project <project>', 'a key of this project, by id or reference')
+    .addOption(
+      new Option('--role <role>', 'services and operator are of an organization, the others of a project').choices([
+        'services',
+        'operator',
+        'anon',
+        'service_role',
+      ]),
+    )
+    .addOption(new Option('--scope <scope...>', 'what a services key is good for; everything without').choices(SCOPES))
+    .option('--label <text>', 'what it is for')
+    .option('--expires-in <duration>', 'e.g. 90d; never without', parseDuration)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ terrane key create --org "Harbour survey" --label ci
+  $ terrane key create --org "Harbour survey" --scope routes --label "web map"
+  $ terrane key create --project harbour --role service_role --expires-in 30d`,
+    )
+    .action(create)
+  withJson(key.command('list').description('List keys, without those that have ended.'))
+    .option('--org <organization>', 'of this organization')
+    .option('--project <project>', 'of this project')
+    .option('--all', 'those that have ended, too')
+    .action(list)
+  withJson(key.command('rotate <key>').description('Make a successor and print it; the key ends after an overlap.'))
+    .option('--overlap <duration>', 'how long both are accepted', parseDuration, parseDuration('1h'))
+    .addHelpText(
+      'after',
+      '\nA key is named by its id, or by a beginning that no other key has.\n\nExample:\n  $ terrane key rotate 0198… --overlap 7d',
+    )
+    .action(rotate)
+  withJson(key.command('revoke <key>').description('End a key now; every app refuses it within a minute.')).action(
+    revoke,
+  )
+}
+
+function create(options: Options, command: Command): Promise<void> {
+  const { org, project, role = project === undefined ? 'services' : 'service_role', scope, label, expiresIn } = options
+  const ofProject = role === 'anon' || role === 'service_role'
+  if (ofProject ? project === undefined : org === undefined)
+    command.error(`error: --role ${role} needs ${ofProject ? '--project' : '--org'}`)
+  if (scope && role !== 'services') command.error('error: --scope is for --role services')
+  return withControlPlane(async ({ organizations, projects, keys }) => {
+    const organization = org === undefined ? undefined : await organizations.find(org)
+    const owner = ofProject ? await projects.named(project!, organization?.id) : null
+    const issued = await keys.issue({
+      organizationId: owner?.organizationId ?? organization!.id,
+      ...(owner && { projectId: owner.id }),
+      role,
+      ...(scope && { scopes: scope }),
+      ...(label !== undefined && { label }),
+      ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn) }),
+    })
+    printIssued(issued, options.json)
+  })
+}
+
+function list({ org, project, all = false, json }: Options): Promise<void> {
+  return withControlPlane(async ({ organizations, projects, keys }) => {
+    const organization = org === undefined ? undefined : await organizations.find(org)
+    const owner = project === undefined ? undefined : await projects.named(project, organization?.id)
+    const found = await keys.list({
+      ...(organization && { organizationId: organization.id }),
+      ...(owner && { projectId: owner.id }),
+      ended: all,
+    })
+    const columns = ['id', 'prefix', 'role', 'scopes', 'project', 'label', 'expires_at', 'revoked_at', 'last_used_at']
+    printList(found.map(shown), columns, json)
+  })
+}
+
+function rotate(reference: string, { overlap, json }: Options): Promise<void> {
+  return withControlPlane(async ({ keys }) => {
+    const { id } = await keys.find(reference)
+    printIssued(await keys.rotate(id, overlap), json)
+    const { expiresAt } = await keys.find(id)
+    note(`The former key ${id} is accepted until ${expiresAt?.toISOString() ?? 'now'}.`)
+  })
+}
+
+function revoke(reference: string, { json }: Options): Promise<void> {
+  return withControlPlane(async ({ keys }) => {
+    const { id } = await keys.find(reference)
+    await keys.revoke(id)
+    printOne(shown(await keys.find(id)), id, json)
+  })
+}
+
+function printIssued({ key, record }: IssuedKey, json: boolean | undefined): void {
+  printOne({ key, ...shown(record) }, key, json)
+  note(`Keep it: only its hash is stored. Its id is ${record.id}.`)
+}
+
+function shown(record: KeyRecord): Shown {
+  return {
+    id: record.id,
+    prefix: record.prefix,
+    organization_id: record.organizationId,
+    project: record.projectRef,
+    project_id: record.projectId,
+    role: record.role,
+    scopes: record.scopes,
+    label: record.label,
+    registered_by: record.registeredBy,
+    created_at: record.createdAt.toISOString(),
+    expires_at: record.expiresAt?.toISOString() ?? null,
+    revoked_at: record.revokedAt?.toISOString() ?? null,
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
+  }
+}

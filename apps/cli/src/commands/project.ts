@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { readCredentials, type Credentials, type Project } from '@terrane/control'
+import { TerraneError } from '@terrane/core'
+import type { Command } from 'commander'
+import { withControlPlane, type ControlPlane } from '../control-plane.ts'
+import { parseDuration } from '../durations.ts'
+import { note, printList, printOne, withJson, type Shown } from '../output.ts'
+
+const CREDENTIALS = `
+Credentials are a JSON object from a file or from standard input (-), never an argument:
+  databaseUrl      where jobs write                 originUrl        its rest, storage and functions
+  storageUrl       its storage API                  apiUrl           the origin as functions reach it
+  anonKey, serviceRoleKey    its own keys           servicesKey      what its functions send to shared services
+  jwtSecret, jwksUrl         verify its tokens`
+
+const EXAMPLES = `
+Examples:
+  $ terrane project create harbour --org "Harbour survey" --credentials harbour.json
+  $ echo '{"databaseUrl": "postgres://…"}' | terrane project create harbour --org 0198… --credentials -`
+
+interface Options {
+  readonly org?: string
+  readonly name?: string
+  readonly credentials?: string
+  readonly overlap: number
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** `terrane project create|list|set|delete`. */
+export function projectCommands(program: Command): void {
+  const project = program.command('project').description('Projects: registered once, known to every app.')
+  withJson(project.command('create <ref>').description('Register a project; prints its id.'))
+    .requiredOption('--org <organization>', 'id or name of its organization')
+    .option('--name <name>', 'its name for people')
+    .option('--credentials <file>', 'how it is reached, as JSON; - is standard input')
+    .addHelpText('after', CREDENTIALS + EXAMPLES)
+    .action(create)
+  withJson(project.command('list').description('List projects.'))
+    .option('--org <organization>', 'of this organization only')
+    .action(list)
+  withJson(project.command('set <project>').description('Change the name of a project or how it is reached.'))
+    .option('--org <organization>', 'its organization, where several have such a project')
+    .option('--name <name>', 'its name for people')
+    .option('--credentials <file>', 'all of its credentials anew, as JSON; - is standard input')
+    .option('--overlap <duration>', 'how long its former keys are still accepted', parseDuration, parseDuration('1h'))
+    .addHelpText('after', CREDENTIALS)
+    .action(set)
+  project
+    .command('delete <project>')
+    .description('Take a project away with its keys, functions and job records. Objects in storage stay.')
+    .option('--org <organization>', 'its organization, where several have such a project')
+    .option('--yes', 'do it')
+    .action(remove)
+}
+
+async function create(ref: string, { org = '', name, credentials, json }: Options): Promise<void> {
+  const given = credentials === undefined ? undefined : await credentialsFrom(credentials)
+  await withControlPlane(async ({ organizations, projects }) => {
+    const { id: organizationId } = await organizations.find(org)
+    const made = await projects.create({
+      organizationId,
+      ref,
+      ...(name !== undefined && { name }),
+      ...(given && { credentials: given }),
+    })
+    printOne(shown(made), made.id, json)
+    if (made.hostLabel !== made.ref) note(`A shared functions host answers for it at ${made.hostLabel}.{domain}.`)
+  })
+}
+
+function list({ org, json }: Options): Promise<void> {
+  return withControlPlane(async ({ organizations, projects }) => {
+    const rows = await projects.list(org === undefined ? undefined : (await organizations.find(org)).id)
+    printList(rows.map(shown), ['id', 'ref', 'organization', 'name', 'host_label'], json)
+  })
+}
+
+async function set(project: string, { org, name, credentials, overlap, json }: Options): Promise<void> {
+  const given = credentials === undefined ? undefined : await credentialsFrom(credentials)
+  await withControlPlane(async (control) => {
+    const { id } = await named(control, project, org)
+    const change = { ...(name !== undefined && { name }), ...(given && { credentials: given }) }
+    await control.projects.set(id, change, overlap)
+    printOne(shown(await control.projects.get(id)), id, json)
+  })
+}
+
+function remove(project: string, { org, yes }: Options): Promise<void> {
+  return withControlPlane(async (control) => {
+    const { id, ref, organizationName } = await named(control, project, org)
+    if (!yes) {
+      throw new TerraneError('NOT_CONFIRMED', 'invalid', `Project '${ref}' of ${organizationName} would be deleted`, {
+        hint: 'Add --yes to do it; it cannot be undone.',
+      })
+    }
+    await control.projects.delete(id)
+  })
+}
+
+async function named(control: ControlPlane, project: string, org: string | undefined): Promise<Project> {
+  return control.projects.named(project, org === undefined ? undefined : (await control.organizations.find(org)).id)
+}
+
+async function credentialsFrom(file: string): Promise<Credentials> {
+  const given = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+  try {
+    return readCredentials(JSON.parse(given))
+  } catch (cause) {
+    if (cause instanceof TerraneError) throw cause
+    // What the parser says repeats the text, and that holds secrets.
+    throw new TerraneError('CREDENTIALS_INVALID', 'invalid', 'The credentials are not JSON')
+  }
+}
+
+function shown(project: Project): Shown {
+  const { id, ref, organizationId, organizationName, name, hostLabel, folder, createdAt } = project
+  return {
+    id,
+    ref,
+    organization: organizationName,
+    organization_id: organizationId,
+    name,
+    host_label: hostLabel,
+    folder,
+    created_at: createdAt.toISOString(),
+  }
+}

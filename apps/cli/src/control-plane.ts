@@ -1,0 +1,45 @@
+import { Keys, Organizations, Projects, mergeCredentials } from '@terrane/control'
+import { TerraneError } from '@terrane/core'
+import { migrate, openDatabase } from '@terrane/database'
+import { createSealer, parseSecretsKey, type Sealer } from '@terrane/service'
+
+/** The control plane of the environment. */
+export interface ControlPlane {
+  readonly organizations: Organizations
+  readonly projects: Projects
+  readonly keys: Keys
+}
+
+/**
+ * Opens the control plane for the time of a command.
+ *
+ * @throws CONTROL_PLANE_MISSING, SECRETS_KEY_INVALID, DATABASE_UNAVAILABLE
+ */
+export async function withControlPlane<T>(work: (control: ControlPlane) => Promise<T>): Promise<T> {
+  // oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
+  const { DATABASE_URL: url, TERRANE_SECRETS_KEY: secretsKey } = process.env
+  if (!url) {
+    throw new TerraneError('CONTROL_PLANE_MISSING', 'invalid', 'DATABASE_URL is not set', {
+      hint: 'Set it to the PostgreSQL of the control plane.',
+    })
+  }
+  const sealer = secretsKey ? sealerOf(secretsKey) : null
+  await using database = await openDatabase({ url, max: 2, applicationName: 'terrane cli' })
+  await migrate(database, ['control'])
+  if (sealer) await mergeCredentials(database, sealer, warn)
+  return await work({
+    organizations: new Organizations(database),
+    projects: new Projects(database, sealer),
+    keys: new Keys(database, sealer),
+  })
+}
+
+function sealerOf(text: string): Sealer {
+  const key = parseSecretsKey(text)
+  if (key) return createSealer(key)
+  throw new TerraneError('SECRETS_KEY_INVALID', 'invalid', 'TERRANE_SECRETS_KEY is not 32 bytes as hex or base64')
+}
+
+function warn(error: unknown): void {
+  process.stderr.write(`terrane: ${error instanceof Error ? error.message : String(error)}\n`)
+}

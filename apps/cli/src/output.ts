@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+
+/** What is shown of a record, by column. */
+export type Shown = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+
+/** Adds `--json` to a command. */
+export function withJson(command: Command): Command {
+  return command.option('--json', 'print JSON')
+}
+
+/** Prints records as a table with a head, or as a JSON array. */
+export function printList(rows: readonly Shown[], columns: readonly string[], json: boolean | undefined): void {
+  if (json) return print(JSON.stringify(rows, null, 2))
+  const table = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
+  const widths = columns.map((_, i) => Math.max(...table.map((line) => (line[i] ?? '').length)))
+  for (const line of table)
+    print(
+      line
+        .map((text, i) => text.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+/** Prints one record: as JSON, or the one line that a script wants. */
+export function printOne(record: Shown, line: string, json: boolean | undefined): void {
+  print(json ? JSON.stringify(record, null, 2) : line)
+}
+
+/** Says something to the person, beside what a script reads. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function cell(value: Shown[string] | undefined): string {
+  if (value === null || value === undefined || value === '') return '-'
+  return Array.isArray(value) ? value.join(',') : String(value)
+}

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hashKey } from '@terrane/auth'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { run } from '../src/run.ts'
+
+const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+let db: TestDatabase
+let folder: string
+let file: string
+beforeAll(async () => {
+  db = await openTestDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
+  file = join(folder, 'credentials.json')
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+/** Runs a command here, or as the program that it is. */
+async function terrane(
+  args: string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+) {
+  vi.stubEnv('DATABASE_URL', env['DATABASE_URL'] ?? db.url)
+  vi.stubEnv('TERRANE_SECRETS_KEY', 'ef'.repeat(32))
+  const [out, err] = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')]
+  const said = [out, err].map((spy) => {
+    const lines: string[] = []
+    spy.mockImplementation((text) => lines.push(String(text)) > 0)
+    return lines
+  })
+  if (input !== '') await writeFile(file, input)
+  try {
+    const code = await run(args)
+    return { code, stdout: said[0]!.join(''), stderr: said[1]!.join('') }
+  } finally {
+    for (const spy of [out, err]) spy.mockRestore()
+    vi.unstubAllEnvs()
+  }
+}
+function program(args: string[], input = '') {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = { DATABASE_URL: db.url, TERRANE_SECRETS_KEY: 'ef'.repeat(32) }
+    const child = execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+    child.stdin?.end(input)
+  })
+}
+const json = (text: string) => JSON.parse(text) as Record<string, string>
+
+describe(`terrane (${testLane()})`, () => {
+  test('registers an organization and a project for every app, its credentials sealed', async () => {
+    const { stdout: organization } = await terrane(['org', 'create', 'Harbour'])
+    expect(organization.trim()).toMatch(/^[0-9a-f-]{36}$/)
+    const credentials = JSON.stringify({
+      databaseUrl: 'postgres://u:hunter2@db/x',
+      serviceRoleKey: 'service-of-harbour',
+    })
+    const made = await program(
+      ['project', 'create', 'harbour', '--org', 'Harbour', '--credentials', '-', '--json'],
+      credentials,
+    )
+    expect([made.code, made.stderr]).toEqual([0, ''])
+    expect(json(made.stdout)).toMatchObject({ ref: 'harbour', organization: 'Harbour', host_label: 'harbour' })
+    const { rows } = await db.database.query<{ text: string }>(
+      `select (select string_agg(p::text, '') from terrane.projects p) || (select string_agg(k::text, '') from terrane.keys k) as text`,
+    )
+    expect(rows[0]?.text).not.toMatch(/hunter2|service-of-harbour/)
+    expect(rows[0]?.text).toContain(hashKey('service-of-harbour'))
+    const again = await terrane(['project', 'create', 'harbour', '--org', 'Harbour'])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already') as string })
+    expect((await terrane(['project', 'list'])).stdout).toMatch(/^id +ref +organization .*\n.* harbour +Harbour/)
+  })
+
+  test('makes a key and shows it once, rotates it with an overlap, and revokes it', async () => {
+    const made = await terrane(['key', 'create', '--org', 'Harbour', '--scope', 'jobs', '--label', 'ci'])
+    const key = made.stdout.trim()
+    expect(key).toMatch(/^trn_services_[\w-]{43}$/)
+    const id = /id is ([0-9a-f-]{36})/.exec(made.stderr)?.[1] ?? ''
+    const rotated = await terrane(['key', 'rotate', key.slice(0, 20), '--overlap', '30m', '--json'])
+    expect(json(rotated.stdout)).toMatchObject({ role: 'services', scopes: ['jobs'], label: 'ci', expires_at: null })
+    const listed = await terrane(['key', 'list', '--org', 'Harbour', '--json'])
+    const former = (JSON.parse(listed.stdout) as Record<string, string>[]).find((entry) => entry['id'] === id)
+    const left = Date.parse(former?.['expires_at'] ?? '') - Date.now()
+    expect([left > 25 * 60_000, left <= 30 * 60_000]).toEqual([true, true])
+    expect(await terrane(['key', 'revoke', id])).toMatchObject({ code: 0 })
+    expect(await terrane(['key', 'rotate', id])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('key create') as string,
+    })
+    expect(listed.stdout + rotated.stderr).not.toContain(key)
+  })
+
+  test('takes a project away only when that is said twice', async () => {
+    expect(await terrane(['project', 'delete', 'harbour'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--yes') as string,
+    })
+    expect(await terrane(['project', 'delete', 'harbour', '--yes'])).toMatchObject({ code: 0 })
+    expect((await terrane(['project', 'delete', 'harbour', '--yes'])).stderr).toContain("no project 'harbour'")
+  })
+
+  test('says how it is called, with exit code 2, and repeats no secret', async () => {
+    for (const args of [
+      ['nonsense'],
+      ['key', 'create'],
+      ['key', 'rotate', 'x', '--overlap', 'soon'],
+      ['project', 'create', 'a'],
+      [],
+    ]) {
+      const { code, stdout, stderr } = await terrane(args)
+      expect([args, code, stdout]).toEqual([args, 2, ''])
+      expect(stderr).toMatch(/--help|Usage/)
+    }
+    expect(await terrane(['key', 'list'], { env: { DATABASE_URL: '' } })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('DATABASE_URL') as string,
+    })
+    const secret = JSON.stringify({ databaseUrl: 'mysql://u:hunter2@db/x', more: 'hunter2' })
+    for (const input of [secret, 'hunter2', '{"databaseUrl": "hunter2']) {
+      const refused = await terrane(['project', 'create', 'b', '--org', 'Harbour', '--credentials', file], { input })
+      expect(refused.code).toBe(1)
+      expect(refused.stdout + refused.stderr).not.toContain('hunter2')
+    }
+    const { code, stdout } = await terrane(['key', 'create', '--help'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Examples:')])
+  })
+
+  test('hands the commands of apps to them as they are', async () => {
+    expect((await program(['functions', '--help'])).stdout).toContain('terrane functions <command>')
+    expect(await program(['models', 'nonsense'])).toMatchObject({ code: 2 })
+  })
+})

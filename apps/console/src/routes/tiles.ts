@@ -1,0 +1,48 @@
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { notOfferedHere } from '../errors.ts'
+import { projectOf } from '../sessions/guard.ts'
+import { ask, pass, pathOf } from '../upstream/ask.ts'
+
+const Params = Type.Object({ ref: Type.String(), '*': Type.String({ maxLength: 300 }) })
+/** Paths of the origin that maps read. */
+const RASTER =
+  /^(info|tiles\/WebMercatorQuad\/\d+\/\d+\/\d+\.(webp|png)|preview\/\d+x\d+\.webp|bbox\/[-\d.,]+\/\d+x\d+\.webp)$/
+const VECTOR = /^(catalog|[^/]+|[^/]+\/\d+\/\d+\/\d+)$/
+
+/** Pictures of rasters and tiles of tables, as the service role: members see all of the project. */
+export function tileRoutes(app: Http): void {
+  for (const [kind, allowed] of [
+    ['raster', RASTER],
+    ['vector', VECTOR],
+  ] as const) {
+    app.get(
+      `/api/projects/:ref/${kind}/v1/*`,
+      { schema: { params: Params }, config: { quiet: true } },
+      (request, reply) => relay(request, reply, kind, allowed),
+    )
+  }
+}
+
+async function relay(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kind: 'raster' | 'vector',
+  allowed: RegExp,
+): Promise<FastifyReply> {
+  const rest = (request.params as { '*': string })['*']
+  if (!allowed.test(rest)) throw notOfferedHere({ what: rest })
+  const response = await ask(request, reply, projectOf(request).connection.data(), {
+    method: 'GET',
+    path: `/${kind}/v1${pathOf(...rest.split('/'))}`,
+    query: new URLSearchParams(request.url.split('?')[1]),
+  })
+  // Maps ask for all tiles of a box: one that shows nothing is no error there.
+  if (response.status === 404) {
+    const problem = (await response.json()) as { code?: string }
+    return problem.code === 'TILE_OUTSIDE' ? reply.code(204).send() : reply.code(404).send(problem)
+  }
+  reply.header('cache-control', 'private, no-cache')
+  return pass(reply, response)
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { json, openConsole, openService, type Browser, type FakeService, type TestConsole } from './harness.ts'
+
+let console_: TestConsole
+let project: FakeService
+let browser: Browser
+beforeAll(async () => {
+  project = await openService()
+  console_ = await openConsole({ TERRANE_PROJECT_URL: project.url })
+  browser = await console_.signIn()
+})
+afterAll(async () => {
+  await console_[Symbol.asyncDispose]()
+  await project[Symbol.asyncDispose]()
+})
+
+test('pictures and tiles are asked of the project with its own key, which stays here', async () => {
+  const path = '/api/projects/demo/raster/v1/tiles/WebMercatorQuad/3/2/1.webp?url=embeddings%3A%2F%2Fscene'
+  const answer = await browser.ask('GET', path)
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
+  const asked = project.asked.at(-1)
+  expect(asked?.url).toBe('/raster/v1/tiles/WebMercatorQuad/3/2/1.webp?url=embeddings%3A%2F%2Fscene')
+  expect(asked?.headers['apikey']).toBe('service-role-key-of-the-tests')
+  await browser.ask('GET', '/api/projects/demo/vector/v1/public.places/3/2/1')
+  expect(project.asked.at(-1)?.url).toBe('/vector/v1/public.places/3/2/1')
+})
+
+test('a tile that shows nothing is empty, any other refusal is passed on, other paths are not asked', async () => {
+  const path = '/api/projects/demo/raster/v1/tiles/WebMercatorQuad/3/2/1.webp?url=embeddings%3A%2F%2Fscene'
+  project.answer = (_, response) => json(response, 404, { code: 'TILE_OUTSIDE' })
+  expect((await browser.ask('GET', path)).status).toBe(204)
+  project.answer = (_, response) => json(response, 404, { code: 'SOURCE_NOT_FOUND' })
+  expect((await browser.ask('GET', path)).status).toBe(404)
+  const before = project.asked.length
+  for (const rest of ['raster/v1/../rest/v1/secrets', 'raster/v1/preview', 'vector/v1/a/b', 'raster/v1/%2e%2e/info']) {
+    expect((await browser.ask('GET', `/api/projects/demo/${rest}`)).status).toBe(404)
+  }
+  expect(project.asked.length).toBe(before)
+})

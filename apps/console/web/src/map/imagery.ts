@@ -1,0 +1,49 @@
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { projectPath, request } from '../lib/api.ts'
+import type { Box } from './graticule.ts'
+
+/** What is known of the raster that an embeddings table was made of. */
+export interface Imagery {
+  readonly geographic_bounds: Box
+  readonly minzoom: number
+  readonly maxzoom: number
+}
+
+const SOURCE = 'imagery'
+
+/** The picture of a table's source; refused by the origin where the source is not there any more. */
+export function readImagery(ref: string, table: string, signal?: AbortSignal): Promise<Imagery> {
+  return request('GET', rasterPath(ref, 'info', table), undefined, signal)
+}
+
+/** Address of a small picture of a part of a table's source. */
+export function thumbnailOf(ref: string, table: string, box: Box, side: number): string {
+  return rasterPath(ref, `bbox/${box.map((degrees) => degrees.toFixed(7)).join(',')}/${side}x${side}.webp`, table)
+}
+
+/** Draws the source of a table beneath a layer, or takes it away. */
+export function showImagery(
+  map: MapLibreMap,
+  ref: string,
+  table: string,
+  imagery: Imagery | null,
+  beneath: string,
+): void {
+  if (map.getLayer(SOURCE)) map.removeLayer(SOURCE)
+  if (map.getSource(SOURCE)) map.removeSource(SOURCE)
+  if (imagery === null) return
+  const [west, south, east, north] = imagery.geographic_bounds
+  map.addSource(SOURCE, {
+    type: 'raster',
+    tiles: [`${location.origin}${rasterPath(ref, 'tiles/WebMercatorQuad/{z}/{x}/{y}.webp', table)}`],
+    tileSize: 256,
+    minzoom: Math.max(0, imagery.minzoom - 2),
+    maxzoom: imagery.maxzoom,
+    bounds: west <= east ? [west, south, east, north] : [-180, south, 180, north],
+  })
+  map.addLayer({ id: SOURCE, type: 'raster', source: SOURCE, paint: { 'raster-fade-duration': 120 } }, beneath)
+}
+
+function rasterPath(ref: string, rest: string, table: string): string {
+  return projectPath(ref, `/raster/v1/${rest}?url=${encodeURIComponent(`embeddings://${table}`)}`)
+}

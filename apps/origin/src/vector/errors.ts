@@ -1,0 +1,13 @@
+import { RestError } from '../rest/errors.ts'
+
+/** Errors of `/vector/v1`, in the shape of those of `/rest/v1`, whose filters it takes. */
+export const noSuchLayer = (schema: string, table: string) =>
+  new RestError(404, '42P01', `There is no table or view ${schema}.${table} with a geometry that you may read`, {
+    hint: 'GET /vector/v1/catalog lists those that you may.',
+  })
+
+export const noSuchProperty = (name: string, columns: readonly string[]) =>
+  new RestError(400, '42703', `There is no property ${name}`, { hint: `Name some of ${columns.join(', ')}.` })
+
+export const badTile = (detail: string) =>
+  new RestError(400, 'PGRST100', 'The tile cannot be read', { details: detail })

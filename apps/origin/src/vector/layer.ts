@@ -1,0 +1,127 @@
+import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
+import { noSuchLayer, noSuchProperty } from './errors.ts'
+
+/** What tiles show of a table or view, as far as the caller may see it. */
+export interface Layer {
+  readonly schema: string
+  readonly table: string
+  /** `"schema"."table"`. */
+  readonly source: string
+  /** SQL of the geometry column. */
+  readonly geometry: string
+  /** 0 where the column does not say. */
+  readonly srid: number
+  readonly geometryType: string
+  /** The primary key, when it is one whole number. */
+  readonly id: string | null
+  readonly properties: readonly Property[]
+  /** The server's estimate; null when it has none. */
+  readonly rows: number | null
+  readonly comment: string | null
+}
+
+export interface Property {
+  readonly name: string
+  readonly type: 'int8' | 'float8' | 'bool' | 'text'
+}
+
+interface Found {
+  readonly name: string
+  readonly type: string
+  readonly is_key: boolean
+  readonly srid: number | null
+  readonly geometry_type: string | null
+  readonly rows: number
+  readonly comment: string | null
+}
+
+const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8'])
+const FLOATS: ReadonlySet<string> = new Set(['float4', 'float8', 'numeric'])
+/** Types that no map can use. */
+const NEVER_SHOWN: ReadonlySet<string> = new Set(
+  'bytea geometry geography raster vector halfvec sparsevec tsvector'.split(' '),
+)
+const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
+
+/** Tables and views of a schema, and their columns that the caller may read; to be run under the caller's role. */
+const COLUMNS = `
+  select a.attname as name, t.typname as type, coalesce(a.attnum = any (k.conkey) and array_length(k.conkey, 1) = 1, false) as is_key,
+    case when t.typname in ('geometry', 'geography') then postgis_typmod_srid(a.atttypmod) end as srid,
+    case when t.typname in ('geometry', 'geography') then postgis_typmod_type(a.atttypmod) end as geometry_type,
+    c.reltuples as rows, obj_description(c.oid, 'pg_class') as comment
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  join pg_type t on t.oid = a.atttypid
+  left join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
+  where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select')
+  order by a.attnum`
+
+/**
+ * Looks a layer up as the caller.
+ *
+ * @param wanted properties in the order in which they are named; null for all that tiles can hold but the key
+ * @throws 42P01 for what is not there or not the caller's, 42703
+ */
+export async function findLayer(
+  session: Queryable,
+  schema: string,
+  table: string,
+  wanted: readonly string[] | null,
+): Promise<Layer> {
+  const { rows: columns } = await session.query<Found>(COLUMNS, [schema, table])
+  const spatial = columns.filter((column) => column.geometry_type !== null)
+  const geometry =
+    USUAL_NAMES.map((name) => spatial.find((column) => column.name === name)).find((column) => column) ?? spatial[0]
+  if (!geometry) throw noSuchLayer(schema, table)
+  const key = columns.find((column) => column.is_key && INTEGERS.has(column.type)) ?? null
+  const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
+  const properties =
+    wanted === null
+      ? shown.filter((column) => column !== key)
+      : wanted.map((name) => {
+          const found = shown.find((column) => column.name === name)
+          if (!found)
+            throw noSuchProperty(
+              name,
+              shown.map((column) => column.name),
+            )
+          return found
+        })
+  const column = `source.${quoteIdentifier(geometry.name)}`
+  return {
+    schema,
+    table,
+    source: qualified(schema, table),
+    geometry: geometry.type === 'geography' ? `${column}::geometry` : column,
+    srid: geometry.srid ?? 0,
+    geometryType: geometry.geometry_type ?? 'Geometry',
+    id: key && key.name,
+    properties: properties.map(({ name, type }) => ({ name, type: typeOf(type) })),
+    rows: geometry.rows > 0 ? geometry.rows : null,
+    comment: geometry.comment,
+  }
+}
+
+/** Names of the layers of some schemas that the caller may read, with their kind of geometry. */
+export async function listLayers(
+  session: Queryable,
+  schemas: readonly string[],
+): Promise<{ schema: string; name: string; geometry_type: string; rows: number | null }[]> {
+  const { rows } = await session.query<{ schema: string; name: string; geometry_type: string; rows: number | null }>(
+    `select distinct on (n.nspname, c.relname) n.nspname as schema, c.relname as name,
+       postgis_typmod_type(a.atttypmod) as geometry_type, nullif(greatest(c.reltuples, 0), 0)::float8 as rows
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     join pg_type t on t.oid = a.atttypid and t.typname in ('geometry', 'geography')
+     where n.nspname = any($1) and c.relkind in ('r', 'p', 'v', 'm', 'f')
+       and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select')
+     order by n.nspname, c.relname, a.attnum`,
+    [schemas],
+  )
+  return rows
+}
+
+function typeOf(type: string): Property['type'] {
+  return INTEGERS.has(type) ? 'int8' : FLOATS.has(type) ? 'float8' : type === 'bool' ? 'bool' : 'text'
+}

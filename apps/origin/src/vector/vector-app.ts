@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import type { Principal } from '@terrane/auth'
+import { quoteIdentifier, type Session } from '@terrane/database'
+import type { Http } from '@terrane/service'
+import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { whileThere } from '../while-there.ts'
+import { Parameters } from '../rest/build-sql.ts'
+import { RestError, toRestError } from '../rest/errors.ts'
+import { runAs } from '../rest/execute.ts'
+import { parseQuery } from '../rest/parse-query.ts'
+import type { RestDeps } from '../rest/routes.ts'
+import { badTile } from './errors.ts'
+import { findLayer, listLayers, type Layer } from './layer.ts'
+import { rowsSql, tileSql, type TileQuery } from './tile-sql.ts'
+
+type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'>
+
+/** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
+const MAX_ZOOM = 18
+const MAX_FEATURES = 50_000
+/** As Martin has it. */
+const BUFFER = 64
+/** As pg_tileserv has it: whoever looks at a map has moved on by then. */
+const TIMEOUT_MS = 10_000
+/** Bounds of larger tables are the server's estimate, or the world's. */
+const COUNTED_ROWS = 100_000
+
+/**
+ * `/vector/v1`: tiles of any table or view with a geometry, while somebody looks, under the caller's role: `catalog`,
+ * `{schema.table}` (TileJSON) and `{schema.table}/{z}/{x}/{y}`, with the filters of `/rest/v1` and `properties`, `limit`,
+ * `buffer`.
+ */
+export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
+  await app.register(
+    async (scope) => {
+      scope.setErrorHandler((thrown, request, reply) => {
+        const error = toRestError(thrown, request.restCaller?.role === 'anon')
+        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
+        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
+      })
+      scope.addHook('onRequest', async (request) => {
+        request.restCaller = await deps.authenticate(request)
+        if (request.raw.url?.includes('%00')) throw badTile('a zero byte is part of no name and no value')
+      })
+      const config = { quiet: true }
+      scope.get('/catalog', { config }, (request) =>
+        asCaller(deps, request, deps.schemas[0] as string, async (session) => {
+          const layers = await listLayers(session, deps.schemas)
+          return { tiles: Object.fromEntries(layers.map(({ schema, name, ...about }) => [`${schema}.${name}`, about])) }
+        }),
+      )
+      scope.get('/:source', { config }, (request) => tileJson(deps, request))
+      scope.get(
+        '/:source/:z/:x/:file',
+        { config },
+        whileThere((request, reply, signal) => sendTile(deps, request, reply, signal)),
+      )
+    },
+    { prefix: '/vector/v1' },
+  )
+}
+
+async function sendTile(
+  deps: VectorDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signal: AbortSignal,
+): Promise<FastifyReply> {
+  const { schema, table } = sourceOf(deps, request)
+  const { properties, query } = queryOf(request)
+  const { database } = deps
+  const tile = await asCaller({ ...deps, database: database.withSignal(signal) }, request, schema, async (session) => {
+    const layer = await findLayer(session, schema, table, properties)
+    const parameters = new Parameters()
+    if (database.capabilities.engine === 'pglite') return encodeRows(session, layer, query, parameters)
+    const { rows } = await session.query<{ tile: Buffer }>(tileSql(layer, query, parameters), parameters.values)
+    return rows[0]?.tile ?? null
+  })
+  reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
+  if (tile === null || tile.length === 0) return reply.code(204).send()
+  const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
+  reply.header('etag', etag)
+  if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+    return reply.code(304).send()
+  }
+  return reply.type('application/vnd.mapbox-vector-tile').send(Buffer.from(tile))
+}
+
+/** Where the database has no ST_AsMVT. */
+async function encodeRows(
+  session: Session,
+  layer: Layer,
+  query: TileQuery,
+  parameters: Parameters,
+): Promise<Uint8Array | null> {
+  const { rows } = await session.query<Record<string, unknown>>(rowsSql(layer, query, parameters), parameters.values)
+  const attributes = layer.properties.map(({ name }) => name)
+  const features = rows
+    .filter((row) => row['mvt geom'] !== null)
+    .map((row) => ({
+      geometry: row['mvt geom'] as Uint8Array,
+      id: row['mvt id'] === null ? null : Number(row['mvt id']),
+      values: layer.properties.map(({ name, type }) => valueOf(row[name], type)),
+    }))
+  return encodeTileOfRows(features, { ...query, layer: layer.table, attributes })
+}
+
+function valueOf(value: unknown, type: string): AttributeValue {
+  if (value === null || value === undefined) return null
+  return type === 'int8' || type === 'float8' ? Number(value) : (value as AttributeValue)
+}
+
+async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Record<string, unknown>> {
+  const { schema, table } = sourceOf(deps, request)
+  const { properties } = queryOf(request)
+  // Not the caller's to read; it is told of layers that are.
+  const { rows } = await deps.database.query<{ attribution: string }>(
+    'select attribution from terrane.imports where table_schema = $1 and table_name = $2',
+    [schema, table],
+  )
+  const attribution = rows[0]?.attribution
+  return asCaller(deps, request, schema, async (session) => {
+    const layer = await findLayer(session, schema, table, properties)
+    const bounds = await boundsOf(session, layer)
+    const [path = '', query] = request.url.split('?')
+    return {
+      tilejson: '3.0.0',
+      name: `${schema}.${table}`,
+      ...(layer.comment !== null && { description: layer.comment }),
+      ...(attribution && { attribution }),
+      scheme: 'xyz',
+      tiles: [`${request.protocol}://${request.host}${path}/{z}/{x}/{y}${query === undefined ? '' : `?${query}`}`],
+      minzoom: 0,
+      maxzoom: MAX_ZOOM,
+      bounds,
+      vector_layers: [
+        {
+          id: table,
+          description: layer.comment ?? '',
+          minzoom: 0,
+          maxzoom: MAX_ZOOM,
+          geometry_type: layer.geometryType,
+          fields: Object.fromEntries(
+            layer.properties.map(({ name, type }) => [
+              name,
+              { text: 'String', bool: 'Boolean' }[type as string] ?? 'Number',
+            ]),
+          ),
+        },
+      ],
+    }
+  })
+}
+
+/** West, south, east, north of what the caller may see; the world for a large table without an estimate. */
+async function boundsOf(session: Session, layer: Layer): Promise<readonly number[]> {
+  const world = [-180, -85.0511, 180, 85.0511]
+  if (layer.rows !== null && layer.rows > COUNTED_ROWS) return world
+  const in4326 = layer.srid === 4326 ? 'box' : 'st_transform(box, 4326)'
+  const extent = `select st_setsrid(st_extent(g), max(st_srid(g))) as box from (select ${layer.geometry} as g from ${layer.source} as source limit ${COUNTED_ROWS}) rows`
+  const { rows } = await session.query<Record<'w' | 's' | 'e' | 'n', number | null>>(
+    `select st_xmin(b) as w, st_ymin(b) as s, st_xmax(b) as e, st_ymax(b) as n from (select ${in4326} as b from (${extent}) boxes) shown`,
+  )
+  const { w = null, s = null, e = null, n = null } = rows[0] ?? {}
+  return w === null || s === null || e === null || n === null ? world : [w, s, e, n]
+}
+
+/** Work in a transaction of its own that reads, under the caller's role. */
+async function asCaller<T>(
+  deps: VectorDeps,
+  request: FastifyRequest,
+  schema: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const principal = request.restCaller as Principal
+  return runAs(deps.database, { principal, schema, readOnly: true, rollback: false, timeoutMs: TIMEOUT_MS }, work)
+}
+
+/** `schema.table`, or a table of the first schema. */
+function sourceOf(deps: VectorDeps, request: FastifyRequest): { schema: string; table: string } {
+  const { source } = request.params as { source: string }
+  const dot = source.indexOf('.')
+  const named = dot > 0 && deps.schemas.includes(source.slice(0, dot))
+  if (named) return { schema: source.slice(0, dot), table: source.slice(dot + 1) }
+  if (dot > 0) {
+    throw new RestError(406, 'PGRST106', `Invalid schema: ${source.slice(0, dot)}`, {
+      hint: `Only the following schemas are exposed: ${deps.schemas.join(', ')}`,
+    })
+  }
+  return { schema: deps.schemas[0] as string, table: source }
+}
+
+function queryOf(request: FastifyRequest): { properties: readonly string[] | null; query: TileQuery } {
+  const parameters = new URLSearchParams(request.url.split('?')[1] ?? '')
+  const listed = parameters.get('properties')
+  const properties = listed === null ? null : listed.split(',').filter((name) => name !== '')
+  const limit = wholeOf(parameters.get('limit'), 'limit', 1, MAX_FEATURES) ?? MAX_FEATURES
+  const buffer = wholeOf(parameters.get('buffer'), 'buffer', 0, 1024) ?? BUFFER
+  for (const name of ['properties', 'limit', 'buffer', 'apikey']) parameters.delete(name)
+  const { conditions } = parseQuery(parameters)
+  const { z: zText, x: xText, file } = request.params as { z?: string; x?: string; file?: string }
+  const z = wholeOf(zText ?? '0', 'z', 0, MAX_ZOOM) ?? 0
+  const last = 2 ** z - 1
+  const x = wholeOf(xText ?? '0', 'x', 0, last) ?? 0
+  const y = wholeOf((file ?? '0').replace(/\.(pbf|mvt)$/, ''), 'y', 0, last) ?? 0
+  return { properties, query: { z, x, y, buffer, limit, conditions } }
+}
+
+function wholeOf(text: string | null, name: string, least: number, most: number): number | null {
+  if (text === null) return null
+  const value = Number(text)
+  if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value
+  throw badTile(`${name} is ${quoteIdentifier(text)}: a whole number from ${least} to ${most} is wanted`)
+}

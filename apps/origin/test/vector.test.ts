@@ -1,0 +1,142 @@
+import { VectorTile } from '@mapbox/vector-tile'
+import { PbfReader } from 'pbf'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openOrigin, USER, type TestOrigin } from './harness.ts'
+
+let origin: TestOrigin
+beforeAll(async () => {
+  origin = await openOrigin()
+  await origin.db.database.query(`
+    create table public.places (id int primary key, name text, height numeric, open boolean, tags jsonb, owner uuid, geom geometry(Geometry, 4326));
+    insert into public.places values
+      (1, 'point', 1.5, true, '{"a":1}', null, 'SRID=4326;POINT(11.58 48.14)'),
+      (2, 'line', 2, false, null, null, 'SRID=4326;LINESTRING(11.5 48.1, 11.7 48.2)'),
+      (3, 'area', null, null, null, null, 'SRID=4326;POLYGON((11.55 48.12,11.62 48.12,11.62 48.16,11.55 48.16,11.55 48.12),(11.57 48.13,11.57 48.15,11.6 48.15,11.6 48.13,11.57 48.13))'),
+      (4, 'far', 9, true, null, null, 'SRID=4326;POINT(-70 10)'),
+      (5, 'secret', 3, true, null, '${USER}', 'SRID=4326;POINT(11.59 48.13)');
+    alter table public.places enable row level security;
+    create policy everybody on public.places for select using (owner is null);
+    create policy own on public.places for select to authenticated using (owner = (current_setting('request.jwt.claims')::jsonb ->> 'sub')::uuid);
+    grant select on public.places to anon, authenticated;
+    create view public.utm with (security_invoker = true) as select id, name, st_transform(geom, 32632) as shape from public.places;
+    grant select on public.utm to anon;
+    create table public.locked (id int primary key, geom geometry(Point, 4326));
+    create table public.plain (id int primary key);
+    grant select on public.plain to anon;`)
+})
+afterAll(() => origin[Symbol.asyncDispose]())
+
+const ask = (path: string, key = origin.keys.anon, headers: Record<string, string> = {}) =>
+  fetch(`${origin.url}/vector/v1${path}`, { headers: { apikey: key, authorization: `Bearer ${key}`, ...headers } })
+/** The tile of zoom 10 in which most of the places lie. */
+const AT = '/10/544/355'
+
+async function featuresOf(path: string, key = origin.keys.anon) {
+  const response = await ask(path, key)
+  if (response.status === 204) return []
+  expect(response.headers.get('content-type')).toBe('application/vnd.mapbox-vector-tile')
+  const tile = new VectorTile(new PbfReader(new Uint8Array(await response.arrayBuffer())))
+  return Object.values(tile.layers).flatMap((layer) =>
+    Array.from({ length: layer.length }, (_, i) => {
+      const { id, type, properties } = layer.feature(i)
+      return { layer: layer.name, id, type, properties, rings: layer.feature(i).loadGeometry() }
+    }),
+  )
+}
+
+describe('tiles of a table', () => {
+  test('have its rows, their ids and properties by type', async () => {
+    const features = await featuresOf(`/public.places${AT}`)
+    expect(
+      features
+        .map(({ layer, id, type, properties }) => ({ layer, id, type, properties }))
+        .toSorted((a, b) => Number(a.id) - Number(b.id)),
+    ).toEqual([
+      { layer: 'places', id: 1, type: 1, properties: { name: 'point', height: 1.5, open: true, tags: '{"a": 1}' } },
+      { layer: 'places', id: 2, type: 2, properties: { name: 'line', height: 2, open: false } },
+      { layer: 'places', id: 3, type: 3, properties: { name: 'area' } },
+    ])
+    const area = features.find(({ id }) => id === 3)
+    expect(area?.rings.length).toBe(2)
+    const point = features.find(({ id }) => id === 1)?.rings[0]?.[0]
+    const n = 2 ** 10
+    const exact = [
+      ((11.58 + 180) / 360) * n - 544,
+      (0.5 - Math.log(Math.tan(Math.PI / 4 + (48.14 * Math.PI) / 360)) / (2 * Math.PI)) * n - 355,
+    ]
+    expect(Math.abs((point?.x ?? 0) - (exact[0] ?? 0) * 4096)).toBeLessThan(2)
+    expect(Math.abs((point?.y ?? 0) - (exact[1] ?? 0) * 4096)).toBeLessThan(2)
+  })
+
+  test('take chosen properties, limits and the filters of rest', async () => {
+    const names = async (query: string) =>
+      (await featuresOf(`/places${AT}?${query}`)).map(({ properties }) => properties)
+    expect(await names('properties=name&name=eq.line')).toEqual([{ name: 'line' }])
+    expect(await names('properties=name&or=(name.eq.area,height.lt.1.8)')).toHaveLength(2)
+    expect(await names('limit=1')).toHaveLength(1)
+    expect(await (await ask(`/places${AT}?properties=nothing`)).json()).toMatchObject({ code: '42703' })
+    expect((await ask(`/places${AT}?name=like`)).status).toBe(400)
+    expect((await ask(`/places/10/5000/1`)).status).toBe(400)
+  })
+
+  test('are empty by 204, and unchanged by 304', async () => {
+    expect((await ask('/public.places/10/0/0')).status).toBe(204)
+    const etag = (await ask(`/public.places${AT}`)).headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"/)
+    expect((await ask(`/public.places${AT}`, undefined, { 'if-none-match': etag })).status).toBe(304)
+    await origin.db.database.query(`update public.places set name = 'dot' where id = 1`)
+    expect((await ask(`/public.places${AT}`, undefined, { 'if-none-match': etag })).status).toBe(200)
+    await origin.db.database.query(`update public.places set name = 'point' where id = 1`)
+  })
+
+  test('a view in another system is drawn, too', async () => {
+    expect((await featuresOf(`/utm${AT}`)).map(({ properties }) => properties['name'])).toContain('area')
+  })
+})
+
+describe('whose rows', () => {
+  test('row-level security decides by caller', async () => {
+    const ids = async (key: string) =>
+      (await featuresOf(`/places${AT}`, key))
+        .map(({ id, properties }) => Number(id ?? properties['id']))
+        .toSorted((a, b) => a - b)
+    expect(await ids(origin.keys.anon)).toEqual([1, 2, 3])
+    expect(await ids(origin.keys.user)).toEqual([1, 2, 3, 5])
+    expect(await ids(origin.keys.service)).toEqual([1, 2, 3, 5])
+  })
+
+  test('what the caller may not read is not there, and nothing without a key', async () => {
+    expect((await ask(`/locked${AT}`)).status).toBe(404)
+    expect((await ask(`/plain${AT}`)).status).toBe(404)
+    expect((await ask(`/terrane.imports${AT}`)).status).toBe(406)
+    expect((await fetch(`${origin.url}/vector/v1/places${AT}`)).status).toBe(401)
+    const { tiles } = (await (await ask('/catalog')).json()) as { tiles: object }
+    expect(Object.keys(tiles)).toEqual(['public.places', 'public.utm'])
+  })
+
+  test('names and filters are never run as SQL', async () => {
+    for (const evil of ["places'; drop table places; --", 'places" where true --', "x') or ('a'='a"]) {
+      const source = encodeURIComponent(evil)
+      expect((await ask(`/${source}${AT}`)).status).toBeGreaterThanOrEqual(400)
+      expect((await ask(`/places${AT}?name=eq.${source}`)).status).toBe(204)
+      expect((await ask(`/places${AT}?${source}=eq.1`)).status).toBeGreaterThanOrEqual(400)
+      expect((await ask(`/places${AT}?properties=${source}`)).status).toBe(400)
+    }
+    expect(await featuresOf(`/places${AT}`)).toHaveLength(3)
+  })
+})
+
+test('TileJSON tells fields, kind and where it lies', async () => {
+  const json = (await (await ask('/public.places?height=gt.1')).json()) as {
+    tiles: string[]
+    bounds: number[]
+    vector_layers: { id: string; fields: object; geometry_type: string }[]
+  }
+  expect(json.bounds).toEqual([-70, 10, 11.7, 48.2])
+  expect(json.vector_layers[0]).toMatchObject({
+    id: 'places',
+    fields: { name: 'String', height: 'Number', open: 'Boolean' },
+  })
+  const url = (json.tiles[0] ?? '').replace('{z}/{x}/{y}', AT.slice(1))
+  expect((await fetch(url, { headers: { apikey: origin.keys.anon } })).status).toBe(200)
+})

@@ -1,0 +1,39 @@
+import type { KeyScope, Role } from '@terrane/auth'
+
+/** Notifications of changed keys; the payload is the key's SHA-256. */
+export const KEY_CHANNEL = 'terrane_keys'
+
+/** What may be issued: `authenticated` is for users, who come with tokens. */
+export type KeyRole = Exclude<Role, 'authenticated'>
+
+/** A key as the control plane knows it: never the key itself. */
+export interface KeyRecord {
+  readonly id: string
+  readonly sha256: string
+  /** How it begins. */
+  readonly prefix: string
+  readonly organizationId: string
+  readonly projectId: string | null
+  readonly projectRef: string | null
+  readonly role: KeyRole
+  /** What a services key is good for; null is everything. */
+  readonly scopes: readonly KeyScope[] | null
+  readonly label: string
+  /** What registered it; null when it was issued here. */
+  readonly registeredBy: string | null
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+  /** To the minute. */
+  readonly lastUsedAt: Date | null
+}
+
+export const KEY_COLUMNS = `k.id, k.sha256, k.prefix, k.organization_id as "organizationId", k.project_id as "projectId",
+  p.ref as "projectRef", k.role, k.scopes, k.label, k.registered_by as "registeredBy", k.created_at as "createdAt",
+  k.expires_at as "expiresAt", k.revoked_at as "revokedAt", k.last_used_at as "lastUsedAt"`
+export const KEY_TABLES = 'terrane.keys k left join terrane.projects p on p.id = k.project_id'
+
+/** How a key begins: enough to tell keys apart, far too little to guess one. Tokens begin alike and show nothing. */
+export function keyPrefix(key: string): string {
+  return key.startsWith('eyJ') ? 'token' : key.slice(0, Math.min(20, Math.floor(key.length / 3)))
+}

@@ -1,0 +1,135 @@
+import { timingSafeEqual } from 'node:crypto'
+import { unauthorized, type Principal } from '@terrane/auth'
+import { keysUnavailable } from './errors.ts'
+
+/** A key as it was found. */
+export interface FoundKey {
+  readonly id: string
+  readonly sha256: string
+  readonly principal: Principal
+  readonly revoked: boolean
+  /** Milliseconds until it expires, by the clock of the database; null when it does not. */
+  readonly endsInMs: number | null
+}
+
+export interface KeyringOptions {
+  /** Looks a key up where they are kept. */
+  readonly find: (sha256: string) => Promise<FoundKey | null>
+  /** How long an answer is used again. */
+  readonly cacheMs: number
+  /** How much longer a good key is believed while keys cannot be looked up. */
+  readonly graceMs: number
+  /** Told of each use of a key. */
+  readonly onUsed?: (id: string) => void
+  /** Milliseconds that never go back. */
+  readonly now?: () => number
+}
+
+/** How long it is remembered that a key is not known: a new one is accepted after that at the latest. */
+const UNKNOWN_MS = 5000
+/** Most keys and most unknown keys that are remembered. */
+const MAX_ENTRIES = 10_000
+/** Keys are not looked up again for so long after that failed. */
+const RETRY_MS = 1000
+
+interface Entry {
+  readonly key: FoundKey
+  readonly checkedAt: number
+  /** Not before this moment is it looked up again. */
+  freshUntil: number
+}
+
+/**
+ * Remembers keys for a short time, so that a known key costs no query. An expiry is kept to the moment, a revocation is
+ * noticed after `cacheMs` at most (at once where {@link forget} is called), and when keys cannot be looked up, a good key
+ * is believed for `graceMs` more and every other one is refused as KEYS_UNAVAILABLE.
+ */
+export class Keyring {
+  readonly #options: KeyringOptions
+  readonly #now: () => number
+  readonly #known = new Map<string, Entry>()
+  readonly #unknown = new Map<string, number>()
+  readonly #loading = new Map<string, Promise<Entry | null>>()
+
+  constructor(options: KeyringOptions) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  /**
+   * Whom a key stands for; null when it is not known.
+   *
+   * @throws UNAUTHORIZED when it has expired or was revoked, KEYS_UNAVAILABLE
+   */
+  async find(sha256: string): Promise<Principal | null> {
+    const now = this.#now()
+    const entry = this.#known.get(sha256)
+    if (entry && now < entry.freshUntil) return this.#answer(entry, sha256)
+    if (now < (this.#unknown.get(sha256) ?? 0)) return null
+    const loaded = await this.#load(sha256, entry)
+    return loaded && this.#answer(loaded, sha256)
+  }
+
+  /** Forgets what is remembered of a key, or of all: it has changed. */
+  forget(sha256?: string): void {
+    const maps = [this.#known, this.#unknown, this.#loading]
+    for (const map of maps) {
+      if (sha256 === undefined) map.clear()
+      else map.delete(sha256)
+    }
+  }
+
+  #answer({ key, checkedAt }: Entry, sha256: string): Principal | null {
+    if (!timingSafeEqual(Buffer.from(key.sha256, 'hex'), Buffer.from(sha256, 'hex'))) return null
+    if (key.revoked) throw unauthorized({ reason: 'revoked' })
+    if (key.endsInMs !== null && this.#now() >= checkedAt + key.endsInMs) throw unauthorized({ reason: 'expired' })
+    this.#options.onUsed?.(key.id)
+    return key.principal
+  }
+
+  /** One look-up at a time per key. What began before the key was forgotten is not remembered. */
+  #load(sha256: string, former: Entry | undefined): Promise<Entry | null> {
+    const running = this.#loading.get(sha256)
+    if (running) return running
+    const loading: Promise<Entry | null> = this.#look(
+      sha256,
+      former,
+      () => this.#loading.get(sha256) === loading,
+    ).finally(() => {
+      if (this.#loading.get(sha256) === loading) this.#loading.delete(sha256)
+    })
+    this.#loading.set(sha256, loading)
+    return loading
+  }
+
+  async #look(sha256: string, former: Entry | undefined, isCurrent: () => boolean): Promise<Entry | null> {
+    const { cacheMs, graceMs } = this.#options
+    // Before the query: what it answers was true at this moment or later.
+    const checkedAt = this.#now()
+    let key: FoundKey | null
+    try {
+      key = await this.#options.find(sha256)
+    } catch (cause) {
+      const now = this.#now()
+      if (!former || now >= former.checkedAt + cacheMs + graceMs) throw keysUnavailable(undefined, { cause })
+      former.freshUntil = Math.min(now + RETRY_MS, former.checkedAt + cacheMs + graceMs)
+      return former
+    }
+    const entry = key && { key, checkedAt, freshUntil: checkedAt + cacheMs }
+    if (isCurrent()) this.#remember(sha256, entry, checkedAt)
+    return entry
+  }
+
+  #remember(sha256: string, entry: Entry | null, at: number): void {
+    this.#known.delete(sha256)
+    this.#unknown.delete(sha256)
+    if (entry) bounded(this.#known, sha256, entry)
+    else bounded(this.#unknown, sha256, at + Math.min(UNKNOWN_MS, this.#options.cacheMs))
+  }
+}
+
+/** Adds an entry; the oldest one goes when there are too many. */
+function bounded<V>(map: Map<string, V>, key: string, value: V): void {
+  if (map.size >= MAX_ENTRIES) map.delete(map.keys().next().value!)
+  map.set(key, value)
+}

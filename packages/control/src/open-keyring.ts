@@ -1,0 +1,103 @@
+import { keyPrincipal } from '@terrane/auth'
+import type { Database } from '@terrane/database'
+import { KEY_CHANNEL, type KeyRecord } from './key-record.ts'
+import { Keyring, type FoundKey } from './keyring.ts'
+
+export interface OpenKeyringOptions {
+  /** The database of the control plane; called again when it failed. */
+  readonly connect: () => Promise<Database>
+  readonly cacheMs: number
+  readonly graceMs: number
+  /** Told when uses of keys cannot be written down, or changes cannot be listened to. */
+  readonly onLost: (error: unknown) => void
+}
+
+/** A keyring on the tables of the control plane. */
+export interface OpenKeyring extends AsyncDisposable {
+  readonly keyring: Keyring
+}
+
+/** How often it is written down which keys were used. */
+const USED_EVERY_MS = 60_000
+/** Longest look-up. */
+const LOOK_UP_MS = 3000
+
+/** Opens a keyring. It does not wait for the database: until that answers, keys are refused as KEYS_UNAVAILABLE. */
+export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
+  const used = new Set<string>()
+  let connected: Promise<Database> | null = null
+  let listening: Promise<AsyncDisposable | null> | null = null
+  const connect = () => {
+    connected ??= options.connect().then(
+      (database) => {
+        listening = database.listen(KEY_CHANNEL, (sha256) => keyring.forget(sha256))
+        return database
+      },
+      (error: unknown) => {
+        connected = null
+        throw error
+      },
+    )
+    return connected
+  }
+  const keyring = new Keyring({
+    find: (sha256) => within(LOOK_UP_MS, lookUp(connect, sha256)),
+    cacheMs: options.cacheMs,
+    graceMs: options.graceMs,
+    onUsed: (id) => used.add(id),
+  })
+  const flush = async () => {
+    const ids = [...used]
+    used.clear()
+    if (ids.length > 0) await connect().then((database) => writeUsed(database, ids))
+  }
+  const timer = setInterval(() => void flush().catch(options.onLost), USED_EVERY_MS)
+  timer.unref()
+  connect().catch(options.onLost)
+  return {
+    keyring,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await flush().catch(options.onLost)
+      await (await listening)?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function lookUp(connect: () => Promise<Database>, sha256: string): Promise<FoundKey | null> {
+  const database = await connect()
+  const { rows } = await database.query<KeyRecord & { endsInMs: number | null }>(
+    `select k.id, k.sha256, k.organization_id as "organizationId", k.project_id as "projectId", p.ref as "projectRef",
+       k.role, k.scopes, k.revoked_at as "revokedAt",
+       (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "endsInMs"
+     from terrane.keys k left join terrane.projects p on p.id = k.project_id where k.sha256 = $1`,
+    [sha256],
+  )
+  const [key] = rows
+  if (!key) return null
+  return {
+    id: key.id,
+    sha256: key.sha256,
+    principal: keyPrincipal(key.role, key),
+    revoked: key.revokedAt !== null,
+    endsInMs: key.endsInMs,
+  }
+}
+
+async function writeUsed(database: Database, ids: readonly string[]): Promise<void> {
+  await database.query(
+    `update terrane.keys set last_used_at = date_trunc('minute', clock_timestamp())
+     where id = any ($1::uuid[]) and coalesce(last_used_at < date_trunc('minute', clock_timestamp()), true)`,
+    [ids],
+  )
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

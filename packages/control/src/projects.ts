@@ -1,0 +1,280 @@
+import { uuidv7 } from '@terrane/core'
+import type { Principal } from '@terrane/auth'
+import type { Database, Queryable } from '@terrane/database'
+import type { Sealer } from '@terrane/service'
+import type { Credentials } from './credentials.ts'
+import {
+  credentialsUnreadable,
+  projectAmbiguous,
+  projectBusy,
+  projectExists,
+  projectNotFound,
+  refInvalid,
+  secretsKeyNeeded,
+} from './errors.ts'
+import { endCredentialKeys, registerCredentialKeys } from './credential-keys.ts'
+import { isUuid } from './organizations.ts'
+
+/** A registered project. Everything that is kept of it anywhere is kept by its id or in its folder. */
+export interface Project {
+  readonly id: string
+  /** Unique within the organization. */
+  readonly ref: string
+  readonly organizationId: string
+  readonly organizationName: string
+  /** For people; the reference when none was given. */
+  readonly name: string
+  /** A shared functions host answers for it at `{hostLabel}.{domain}`. */
+  readonly hostLabel: string
+  /** Where its objects and its deployed code lie in the storage of a pool. */
+  readonly folder: string
+  readonly createdAt: Date
+}
+
+export interface NewProject {
+  readonly organizationId: string
+  readonly ref: string
+  readonly name?: string
+  readonly credentials?: Credentials
+}
+
+/** A project with what reaches it. */
+export interface ReachableProject extends Project {
+  readonly credentials: Credentials
+  /** The key that is sent for its organization to the shared services; null when none was issued. */
+  readonly servicesKey: string | null
+}
+
+interface SealedRow extends Project {
+  readonly sealed: Buffer | null
+  readonly sealed_services_key: Buffer | null
+  readonly unmerged: string | null
+}
+
+const SELECT = `select p.id, p.ref, p.organization_id as "organizationId", o.name as "organizationName",
+    coalesce(nullif(p.name, ''), p.ref) as name, p.host_label as "hostLabel", p.folder, p.created_at as "createdAt"`
+const FROM = 'from terrane.projects p join terrane.organizations o on o.id = p.organization_id'
+const SEALED = `${SELECT}, p.sealed_credentials as sealed, o.sealed_services_key,
+    (select min(u.part) from terrane.unmerged_credentials u where u.project_id = p.id) as unmerged ${FROM}`
+
+const REF = /^[a-z0-9][a-z0-9_-]{0,62}$/
+
+/** The projects of the control plane, and who may reach which. */
+export class Projects {
+  readonly #database: Database
+  readonly #sealer: Sealer | null
+
+  constructor(database: Database, sealer: Sealer | null) {
+    this.#database = database
+    this.#sealer = sealer
+  }
+
+  /**
+   * Registers a project for every app at once: credentials are sealed, its own keys are accepted from now on.
+   *
+   * @throws PROJECT_EXISTS, PROJECT_REF_INVALID, SECRETS_KEY_MISSING
+   */
+  async create({ organizationId, ref, name = '', credentials }: NewProject): Promise<Project> {
+    if (!REF.test(ref)) throw refInvalid({ ref })
+    const id = uuidv7()
+    const sealed = credentials ? this.#seal(credentials, id) : null
+    const folder = `org.${organizationId}/${id}`
+    await this.#database.transaction(async (session) => {
+      // The shorter host name goes to whoever comes first.
+      const { rowCount } = await session.query(
+        `insert into terrane.projects (id, organization_id, ref, name, host_label, folder, sealed_credentials)
+         select $1, $2, $3, $4, case when exists (select 1 from terrane.projects where host_label = $3) then $5 else $3 end, $6, $7
+         on conflict (organization_id, ref) do nothing`,
+        [id, organizationId, ref, name, `${ref.slice(0, 50)}-${id.slice(-12)}`, folder, sealed],
+      )
+      if (rowCount !== 1) throw projectExists({ ref })
+      if (credentials) await registerCredentialKeys(session, { id, organizationId }, credentials)
+    })
+    return this.get(id)
+  }
+
+  /** @throws PROJECT_NOT_FOUND */
+  async get(id: string): Promise<Project> {
+    const found = isUuid(id) ? await this.#one(`${SELECT} ${FROM} where p.id = $1`, [id]) : null
+    if (!found) throw projectNotFound({ ref: id })
+    return found
+  }
+
+  /** A project of an organization, or null. */
+  find(organizationId: string, ref: string): Promise<Project | null> {
+    return this.#one(`${SELECT} ${FROM} where p.organization_id = $1 and p.ref = $2`, [organizationId, ref])
+  }
+
+  /**
+   * The project that an operator names by id, or by a reference that only one organization has.
+   *
+   * @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS
+   */
+  async named(name: string, organizationId?: string): Promise<Project> {
+    const { rows } = await this.#database.query<Project>(
+      `${SELECT} ${FROM} where (p.ref = $1 or p.id::text = $1) and ($2::uuid is null or p.organization_id = $2) order by p.id limit 20`,
+      [name, organizationId ?? null],
+    )
+    return single(name, rows)
+  }
+
+  /** All projects, or those of an organization, by reference. */
+  async list(organizationId?: string): Promise<Project[]> {
+    const { rows } = await this.#database.query<Project>(
+      `${SELECT} ${FROM} where $1::uuid is null or p.organization_id = $1 order by o.name, p.ref, p.id`,
+      [organizationId ?? null],
+    )
+    return rows
+  }
+
+  /**
+   * The project that a caller may reach under a reference: its own for a key of a project, one of its organization for a
+   * services key. Any other is not found.
+   *
+   * @throws PROJECT_NOT_FOUND
+   */
+  async reachable(principal: Principal, ref: string): Promise<Project | null> {
+    const { organizationId } = principal
+    if (organizationId === null) throw projectNotFound({ ref })
+    const project = await this.find(organizationId, ref)
+    if (principal.projectId !== null && project?.id !== principal.projectId) throw projectNotFound({ ref })
+    return project
+  }
+
+  /** The projects of the organizations that a user is a member of. */
+  async ofMember(userId: string): Promise<ReachableProject[]> {
+    return this.#open(`join terrane.memberships m on m.organization_id = o.id where m.user_id = $1`, [userId])
+  }
+
+  /**
+   * One of them, by reference or id.
+   *
+   * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
+   */
+  async ofMemberNamed(userId: string, name: string): Promise<ReachableProject> {
+    const where = `join terrane.memberships m on m.organization_id = o.id
+      where m.user_id = $1 and (p.ref = $2 or p.id::text = $2)`
+    return single(name, await this.#open(where, [userId, name]))
+  }
+
+  /** Every project with what reaches it, for hosts that serve them all. */
+  allReachable(onUnreadable: (error: unknown) => void): Promise<ReachableProject[]> {
+    return this.#open('', [], onUnreadable)
+  }
+
+  /** @throws CREDENTIALS_UNREADABLE, SECRETS_KEY_MISSING */
+  async credentials(id: string): Promise<Credentials> {
+    const [project] = await this.#open('where p.id = $1', [id])
+    if (!project) throw projectNotFound({ ref: id })
+    return project.credentials
+  }
+
+  /**
+   * Replaces credentials, name or both. Keys of the project that are no longer among its credentials are accepted for
+   * `overlapMs` more.
+   */
+  async set(
+    id: string,
+    change: { readonly name?: string; readonly credentials?: Credentials },
+    overlapMs: number,
+  ): Promise<void> {
+    const { name, credentials } = change
+    const { organizationId } = await this.get(id)
+    await this.#database.transaction(async (session) => {
+      if (name !== undefined)
+        await session.query('update terrane.projects set name = $2, updated_at = clock_timestamp() where id = $1', [
+          id,
+          name,
+        ])
+      if (!credentials) return
+      await writeCredentials(session, id, this.#seal(credentials, id))
+      await session.query('delete from terrane.unmerged_credentials where project_id = $1', [id])
+      await endCredentialKeys(session, id, credentials, overlapMs)
+      await registerCredentialKeys(session, { id, organizationId }, credentials)
+    })
+  }
+
+  /**
+   * Takes a project away with its keys, credentials, functions and the records of its jobs; objects in storage stay.
+   *
+   * @throws PROJECT_BUSY while jobs have not ended
+   */
+  async delete(id: string): Promise<void> {
+    const { ref } = await this.get(id)
+    await this.#database.transaction(async (session) => {
+      const { rows } = await session.query<{ jobs: number }>(
+        `select count(*) as jobs from terrane.jobs where project_id = $1 and status in ('pending', 'running')`,
+        [id],
+      )
+      const jobs = rows[0]?.jobs ?? 0
+      if (jobs > 0) throw projectBusy({ ref, jobs })
+      await session.query('delete from terrane.projects where id = $1', [id])
+    })
+  }
+
+  async #one(statement: string, values: readonly unknown[]): Promise<Project | null> {
+    return (await this.#database.query<Project>(statement, values)).rows[0] ?? null
+  }
+
+  async #open(
+    where: string,
+    values: readonly unknown[],
+    onUnreadable?: (error: unknown) => void,
+  ): Promise<ReachableProject[]> {
+    const { rows } = await this.#database.query<SealedRow>(`${SEALED} ${where} order by p.ref, p.id`, values)
+    return rows.flatMap((row) => {
+      try {
+        return [this.#opened(row)]
+      } catch (error) {
+        if (!onUnreadable) throw error
+        onUnreadable(error)
+        return []
+      }
+    })
+  }
+
+  #opened({ sealed, sealed_services_key: key, unmerged, ...project }: SealedRow): ReachableProject {
+    if (unmerged !== null) throw credentialsUnreadable({ ref: project.ref, part: unmerged })
+    const credentials = sealed
+      ? (this.#need('credentials').open(sealed, credentialContext(project.id)) as Credentials)
+      : {}
+    const servicesKey = key
+      ? (this.#need('keys').open(key, servicesKeyContext(project.organizationId)) as string)
+      : null
+    return { ...project, credentials, servicesKey }
+  }
+
+  #seal(credentials: Credentials, id: string): Buffer {
+    return this.#need('credentials').seal(credentials, credentialContext(id))
+  }
+
+  #need(what: string): Sealer {
+    if (!this.#sealer) throw secretsKeyNeeded({ for: what })
+    return this.#sealer
+  }
+}
+
+/** What the sealed credentials of a project are bound to. */
+export function credentialContext(id: string): string {
+  return `project ${id}`
+}
+
+/** What the sealed services key of an organization is bound to. */
+export function servicesKeyContext(organizationId: string): string {
+  return `console organization ${organizationId}`
+}
+
+/** Writes sealed credentials. */
+export async function writeCredentials(session: Queryable, id: string, sealed: Buffer): Promise<void> {
+  await session.query(
+    'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
+    [id, sealed],
+  )
+}
+
+function single<P extends Project>(name: string, projects: readonly P[]): P {
+  const [first, ...others] = projects
+  if (!first) throw projectNotFound({ ref: name })
+  if (others.length > 0) throw projectAmbiguous({ ref: name, ids: projects.map(({ id }) => id) })
+  return first
+}

@@ -1,0 +1,82 @@
+import type * as S3 from '@aws-sdk/client-s3'
+import { boundedOperation, type Bounds } from './bounds.ts'
+import { explain } from './explain.ts'
+
+export interface S3Options {
+  /** The S3 bucket that holds everything. */
+  readonly bucket: string
+  /** Put before every key; ends without a slash. */
+  readonly prefix?: string
+  /** Base URL of the service, e.g. of MinIO; AWS when absent. */
+  readonly endpoint?: string
+  readonly region: string
+  /** The SDK's default chain (environment, files, web identity, instance role) when absent. */
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+  }
+  readonly bounds: Bounds
+}
+
+/** A client and the commands of its package. */
+interface OpenS3 {
+  readonly client: S3.S3Client
+  readonly sdk: typeof S3
+}
+
+/**
+ * Sends commands to S3 within bounds: by itself the SDK waits for ever. The SDK is loaded at the first command; it
+ * retries what its standard mode calls transient (resets, timeouts, 5xx, throttling), with jitter.
+ */
+export class BoundedS3 {
+  readonly #options: S3Options
+  #opened: Promise<OpenS3> | null = null
+
+  constructor(options: S3Options) {
+    this.#options = options
+  }
+
+  /**
+   * Runs one operation of small answers; `work` gets the client and the signal that ends it.
+   *
+   * @throws STORAGE_UNAVAILABLE, STORAGE_FAILED, or the reason of the signal
+   */
+  async run<T>(
+    operation: string,
+    signal: AbortSignal | undefined,
+    work: (open: OpenS3, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const within = boundedOperation(this.#options.bounds, signal)
+    try {
+      return await work(await this.open(), within)
+    } catch (error) {
+      throw explain(error, operation, signal)
+    }
+  }
+
+  open(): Promise<OpenS3> {
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = null
+      throw error
+    })
+    return this.#opened
+  }
+
+  async #open(): Promise<OpenS3> {
+    const sdk = await import('@aws-sdk/client-s3')
+    const { endpoint, region, credentials, bounds } = this.#options
+    const client = new sdk.S3Client({
+      region,
+      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+      ...(credentials && { credentials }),
+      maxAttempts: bounds.attempts,
+      // Lookalikes know neither the checksums that the SDK sends by itself nor those that it wants back.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      // socketTimeout is the one that ends a silent server and a body that stalls half-way alike.
+      requestHandler: { connectionTimeout: bounds.connectMs, socketTimeout: bounds.idleMs },
+    })
+    return { client, sdk }
+  }
+}

@@ -1,0 +1,43 @@
+import { TerraneError } from '@terrane/core'
+import { storageFailed, storageUnavailable } from '../errors.ts'
+
+/** What Node says of a connection that is lost, cannot be made or says nothing. */
+const LOST: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_PREMATURE_CLOSE',
+])
+/** What the SDK and the platform call an operation that took too long. */
+const LATE: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError', 'RequestTimeout'])
+
+/** Whether the service was not reached, or lost on the way: a second try may help. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  if (LATE.has(error.name) || (typeof code === 'string' && LOST.has(code))) return true
+  return /socket hang up|^aborted$|Premature close/.test(error.message) || isLost(error.cause)
+}
+
+/** The status that the service answered with, or null. */
+export function statusOf(error: unknown): number | null {
+  const { $metadata } = error as { $metadata?: { httpStatusCode?: number } }
+  return $metadata?.httpStatusCode ?? null
+}
+
+/** An error of the SDK, in our words. */
+export function explain(error: unknown, operation: string, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason
+  if (error instanceof TerraneError) return error
+  if (isLost(error)) return storageUnavailable({ operation }, { cause: error })
+  const status = statusOf(error)
+  if (status === null) return error
+  if (status === 503 || status === 429) return storageUnavailable({ operation }, { cause: error })
+  return storageFailed({ operation, status }, { cause: error })
+}

@@ -1,0 +1,52 @@
+import { isLost } from './explain.ts'
+
+/** An answer's body, from a byte on. */
+export type OpenBody = (from: number) => Promise<AsyncIterable<Uint8Array> & { destroy(error?: Error): void }>
+
+/**
+ * Reads a body to its end. When the connection is lost on the way it goes on where it stopped, a few times in a row
+ * without a byte; a body that says nothing for too long, or whose reader is told to stop, ends.
+ *
+ * @param first the body that is there already
+ */
+export async function* readBody(
+  first: Awaited<ReturnType<OpenBody>>,
+  length: number,
+  reopen: OpenBody,
+  options: { readonly attempts: number; readonly idleMs: number; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<Uint8Array> {
+  let body = first
+  let read = 0
+  let failures = 0
+  for (;;) {
+    let idle: NodeJS.Timeout | undefined
+    const stop = () => body.destroy(new Error('aborted'))
+    options.signal?.addEventListener('abort', stop)
+    const watch = () => {
+      clearTimeout(idle)
+      idle = setTimeout(() => body.destroy(Object.assign(new Error('stalled'), { code: 'ETIMEDOUT' })), options.idleMs)
+    }
+    try {
+      watch()
+      for await (const chunk of body) {
+        // The time that the reader takes is not the storage's.
+        clearTimeout(idle)
+        read += chunk.byteLength
+        failures = 0
+        yield chunk
+        options.signal?.throwIfAborted()
+        watch()
+      }
+      if (read >= length) return
+      throw Object.assign(new Error('the answer ended early'), { code: 'ECONNRESET' })
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (!isLost(error) || ++failures >= options.attempts) throw error
+    } finally {
+      clearTimeout(idle)
+      options.signal?.removeEventListener('abort', stop)
+      body.destroy()
+    }
+    body = await reopen(read)
+  }
+}

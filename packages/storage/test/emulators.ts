@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startFauxqs } from 'fauxqs'
+import S3rver from 's3rver'
+
+/** An S3 service on loopback with a bucket `bucket`; its keys are S3RVER, S3RVER. */
+export interface Emulator extends AsyncDisposable {
+  readonly name: string
+  readonly port: number
+}
+
+/** Environment variables that lead to a port of this machine. */
+export const awsAt = (port: number) => ({
+  AWS_ACCESS_KEY_ID: 'S3RVER',
+  AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+})
+
+/** Refuses wrong signatures. Neither emulator knows If-None-Match on PUT. */
+async function startS3rver(): Promise<Emulator> {
+  const directory = await mkdtemp(join(tmpdir(), 'terrane-s3rver-'))
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory,
+    configureBuckets: [{ name: 'bucket', configs: [] }],
+  })
+  const { port } = await server.run()
+  return {
+    name: 's3rver',
+    port,
+    [Symbol.asyncDispose]: async () => {
+      server.httpServer.closeAllConnections()
+      await server.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Has ETags of multipart uploads as S3 makes them. */
+async function startFaux(): Promise<Emulator> {
+  const server = await startFauxqs({ port: 0, logger: false })
+  server.createBucket('bucket')
+  return { name: 'fauxqs', port: server.port, [Symbol.asyncDispose]: () => server.stop() }
+}
+
+export const startEmulators = () => Promise.all([startS3rver(), startFaux()])

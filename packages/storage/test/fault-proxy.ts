@@ -1,0 +1,80 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/**
+ * What happens to a request: no answer at all, a reset before the service sees it, 503, an answer that stops half-way and
+ * is cut or stays open, a reset when the service has done it, an answer in drops.
+ */
+export type Fault = 'hang' | 'reset' | '503' | 'cut' | 'stall' | 'lost answer' | 'drip'
+
+export interface FaultProxy extends AsyncDisposable {
+  readonly port: number
+  /** The next requests have the fault: this many, all when absent. */
+  fail(fault: Fault, times?: number): void
+  heal(): void
+}
+
+/** Stands between a client and a service, on TCP, and does harm when told to. */
+export async function startFaultProxy(upstreamPort: number): Promise<FaultProxy> {
+  let fault: Fault | null = null
+  let left = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(upstreamPort, '127.0.0.1')
+    let mine: Fault | null = null
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.on('data', (data) => {
+      if (mine === null && fault !== null && left > 0) {
+        left--
+        mine = fault
+      }
+      if (mine === 'hang') return
+      if (mine === 'reset') client.resetAndDestroy()
+      else if (mine === '503') {
+        client.end('HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+      } else upstream.write(data)
+    })
+    upstream.on('data', (data: Buffer) => {
+      if (mine === null) client.write(data)
+      else if (mine === 'lost answer') client.resetAndDestroy()
+      else if (mine === 'drip') void drip(client, data)
+      else {
+        client.write(data.subarray(0, data.length >> 1), () => {
+          if (mine === 'cut') client.resetAndDestroy()
+        })
+        upstream.pause()
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    fail(next, times = Infinity) {
+      fault = next
+      left = times
+    },
+    heal() {
+      fault = null
+      for (const socket of sockets) socket.destroy()
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function drip(client: Socket, data: Buffer): Promise<void> {
+  const step = Math.max(1, data.length >> 3)
+  for (let at = 0; at < data.length && !client.destroyed; at += step) {
+    client.write(data.subarray(at, at + step))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

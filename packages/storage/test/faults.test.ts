@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore, type ObjectStore } from '../src/index.ts'
+import { awsAt, startEmulators, type Emulator } from './emulators.ts'
+import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
+
+// Every call and every fault: test/long/faults.long.test.ts.
+const BOUNDS = { connectMs: 1000, idleMs: 300, totalMs: 3000, attempts: 3 }
+const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
+
+let emulators: Emulator[]
+let proxy: FaultProxy
+let store: ObjectStore
+beforeAll(async () => {
+  emulators = await startEmulators()
+  proxy = await startFaultProxy(emulators.find(({ name }) => name === 'fauxqs')!.port)
+  store = openStore('s3://bucket/p', awsAt(proxy.port), BOUNDS)
+  await store.createBucket('b', RULES)
+})
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]()
+  for (const emulator of emulators) await emulator[Symbol.asyncDispose]()
+})
+
+async function* megabytes(count: number) {
+  for (let i = 0; i < count; i++) yield Buffer.alloc(1 << 20, i)
+}
+const whole = async (key: string) => Buffer.concat(await Array.fromAsync((await store.get('b', key)).body))
+
+test('a storage that says nothing, or half of it, is a storage that cannot be reached', async () => {
+  for (const fault of ['hang', 'stall'] as const) {
+    proxy.fail(fault)
+    await expect(store.getBucket('b')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE', retryable: true })
+    await expect(store.ready()).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' })
+    proxy.heal()
+  }
+  await store.ready()
+})
+
+test('one reset or 503 is tried again', async () => {
+  for (const fault of ['reset', '503'] as const) {
+    proxy.fail(fault, 1)
+    expect(await store.getBucket('b')).toMatchObject({ id: 'b' })
+    proxy.heal()
+  }
+})
+
+test('an upload that is cancelled ends with the reason and leaves nothing', async () => {
+  const reason = new Error('cancelled')
+  const controller = new AbortController()
+  async function* endless() {
+    for (let i = 0; ; i++) {
+      if (i === 20) controller.abort(reason)
+      yield Buffer.alloc(1 << 20, i)
+    }
+  }
+  await expect(store.withSignal(controller.signal).put('b', 'cancelled', endless())).rejects.toBe(reason)
+  expect(await store.head('b', 'cancelled')).toBeNull()
+})
+
+test('an upload whose last answer is lost is there, and is not taken for somebody else’s', async () => {
+  async function* thenLose(count: number) {
+    yield* megabytes(count)
+    proxy.fail('lost answer', 1)
+  }
+  for (const count of [1, 20]) {
+    await store.put('b', `lost-${count}`, thenLose(count))
+    proxy.heal()
+    expect((await whole(`lost-${count}`)).length).toBe(count << 20)
+  }
+})
+
+test('an object that is read through lost connections is whole', async () => {
+  await store.put('b', 'k', megabytes(20))
+  const { body } = await store.get('b', 'k')
+  const parts: Uint8Array[] = []
+  for await (const chunk of body) {
+    if (parts.length % 40 === 3) proxy.heal()
+    parts.push(chunk)
+  }
+  expect(Buffer.concat(parts).equals(Buffer.concat(await Array.fromAsync(megabytes(20))))).toBe(true)
+})
