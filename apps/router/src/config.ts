@@ -36,10 +36,10 @@ const Named = Type.Object({
     default: '.terrane/routing/graph.bin',
     description: 'The graph file. It is made from the extracts; without extracts it must be there.',
   }),
-  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['left', 'right'], {
-    default: 'left',
+  TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['country', 'left', 'right'], {
+    default: 'country',
     description:
-      'The side to drive on where ways do not say so with driving_side: right for most of the world; left is what Valhalla takes where it knows no countries.',
+      'country: the side to drive on, default access and legal speeds follow from the country of each way. left or right: that side everywhere, and no rule of any country; left is what Valhalla takes where it knows no countries. driving_side on a way always counts.',
   }),
   TERRANE_ROUTING_WATCH_MS: Type.Integer({
     default: 5000,

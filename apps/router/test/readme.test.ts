@@ -14,7 +14,6 @@ test("the README's request is routed on the demo town", async () => {
   await using router = await startRouter({
     TERRANE_ROUTING_OSM: extract,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
-    TERRANE_ROUTING_DRIVING_SIDE: 'right',
   })
   const { status, body } = await router.until((answer: Answer) => answer.status !== 503, request)
   expect({ status, body }).toMatchObject({

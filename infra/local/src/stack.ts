@@ -74,8 +74,6 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_ROUTING_GRAPH: process.env['TERRANE_ROUTING_GRAPH'] || join(home, 'routing', 'graph.bin'),
     // Else the thread that speaks HTTP keeps up to 128 MiB of what answers leave behind.
     NODE_OPTIONS: '--max-semi-space-size=8',
-    // The demo town drives on the right, as most of the world does.
-    ...(!process.env['TERRANE_ROUTING_OSM'] && { TERRANE_ROUTING_DRIVING_SIDE: 'right' }),
   })
   await start('console', ports.console, {
     TERRANE_MODE: 'local',

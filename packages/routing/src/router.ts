@@ -126,13 +126,15 @@ export class Router {
     return {
       type: location.type,
       snapped,
-      isReachable: ({ edge }) => isReachable(graph, prepared.costing, edge, location.minimumReachability),
+      isReachable: ({ edge }) => isReachable(graph, prepared.weights, edge, location.minimumReachability),
     }
   }
 
-  #snap({ costing }: PreparedCosting, location: Location): ReturnType<typeof snap> {
+  #snap({ costing, weights }: PreparedCosting, location: Location): ReturnType<typeof snap> {
+    const { graph } = this.network
     const through = location.type === 'through' || location.type === 'break_through'
-    return snap(this.network.graph, costing, { ...location, through })
+    const reaches = (edge: number, nodes: number): boolean => isReachable(graph, weights, edge, nodes)
+    return snap(graph, costing, { ...location, through, isReachable: reaches })
   }
 
   /** @throws RouteProblem when the places of two locations are on different islands of data */

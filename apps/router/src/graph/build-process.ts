@@ -17,7 +17,7 @@ process.once('message', (task: BuildTask) => {
 async function run({ extracts, drivingSide, inputs, output }: BuildTask): Promise<void> {
   const readers = await Promise.all(extracts.map(openNamed))
   const network = await buildNetwork(readers, {
-    drivingSide,
+    ...(drivingSide !== 'country' && { drivingSide }),
     inputs,
     onProgress: ({ phase, message }) => {
       process.send!({ type: 'progress', phase, message: message ?? null } satisfies BuildMessage)

@@ -6,7 +6,7 @@ import { buildFailed } from '../errors.ts'
 /** What the building process is asked for. */
 export interface BuildTask {
   readonly extracts: readonly { readonly name: string; readonly path: string }[]
-  readonly drivingSide: 'left' | 'right'
+  readonly drivingSide: 'country' | 'left' | 'right'
   /** Kept in the graph file. */
   readonly inputs: string
   /** Path of the graph file. */

@@ -11,7 +11,7 @@ export interface KeeperOptions {
   /** Null to serve the graph file as it is. */
   readonly extracts: Extracts | null
   readonly graphPath: string
-  readonly drivingSide: 'left' | 'right'
+  readonly drivingSide: 'country' | 'left' | 'right'
   /** Milliseconds between two looks at the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger

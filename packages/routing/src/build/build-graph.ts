@@ -4,16 +4,18 @@ import type { OsmReader } from '@terrane/osm'
 import { emptyNetwork } from '../errors.ts'
 import { Access, Intersection, NodeType, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, put } from '../graph/fields.ts'
-import { type Graph, type GraphArrays, packGraph } from '../graph/graph.ts'
+import { type Graph, type GraphArrays, LimitBits, packGraph } from '../graph/graph.ts'
 import type { SectionFile } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
 import { collectWays, type CollectedWay } from './collect.ts'
+import { type Borders, openBorders } from './country/borders.ts'
+import { placeWays } from './country/place.ts'
 import { findConnected } from './connectivity.ts'
-import { type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
+import { driveOnRight, type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
 import { cutIntoLinks, findEnds, type Junctions, type LinkTable } from './links.ts'
 import { NodeIndex } from './node-index.ts'
 import { classifyRamps } from './ramps.ts'
-import { applyRestrictions } from './restrictions.ts'
+import { applyRestrictions, boundModes } from './restrictions.ts'
 import { isFork, signsOf } from './signs.ts'
 import { NameTable, TextTable } from './texts.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
@@ -21,9 +23,9 @@ import { describeTurns, markInternal, shareInternal } from './turns.ts'
 /** How a graph is built. */
 export interface BuildOptions {
   /**
-   * The side of the road one drives on, where a way does not say so with `driving_side`. It decides which turns are slow,
-   * and which streets count as exits of a roundabout. Default `left`: extracts do not say in which country a street is,
-   * and that is what Valhalla takes when it has no boundaries of countries either. Say `right` for most of the world.
+   * The side of the road one drives on where a way does not say so with `driving_side`, for the whole graph. When it is
+   * absent, the country of each way says that, and who may use it and how fast where tags do not; with a side, no country
+   * is asked. `left` is what Valhalla takes when it has no boundaries of countries.
    */
   readonly drivingSide?: 'left' | 'right'
   /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
@@ -43,17 +45,19 @@ export async function buildGraph(
 ): Promise<{ graph: Graph; file: SectionFile }> {
   const step = (phase: string, done: number): void => options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
   step('ways', 0)
-  const { ways, restrictions, bicycleRoutes } = await collectWays(readers, options.signal)
+  const { ways: collected, restrictions, bicycleRoutes } = await collectWays(readers, options.signal)
   step('nodes', 1)
-  const nodes = new NodeIndex(ways)
+  const nodes = new NodeIndex(collected)
   await nodes.load(readers, options.signal)
+  const { drivingSide } = options
+  const borders = drivingSide === undefined ? await openBorders() : null
+  const ways =
+    borders === null ? collected.map((way) => onSide(way, drivingSide!)) : placeWays(collected, nodes, borders)
   step('links', 2)
   const links = cutIntoLinks(ways, nodes)
   if (links.count === 0) throw emptyNetwork({ sources: readers.map((reader) => reader.source.name).join(', ') })
   const junctions = findEnds(links, nodes.ids.length)
   step('edges', 3)
-  const drivingSide = options.drivingSide ?? 'left'
-  const driveOnRight = (way: CollectedWay): boolean => (way.facts.drivingSide ?? drivingSide) === 'right'
   const edges = makeEdges({
     ways,
     links,
@@ -63,16 +67,15 @@ export async function buildGraph(
     bicycleRoutes,
     culdesacs: findCuldesacs(ways),
     wayMeters: metersOf(ways, links),
-    driveOnRight,
   })
   markInternal(edges)
   step('turns', 4)
-  const network = { ways, links, junctions, nodes, edges, driveOnRight }
+  const network = { ways, links, junctions, nodes, edges, borders }
   const arrays = assemble(network, restrictions)
   step('index', 5)
   const packed = packGraph(arrays, {
     sources: readers.map((reader) => reader.source.name),
-    drivingSide,
+    drivingSide: drivingSide ?? 'country',
     inputs: options.inputs ?? '',
     attribution: '© OpenStreetMap contributors',
   })
@@ -88,7 +91,8 @@ interface Network {
   readonly junctions: Junctions
   readonly nodes: NodeIndex
   readonly edges: EdgeTable
-  readonly driveOnRight: (way: CollectedWay) => boolean
+  /** Null where one side holds for all. */
+  readonly borders: Borders | null
 }
 
 function assemble(network: Network, restrictions: Parameters<typeof applyRestrictions>[0]): GraphArrays {
@@ -102,9 +106,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     const { forward, backward } = wayOf(edge).facts.names
     return names.intern(edges.forward[edge] === 1 ? forward : backward)
   })
-  const onRight = Uint8Array.from({ length: edges.nodeCount }, (_, node) =>
-    Number(network.driveOnRight(wayOf(edges.firstEdge[node]!))),
-  )
+  const onRight = Uint8Array.from({ length: edges.nodeCount }, (_, node) => Number(sideAt(network, wayOf, node)))
   const turns = describeTurns({
     edges,
     sameName: (a, b) => names.overlap(edgeNames[a]!, edgeNames[b]!),
@@ -139,6 +141,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     nodeConnected: findConnected(
       edges,
       Uint16Array.from(nodeInfo, (info) => get(info, NodeField.access)),
+      boundModes(edges, turns, rules),
     ),
     edgeHead: edges.head,
     edgeOpposite: edges.opposite,
@@ -160,6 +163,23 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     boxItems: boxes.items,
     boxLevels: boxes.levels,
   }
+}
+
+function onSide(way: CollectedWay, drivingSide: 'left' | 'right'): CollectedWay {
+  return way.facts.drivingSide === null ? { ...way, facts: { ...way.facts, drivingSide } } : way
+}
+
+/** Whether one drives on the right at a node: as on its roads where these agree, else as in its country. */
+function sideAt({ edges, borders }: Network, wayOf: (edge: number) => CollectedWay, node: number): boolean {
+  const leaving = Array.from({ length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! }, (_, i) =>
+    wayOf(edges.firstEdge[node]! + i),
+  )
+  if (borders === null) return driveOnRight(leaving[0]!)
+  // A boat brings its side along.
+  const ashore = leaving.filter(({ facts }) => !facts.ferry && !facts.railFerry)
+  const onRight = ashore.map(driveOnRight)
+  if (onRight.length > 0 && new Set(onRight).size === 1) return onRight[0]!
+  return borders.sideAt(edges.nodeLon[node]! / 1e7, edges.nodeLat[node]! / 1e7) === 'right'
 }
 
 /** Nodes and edges by their OSM ids, for restrictions. */
@@ -277,11 +297,14 @@ function limitTable(
   for (let edge = 0; edge < edges.head.length; edge++) {
     const direction = edges.forward[edge] === 1 ? 1 : 2
     for (const limit of wayOf(edge).facts.limits) {
-      // Who has business there is exempt: left open, for a route ends or begins somewhere.
-      if ((limit.direction & direction) === 0 || limit.exceptDestination) continue
+      if ((limit.direction & direction) === 0) continue
       edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
       limitEdge.push(edge)
-      limitType.push(limit.type)
+      limitType.push(
+        limit.type |
+          (limit.exceptDestination ? LimitBits.exceptDestination : 0) |
+          (limit.trucksOnly ? LimitBits.trucksOnly : 0),
+      )
       limitValue.push(limit.value)
     }
   }

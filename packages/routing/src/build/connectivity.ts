@@ -20,15 +20,17 @@ const LARGE_PART = 100
 
 /**
  * For each node the modes in whose network it belongs to a large strongly connected part. Only edges count that no
- * costing option closes, so that the answer holds for all of them. Linear time per mode.
+ * costing option closes and from which no turn is forbidden, so that the answer holds for all of them. Linear time per mode.
  *
  * @param access modes that may pass each node
+ * @param bound modes to which some turn from each edge is forbidden
  * @returns bit masks of access modes
  */
-export function findConnected(edges: EdgeTable, access: Uint16Array): Uint16Array {
+export function findConnected(edges: EdgeTable, access: Uint16Array, bound: Uint16Array): Uint16Array {
   const connected = new Uint16Array(edges.nodeCount)
   for (const mode of CONNECTED_MODES) {
-    const { part, sizes } = strongParts(edges, mode, access)
+    const isOpen = (edge: number): boolean => (bound[edge]! & mode) === 0 && isAlwaysOpen(edges.info[edge]!, mode)
+    const { part, sizes } = strongParts(edges, isOpen, (node) => (access[node]! & mode) !== 0)
     for (let node = 0; node < edges.nodeCount; node++) if (sizes[part[node]!]! >= LARGE_PART) connected[node]! |= mode
   }
   return connected
@@ -41,8 +43,12 @@ function isAlwaysOpen(info: number, mode: number): boolean {
 }
 
 /** Tarjan's algorithm, without recursion. */
-function strongParts(edges: EdgeTable, mode: number, access: Uint16Array): { part: Uint32Array; sizes: number[] } {
-  const { nodeCount, firstEdge, head, info } = edges
+function strongParts(
+  edges: EdgeTable,
+  isOpen: (edge: number) => boolean,
+  isPassed: (node: number) => boolean,
+): { part: Uint32Array; sizes: number[] } {
+  const { nodeCount, firstEdge, head } = edges
   const index = new Uint32Array(nodeCount)
   const low = new Uint32Array(nodeCount)
   const part = new Uint32Array(nodeCount)
@@ -61,7 +67,7 @@ function strongParts(edges: EdgeTable, mode: number, access: Uint16Array): { par
         const edge = next[node]!++
         const to = head[edge]!
         // A closed node ends the way but may be reached.
-        if ((access[node]! & mode) === 0 || !isAlwaysOpen(info[edge]!, mode)) continue
+        if (!isPassed(node) || !isOpen(edge)) continue
         if (index[to] === 0) enter(to)
         else if (onStack[to] === 1) low[node] = Math.min(low[node]!, index[to]!)
       } else {

@@ -23,7 +23,6 @@ export interface EdgeInputs {
   readonly culdesacs: ReadonlySet<number>
   /** Length of each way. */
   readonly wayMeters: Float64Array
-  readonly driveOnRight: (way: CollectedWay) => boolean
 }
 
 /** Nodes and directed edges, without turns. */
@@ -45,6 +44,11 @@ export interface EdgeTable {
   readonly info: Uint32Array
   readonly traffic: Uint32Array
   readonly flags: Uint16Array
+}
+
+/** Whether one drives on the right on a way. */
+export function driveOnRight({ facts }: CollectedWay): boolean {
+  return facts.drivingSide === 'right'
 }
 
 /** Makes two directed edges of every link and sorts them by the node they leave, best roads first. */
@@ -160,7 +164,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   const { facts } = way
   const roadClass = FOOT_USES.has(use) ? RoadClass.service : ramps.roadClass[link]!
   const tail = table.head[table.opposite[edge]!]!
-  const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, inputs.driveOnRight(way))
+  const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, driveOnRight(way))
   const modes = modesOf(way, forward) & ~closedOnMotorroads(way)
   table.length[edge] = wholeMeters(links.meters[link]!)
   table.heading[edge] = storedHeading(headingAlong(inputs, link, forward, headingMeters(roadClass, use)))
@@ -174,7 +178,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   info = put(info, EdgeField.cycleLane, lanes.cycleLane)
   table.info[edge] = put(info, EdgeField.forward, forward)
 
-  const speed = edgeSpeed({
+  const speedInputs = {
     ...facts,
     roadClass,
     use,
@@ -182,9 +186,9 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
     roundabout: facts.access.roundabout,
     density: table.density[tail]!,
     meters: inputs.wayMeters[links.way[link]!]!,
-  })
-  let traffic = put(0, TrafficField.speed, speed)
-  traffic = put(traffic, TrafficField.truckSpeed, truckSpeed(facts.speeds, forward))
+  }
+  let traffic = put(0, TrafficField.speed, edgeSpeed(speedInputs))
+  traffic = put(traffic, TrafficField.truckSpeed, truckSpeed(speedInputs))
   traffic = put(traffic, TrafficField.toll, facts.flags.toll)
   traffic = put(traffic, TrafficField.roundabout, facts.access.roundabout)
   traffic = put(traffic, TrafficField.truckRoute, facts.flags.truckRoute)

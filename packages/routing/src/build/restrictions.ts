@@ -43,6 +43,26 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
   }
 }
 
+/** Modes to which some turn from each edge is forbidden, by itself or as the beginning of a longer rule. */
+export function boundModes(
+  edges: EdgeTable,
+  turns: TurnTable,
+  { firstRule, ruleEdge, ruleModes }: RuleTable,
+): Uint16Array {
+  const bound = new Uint16Array(edges.head.length)
+  for (let node = 0; node < edges.nodeCount; node++) {
+    let turn = turns.firstTurn[node]!
+    const first = edges.firstEdge[node]!
+    const end = edges.firstEdge[node + 1]!
+    for (let back = first; back < end; back++) {
+      const arriving = edges.opposite[back]!
+      for (let to = first; to < end; to++) bound[arriving]! |= get(turns.info[turn++]!, TurnField.forbidden)
+    }
+  }
+  ruleModes.forEach((modes, rule) => (bound[ruleEdge[firstRule[rule]!]!]! |= modes))
+  return bound
+}
+
 function forbidTurns(rule: TurnRule, inputs: RestrictionInputs): void {
   const node = inputs.nodeOf(rule.viaNode)
   if (node < 0) return

@@ -1,4 +1,5 @@
 import { RoadClass, Surface, Use } from '../graph/attributes.ts'
+import type { LegalSpeeds } from './country/legal-speeds.ts'
 import type { WaySpeeds } from './tags/way.ts'
 
 const FASTEST = 140
@@ -26,6 +27,7 @@ export interface SpeedInputs {
   readonly meters: number
   /** Seconds the way takes by its tag, for ferries; or zero. */
   readonly duration: number
+  readonly legalSpeeds: LegalSpeeds | null
 }
 
 /** Speed of an edge in km/h, 1 … 140. */
@@ -39,10 +41,20 @@ export function edgeSpeed(edge: SpeedInputs): number {
   if (use === Use.railFerry) return 65
   // Longer crossings use faster boats.
   if (use === Use.ferry) return edge.meters < 2000 ? 10 : edge.meters < 8000 ? 20 : 30
-  let speed = edge.density > RURAL_DENSITY ? TOWN_SPEEDS[edge.roadClass]! : base
+  const usual = edge.density > RURAL_DENSITY ? TOWN_SPEEDS[edge.roadClass]! : base
+  let speed = Math.min(usual, legalLimit(edge))
   if (edge.roundabout) speed = Math.floor(speed * 0.5 + 0.5)
   speed = YARD_SPEEDS.get(use) ?? speed
   return Math.max(1, edge.surface >= Surface.pavedRough ? Math.floor(speed / 2) : speed)
+}
+
+/** What the law allows on an edge without a sign; infinite where it sets no limit. */
+function legalLimit({ legalSpeeds, roadClass, use, density }: SpeedInputs): number {
+  if (legalSpeeds === null) return Infinity
+  const { motorway, urban, rural, livingStreet } = legalSpeeds
+  const area = density > RURAL_DENSITY ? urban : rural
+  const limit = roadClass === RoadClass.motorway ? motorway : (use === Use.livingStreet && livingStreet) || area
+  return limit || Infinity
 }
 
 function rampSpeed({ speeds, use, roadClass, density }: SpeedInputs, base: number): number {
@@ -57,9 +69,15 @@ function roughened(speed: number, surface: number): number {
   return speed >= 50 ? speed - 10 : speed > 15 ? speed - 5 : speed
 }
 
-/** Truck speed of an edge by its tags: the stricter of the general and the directed one; zero where none is tagged. */
-export function truckSpeed(speeds: WaySpeeds, forward: boolean): number {
+/**
+ * Truck speed of an edge: by its tags the stricter of the general and the directed one, else what the law allows outside
+ * of towns, which is less than cars may; zero where neither says one.
+ */
+export function truckSpeed({ speeds, forward, legalSpeeds, roadClass, density }: SpeedInputs): number {
   const directed = forward ? speeds.truckForward : speeds.truckBackward
   const both = speeds.truck > 0 && directed > 0
-  return Math.min(both ? Math.min(speeds.truck, directed) : Math.max(speeds.truck, directed), FASTEST)
+  const tagged = Math.min(both ? Math.min(speeds.truck, directed) : Math.max(speeds.truck, directed), FASTEST)
+  if (tagged > 0 || legalSpeeds === null) return tagged
+  if (roadClass === RoadClass.motorway) return legalSpeeds.truckMotorway
+  return density > RURAL_DENSITY ? 0 : legalSpeeds.truckRural
 }

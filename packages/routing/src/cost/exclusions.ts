@@ -13,14 +13,14 @@ const BORDER_PENALTY = 432_000
 const PAVED_ONLY = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
 
 /**
- * Kinds of streets that the options of a costing exclude. Who begins or ends a trip on such a street may leave it or get
+ * Kinds of streets that the options of a costing exclude, and further ones that only those may use who have business there. Who begins or ends a trip on such a street may leave it or get
  * there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
  * That depends on where a path begins, so weights discourage it and `arePassed` judges the path that was found.
  */
 export class Exclusions {
   readonly #kinds: readonly ((edge: number) => boolean)[]
 
-  constructor(graph: Graph, mode: Mode, options: CostOptions) {
+  constructor(graph: Graph, mode: Mode, options: CostOptions, others: readonly ((edge: number) => boolean)[] = []) {
     const { edgeInfo, edgeTraffic } = graph
     const carries = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
       get(edgeTraffic[edge]!, TrafficField[field]) === 1
@@ -34,7 +34,7 @@ export class Exclusions {
         exclude_unpaved: (edge: number) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted,
       }),
     }
-    this.#kinds = Object.keys(kinds).flatMap((name) => (options[name] === true ? [kinds[name]!] : []))
+    this.#kinds = [...Object.keys(kinds).flatMap((name) => (options[name] === true ? [kinds[name]!] : [])), ...others]
   }
 
   /** Seconds of cost on top of a turn from one edge onto another. */

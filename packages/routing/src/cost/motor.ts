@@ -1,4 +1,4 @@
-import { Access, Limit, RoadClass, Surface, Turn, Use } from '../graph/attributes.ts'
+import { Access, RoadClass, Surface, Turn, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
@@ -7,6 +7,7 @@ import type { CostOptions, Mode } from './options.ts'
 import { Rights } from './rights.ts'
 import { Transitions } from './transitions.ts'
 import { turnTime } from './turn-time.ts'
+import { Vehicle } from './vehicle.ts'
 
 /** Modes with an engine. */
 export type MotorMode = Exclude<Mode, 'bicycle' | 'pedestrian'>
@@ -76,8 +77,7 @@ export class MotorCosting implements Costing {
   readonly #tollFactor: number
   readonly #distanceShare: number
   readonly #worstSurface: number
-  /** What the largest vehicle of the options breaks, by kind of limit; infinite limits are not checked. */
-  readonly #vehicle: Float64Array
+  readonly #vehicle: Vehicle
   readonly #number: (name: string) => number
 
   constructor(graph: Graph, mode: MotorMode, options: CostOptions) {
@@ -87,8 +87,11 @@ export class MotorCosting implements Costing {
     this.travelType = TRAVEL_TYPES[mode]
     this.#graph = graph
     this.#transitions = new Transitions(graph, options, mode === 'truck' ? 'truck' : 'other')
-    this.exclusions = new Exclusions(graph, mode, options)
     this.rights = new Rights(graph, this.access, options)
+    const vehicle = new Vehicle(graph, mode, options)
+    this.#vehicle = vehicle
+    const tolerated = (edge: number): boolean => vehicle.isTolerated(edge)
+    this.exclusions = new Exclusions(graph, mode, options, this.rights.ignoresLimits ? [] : [tolerated])
     this.#number = (name) => Number(options[name] ?? 0)
     this.#shortest = options.shortest === true
     this.#fixedSpeed = this.#number('fixed_speed')
@@ -99,7 +102,6 @@ export class MotorCosting implements Costing {
     this.#distanceShare = this.#number('use_distance')
     this.#worstSurface =
       mode === 'motor_scooter' ? Surface.dirt : mode === 'motorcycle' ? Surface.impassable : Surface.path
-    this.#vehicle = vehicleOf(mode, options)
   }
 
   snapOpen(edge: number): boolean {
@@ -113,8 +115,7 @@ export class MotorCosting implements Costing {
       if (!tolerated || (get(info, EdgeField.access) & Access.car) === 0) return false
     }
     if (get(info, EdgeField.surface) > this.#worstSurface) return false
-    const limited = get(this.#graph.edgeFlags[edge]!, FlagField.limits) === 1 && !this.rights.ignoresLimits
-    return !limited || this.#fits(edge)
+    return this.rights.ignoresLimits || this.#vehicle.fits(edge)
   }
 
   nodeOpen(node: number): boolean {
@@ -276,48 +277,10 @@ export class MotorCosting implements Costing {
     }
     return (turning ? cost : cost * impact) * STOP_DENSITY[get(node, NodeField.density)]!
   }
-
-  /** Whether the vehicle keeps all limits of an edge. */
-  #fits(edge: number): boolean {
-    const { limitEdge, limitType, limitValue } = this.#graph
-    for (let i = firstAtLeast(limitEdge, edge); limitEdge[i] === edge; i++) {
-      const type = limitType[i]!
-      const size = this.#vehicle[type]!
-      if (type === Limit.hazmat ? size > 0 && limitValue[i] === 0 : size > limitValue[i]!) return false
-    }
-    return true
-  }
 }
 
 /** Modes for which turning around inside a crossing is like any other turns. */
 const TWO_WHEELED = new Set<Mode>(['motorcycle', 'motor_scooter'])
-
-function firstAtLeast(values: Uint32Array, wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Size of the vehicle in the units of the limits; zero where a mode is not checked. */
-function vehicleOf(mode: MotorMode, options: CostOptions): Float64Array {
-  const vehicle = new Float64Array(7)
-  if (mode === 'motorcycle' || mode === 'motor_scooter') return vehicle
-  const hundredth = (name: string): number => Math.round(Number(options[name]) * 100)
-  vehicle[Limit.maxHeight] = hundredth('height')
-  vehicle[Limit.maxWidth] = hundredth('width')
-  if (mode !== 'truck') return vehicle
-  vehicle[Limit.maxLength] = hundredth('length')
-  vehicle[Limit.maxWeight] = hundredth('weight')
-  vehicle[Limit.maxAxleLoad] = hundredth('axle_load')
-  vehicle[Limit.maxAxles] = Number(options.axle_count)
-  vehicle[Limit.hazmat] = options.hazmat === true ? 1 : 0
-  return vehicle
-}
 
 /** Zero at 0.5, slowly down to −0.125 for those who like it, up to 8 for those who do not. */
 function avoidance(use: number): number {

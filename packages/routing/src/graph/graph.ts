@@ -59,7 +59,7 @@ export interface Graph {
   readonly signText: Uint32Array
   readonly signType: Uint8Array
 
-  /** Vehicle limits, ordered by edge. */
+  /** Vehicle limits, ordered by edge; types as in `LimitBits`. */
   readonly limitEdge: Uint32Array
   readonly limitType: Uint8Array
   readonly limitValue: Uint32Array
@@ -79,6 +79,15 @@ export interface Graph {
   readonly boxItems: Uint32Array
   readonly boxLevels: Uint32Array
 }
+
+/** Layout of `limitType`. */
+export const LimitBits = {
+  /** Kind of limit; see `Limit`. */
+  type: 0x0f,
+  /** Those with business on the edge need not keep it. */
+  exceptDestination: 0x40,
+  trucksOnly: 0x80,
+} as const
 
 /** Arrays of a graph, in the order they are written. */
 export type GraphArrays = Omit<Graph, 'nodeCount' | 'edgeCount'>

@@ -1,27 +1,46 @@
 import type { Costing } from '../cost/costing.ts'
-import { tailOf } from '../graph/fields.ts'
+import { tailOf, turnIndex } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import type { StateWeights } from '../states/weights.ts'
 
 /**
  * Whether at least so many nodes can be reached from an edge and can reach it: otherwise it lies on an island, which few
- * routes begin or end on. Large parts of the network are known beforehand; the rest is counted.
+ * routes begin or end on. Large parts of the network are known beforehand; the rest is counted, first without streets
+ * from which some turn is forbidden, then, where that is not enough, over the very turns that a path may take.
  */
-export function isReachable(graph: Graph, costing: Costing, edge: number, nodes: number): boolean {
+export function isReachable(graph: Graph, weights: StateWeights, edge: number, nodes: number): boolean {
   if (nodes === 0) return true
-  const head = graph.edgeHead[edge]!
-  const tail = tailOf(graph, edge)
+  const { costing } = weights
   return (
-    (isConnected(graph, costing, head) || countNodes(graph, costing, head, true, nodes) >= nodes) &&
-    (isConnected(graph, costing, tail) || countNodes(graph, costing, tail, false, nodes) >= nodes)
+    ((isFree(graph, costing, edge) && touches(graph, costing, graph.edgeHead[edge]!, true, nodes)) ||
+      countExactly(graph, weights, edge, true, nodes) >= nodes) &&
+    (touches(graph, costing, tailOf(graph, edge), false, nodes) ||
+      countExactly(graph, weights, edge, false, nodes) >= nodes)
   )
 }
 
-function isConnected(graph: Graph, costing: Costing, node: number): boolean {
-  return (graph.nodeConnected[node]! & costing.access) !== 0
+function touches(graph: Graph, costing: Costing, node: number, forward: boolean, nodes: number): boolean {
+  const isConnected = (graph.nodeConnected[node]! & costing.access) !== 0
+  return isConnected || countNodes(graph, costing, { start: node, forward, limit: nodes }) >= nodes
+}
+
+/** Whether no turn from an edge is forbidden. */
+function isFree(graph: Graph, { rights }: Costing, edge: number): boolean {
+  const { edgeHead, firstEdge, turnInfo } = graph
+  const node = edgeHead[edge]!
+  const first = turnIndex(graph, edge, firstEdge[node]!)
+  const degree = firstEdge[node + 1]! - firstEdge[node]!
+  for (let turn = first; turn < first + degree; turn++) if (!rights.turn(turnInfo[turn]!)) return false
+  return true
 }
 
 /** Nodes on ways from (or, backwards, to) a node, the node itself included, counted up to a limit. */
-function countNodes(graph: Graph, costing: Costing, start: number, forward: boolean, limit: number): number {
+function countNodes(
+  graph: Graph,
+  costing: Costing,
+  { start, forward, limit }: { start: number; forward: boolean; limit: number },
+): number {
   if (!costing.nodeOpen(start)) return 0
   const seen = new Set([start])
   const queue = [start]
@@ -29,11 +48,45 @@ function countNodes(graph: Graph, costing: Costing, start: number, forward: bool
     const node = queue[next]!
     for (let edge = graph.firstEdge[node]!; edge < graph.firstEdge[node + 1]!; edge++) {
       const end = graph.edgeHead[edge]!
-      if (seen.has(end) || !costing.snapOpen(forward ? edge : graph.edgeOpposite[edge]!) || !costing.nodeOpen(end))
-        continue
+      const travelled = forward ? edge : graph.edgeOpposite[edge]!
+      if (seen.has(end) || !costing.snapOpen(travelled) || !costing.nodeOpen(end)) continue
+      if (!isFree(graph, costing, travelled)) continue
       seen.add(end)
       queue.push(end)
     }
   }
   return seen.size
+}
+
+/** Nodes that paths from an edge pass, or paths to it, as searches travel them; counted up to a limit. */
+function countExactly(graph: Graph, weights: StateWeights, edge: number, forward: boolean, limit: number): number {
+  const { edgeState, stateEdge } = weights.graph
+  if (edgeState[edge]! < 0) return 0
+  const states = new Set(forward ? [edgeState[edge]!] : weights.statesOf(edge))
+  const nodes = new Set<number>()
+  for (const state of states) {
+    const passed = stateEdge[state]!
+    nodes.add(forward ? graph.edgeHead[passed]! : tailOf(graph, passed))
+    if (nodes.size >= limit) break
+    for (const next of forward ? onward(weights, state) : before(weights, state)) states.add(next)
+  }
+  return nodes.size
+}
+
+function* onward(weights: StateWeights, state: number): Iterable<number> {
+  const { firstOut, head } = weights.graph
+  for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
+    if (weights.arc(arc, state) < UNREACHABLE) yield head[arc]!
+  }
+}
+
+function* before(weights: StateWeights, state: number): Iterable<number> {
+  const { firstOut, head, stateEdge } = weights.graph
+  for (const entry of weights.entries(stateEdge[state]!)) {
+    for (const from of weights.statesOf(entry)) {
+      for (let arc = firstOut[from]!; arc < firstOut[from + 1]!; arc++) {
+        if (head[arc] === state && weights.arc(arc, from) < UNREACHABLE) yield from
+      }
+    }
+  }
 }

@@ -5,17 +5,27 @@ const TILE = 2_500_000
 const COLUMNS = 1440
 
 /**
- * Parts of the Earth that a graph covers: groups of neighbouring tiles of a quarter degree that hold nodes. There is no
- * way from one to another, which is quicker to tell than to search for.
+ * Parts of the Earth that a graph covers: groups of tiles of a quarter degree that hold nodes and are neighbours, or are
+ * joined by an edge, such as a ferry over empty sea. There is no way from one to another, which is quicker to tell than
+ * to search for.
  */
 export class Regions {
   readonly #region = new Map<number, number>()
 
   constructor(graph: Graph) {
     const tiles = new Set<number>()
-    for (let node = 0; node < graph.nodeCount; node++) tiles.add(tileAt(graph.nodeLon[node]!, graph.nodeLat[node]!))
+    const tileOf = (node: number): number => tileAt(graph.nodeLon[node]!, graph.nodeLat[node]!)
+    for (let node = 0; node < graph.nodeCount; node++) tiles.add(tileOf(node))
+    const joined = new Map<number, Set<number>>()
+    for (let node = 0; node < graph.nodeCount; node++) {
+      const tile = tileOf(node)
+      for (let edge = graph.firstEdge[node]!; edge < graph.firstEdge[node + 1]!; edge++) {
+        const other = tileOf(graph.edgeHead[edge]!)
+        if (other !== tile) joined.set(tile, (joined.get(tile) ?? new Set()).add(other))
+      }
+    }
     let regions = 0
-    for (const tile of tiles) if (!this.#region.has(tile)) this.#spread(tile, tiles, regions++)
+    for (const tile of tiles) if (!this.#region.has(tile)) this.#spread(tile, { tiles, joined }, regions++)
   }
 
   /** Number of the region at a place in degrees, or −1 outside of all. */
@@ -23,11 +33,15 @@ export class Regions {
     return this.#region.get(tileAt(lon * 1e7, lat * 1e7)) ?? -1
   }
 
-  #spread(start: number, tiles: ReadonlySet<number>, region: number): void {
+  #spread(
+    start: number,
+    { tiles, joined }: { tiles: ReadonlySet<number>; joined: ReadonlyMap<number, ReadonlySet<number>> },
+    region: number,
+  ): void {
     const open = [start]
     this.#region.set(start, region)
     for (let tile = open.pop(); tile !== undefined; tile = open.pop()) {
-      for (const next of neighbours(tile)) {
+      for (const next of [...neighbours(tile), ...(joined.get(tile) ?? [])]) {
         if (!tiles.has(next) || this.#region.has(next)) continue
         this.#region.set(next, region)
         open.push(next)

@@ -7,7 +7,6 @@ import { headingMeters } from '../geometry/heading.ts'
 import { type Projection, visitNearest } from './nearest.ts'
 import { shapeEdges } from './shape-edges.ts'
 import { tangent, walkedTo } from './tangent.ts'
-import { isReachable } from './reach.ts'
 
 /** Side of the street a location lies on, seen in the direction of an edge. */
 export type Side = 'left' | 'right' | null
@@ -53,6 +52,8 @@ export interface SnapRequest {
   readonly filter: SnapFilter
   /** Name of the street the location should be on; between equals it decides. */
   readonly street: string | null
+  /** Whether at least so many nodes are connected with an edge in both directions. */
+  readonly isReachable: (edge: number, nodes: number) => boolean
 }
 
 /** Kinds of edges a location must not be put on. */
@@ -126,7 +127,7 @@ class Snapper {
   /** The nearest geometries that may be used: the best reachable one, those in the radius, and islands before it. */
   #nearest(): Projection[] {
     const graph = this.#graph
-    const { lon, lat, radius, minimumReachability, searchCutoff, street } = this.#request
+    const { lon, lat, radius, minimumReachability, searchCutoff, street, isReachable } = this.#request
     const edgesOf = shapeEdges(graph)
     const reachable: Projection[] = []
     const islands: Projection[] = []
@@ -143,7 +144,7 @@ class Snapper {
         if (
           edgesOf
             .subarray(2 * shape, 2 * shape + 2)
-            .some((edge) => this.#open(edge) && isReachable(graph, this.#costing, edge, minimumReachability))
+            .some((edge) => this.#open(edge) && isReachable(edge, minimumReachability))
         )
           reachable.push(projection)
         else if (inRadius || islands.length === 0) islands.push(projection)

@@ -62,6 +62,12 @@ export class StateWeights {
     return Array.from({ length: firstEdge[node + 1]! - first }, (_, i) => edgeOpposite[first + i]!)
   }
 
+  /** The states of being on an edge, the plain one first; none where the family of modes may not travel it. */
+  *statesOf(edge: number): Iterable<number> {
+    const { edgeState, nextState } = this.graph
+    for (let state = edgeState[edge]!; state >= 0; state = nextState[state]!) yield state
+  }
+
   /** Weight of an arc; its tail is known to every caller. */
   arc(arc: number, tail: number): number {
     if (this.#arcs[arc] === 0) this.#weighArcs(tail)

@@ -95,7 +95,7 @@ async function compareAll(
   const compared: Compared[] = []
   for (const [region, list] of Map.groupBy(records, (record) => record.region)) {
     const path = join(SHARED, 'data/osm', `${EXTRACTS[region]}.osm.pbf`)
-    const router = new Router(await buildNetwork([await openOsm(await fileSource(path))]))
+    const router = new Router(await buildNetwork([await openOsm(await fileSource(path))], { drivingSide: 'left' }))
     for (const recorded of list) {
       const text = recorded.request.raw ?? JSON.stringify(recorded.request)
       const { status, body } = router.answer(text)

@@ -21,11 +21,14 @@ export interface Drawing {
   readonly restrictions?: readonly DrawnRestriction[]
   /** Metres from one column to the next; a row is twice that. */
   readonly meters?: number
+  /** Where the first column of the first line is: in Germany unless told. */
+  readonly origin?: { readonly lon: number; readonly lat: number }
+  /** The side to drive on, which is the right unless told; `country` builds by the countries of the ways. */
+  readonly drivingSide?: 'left' | 'right' | 'country'
 }
 
-const ORIGIN = { lon: 11, lat: 48 }
+const GERMANY = { lon: 11, lat: 48 }
 const METERS_PER_DEGREE = 111_195
-const METERS_PER_DEGREE_LON = METERS_PER_DEGREE * Math.cos((ORIGIN.lat * Math.PI) / 180)
 
 type Places = ReadonlyMap<string, { readonly lon: number; readonly lat: number }>
 
@@ -117,18 +120,19 @@ export class AsciiRoute {
 }
 
 /** The elements of a drawing; nodes that no way has are left out. */
-function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }: Drawing): {
+function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20, origin = GERMANY }: Drawing): {
   elements: OsmElement[]
   places: Places
 } {
   const places = new Map<string, { lon: number; lat: number }>()
+  const metersPerDegreeLon = METERS_PER_DEGREE * Math.cos((origin.lat * Math.PI) / 180)
   map.split('\n').forEach((line, row) => {
     for (const [column, letter] of line.split('').entries()) {
       if (!/[A-Za-z0-9]/.test(letter)) continue
       if (places.has(letter)) throw new Error(`${letter} is on the map twice`)
       places.set(letter, {
-        lon: round7(ORIGIN.lon + (column * meters) / METERS_PER_DEGREE_LON),
-        lat: round7(ORIGIN.lat - (row * 2 * meters) / METERS_PER_DEGREE),
+        lon: round7(origin.lon + (column * meters) / metersPerDegreeLon),
+        lat: round7(origin.lat - (row * 2 * meters) / METERS_PER_DEGREE),
       })
     }
   })
@@ -166,11 +170,13 @@ function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20 }
   return { elements, places }
 }
 
-/** Builds the network of a drawing, where one drives on the right. */
+/** Builds the network of a drawing. */
 export async function drawTown(drawing: Drawing): Promise<AsciiTown> {
   const { elements, places } = drawnElements(drawing)
   const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
-  return new AsciiTown(reader, await buildNetwork([reader], { drivingSide: 'right' }), places)
+  const { drivingSide = 'right' } = drawing
+  const network = await buildNetwork([reader], drivingSide === 'country' ? {} : { drivingSide })
+  return new AsciiTown(reader, network, places)
 }
 
 function idOf(letter: string): number {

@@ -72,6 +72,9 @@ export function wayAccess(tags: Tags): WayAccess | null {
   if (!oneway) ({ forward, backward } = onewayForSome(tags, forward, backward))
   forward &= ~closedTo(tags, 'forward')
   backward &= ~closedTo(tags, 'backward')
+  // Moving stairs carry one way, unless they do as needed.
+  if (tags.get('conveying') === 'forward') backward = 0
+  if (tags.get('conveying') === 'backward') forward = 0
   if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
   return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
 }
@@ -91,7 +94,7 @@ const ONEWAY: ReadonlyMap<string, boolean> = new Map([
 function openModes(tags: Tags): { modes: number; tagged: number } | null {
   const highway = tags.get('highway')
   const known = highway === undefined ? undefined : CLASS_ACCESS.get(highway)
-  const carried = tags.get('route') === 'ferry' || tags.get('route') === 'shuttle_train'
+  const carried = isCarried(tags)
   const access = meaning(ACCESS, tags.get('access'))
   const emergencyOnly = tags.get('emergency') === 'yes' || tags.get('service') === 'emergency_access'
   let modes = known ?? (carried ? ROAD : 0)
@@ -215,8 +218,13 @@ function directed(tags: Tags, modes: number, oneway: boolean): { forward: number
   return { forward, backward }
 }
 
+/** Ways whose direction binds walkers too: their own, and what carries them. */
 function onFootWay(tags: Tags): boolean {
-  return FOOT_WAYS.has(tags.get('highway') ?? '') || tags.has('oneway:foot')
+  return FOOT_WAYS.has(tags.get('highway') ?? '') || tags.has('oneway:foot') || isCarried(tags)
+}
+
+function isCarried(tags: Tags): boolean {
+  return tags.get('route') === 'ferry' || tags.get('route') === 'shuttle_train'
 }
 
 /** Vehicles for which alone a street may be one-way. */

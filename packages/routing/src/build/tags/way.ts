@@ -1,17 +1,8 @@
-import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
-import {
-  ACCESS,
-  DESTINATION_ONLY,
-  HAZMAT,
-  kilometresPerHour,
-  leadingNumber,
-  meaning,
-  metres,
-  type Tags,
-  tonnes,
-  WHEELCHAIR,
-} from './values.ts'
+import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import type { LegalSpeeds } from '../country/legal-speeds.ts'
+import { ACCESS, DESTINATION_ONLY, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
 import { type WayAccess, wayAccess } from './way-access.ts'
+import { type WayLimit, wayLimits } from './way-limits.ts'
 import { wayNames, type WayNames } from './way-names.ts'
 import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
 
@@ -25,15 +16,6 @@ export interface WaySpeeds {
   readonly truck: number
   readonly truckForward: number
   readonly truckBackward: number
-}
-
-/** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
-export interface WayLimit {
-  readonly type: number
-  readonly value: number
-  readonly direction: number
-  /** Local traffic is exempt. */
-  readonly exceptDestination: boolean
 }
 
 /** What the tags of a way mean for routing. */
@@ -55,8 +37,12 @@ export interface WayFacts {
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
   readonly laneTags: Tags
-  /** `driving_side` of the way itself. */
+  /** The side one drives on: `driving_side` of the way itself, else that of its country once that is known. */
   readonly drivingSide: 'left' | 'right' | null
+  /** Value of `highway` where no tag says for everybody who may go there, so that countries decide; else null. */
+  readonly countryClass: string | null
+  /** Speeds that the country allows; null where it is not known, or is not asked. */
+  readonly legalSpeeds: LegalSpeeds | null
 }
 
 export interface WayFlags {
@@ -110,13 +96,18 @@ export function wayFacts(tags: Tags): WayFacts | null {
     speeds: speedsOf(tags, roadClass, access.oneway),
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
-    limits: limitsOf(tags),
+    limits: wayLimits(tags),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
     drivingSide: tags.get('driving_side') === 'left' ? 'left' : tags.get('driving_side') === 'right' ? 'right' : null,
+    countryClass: DECISIVE_KEYS.some((key) => tags.has(key)) ? null : (highway ?? null),
+    legalSpeeds: null,
   }
 }
+
+/** Keys that say of everybody, or of all vehicles, whether they may use a way. */
+const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
 
 const LANE_KEYS = /^(lanes|cycleway|shoulder|oneway:bicycle|segregated)/
 const BIKE_NETWORK_KEYS = ['ncn', 'rcn', 'lcn', 'mtb', 'ncn_ref', 'rcn_ref', 'lcn_ref']
@@ -263,56 +254,4 @@ function flagsOf(tags: Tags, use: number): WayFlags {
     motorroad: tags.get('motorroad') === 'yes',
     timed: [...tags].some(([key, value]) => TIMED.test(key) && value.includes('@')),
   }
-}
-
-const LOCAL_EXEMPTION = new Set(['none @ destination', 'none @ delivery', 'no @ destination', 'none @ (destination)'])
-
-const LIMIT_KEYS: readonly (readonly [number, string, (text: string | undefined) => number | undefined])[] = [
-  [Limit.maxHeight, 'maxheight', metres],
-  [Limit.maxWidth, 'maxwidth', metres],
-  [Limit.maxLength, 'maxlength', metres],
-  [Limit.maxWeight, 'maxweight', tonnes],
-  [Limit.maxAxleLoad, 'maxaxleload', tonnes],
-]
-
-function limitsOf(tags: Tags): WayLimit[] {
-  const limits: WayLimit[] = []
-  const add = (type: number, key: string, value: number | undefined, direction: number): void => {
-    if (value === undefined) return
-    limits.push({
-      type,
-      value,
-      direction,
-      exceptDestination: LOCAL_EXEMPTION.has(tags.get(`${key}:conditional`) ?? ''),
-    })
-  }
-  for (const [type, key, parse] of LIMIT_KEYS) {
-    const physical = type === Limit.maxHeight || type === Limit.maxWidth ? tags.get(`${key}:physical`) : undefined
-    add(type, key, hundredths(parse(tags.get(key)) ?? parse(physical)), BOTH)
-    if (type === Limit.maxAxleLoad) continue
-    add(type, `${key}:forward`, hundredths(parse(tags.get(`${key}:forward`))), FORWARD)
-    add(type, `${key}:backward`, hundredths(parse(tags.get(`${key}:backward`))), BACKWARD)
-  }
-  const axles = Number(tags.get('maxaxles') ?? 'none')
-  add(Limit.maxAxles, 'maxaxles', Number.isFinite(axles) ? axles : undefined, BOTH)
-  for (const [suffix, direction] of [
-    ['', BOTH],
-    [':forward', FORWARD],
-    [':backward', BACKWARD],
-  ] as const) {
-    const open = HAZMAT_KEYS.map((key) => HAZMAT.get(tags.get(`${key}${suffix}`) ?? '')).find(
-      (value) => value !== undefined,
-    )
-    add(Limit.hazmat, `hazmat${suffix}`, open === undefined ? undefined : Number(open), direction)
-  }
-  return limits
-}
-
-const FORWARD = 1
-const BACKWARD = 2
-const BOTH = 3
-const HAZMAT_KEYS = ['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E']
-
-function hundredths(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.trunc(value * 100)
 }

@@ -1,0 +1,34 @@
+import table from './legal-speeds.json' with { type: 'json' }
+
+/**
+ * Speeds in km/h that the law allows where no sign says otherwise; zero where there is no such limit or none is known.
+ * The figures are facts from OpenStreetMap's wiki, page Default speed limits (CC BY-SA 2.0), revision 2607051 of 2023,
+ * by way of `osm-legal-default-speeds`; those of lorries are for more than 12 t.
+ */
+export interface LegalSpeeds {
+  readonly urban: number
+  readonly rural: number
+  readonly motorway: number
+  readonly livingStreet: number
+  readonly truckRural: number
+  readonly truckMotorway: number
+}
+
+/** The legal speeds of a country by its code; null where none are known. */
+export function legalSpeeds(code: string | null): LegalSpeeds | null {
+  return SPEEDS.get(code ?? '') ?? null
+}
+
+const SPEEDS: ReadonlyMap<string, LegalSpeeds> = new Map(
+  Object.entries(table).map(([code, [urban, rural, motorway, livingStreet, truckRural, truckMotorway]]) => [
+    code,
+    {
+      urban: urban!,
+      rural: rural!,
+      motorway: motorway!,
+      livingStreet: livingStreet!,
+      truckRural: truckRural!,
+      truckMotorway: truckMotorway!,
+    },
+  ]),
+)

@@ -1,0 +1,52 @@
+/** One case of a conditional tag: a value that counts while all of its conditions hold. */
+export interface ConditionalCase {
+  readonly value: string
+  /** Conditions that must hold together: opening hours, uses such as `destination`, comparisons such as `weight>7.5`. */
+  readonly conditions: readonly string[]
+}
+
+/**
+ * Splits the value of a `*:conditional` tag: cases are parted by `;`, conditions by `AND`, neither inside parentheses.
+ * Parts that are no `value @ condition` are left out. Source: OpenStreetMap wiki, page Conditional restrictions.
+ */
+export function conditionalCases(text: string | undefined): ConditionalCase[] {
+  if (text === undefined) return []
+  return splitOutside(text, /;/y).flatMap((part): ConditionalCase[] => {
+    const at = part.indexOf('@')
+    const value = part.slice(0, Math.max(0, at)).trim()
+    if (value === '') return []
+    const conditions = splitOutside(part.slice(at + 1), /\s+and\s+/iy).map(withoutParentheses)
+    return conditions.every((condition) => condition !== '') ? [{ value, conditions }] : []
+  })
+}
+
+/** Conditions that are met by whoever has business on the way. */
+const LOCAL = new Set(['destination', 'delivery', 'customers', 'residents', 'loading', 'unloading', 'access'])
+
+/** Whether a case counts for local traffic, whenever it comes and whatever it drives. */
+export function isForLocals({ conditions }: ConditionalCase): boolean {
+  return conditions.every((condition) => LOCAL.has(condition.toLowerCase()))
+}
+
+/** Parts of a text between separators that are not inside parentheses. */
+function splitOutside(text: string, separator: RegExp): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let begin = 0
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '(') depth++
+    else if (text[i] === ')') depth = Math.max(0, depth - 1)
+    separator.lastIndex = i
+    const found = depth === 0 ? separator.exec(text) : null
+    if (found === null) continue
+    parts.push(text.slice(begin, i))
+    begin = i + found[0].length
+    i = begin - 1
+  }
+  return [...parts, text.slice(begin)]
+}
+
+function withoutParentheses(text: string): string {
+  const trimmed = text.trim()
+  return trimmed.startsWith('(') && trimmed.endsWith(')') ? trimmed.slice(1, -1).trim() : trimmed
+}

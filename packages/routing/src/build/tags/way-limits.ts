@@ -1,0 +1,96 @@
+import { Limit } from '../../graph/attributes.ts'
+import { conditionalCases, isForLocals } from './conditional.ts'
+import { HAZMAT, metres, type Tags, tonnes } from './values.ts'
+
+/** A limit for vehicles; `direction` 1 is along the nodes, 2 against them, 3 both. */
+export interface WayLimit {
+  readonly type: number
+  readonly value: number
+  readonly direction: number
+  /** Whoever has business on the way need not keep it. */
+  readonly exceptDestination: boolean
+  /** It is for lorries alone. */
+  readonly trucksOnly: boolean
+}
+
+interface LimitKey {
+  readonly type: number
+  readonly key: string
+  readonly trucksOnly: boolean
+  /** Value of a tag in the units of the limit; undefined where it states no limit. */
+  readonly parse: (text: string | undefined) => number | undefined
+}
+
+const centimetres = (text: string | undefined): number | undefined => hundredths(metres(text))
+const tensOfKilograms = (text: string | undefined): number | undefined => hundredths(tonnes(text))
+const plain = (text: string | undefined): number | undefined => (/^\d+$/.test(text ?? '') ? Number(text) : undefined)
+/** One where dangerous goods may pass, zero where they may not. */
+const hazmat = (text: string | undefined): number | undefined => {
+  const open = HAZMAT.get(text ?? '')
+  return open === undefined ? undefined : Number(open)
+}
+
+const SIZES = [
+  [Limit.maxHeight, ['maxheight', 'maxheight:physical'], centimetres],
+  [Limit.maxWidth, ['maxwidth', 'maxwidth:physical'], centimetres],
+  [Limit.maxLength, ['maxlength'], centimetres],
+  [Limit.maxWeight, ['maxweight', 'maxweightrating'], tensOfKilograms],
+  [Limit.maxAxleLoad, ['maxaxleload'], tensOfKilograms],
+  [Limit.maxAxles, ['maxaxles'], plain],
+] as const
+
+/** Every key that limits vehicles, those for lorries alone with the suffix `:hgv`. */
+const KEYS: readonly LimitKey[] = [
+  ...SIZES.flatMap(([type, keys, parse]) =>
+    keys.flatMap((key) => [
+      { type, key, parse, trucksOnly: false },
+      { type, key: `${key}:hgv`, parse, trucksOnly: true },
+    ]),
+  ),
+  ...['hazmat', 'hazmat:water', 'hazmat:A', 'hazmat:B', 'hazmat:C', 'hazmat:D', 'hazmat:E'].map((key) => ({
+    type: Limit.hazmat,
+    key,
+    parse: hazmat,
+    trucksOnly: false,
+  })),
+]
+
+const DIRECTIONS = [
+  ['', 3],
+  [':forward', 1],
+  [':backward', 2],
+] as const
+
+/** Values of an exception that lift a limit altogether; of dangerous goods `no` means the opposite. */
+const LIFTED = new Set(['none', 'no', 'unsigned', 'default'])
+const OPENED = new Set(['yes', 'designated', 'none'])
+
+/**
+ * The limits of a way. A conditional exception never erases the limit it is an exception from: one for those with
+ * business on the way leaves it to everybody else, with a limit of its own it leaves that one to all; exceptions for
+ * certain hours leave the limit as it is.
+ */
+export function wayLimits(tags: Tags): WayLimit[] {
+  return KEYS.flatMap(({ type, key, parse, trucksOnly }) =>
+    DIRECTIONS.flatMap(([suffix, direction]): WayLimit[] => {
+      const value = parse(tags.get(`${key}${suffix}`))
+      if (value === undefined) return []
+      const lifted = type === Limit.hazmat ? OPENED : LIFTED
+      const exceptions = [`${key}${suffix}:conditional`, `${key}:conditional`]
+        .flatMap((name) => conditionalCases(tags.get(name)))
+        .filter(isForLocals)
+      const limit = { type, direction, trucksOnly }
+      const isLifted = exceptions.some((exception) => lifted.has(exception.value.toLowerCase()))
+      const eased = isLifted ? [] : exceptions.flatMap((exception) => parse(exception.value) ?? [])
+      const local = Math.max(...eased, -1)
+      return [
+        { ...limit, value, exceptDestination: isLifted || local > value },
+        ...(local > value && type !== Limit.hazmat ? [{ ...limit, value: local, exceptDestination: false }] : []),
+      ]
+    }),
+  )
+}
+
+function hundredths(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.trunc(value * 100)
+}
