@@ -11,7 +11,6 @@ import {
   tableExists,
   type Queryable,
 } from '@terrane/database'
-import { bucketNotFound, objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
 import { chooseLayers, sourceSridOf, sridOf, tableNamesOf } from './ogr/choose-layers.ts'
 import type { Engine } from './ogr/engine.ts'
 import {
@@ -27,6 +26,7 @@ import { LayerTable, type Contents } from './ogr/layer-table.ts'
 import { obtainDataset } from './ogr/obtain-file.ts'
 import { DEFAULT_SRS, openDataset } from './ogr/open-dataset.ts'
 import type { Reading } from './ogr/read/reading.ts'
+import { checkStoredObject } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
 import { Warnings, acceptWarnings } from './warnings.ts'
 
@@ -64,18 +64,10 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
       if (fileUrl !== undefined) checkUrl(fileUrl, '/fileUrl')
       if (url !== undefined) checkUrl(url, '/url')
       await checkTarget(project.database, input)
-      if (storagePath) await checkObject(project.store, storagePath.bucket, storagePath.path, settings.maxBytes)
+      if (storagePath) await checkStoredObject(project.store, storagePath, settings.maxBytes)
     },
     run: (raw, context) => new Import(raw as Ogr2ogrImport, settings, context).run(),
   }
-}
-
-/** @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE */
-async function checkObject(store: ArtifactStore, bucket: string, key: string, limit: number): Promise<void> {
-  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
-  const info = await store.head(bucket, key)
-  if (!info) throw objectNotFound({ bucket, key })
-  if (info.size > limit) throw objectTooLarge({ limit })
 }
 
 /** @throws SCHEMA_NOT_FOUND, TABLE_EXISTS, TABLE_NOT_FOUND */

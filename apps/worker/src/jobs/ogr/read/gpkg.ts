@@ -115,7 +115,7 @@ function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Ge
   const { fields } = table.schema
   const names = [...(table.geometry === null ? [] : [table.geometry]), ...fields.map(({ name }) => name)]
   const list = names.length > 0 ? names.map(quoted).join(', ') : '1'
-  const statement = database.prepare(`select ${list} from ${quoted(table.name)} order by rowid`)
+  const statement = database.prepare(`select ${list} from ${quoted(table.name)}`)
   statement.setReturnArrays(true)
   statement.setReadBigInts(true)
   const builder = new BatchBuilder(fields.length)
