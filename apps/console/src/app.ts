@@ -18,6 +18,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
 import { routeRoute } from './routes/route.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
+import { tableRoutes } from './routes/tables.ts'
 import { tileRoutes } from './routes/tiles.ts'
 import { requireProject, requireSession } from './sessions/guard.ts'
 
@@ -69,6 +70,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       jobRoutes(routes)
       dataRoutes(routes)
       tileRoutes(routes)
+      tableRoutes(routes)
       routeRoute(routes)
       functionRoutes(routes)
     })

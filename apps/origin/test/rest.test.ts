@@ -367,3 +367,12 @@ test('auth paths say in words that there is none, also to a browser', async () =
   })
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([501, '*'])
 })
+
+test('a call is answered after its transaction has ended: what fails at the commit is told', async () => {
+  await origin.db.database.query(`
+    create table public.parents (id int primary key);
+    create table public.children (parent int references public.parents (id) deferrable initially deferred);
+    create function public.orphan() returns void language sql security definer as 'insert into public.children values (1)';`)
+  const { error, status } = await origin.client(origin.keys.service).rpc('orphan' as never)
+  expect([status, error?.code]).toEqual([409, '23503'])
+})

@@ -8,6 +8,7 @@ import type { Project } from './lib/project.ts'
 import { Link, match, usePlace } from './lib/router.tsx'
 import { useStore } from './lib/store.ts'
 import { useResource } from './lib/use-resource.ts'
+import { DataPage } from './pages/data/data-page.tsx'
 import { FunctionsPage } from './pages/functions/functions-page.tsx'
 import { JobPage } from './pages/jobs/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
@@ -28,7 +29,8 @@ const PAGES: readonly {
   readonly title: (params: Params) => string
   readonly show: (project: Project, params: Params) => JSX.Element
 }[] = [
-  { pattern: '/p/:ref', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
+  { pattern: '/p/:ref', title: () => 'Data', show: (project) => <DataPage project={project} /> },
+  { pattern: '/p/:ref/data', title: () => 'Data', show: (project) => <DataPage project={project} /> },
   { pattern: '/p/:ref/jobs', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
   { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
   {
@@ -119,7 +121,7 @@ function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
       {project.value && found?.params && found.page.show(project.value, found.params)}
       {project.value && !found?.params && (
         <Empty icon="search" title="There is no such page">
-          <Link href={`/p/${projectRef}/jobs`}>Go to the jobs</Link>
+          <Link href={`/p/${projectRef}/data`}>Go to the data</Link>
         </Empty>
       )}
     </Shell>

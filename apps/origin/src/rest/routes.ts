@@ -167,7 +167,8 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
   const format = parseAccept(request.headers.accept, deps.limits.plans)
   const timeoutMs = timeoutOf(deps.limits, principal)
   const as = { principal, schema, readOnly: !isPost, rollback: preferences.rollback, timeoutMs }
-  return runAs(deps.database, as, async (session) => {
+  // Answered after the commit: what was promised has happened, and what fails at its end is told.
+  const respond = await runAs(deps.database, as, async (session) => {
     const names = given ? given.names : [...new Set([...parameters].filter(isArgument).map(([name]) => name))]
     const fn = await resolveFunction(session, schema, request.params.name, names, deps.limits.extensionFunctions)
     const args = given ? given.json : argumentsOfQuery(parameters)
@@ -188,7 +189,7 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
     const source = callSql(fn, names, names.length > 0 ? values.add(args) : '')
     if (fn.returnsVoid) {
       await session.query(`select from ${source}`, values.values)
-      return reply.code(204).send()
+      return () => reply.code(204).send()
     }
     if (!fn.returnsRow) {
       const page = `(select result from ${source} as result${query.limit === null ? '' : ` limit ${query.limit}`}) as page`
@@ -198,7 +199,7 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
           : `select to_json(result.*)::text as body from ${source} as result`,
         values.values,
       )
-      return answer(reply, call, { body: rows[0]?.body ?? 'null', returned: 1, total: null }, 200)
+      return () => answer(reply, call, { body: rows[0]?.body ?? 'null', returned: 1, total: null }, 200)
     }
     const prefix = `with source as materialized (select result.* from ${source} as result), `
     const rows = await readRows(
@@ -210,8 +211,9 @@ async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise
       values,
       prefix,
     )
-    return answer(reply, call, rows, partial(call, rows) ? 206 : 200)
+    return () => answer(reply, call, rows, partial(call, rows) ? 206 : 200)
   })
+  return respond()
 }
 
 /** Runs a change and reads what it returns, as the query selects it. */

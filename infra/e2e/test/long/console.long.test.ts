@@ -46,9 +46,11 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'Sign in' }).click()
     await heading('Projects').waitFor()
     await page.getByRole('link', { name: 'Local project' }).click()
-    await heading('Jobs').waitFor()
+    await heading('Data').waitFor()
+    await page.getByRole('button', { name: 'geoembeddings.demo_scene' }).waitFor()
+    expect(page.url()).toBe(`${stack.consoleUrl}/p/local/data`)
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
     await page.getByRole('link', { name: 'demo_scene' }).waitFor()
-    expect(page.url()).toBe(`${stack.consoleUrl}/p/local/jobs`)
   })
 
   test('an embedding job is submitted by its form and watched to its end', async () => {
@@ -84,6 +86,12 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(similarities[0]).toBeGreaterThan(0.5)
     const asked = await page.getByLabel('Like tile').inputValue()
     expect(asked).toMatch(/^\d+$/)
+    // The image lies beneath, and each match has a picture of its own.
+    await page.getByLabel('Shade over the image').waitFor()
+    await page.waitForFunction(() => {
+      const picture = document.querySelector<HTMLImageElement>('.matches img')
+      return picture !== null && picture.complete && picture.naturalWidth > 0
+    })
     // The same by keyboard: another tile by its id.
     await page.getByLabel('Like tile').fill('0')
     await page.keyboard.press('Enter')
@@ -113,6 +121,26 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('link', { name: 'Show on the map' }).click()
     await mapReady(page)
     expect(await page.getByRole('checkbox', { name: 'again_streets' }).isChecked()).toBe(true)
+  })
+
+  test('a table is looked into, shared, drawn live and dropped', async () => {
+    await page.getByRole('link', { name: 'Data', exact: true }).click()
+    await page.getByRole('button', { name: 'again_streets', exact: true }).click()
+    const panel = page.getByRole('region', { name: 'public.again_streets' })
+    await panel.getByRole('columnheader', { name: 'geom' }).waitFor()
+    await panel.getByLabel('Everybody with the anon key').check()
+    await page.getByRole('row', { name: 'again_streets' }).getByText('anon', { exact: true }).waitFor()
+    await panel.getByRole('link', { name: 'Map' }).click()
+    await mapReady(page)
+    await page.getByRole('checkbox', { name: 'again_streets' }).first().waitFor()
+    await page.locator('.maplibregl-ctrl-attrib', { hasText: 'OpenStreetMap' }).waitFor()
+    await page.getByRole('link', { name: 'Data', exact: true }).click()
+    await page.getByRole('button', { name: 'demo_pois', exact: true }).click()
+    await page.getByRole('button', { name: 'Drop the table' }).click()
+    await page.getByRole('button', { name: 'Drop it' }).click()
+    const gone = page.getByRole('button', { name: 'demo_pois', exact: true })
+    await gone.waitFor({ state: 'detached' })
+    expect(await gone.count()).toBe(0)
   })
 
   test('a route between two clicks is drawn and told', async () => {

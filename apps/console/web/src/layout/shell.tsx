@@ -13,6 +13,7 @@ const SECTIONS: readonly {
   readonly icon: IconName
   readonly also?: string
 }[] = [
+  { path: 'data', label: 'Data', icon: 'grid' },
   { path: 'jobs', label: 'Jobs', icon: 'jobs', also: 'new' },
   { path: 'map', label: 'Map', icon: 'map' },
   { path: 'route', label: 'Route', icon: 'route' },
@@ -23,7 +24,7 @@ const SECTIONS: readonly {
 export function Shell(props: { project: Pick<Project, 'ref' | 'name'>; children: ComponentChildren }): JSX.Element {
   const { project } = props
   const { path } = usePlace()
-  const section = path.split('/')[3] ?? 'jobs'
+  const section = path.split('/')[3] ?? 'data'
   return (
     <div class="shell">
       <a class="skip" href="#content">
@@ -83,7 +84,7 @@ function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }):
               class="item"
               onClick={() => {
                 close()
-                navigate(`/p/${ref}/jobs`)
+                navigate(`/p/${ref}/data`)
               }}
             >
               <span class="truncate">

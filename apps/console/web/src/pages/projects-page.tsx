@@ -53,7 +53,7 @@ export function ProjectsPage(): JSX.Element {
                 {projects.value.data.map((project) => (
                   <tr key={project.ref}>
                     <td>
-                      <Link href={`/p/${project.ref}/jobs`}>
+                      <Link href={`/p/${project.ref}/data`}>
                         <strong>{project.name}</strong>
                       </Link>
                     </td>

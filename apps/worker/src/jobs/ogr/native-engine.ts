@@ -6,6 +6,8 @@ import { engineUnavailable } from './errors.ts'
 
 const run = promisify(execFile)
 const LIST_BYTES = 1 << 20
+const NAME = 'Layer name: '
+const COUNT = 'Feature Count: '
 
 /**
  * An installed `ogr2ogr`, when the operator names one. Every driver but the one that the content calls for is switched off
@@ -74,13 +76,24 @@ async function listLayers(
   try {
     const info = join(dirname(program), 'ogrinfo')
     const { stdout } = await run(info, args, { cwd: conversion.folder, env, maxBuffer: LIST_BYTES, signal })
-    return [...stdout.matchAll(/^Layer name: (.*)\n(?:.*\n)*?Feature Count: (-?\d+)$/gm)].map(([, name, features]) => ({
-      name: name!,
-      features: Number(features) < 0 ? null : Number(features),
-    }))
+    return layersIn(stdout)
   } catch (cause) {
     signal.throwIfAborted()
     const { stderr, message } = cause as { stderr?: string; message: string }
     throw failure((stderr || message).slice(-600))
   }
+}
+
+/** The layers that `ogrinfo` describes, each by some lines. */
+function layersIn(description: string): Layer[] {
+  const layers: Layer[] = []
+  let name: string | null = null
+  for (const line of description.split('\n')) {
+    if (line.startsWith(NAME)) name = line.slice(NAME.length)
+    if (!line.startsWith(COUNT) || name === null) continue
+    const features = Number(line.slice(COUNT.length))
+    layers.push({ name, features: features < 0 ? null : features })
+    name = null
+  }
+  return layers
 }

@@ -69,7 +69,7 @@ function sniff(head: Buffer): Content {
   if (body === '') throw formatUnknown({ reason: 'it is empty' })
   if (body.startsWith('<')) return sniffXml(body)
   if (body.startsWith('{') || body.startsWith('[') || body.startsWith('\u001e')) return sniffJson(body)
-  if (/^\s*0\s*\r?\n\s*SECTION\b/.test(text) || /^\s*999\s*\r?\n/.test(text)) return 'DXF'
+  if (isDxf(body)) return 'DXF'
   if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
   return sniffCsv(text)
 }
@@ -77,6 +77,12 @@ function sniff(head: Buffer): Content {
 /** Of the formats in text, spreadsheets alone write UTF-16, with a byte order mark. */
 function isUtf16(head: Buffer): boolean {
   return head.length >= 4 && (head.readUInt16LE(0) === 0xfeff || head.readUInt16LE(0) === 0xfffe)
+}
+
+/** Pairs of lines: a code, and what it says; comments have the code 999. */
+function isDxf(body: string): boolean {
+  const [code = '', value = ''] = body.split('\n', 2).map((line) => line.trim())
+  return (code === '0' && value === 'SECTION') || code === '999'
 }
 
 function sniffBinary(head: Buffer): Content | null {

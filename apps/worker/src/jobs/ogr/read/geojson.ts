@@ -9,7 +9,7 @@ import { TypeGuess, valueOf } from './value-types.ts'
 const WGS84 = 4326
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
 /** A whole number that a double may not hold. */
-const LONG_NUMBER = /(?<![.\d])\d{16,}(?![.\deE])/
+const LONG_NUMBER = /[^.\d]\d{16}/
 
 interface Feature {
   readonly id?: unknown

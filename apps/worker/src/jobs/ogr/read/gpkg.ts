@@ -76,7 +76,7 @@ function fieldsOf(database: DatabaseSync, table: string, geometry: string | null
   return columns
     .filter(({ name, type, pk }) => name !== geometry && !(pk === 1 && /^INTEGER$/i.test(type)))
     .map(({ name, type }) => {
-      const known = TYPES[type.toUpperCase().replace(/\(.*$/, '').trim()] ?? 'text'
+      const known = TYPES[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
       return { name, type: json.has(name) ? 'jsonb' : known }
     })
 }

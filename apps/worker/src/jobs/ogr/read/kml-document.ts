@@ -184,13 +184,13 @@ function gathered(parts: readonly GeoJsonGeometry[]): GeoJsonGeometry | null {
 
 /** `x,y[,z]` apart by blanks; some writers put blanks around the commas, too. */
 function positionsOf(text: string): number[][] {
-  const tuples = text
-    .trim()
-    .replaceAll(/\s*,\s*/g, ',')
-    .split(/\s+/)
-  return tuples
-    .filter((tuple) => tuple !== '')
-    .map((tuple) => tuple.split(',').map((part) => (part === '' ? Number.NaN : Number(part))))
+  const tuples: string[] = []
+  for (const part of text.trim().split(/\s+/)) {
+    const last = tuples.at(-1)
+    if (last !== undefined && (part.startsWith(',') || last.endsWith(','))) tuples[tuples.length - 1] = last + part
+    else if (part !== '') tuples.push(part)
+  }
+  return tuples.map((tuple) => tuple.split(',').map((number) => (number === '' ? Number.NaN : Number(number))))
 }
 
 function closed(positions: number[][]): number[][] {

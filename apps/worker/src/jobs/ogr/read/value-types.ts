@@ -83,7 +83,7 @@ function kindOfText(text: string): Kind {
 }
 
 const WHOLE = /^[+-]?(0|[1-9]\d*)$/
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i
 const LEADING_ZERO = /^[+-]?0\d/
 
 /** The kind of a field of a text table. Digits that begin with a zero are a key, and no number. */

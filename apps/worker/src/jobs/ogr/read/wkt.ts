@@ -10,8 +10,8 @@ const NAMES: Readonly<Record<string, string>> = {
   MULTIPOLYGON: 'MultiPolygon',
   GEOMETRYCOLLECTION: 'GeometryCollection',
 }
-const HEAD = /\s*([A-Z]+)\s*(ZM|Z|M)?\s*(EMPTY\b|\()/iy
-const NUMBER = /\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/iy
+const HEAD = /\s*([A-Z]+)(?:\s+(ZM|Z|M))?\s*(EMPTY\b|\()/iy
+const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
 
 /** A geometry in well-known text (OGC 06-103r4 section 7), measures left out; null when it is none that is known. */
 export function readWkt(text: string): GeoJsonGeometry | null {
@@ -39,9 +39,11 @@ class WktReader {
 
   #geometry(): GeoJsonGeometry {
     const [, name = '', dimensions = '', open = ''] = this.#match(HEAD)
-    const type = NAMES[name.toUpperCase()]
+    // Some writers put the letter of the heights behind the name, without a blank.
+    const type = NAMES[name.toUpperCase()] ?? NAMES[name.toUpperCase().slice(0, -1)]
     if (type === undefined) throw new SyntaxError(`unknown type ${name}`)
-    if (/m/i.test(dimensions)) throw new SyntaxError('measures')
+    if (/m/i.test(dimensions) || (NAMES[name.toUpperCase()] === undefined && /m$/i.test(name)))
+      throw new SyntaxError('measures')
     const isEmpty = open !== '('
     if (type === 'GeometryCollection') return { type, geometries: isEmpty ? [] : this.#list(() => this.#geometry()) }
     if (isEmpty) return { type, coordinates: [] }

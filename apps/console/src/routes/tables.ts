@@ -1,0 +1,74 @@
+import type { Http } from '@terrane/service'
+import { Type } from 'typebox'
+import { projectOf } from '../sessions/guard.ts'
+import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
+
+const Params = Type.Object({
+  ref: Type.String(),
+  schema: Type.Enum(['public', 'geoembeddings']),
+  table: Type.String({ minLength: 1, maxLength: 63 }),
+})
+const Role = Type.Enum(['anon', 'authenticated'])
+const Share = Type.Object({ role: Role }, { additionalProperties: false })
+const RoleParams = Type.Object({ ...Params.properties, role: Role })
+const Rows = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  offset: Type.Integer({ minimum: 0, default: 0 }),
+})
+
+/** The tables of a project, as the service role: list, look into, share with a role, drop. */
+export function tableRoutes(app: Http): void {
+  app.get('/api/projects/:ref/tables', async (request, reply) =>
+    pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('list_tables', {}))),
+  )
+  app.get(
+    '/api/projects/:ref/tables/:schema/:table/rows',
+    { schema: { params: Params, querystring: Rows } },
+    async (request, reply) => {
+      const { schema, table } = request.params
+      const { limit, offset } = request.query
+      const what: Ask = {
+        method: 'GET',
+        path: `/rest/v1${pathOf(table)}`,
+        query: new URLSearchParams({ limit: String(limit), offset: String(offset) }),
+        headers: { 'accept-profile': schema },
+      }
+      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+    },
+  )
+  app.post(
+    '/api/projects/:ref/tables/:schema/:table/share',
+    { schema: { params: Params, body: Share } },
+    async (request, reply) => {
+      const { schema, table } = request.params
+      const args = { p_schema: schema, p_table: table, p_role: request.body.role }
+      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('share_table', args)))
+    },
+  )
+  app.delete(
+    '/api/projects/:ref/tables/:schema/:table/share/:role',
+    { schema: { params: RoleParams } },
+    async (request, reply) => {
+      const { schema, table, role } = request.params
+      const args = { p_schema: schema, p_table: table, p_role: role }
+      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('unshare_table', args)))
+    },
+  )
+  app.delete('/api/projects/:ref/tables/:schema/:table', { schema: { params: Params } }, async (request, reply) => {
+    const { schema, table } = request.params
+    const what =
+      schema === 'geoembeddings'
+        ? call('delete_embedding_table', { p_table_name: table })
+        : call('drop_table', { p_schema: schema, p_table: table })
+    return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+  })
+}
+
+function call(name: string, args: object): Ask {
+  return {
+    method: 'POST',
+    path: `/rest/v1/rpc${pathOf(name)}`,
+    headers: { 'content-profile': 'geoembeddings' },
+    body: JSON.stringify(args),
+  }
+}

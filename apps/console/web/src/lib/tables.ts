@@ -1,0 +1,57 @@
+import { projectPath, request } from './api.ts'
+
+/** A table or view of the project. */
+export interface Table {
+  readonly table_schema: string
+  readonly table_name: string
+  readonly kind: 'table' | 'view' | 'embeddings'
+  readonly geometry_type: string | null
+  /** The server's estimate; null when it has none. */
+  readonly rows: number | null
+  readonly bytes: number
+  readonly job_id: string | null
+  readonly task: string | null
+  readonly attribution: string | null
+  readonly licence: string | null
+  readonly created_at: string | null
+  readonly shared_with: readonly Role[]
+}
+
+export type Role = 'anon' | 'authenticated'
+
+export function readTables(ref: string, signal?: AbortSignal): Promise<readonly Table[]> {
+  return request('GET', projectPath(ref, '/tables'), undefined, signal)
+}
+
+export function readRows(
+  ref: string,
+  table: Table,
+  offset: number,
+  signal?: AbortSignal,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return request('GET', `${pathOf(ref, table)}/rows?limit=50&offset=${offset}`, undefined, signal)
+}
+
+export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {
+  return shared
+    ? request('POST', `${pathOf(ref, table)}/share`, { role })
+    : request('DELETE', `${pathOf(ref, table)}/share/${role}`)
+}
+
+export function dropTable(ref: string, table: Table): Promise<void> {
+  return request('DELETE', pathOf(ref, table))
+}
+
+/** How a client reads the table, ready to be pasted. */
+export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
+  const { table_schema: schema, table_name: name } = table
+  if (language === 'curl') {
+    const profile = schema === 'public' ? '' : ` -H "Accept-Profile: ${schema}"`
+    return `curl "$PROJECT_URL/rest/v1/${name}?limit=10" -H "apikey: $ANON_KEY"${profile}`
+  }
+  return `const { data, error } = await supabase${schema === 'public' ? '' : `.schema('${schema}')`}.from('${name}').select('*').limit(10)`
+}
+
+function pathOf(ref: string, { table_schema: schema, table_name: name }: Table): string {
+  return projectPath(ref, `/tables/${schema}/${encodeURIComponent(name)}`)
+}

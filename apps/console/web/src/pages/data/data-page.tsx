@@ -1,0 +1,130 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link, navigate, usePlace } from '../../lib/router.tsx'
+import { readTables, type Table } from '../../lib/tables.ts'
+import { taskLabel } from '../../lib/tasks.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { TablePanel } from './table-panel.tsx'
+
+/** What the project holds: its tables, where they come from, who may read them. `?table=` opens one. */
+export function DataPage({ project }: { project: Project }): JSX.Element {
+  const { path, query } = usePlace()
+  const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
+  const [search, setSearch] = useState('')
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const chosen = tables.value?.find((table) => nameOf(table) === query.get('table')) ?? null
+  const found = tables.value?.filter((table) => nameOf(table).includes(search.trim().toLowerCase())) ?? []
+  const open = (table: Table | null) =>
+    navigate(table ? `${path}?table=${encodeURIComponent(nameOf(table))}` : path, { replace: true })
+  const change = async (work: Promise<unknown>, closes: boolean) => {
+    setProblem(null)
+    try {
+      await work
+      if (closes) open(null)
+      tables.reload()
+    } catch (error) {
+      setProblem(toProblem(error))
+    }
+  }
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Data</h1>
+        <div class="actions">
+          <Link class="button primary" href={`/p/${project.ref}/new`}>
+            <Icon name="plus" />
+            Add data
+          </Link>
+        </div>
+      </div>
+      {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
+      {problem && <ProblemNotice problem={problem} />}
+      {!tables.value && !tables.problem && <Loading what="Loading tables" />}
+      {tables.value?.length === 0 && (
+        <Empty icon="layers" title="No table yet">
+          <Link href={`/p/${project.ref}/new`}>Import a file, an area, or embed imagery</Link>
+        </Empty>
+      )}
+      {tables.value && tables.value.length > 0 && (
+        <>
+          <div class="filters">
+            <input
+              class="input"
+              type="search"
+              aria-label="Find a table"
+              placeholder="Find a table"
+              value={search}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          </div>
+          <table class="table cards">
+            <thead>
+              <tr>
+                <th>Table</th>
+                <th>Kind</th>
+                <th class="num">Rows</th>
+                <th class="num">Size</th>
+                <th>From</th>
+                <th>Read by</th>
+              </tr>
+            </thead>
+            <tbody>
+              {found.map((table) => (
+                <TableRow
+                  key={nameOf(table)}
+                  project={project}
+                  table={table}
+                  isOpen={table === chosen}
+                  onOpen={() => open(table === chosen ? null : table)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+      {chosen && (
+        <TablePanel
+          key={nameOf(chosen)}
+          project={project}
+          table={chosen}
+          onClose={() => open(null)}
+          onChange={(work, closes = false) => void change(work, closes)}
+        />
+      )}
+    </div>
+  )
+}
+
+function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOpen: () => void }): JSX.Element {
+  const { project, table, isOpen, onOpen } = props
+  return (
+    <tr>
+      <td class="what">
+        <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
+          {table.table_schema === 'public' ? table.table_name : nameOf(table)}
+        </button>
+      </td>
+      <td class="dim">{table.geometry_type ?? table.kind}</td>
+      <td class="num">{table.rows === null ? '–' : formatNumber(table.rows)}</td>
+      <td class="num dim">{formatBytes(table.bytes)}</td>
+      <td class="dim">
+        {table.task && table.job_id ? (
+          <Link href={`/p/${project.ref}/jobs/${table.task}/${table.job_id}`}>{taskLabel(table.task)}</Link>
+        ) : (
+          '–'
+        )}
+        {table.created_at && <span class="small faint"> {formatAgo(table.created_at)}</span>}
+      </td>
+      <td class="dim">{table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}</td>
+    </tr>
+  )
+}
+
+function nameOf({ table_schema: schema, table_name: name }: Table): string {
+  return `${schema}.${name}`
+}

@@ -1,0 +1,164 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Code, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { formatNumber } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { callOf, dropTable, readRows, shareTable, type Role, type Table } from '../../lib/tables.ts'
+import { useResource } from '../../lib/use-resource.ts'
+
+const PAGE = 50
+const ROLES: readonly (readonly [Role, string])[] = [
+  ['anon', 'Everybody with the anon key'],
+  ['authenticated', 'Users who are signed in'],
+]
+
+/** One table: its rows, who may read it, how a client reads it, and its end. */
+export function TablePanel(props: {
+  project: Project
+  table: Table
+  onClose: () => void
+  onChange: (work: Promise<unknown>, closes?: boolean) => void
+}): JSX.Element {
+  const { project, table, onClose, onChange } = props
+  const [offset, setOffset] = useState(0)
+  const [asked, setAsked] = useState(false)
+  const name = `${table.table_schema}.${table.table_name}`
+  const rows = useResource(`rows ${project.ref} ${name} ${offset}`, (signal) =>
+    readRows(project.ref, table, offset, signal),
+  )
+  const map =
+    table.kind === 'embeddings'
+      ? `/p/${project.ref}/map?embeddings=${table.table_name}`
+      : `/p/${project.ref}/map?table=${encodeURIComponent(name)}`
+  return (
+    <section class="card table-panel" aria-label={name}>
+      <header>
+        <h2 class="mono">{name}</h2>
+        <div class="actions">
+          {table.geometry_type && (
+            <Link class="button small" href={map}>
+              <Icon name="map" size={14} />
+              Map
+            </Link>
+          )}
+          <button type="button" class="button small icon quiet" aria-label="Close" onClick={onClose}>
+            <Icon name="close" size={14} />
+          </button>
+        </div>
+      </header>
+      <div class="body stack">
+        {rows.problem && <ProblemNotice problem={rows.problem} onRetry={rows.reload} />}
+        {!rows.value && !rows.problem && <Loading what="Loading rows" />}
+        {rows.value && <RowTable rows={rows.value} />}
+        <div class="row">
+          <button type="button" class="button small" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
+            Previous
+          </button>
+          <span class="small dim nums">
+            {rows.value && rows.value.length > 0
+              ? `Rows ${formatNumber(offset + 1)} to ${formatNumber(offset + rows.value.length)}`
+              : 'No rows here'}
+          </span>
+          <button
+            type="button"
+            class="button small"
+            disabled={(rows.value?.length ?? 0) < PAGE}
+            onClick={() => setOffset(offset + PAGE)}
+          >
+            Next
+          </button>
+        </div>
+        {table.attribution && (
+          <p class="small dim">
+            {table.attribution}
+            {table.licence && `, ${table.licence}`}
+          </p>
+        )}
+        {table.kind === 'table' && (
+          <fieldset class="share">
+            <legend>Who may read it</legend>
+            {ROLES.map(([role, label]) => (
+              <label key={role} class="check">
+                <input
+                  type="checkbox"
+                  checked={table.shared_with.includes(role)}
+                  onChange={(event) => onChange(shareTable(project.ref, table, role, event.currentTarget.checked))}
+                />
+                {label} <code class="faint">{role}</code>
+              </label>
+            ))}
+            <p class="small dim">A policy of row-level security that lets the role read every row, and write none.</p>
+          </fieldset>
+        )}
+        <Code label="With supabase-js" text={callOf(table, 'supabase-js')} />
+        <Code label="With curl" text={callOf(table, 'curl')} />
+        {table.kind !== 'view' && (
+          <div class="row">
+            {!asked && (
+              <button type="button" class="button danger" onClick={() => setAsked(true)}>
+                Drop the table
+              </button>
+            )}
+            {asked && (
+              <>
+                <strong>
+                  Drop {name} and its {table.rows === null ? '' : `${formatNumber(table.rows)} `}rows for good?
+                </strong>
+                <button
+                  type="button"
+                  class="button danger"
+                  onClick={() => onChange(dropTable(project.ref, table), true)}
+                >
+                  Drop it
+                </button>
+                <button type="button" class="button" onClick={() => setAsked(false)}>
+                  Keep it
+                </button>
+              </>
+            )}
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** Longest text of a cell; geometries and vectors are longer than anybody reads. */
+const MAX_TEXT = 80
+
+function RowTable({ rows }: { rows: readonly Readonly<Record<string, unknown>>[] }): JSX.Element {
+  const columns = Object.keys(rows[0] ?? {})
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="Rows">
+      <table class="table small">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column}>{column}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              {columns.map((column) => (
+                <td key={column} class={typeof row[column] === 'number' ? 'num' : ''}>
+                  {cell(row[column])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (typeof value === 'object' && 'type' in value && 'coordinates' in value) return String(value.type)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text
+}
