@@ -400,7 +400,10 @@ describe('a source that does not meet the area', () => {
     const source = { kind: 'storage', bucket: 'maps', path: 'in/town.pbf' }
     const done = await run({ tablePrefix: 'stored', source, topics: ['places'] })
     expect(done).toMatchObject({ status: 'success', result: { source } })
-    expect(await refused({ source: { ...source, path: 'nope' } })).toMatchObject({ status: 404, code: 'OBJECT_NOT_FOUND' })
+    expect(await refused({ source: { ...source, path: 'nope' } })).toMatchObject({
+      status: 404,
+      code: 'OBJECT_NOT_FOUND',
+    })
     expect(await refused({ source: { ...source, bucket: 'nope' } })).toMatchObject({ code: 'BUCKET_NOT_FOUND' })
   })
 

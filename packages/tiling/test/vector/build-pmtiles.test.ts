@@ -562,7 +562,12 @@ describe('points with a drop rate', async () => {
   test('are all there at the highest zoom, and by the rate fewer at each zoom below, the same ones again', () => {
     let above = idsOf(atZoom(tiles, 8))
     expect(above.size).toBe(4000)
-    for (const [zoom, wanted] of [[7, 1600], [6, 640], [5, 256], [4, 102]] as const) {
+    for (const [zoom, wanted] of [
+      [7, 1600],
+      [6, 640],
+      [5, 256],
+      [4, 102],
+    ] as const) {
       const here = idsOf(atZoom(tiles, zoom))
       expect([zoom, here.size]).toEqual([zoom, expect.closeTo(wanted, -1.3)])
       expect([...here].filter((id) => !above.has(id))).toEqual([])
