@@ -20,6 +20,7 @@ import { routeRoute } from './routes/route.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { tileRoutes } from './routes/tiles.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import { requireProject, requireSession } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
@@ -71,6 +72,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       dataRoutes(routes)
       tileRoutes(routes)
       tableRoutes(routes)
+      await uploadRoutes(routes)
       routeRoute(routes)
       functionRoutes(routes)
     })

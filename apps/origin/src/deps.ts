@@ -58,6 +58,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       store,
       jwtSecret: config.TERRANE_JWT_SECRET,
       maxObjectBytes: config.TERRANE_STORAGE_MAX_BYTES,
+      uploadDir: config.TERRANE_UPLOAD_DIR,
     },
     raster: {
       pool,

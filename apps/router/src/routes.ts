@@ -47,15 +47,29 @@ export function unknownPath(): RouteProblem {
   return new RouteProblem(106, "'/route'")
 }
 
-/** @throws Refusal unless the request carries an organization's Services API key as header or query `apikey` */
+/**
+ * Each place that a key may be sent in is tried, so that a wrong key in one does not hide the right one in another.
+ *
+ * @throws Refusal unless the request carries an organization's Services API key as header or query `apikey`, or as Bearer
+ */
 async function checkKey(request: FastifyRequest, verify: Verify): Promise<void> {
   const { apikey } = request.query as Readonly<Record<string, unknown>>
-  const key = request.headers['apikey'] ?? apikey
-  if (key === undefined || key === '') throw new Refusal(ANSWERS.keyMissing)
-  if (typeof key !== 'string') throw new Refusal(ANSWERS.keyUnknown)
-  const principal = await principalOf(key, verify)
-  if (servesFor(principal, 'routes')) return
-  throw new Refusal(principal.role === 'services' ? ANSWERS.keyOfNoUse : ANSWERS.keyUnknown)
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  const sent = [request.headers['apikey'], bearer, apikey].filter((key) => key !== undefined && key !== '')
+  if (sent.length === 0) throw new Refusal(ANSWERS.keyMissing)
+  let refusal = new Refusal(ANSWERS.keyUnknown)
+  for (const key of new Set(sent)) {
+    if (typeof key !== 'string') continue
+    try {
+      const principal = await principalOf(key, verify)
+      if (servesFor(principal, 'routes')) return
+      if (principal.role === 'services') refusal = new Refusal(ANSWERS.keyOfNoUse)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (error.body !== ANSWERS.keyUnknown) refusal = error
+    }
+  }
+  throw refusal
 }
 
 async function principalOf(key: string, verify: Verify): Promise<Principal> {

@@ -77,6 +77,16 @@ describe('the key', () => {
     expect((await call(`${endpoint}?apikey=another-key-of-the-tests`, init)).status).toBe(200)
   })
 
+  test.each([
+    ['as Bearer', '', { authorization: `Bearer ${KEY}` }],
+    ['beside a wrong header', `?apikey=${KEY}`, { apikey: 'wrong' }],
+    ['beside a wrong query', '?apikey=wrong', { apikey: KEY }],
+    ['beside a Bearer that is a token of something else', '', { apikey: KEY, authorization: 'Bearer a.b.c' }],
+    ['as Bearer beside a wrong header', '', { apikey: 'wrong', authorization: `bearer ${KEY}` }],
+  ])('is found %s', async (_, query, headers) => {
+    expect((await call(`${endpoint}${query}`, { ...init, headers })).status).toBe(200)
+  })
+
   test('is asked for before anything else', async () => {
     const missing = problem(401_001, 401, 'Unauthorized')
     expect(await call(endpoint, init)).toMatchObject({ status: 401, body: missing })
@@ -88,8 +98,8 @@ describe('the key', () => {
   test.each([
     ['another one', `?apikey=${KEY}x`, {}],
     ['two at once', `?apikey=${KEY}&apikey=${KEY}`, {}],
-    ['a wrong header beside a good query', `?apikey=${KEY}`, { apikey: 'wrong' }],
-    ['a Bearer alone', '', { authorization: `Bearer ${KEY}`, apikey: 'wrong' }],
+    ['wrong in every place', '?apikey=wrong', { apikey: 'wrong', authorization: 'Bearer wrong' }],
+    ['no Bearer', '', { authorization: `Basic ${KEY}`, apikey: 'wrong' }],
     ['all keys as one', '', { apikey: `${KEY},another-key-of-the-tests` }],
     ['a very long one', '', { apikey: 'x'.repeat(10_000) }],
   ])('is refused when it is %s', async (_, query, headers) => {

@@ -197,6 +197,22 @@ test('without extracts the graph file is served as it is, and a new one in its p
   await router.until(isNew, alongStreet(0, 8))
 })
 
+test('a restart without its extract serves the graph that was made of it, and follows the extract when it is back', async () => {
+  const { env, extract, graph } = await makeTown()
+  {
+    await using router = await startRouter(env)
+    await router.until(isRoute, alongStreet(0, 8))
+  }
+  await rm(extract)
+  await using router = await startRouter(env)
+  expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
+  await expect.poll(() => fetch(`${router.url}/health/ready`).then(({ status }) => status)).toBe(200)
+  await writeTown(extract, { name: 'New', columns: [0, 8] })
+  await router.until(isNew, alongStreet(0, 8))
+  const other = startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract}.other`, TERRANE_ROUTING_GRAPH: graph })
+  await expect(other).rejects.toMatchObject({ code: 'EXTRACT_MISSING' })
+})
+
 test('files that are not there end the start and are named', async () => {
   const folder = await makeFolder()
   const TERRANE_ROUTING_GRAPH = join(folder, 'graph.bin')

@@ -86,6 +86,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   })
   await start('origin', ports.origin, {
     TERRANE_DATA_ROOTS: dataRoots,
+    TERRANE_UPLOAD_DIR: join(home, 'uploads'),
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_ROUTER_URL: local(ports.router),

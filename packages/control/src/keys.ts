@@ -58,13 +58,19 @@ export class Keys {
    * @throws KEY_NOT_FOUND
    */
   async find(reference: string): Promise<KeyRecord> {
+    const id = isUuid(reference) ? reference : null
+    const sha256 = hashKey(reference)
     const { rows } = await this.#database.query<KeyRecord>(
       `select ${KEY_COLUMNS} from ${KEY_TABLES}
-       where k.id = $1::uuid or k.sha256 = $2 or (length($3) >= 8 and (starts_with(k.prefix, $3) or starts_with($3, k.prefix))) limit 2`,
-      [isUuid(reference) ? reference : null, hashKey(reference), reference],
+       where k.id = $1::uuid or k.sha256 = $2 or (length($3) >= 8 and (starts_with(k.prefix, $3) or starts_with($3, k.prefix)))
+       order by coalesce(k.id = $1::uuid, false) or k.sha256 = $2 desc limit 2`,
+      [id, sha256, reference],
     )
-    if (rows.length !== 1) throw keyNotFound({ key: reference.slice(0, 36) })
-    return rows[0]!
+    const [first, second] = rows
+    const isExact = first?.id === id || first?.sha256 === sha256
+    // A whole key is not repeated.
+    if (!first || (second && !isExact)) throw keyNotFound({ key: id ?? reference.slice(0, 18) })
+    return first
   }
 
   /**
@@ -111,7 +117,7 @@ export class Keys {
     await tell(this.#database, rows[0].sha256)
   }
 
-  /** The key that is sent for an organization to the shared services; issued when there is none yet. */
+  /** The key that is sent for an organization to the shared services; issued when there is none, or it has ended. */
   async servicesKeyOf(organizationId: string): Promise<string> {
     const sealer = this.#need()
     return this.#database.transaction(async (session) => {
@@ -120,7 +126,8 @@ export class Keys {
         [organizationId],
       )
       const sealed = rows[0]?.sealed
-      if (sealed) return sealer.open(sealed, servicesKeyContext(organizationId)) as string
+      const sent = sealed ? (sealer.open(sealed, servicesKeyContext(organizationId)) as string) : null
+      if (sent !== null && !(await hasEnded(session, hashKey(sent)))) return sent
       const { key } = await insert(session, { organizationId, role: 'services', label: 'sent by the console' })
       await this.#keep(session, organizationId, key)
       return key
@@ -174,6 +181,15 @@ async function insert(session: Queryable, wanted: NewKey): Promise<IssuedKey> {
   await tell(session, hashKey(key))
   const { rows } = await session.query<KeyRecord>(`select ${KEY_COLUMNS} from ${KEY_TABLES} where k.id = $1`, [id])
   return { key, record: rows[0]! }
+}
+
+/** True for a key that is known here and no longer good; one of another control plane is not known. */
+async function hasEnded(session: Queryable, sha256: string): Promise<boolean> {
+  const { rowCount } = await session.query(
+    'select 1 from terrane.keys where sha256 = $1 and (revoked_at is not null or expires_at <= clock_timestamp())',
+    [sha256],
+  )
+  return rowCount !== 0
 }
 
 async function tell(session: Queryable, sha256: string): Promise<void> {

@@ -13,7 +13,7 @@ export interface Project {
 
 export interface ProjectsOptions {
   readonly registered: Registered
-  /** Issues the key of an organization when it has none; null where nothing can be sealed. */
+  /** Gives the key of an organization, which it issues when there is none; null where nothing can be sealed. */
   readonly keys: Keys | null
   readonly settings: ServiceSettings
   /** Local mode: the keys of the one project. */
@@ -56,7 +56,7 @@ export class Projects {
       originUrl: credentials.originUrl ?? null,
       anonKey: credentials.anonKey ?? null,
       serviceRoleKey: credentials.serviceRoleKey ?? null,
-      servicesKey: servicesKey ?? (await keys?.servicesKeyOf(organizationId)) ?? null,
+      servicesKey: (await keys?.servicesKeyOf(organizationId)) ?? servicesKey,
     }
   }
 }

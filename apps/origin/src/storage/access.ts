@@ -10,6 +10,8 @@ export interface StorageDeps {
   /** Signs and verifies URLs. */
   readonly jwtSecret: string
   readonly maxObjectBytes: number
+  /** Folder of uploads that are under way. */
+  readonly uploadDir: string
 }
 
 /**

@@ -5,6 +5,7 @@ import { bucketRoutes } from './bucket-routes.ts'
 import { toStorageProblem } from './errors.ts'
 import { listRoutes } from './list-routes.ts'
 import { objectRoutes } from './object-routes.ts'
+import { resumableRoutes } from './resumable-routes.ts'
 import { signRoutes } from './sign-routes.ts'
 import { uploadRoutes } from './upload-routes.ts'
 
@@ -31,6 +32,7 @@ export async function storageRoutes(app: Http, deps: StorageDeps): Promise<void>
         })
         uploads.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
         uploadRoutes(uploads, deps)
+        await resumableRoutes(uploads as unknown as Http, deps)
       })
     },
     { prefix: '/storage/v1' },

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { TerraneError } from '@terrane/core'
-import { bucketNotFound, type ObjectInfo, type PutOptions } from '@terrane/storage'
+import { bucketNotFound, type Bucket, type ObjectInfo, type PutOptions } from '@terrane/storage'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Http } from '@terrane/service'
@@ -65,17 +65,7 @@ async function storeUpload(
   const bucket = await existing(deps, bucketId)
   if (!bucket) throw bucketNotFound({ bucket: bucketId })
   const upload = await readUpload(request)
-  if (
-    bucket.allowedMimeTypes &&
-    bucket.allowedMimeTypes.length > 0 &&
-    !bucket.allowedMimeTypes.some((allowed) => fits(upload.contentType, allowed))
-  ) {
-    throw new TerraneError(
-      'INVALID_MIME_TYPE',
-      'unsupported_media',
-      `mime type ${upload.contentType} is not supported by bucket ${bucketId}`,
-    )
-  }
+  requireType(bucket, upload.contentType)
   const options: PutOptions = {
     contentType: upload.contentType,
     cacheControl: upload.cacheControl,
@@ -110,13 +100,21 @@ async function readUpload(request: FastifyRequest): Promise<Upload> {
   }
 }
 
+/** @throws INVALID_MIME_TYPE when the bucket does not take objects of the type */
+export function requireType({ id, allowedMimeTypes }: Bucket, type: string): void {
+  if (!allowedMimeTypes || allowedMimeTypes.length === 0 || allowedMimeTypes.some((allowed) => fits(type, allowed)))
+    return
+  throw new TerraneError('INVALID_MIME_TYPE', 'unsupported_media', `mime type ${type} is not supported by bucket ${id}`)
+}
+
 /** A number of seconds is what storage-js sends in forms; a whole header in raw uploads. */
-function cacheControlOf(text: string | undefined): string {
+export function cacheControlOf(text: string | undefined): string {
   if (text === undefined || text === '') return 'no-cache'
   return /^\d+$/.test(text) ? `max-age=${text}` : text.slice(0, 200)
 }
 
-function parseMetadata(text: string | undefined): Record<string, unknown> {
+/** A JSON object as text. */
+export function parseMetadata(text: string | undefined): Record<string, unknown> {
   if (text === undefined || text === '') return {}
   try {
     const value: unknown = JSON.parse(text)

@@ -11,6 +11,8 @@ export interface BuildTask {
   readonly inputs: string
   /** Path of the graph file. */
   readonly output: string
+  /** Folder of the build's own, which goes with a build that loses its router. */
+  readonly draft: string
 }
 
 export type BuildMessage =

@@ -59,6 +59,12 @@ export class Extracts {
     return extracts
   }
 
+  /** Where the extracts lie on disk, or will when they were downloaded. */
+  paths(): string[] {
+    const { entries, folder } = this.#options
+    return entries.map((entry) => (URL_ENTRY.test(entry) ? downloadPath(folder, entry) : resolve(entry)))
+  }
+
   /** Checks that the configured files are there. */
   async checkFiles(): Promise<void> {
     for (const entry of this.#options.entries) if (!URL_ENTRY.test(entry)) await lookAt(resolve(entry), entry)
@@ -66,7 +72,7 @@ export class Extracts {
 
   async #download(url: string, renew: boolean, signal: AbortSignal): Promise<string> {
     const { folder, fetch, logger, maxBytes, timeoutMs } = this.#options
-    const path = join(folder, createHash('sha256').update(url).digest('hex').slice(0, 32))
+    const path = downloadPath(folder, url)
     const there = await stat(path).catch(() => null)
     if (there !== null && !renew) return path
     const name = withoutQuery(url)
@@ -89,6 +95,10 @@ export class Extracts {
     }
     return path
   }
+}
+
+function downloadPath(folder: string, url: string): string {
+  return join(folder, createHash('sha256').update(url).digest('hex').slice(0, 32))
 }
 
 /** Tells one state of the extracts from another, and one way to build from another. */

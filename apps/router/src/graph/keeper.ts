@@ -61,15 +61,33 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   /**
-   * Begins to load or build, and to watch.
+   * Begins to load or build, and to watch. Without its extracts it serves the graph file that was made of them.
    *
-   * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when files are not there
+   * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when files are not there, and no graph of them either
    */
   async start(): Promise<void> {
-    const { extracts, graphPath } = this.#options
+    const { extracts, graphPath, logger } = this.#options
     if (extracts === null) await lookAtGraph(graphPath)
-    else await extracts.checkFiles()
+    else {
+      try {
+        await extracts.checkFiles()
+      } catch (error) {
+        if (!(await this.#serveKept(extracts))) throw error
+        logger.warn({ err: error, graph: graphPath }, 'an extract is gone, the graph that was made of it is served')
+      }
+    }
     this.#running = this.#run()
+  }
+
+  /** Serves the graph file if it was made of the configured extracts, in whatever state they were. */
+  async #serveKept(extracts: Extracts): Promise<boolean> {
+    const kept = await this.#readKept()
+    if (kept === null) return false
+    const { inputs, sources } = factsOf(kept)
+    if (sources.join() !== extracts.paths().join()) return false
+    await this.#serve(kept, inputs)
+    this.#options.onOutcome?.('loaded')
+    return true
   }
 
   /** Looks at everything now, also at the servers that extracts come from. */
@@ -104,6 +122,9 @@ export class GraphKeeper implements AsyncDisposable {
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#failure = error as Error
+        // Inputs that cannot be looked at, such as a server that is down, are no reason to serve nothing.
+        const { extracts } = this.#options
+        if (this.#served === null && this.#refused === null && extracts !== null) await this.#serveKept(extracts)
         onOutcome?.('failed')
         logger.error({ err: error, graph: graphPath }, 'the routing graph could not be brought up to date')
         if (this.#refused === null) waitMs = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
@@ -152,7 +173,13 @@ export class GraphKeeper implements AsyncDisposable {
     await using draft = await openDraft(dirname(graphPath))
     this.#refused = digest
     const output = join(draft.path, 'graph.bin')
-    const task = { extracts: extracts.map(({ name, path }) => ({ name, path })), drivingSide, inputs: digest, output }
+    const task = {
+      extracts: extracts.map(({ name, path }) => ({ name, path })),
+      drivingSide,
+      inputs: digest,
+      output,
+      draft: draft.path,
+    }
     logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
     const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
     await buildInProcess(task, onProgress, this.#stop.signal)

@@ -156,6 +156,35 @@ export function costOptions(mode: Mode, given: unknown = {}): CostOptions {
   return options
 }
 
+/** Options that are read elsewhere, or whose fate other warnings tell. */
+const READ_ELSEWHERE = new Set(['disable_hierarchy_pruning', 'hierarchy_limits', 'ignore_closures'])
+
+/** What of the options of a request is not heeded: names that the mode does not have, and values out of bounds. */
+export function optionFaults(
+  mode: Mode,
+  given: Readonly<Record<string, unknown>>,
+): {
+  unknown: string[]
+  outOfBounds: { name: string; fallback: number | boolean | string }[]
+} {
+  const table = TABLES[mode]
+  const names = Object.keys(given)
+  return {
+    unknown: names.filter((name) => !Object.hasOwn(table, name) && !READ_ELSEWHERE.has(name)),
+    outOfBounds: names
+      .filter((name) => Object.hasOwn(table, name) && !isHeeded(name, table[name]!, given[name]))
+      .map((name) => ({ name, fallback: readOption(name, table[name]!, undefined) })),
+  }
+}
+
+function isHeeded(name: string, rule: Range | boolean | readonly string[], value: unknown): boolean {
+  if (typeof rule === 'boolean') return flagOf(value) !== null
+  if (typeof rule[0] === 'string') return (rule as readonly string[]).includes(textOf(value)?.toLowerCase() ?? '')
+  const [least, , most] = rule as Range
+  const number = WHOLE.has(name) ? integerOf(value) : numberOf(value)
+  return number !== null && number >= least && number <= most
+}
+
 function readOption(name: string, rule: OptionTable[string], value: unknown): number | boolean | string {
   if (typeof rule === 'boolean') return flagOf(value) ?? rule
   if (typeof rule[0] === 'string') {

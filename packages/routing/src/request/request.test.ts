@@ -164,7 +164,7 @@ it('reads the older places of names', () => {
 
 it.each<[string, object, number[]]>([
   ['of hard exclusions', { costing_options: { auto: { exclude_tolls: 1 } } }, [208]],
-  ['of texts of booleans nothing', { costing_options: { auto: { exclude_tolls: 'true' } } }, []],
+  ['of texts of booleans, which are none', { costing_options: { auto: { exclude_tolls: 'true' } } }, [902]],
   ['of pruning', { costing_options: { auto: { disable_hierarchy_pruning: true } } }, [205]],
   ['of limits', { costing_options: { auto: { hierarchy_limits: { 1: { max_up_transitions: 9 } } } } }, [209]],
   ['of limits that limit nothing, nothing', { costing_options: { auto: { hierarchy_limits: { 1: {} } } } }, []],
@@ -172,6 +172,67 @@ it.each<[string, object, number[]]>([
 ])('warns %s', (_, more, codes) => {
   const { warnings } = read({ locations: [A, B], costing: 'auto', ...more })
   expect(warnings.map(({ code }) => code)).toEqual(codes)
+})
+
+it.each<[object, number, string]>([
+  [{ date_time: { type: 1, value: '2026-11-22T08:00' } }, 900, '"date_time"'],
+  [{ recostings: [{ costing: 'auto', name: 'a' }] }, 900, '"recostings"'],
+  [{ linear_references: true }, 900, '"linear_references"'],
+  [{ elevation_interval: 30 }, 900, '"elevation_interval"'],
+  [{ turn_lanes: true }, 900, '"turn_lanes"'],
+  [{ admin_crossings: true }, 900, '"admin_crossings"'],
+  [{ banner_instructions: true }, 900, '"banner_instructions"'],
+  [{ voice_instructions: true }, 900, '"voice_instructions"'],
+  [{ linear_cost_factors: [{}] }, 900, '"linear_cost_factors"'],
+  [{ prioritize_bidirectional: true }, 900, '"prioritize_bidirectional"'],
+  [{ shape_format: 'geojson' }, 900, '"shape_format"'],
+  [{ shape_format: 'polyline5' }, 900, '"shape_format"'],
+  [{ costing: 'bikeshare' }, 900, '"bikeshare"'],
+  [{ locations: [{ ...A, preferred_layer: 1 }, B] }, 900, '"preferred_layer"'],
+  [{ locations: [{ ...A, search_filter: { level: 1 } }, B] }, 900, '"level"'],
+  [
+    { costing_options: { auto: { include_hov2: true, use_wings: 1 } } },
+    901,
+    '"include_hov2", "use_wings": costing auto',
+  ],
+  [{ costing_options: { auto: { ignore_construction: true } } }, 901, '"ignore_construction"'],
+  [
+    { costing_options: { auto: { use_tolls: 7 } } },
+    902,
+    '"use_tolls" is out of bounds or of the wrong type, using its default 0.5',
+  ],
+  [{ costing_options: { auto: { top_speed: 'fast' } } }, 902, '"top_speed"'],
+  [{ costing: 'bicycle', costing_options: { bicycle: { bicycle_type: 'tandem' } } }, 902, '"bicycle_type"'],
+  [{ format: 'gpx' }, 211, 'using json'],
+  [{ format: 'osrm' }, 211, 'using json'],
+])('warns of %j, which changes nothing', (more, code, text) => {
+  const { warnings } = read({ locations: [A, B], costing: 'auto', ...more })
+  expect(warnings.map((warning) => warning.code)).toEqual([code])
+  expect(warnings[0]!.text).toContain(text)
+})
+
+it('does not warn of what asks for nothing, or is heeded', () => {
+  const { warnings } = read({
+    locations: [{ ...A, preferred_layer: null, search_filter: { exclude_ferry: true } }, B],
+    costing: 'auto',
+    costing_options: { auto: { use_tolls: 0, top_speed: '90', shortest: true }, truck: { whatever: 1 } },
+    date_time: null,
+    recostings: [],
+    linear_references: false,
+    elevation_interval: 0,
+    turn_lanes: false,
+    shape_format: 'polyline6',
+    prioritize_bidirectional: false,
+  })
+  expect(warnings).toEqual([])
+})
+
+it('keeps a warning short whatever is sent', () => {
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${'x'.repeat(100)}${i}`, 1]))
+  const { warnings } = read({ locations: [A, B], costing: 'auto', costing_options: { auto: many } })
+  expect(warnings).toHaveLength(1)
+  expect(warnings[0]!.text.length).toBeLessThan(1000)
+  expect(warnings[0]!.text).toContain('and 4990 more')
 })
 
 it('wraps counts around as 32 bits do, and turns headings below north to it', () => {

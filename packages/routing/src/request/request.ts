@@ -4,6 +4,7 @@ import type { Units } from '../narrate/lengths.ts'
 import type { Limits } from './limits.ts'
 import { type Location, readLocation, wrapLongitude } from './location.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
+import { unheeded } from './unheeded.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
 /** A route request that was read and found answerable so far. */
@@ -100,6 +101,7 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     warnings.push(warning(205))
   }
   if (hasHierarchyLimits(given.hierarchy_limits)) warnings.push(warning(209))
+  warnings.push(...unheeded(request, mode, given))
   checkPolygons(excludePolygons, limits)
   if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
   checkExtent(locations, mode, limits)

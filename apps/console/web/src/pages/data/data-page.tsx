@@ -109,10 +109,16 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
           {table.table_schema === 'public' ? table.table_name : nameOf(table)}
         </button>
       </td>
-      <td class="dim">{table.geometry_type ?? table.kind}</td>
-      <td class="num">{table.rows === null ? '–' : formatNumber(table.rows)}</td>
-      <td class="num dim">{formatBytes(table.bytes)}</td>
-      <td class="dim">
+      <td data-label="Kind" class="dim">
+        {table.geometry_type ?? table.kind}
+      </td>
+      <td data-label="Rows" class="num">
+        {table.rows === null ? '–' : formatNumber(table.rows)}
+      </td>
+      <td data-label="Size" class="num dim">
+        {formatBytes(table.bytes)}
+      </td>
+      <td data-label="From" class="dim">
         {table.task && table.job_id ? (
           <Link href={`/p/${project.ref}/jobs/${table.task}/${table.job_id}`}>{taskLabel(table.task)}</Link>
         ) : (
@@ -120,7 +126,9 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
         )}
         {table.created_at && <span class="small faint"> {formatAgo(table.created_at)}</span>}
       </td>
-      <td class="dim">{table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}</td>
+      <td data-label="Read by" class="dim">
+        {table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}
+      </td>
     </tr>
   )
 }

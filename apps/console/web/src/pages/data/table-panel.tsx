@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { formatNumber } from '../../lib/format.ts'
@@ -24,6 +24,9 @@ export function TablePanel(props: {
   const { project, table, onClose, onChange } = props
   const [offset, setOffset] = useState(0)
   const [asked, setAsked] = useState(false)
+  const panel = useRef<HTMLElement>(null)
+  // It lies beneath a long list.
+  useEffect(() => panel.current?.scrollIntoView({ block: 'start' }), [])
   const name = `${table.table_schema}.${table.table_name}`
   const rows = useResource(`rows ${project.ref} ${name} ${offset}`, (signal) =>
     readRows(project.ref, table, offset, signal),
@@ -33,7 +36,7 @@ export function TablePanel(props: {
       ? `/p/${project.ref}/map?embeddings=${table.table_name}`
       : `/p/${project.ref}/map?table=${encodeURIComponent(name)}`
   return (
-    <section class="card table-panel" aria-label={name}>
+    <section class="card table-panel" aria-label={name} ref={panel}>
       <header>
         <h2 class="mono">{name}</h2>
         <div class="actions">

@@ -66,15 +66,24 @@ export class RenderPool implements AsyncDisposable {
     })
   }
 
+  /** The job that waits longest; little pictures of lists let those of maps go first. */
+  #take(): Job | undefined {
+    const at = this.#waiting.findIndex(({ request }) => request.type !== 'box')
+    return this.#waiting.splice(Math.max(0, at), 1)[0]
+  }
+
   /** Hands jobs to idle threads; one that has drawn of the same file before comes first. */
   #start(): void {
-    while (this.#waiting.length > 0) {
-      const key = (this.#waiting[0] as Job).file.key
+    for (;;) {
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
-      const slot = idle.find((i) => this.#threads[i]?.keys.has(key)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
-      if (slot === undefined) return
+      const job = idle.length === 0 ? undefined : this.#take()
+      if (!job) return
+      const slot =
+        idle.find((i) => this.#threads[i]?.keys.has(job.file.key)) ??
+        idle.find((i) => this.#threads[i]) ??
+        (idle[0] as number)
       const thread = (this.#threads[slot] ??= this.#open(slot))
-      thread.take(this.#waiting.shift() as Job)
+      thread.take(job)
     }
   }
 

@@ -1,0 +1,114 @@
+import { createReadStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FileStore } from '@tus/file-store'
+import { Server } from '@tus/server'
+import { TerraneError } from '@terrane/core'
+import type { Http } from '@terrane/service'
+import { bucketNotFound, checkKey, objectTooLarge } from '@terrane/storage'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { existing, requireService, type StorageDeps } from './access.ts'
+import { toStorageProblem } from './errors.ts'
+import { cacheControlOf, parseMetadata, requireType } from './upload-routes.ts'
+
+const PATH = '/storage/v1/upload/resumable'
+/** An upload that nobody goes on with is forgotten after this. */
+const LIFETIME_MS = 24 * 3_600_000
+const CLEAN_MS = 3_600_000
+
+/**
+ * `/upload/resumable`: uploads that can be taken up again after a break, as Supabase storage and tus-js-client speak them
+ * (tus 1.0.0; `Upload-Metadata` with bucketName, objectName, contentType, cacheControl, metadata). The bytes arrive in a
+ * folder of the machine and become an object when they are whole.
+ */
+export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<void> {
+  const folder = join(deps.uploadDir, 'resumable')
+  await mkdir(folder, { recursive: true })
+  const datastore = new FileStore({ directory: folder, expirationPeriodInMilliseconds: LIFETIME_MS })
+  const server = new Server({
+    path: PATH,
+    datastore,
+    maxSize: deps.maxObjectBytes,
+    relativeLocation: true,
+    onUploadFinish: async (request, upload) => {
+      try {
+        const target = targetOf(upload.metadata ?? {})
+        const path = join(folder, upload.id)
+        await deps.store.put(target.bucket, target.key, createReadStream(path), {
+          ...target.options,
+          upsert: request.headers.get('x-upsert') === 'true' || upload.metadata?.['upsert'] === 'true',
+        })
+        await datastore.remove(upload.id)
+      } catch (error) {
+        const { status, body } = toStorageProblem(error, upload.id)
+        // oxlint-disable-next-line typescript/only-throw-error -- What the tus server answers with.
+        throw { status_code: status, body: JSON.stringify(body) }
+      }
+      return {}
+    },
+  })
+  const cleaning = setInterval(() => void datastore.deleteExpired().catch(() => {}), CLEAN_MS)
+  cleaning.unref()
+  app.addHook('onClose', async () => clearInterval(cleaning))
+
+  const hand = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.hijack()
+    await server.handle(request.raw, reply.raw)
+    return reply
+  }
+  app.post('/upload/resumable', async (request, reply) => {
+    await requireService(deps, request)
+    await checkTarget(deps, request)
+    return hand(request, reply)
+  })
+  app.head('/upload/resumable/:id', hand)
+  for (const method of ['PATCH', 'DELETE'] as const) {
+    app.route({
+      method,
+      url: '/upload/resumable/:id',
+      handler: async (request, reply) => {
+        await requireService(deps, request)
+        return hand(request, reply)
+      },
+    })
+  }
+}
+
+/**
+ * Refuses before the first byte what would be refused after the last one.
+ *
+ * @throws BUCKET_NOT_FOUND, INVALID_KEY, INVALID_MIME_TYPE, OBJECT_TOO_LARGE, OBJECT_EXISTS
+ */
+async function checkTarget(deps: StorageDeps, request: FastifyRequest): Promise<void> {
+  const { bucket: id, key, options } = targetOf(readMetadata(request.headers['upload-metadata']))
+  const bucket = await existing(deps, id)
+  if (!bucket) throw bucketNotFound({ bucket: id })
+  checkKey(key)
+  requireType(bucket, options.contentType)
+  const limit = Math.min(bucket.fileSizeLimit ?? Infinity, deps.maxObjectBytes)
+  if (Number(request.headers['upload-length'] ?? 0) > limit) throw objectTooLarge({ limit })
+  if (request.headers['x-upsert'] !== 'true' && (await deps.store.head(id, key)))
+    throw new TerraneError('OBJECT_EXISTS', 'conflict', `Object ${key} exists in bucket ${id}`)
+}
+
+/** `Upload-Metadata`: names, each with its value in base64. */
+function readMetadata(header: string | string[] | undefined): Record<string, string> {
+  const pairs = String(header ?? '')
+    .split(',')
+    .map((pair) => pair.trim().split(' '))
+    .filter(([name]) => name !== undefined && name !== '')
+  return Object.fromEntries(pairs.map(([name, value = '']) => [name, Buffer.from(value, 'base64').toString('utf8')]))
+}
+
+function targetOf(metadata: Readonly<Record<string, string | null>>) {
+  const { bucketName: bucket, objectName: key } = metadata
+  if (!bucket || !key) {
+    throw new TerraneError('UPLOAD_TARGET_MISSING', 'malformed', 'Upload-Metadata names no bucketName or no objectName')
+  }
+  const options = {
+    contentType: metadata['contentType'] || 'application/octet-stream',
+    cacheControl: cacheControlOf(metadata['cacheControl'] ?? undefined),
+    metadata: parseMetadata(metadata['metadata'] ?? undefined),
+  }
+  return { bucket, key, options }
+}

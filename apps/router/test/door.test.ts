@@ -1,0 +1,85 @@
+import { Keys, Organizations } from '@terrane/control'
+import { openTestDatabase, testLane } from '@terrane/database/testing'
+import { createLogger, createRegistry } from '@terrane/service'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { buildApp, ROUTING_BASE } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { openDoor } from '../src/door.ts'
+
+const logger = createLogger({ name: 'test', level: 'silent' })
+
+/** A router without a graph whose answers say that the door was passed. */
+async function openRouter(env: Readonly<Record<string, string>>) {
+  const door = openDoor(readConfig(env), logger)
+  const app = await buildApp({
+    logger,
+    registry: createRegistry('router'),
+    verify: door.verify,
+    engine: { answer: () => Promise.resolve({ status: 200, body: '{}' }) },
+    corsOrigins: ['*'],
+    readiness: {},
+    bodyLimit: 1000,
+  })
+  onTestFinished(async () => {
+    await app.close()
+    await door[Symbol.asyncDispose]()
+  })
+  return async (key: string) => {
+    const response = await app.inject({
+      method: 'POST',
+      url: `${ROUTING_BASE}/route`,
+      headers: { apikey: key },
+      body: '{}',
+    })
+    return [response.statusCode, response.json<{ error_code?: number }>().error_code ?? 0]
+  }
+}
+
+describe(`a router that asks the control plane (${testLane()})`, () => {
+  test('takes keys for routes while they are good, and says 503 for those it does not know when the database is away', async () => {
+    await using db = await openTestDatabase()
+    const route = await openRouter({
+      DATABASE_URL: db.url,
+      TERRANE_KEYS_CACHE_MS: '100',
+      TERRANE_KEYS_GRACE_MS: '3600000',
+    })
+    const { id: organizationId } = await new Organizations(db.database).create('any')
+    const keys = new Keys(db.database, null)
+    const good = await keys.issue({ organizationId, role: 'services', scopes: ['routes'] })
+    const forJobs = await keys.issue({ organizationId, role: 'services', scopes: ['jobs'] })
+    const ended = await keys.issue({ organizationId, role: 'services', expiresAt: new Date(0) })
+    expect(await route(good.key)).toEqual([200, 0])
+    expect(await route(forJobs.key)).toEqual([403, 403_001])
+    expect(await route(ended.key)).toEqual([401, 401_002])
+    expect(await route('k1,k2')).toEqual([401, 401_002])
+    const { key: successor } = await keys.rotate(good.record.id, 3_600_000)
+    expect([await route(good.key), await route(successor)]).toEqual([
+      [200, 0],
+      [200, 0],
+    ])
+    await keys.revoke(good.record.id)
+    await expect.poll(() => route(good.key)).toEqual([401, 401_002])
+    await db.database.query('alter table terrane.keys rename to away')
+    await expect.poll(() => route('somebody’s')).toEqual([503, 503_003])
+    expect(await route(successor)).toEqual([200, 0])
+    await db.database.query('alter table terrane.away rename to keys')
+  })
+
+  test('starts without its database and answers as soon as that is there', async () => {
+    const route = await openRouter({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    expect(await route('a key of somebody')).toEqual([503, 503_003])
+  })
+})
+
+test('a router that stands alone takes the keys whose hashes it was given, and needs one way or the other', async () => {
+  const sha256 = '2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683'
+  const route = await openRouter({ TERRANE_ACCEPTED_KEYS: sha256.toUpperCase() })
+  expect(await route('key')).toEqual([200, 0])
+  expect(await route(sha256)).toEqual([401, 401_002])
+  for (const env of [
+    {},
+    { TERRANE_ACCEPTED_KEYS: 'key' },
+    { TERRANE_ACCEPTED_KEYS: sha256, DATABASE_URL: 'postgres://x' },
+  ])
+    expect(() => openDoor(readConfig(env), logger)).toThrow('The router needs DATABASE_URL or TERRANE_ACCEPTED_KEYS')
+})

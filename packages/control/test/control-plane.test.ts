@@ -1,0 +1,204 @@
+import { hashKey, keyPrincipal } from '@terrane/auth'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
+import { createSealer } from '@terrane/service'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  DEFAULT_ORGANIZATION,
+  Keys,
+  Organizations,
+  Projects,
+  openKeyring,
+  readCredentials,
+  registerLocal,
+} from '../src/index.ts'
+
+const sealer = createSealer(Buffer.alloc(32, 3))
+
+describe(`the control plane (${testLane()})`, () => {
+  let db: TestDatabase
+  let keys: Keys
+  let projects: Projects
+  let acme: string
+  let rival: string
+  beforeAll(async () => {
+    db = await openTestDatabase()
+    keys = new Keys(db.database, sealer)
+    projects = new Projects(db.database, sealer)
+    const organizations = new Organizations(db.database)
+    acme = (await organizations.create('Same name')).id
+    rival = (await organizations.create('Same name')).id
+  })
+  afterAll(() => db[Symbol.asyncDispose]())
+
+  /** Whether each key is accepted, looked up anew. */
+  async function accepted(...tried: string[]): Promise<boolean[]> {
+    await using opened = openKeyring({ connect: async () => db.database, cacheMs: 0, graceMs: 0, onLost: () => {} })
+    const { keyring } = opened
+    return await Promise.all(
+      tried.map((key) =>
+        keyring.find(hashKey(key)).then(
+          (found) => found !== null,
+          () => false,
+        ),
+      ),
+    )
+  }
+
+  test('a key is shown once and kept as its hash', async () => {
+    const { key, record } = await keys.issue({ organizationId: acme, role: 'services', label: 'ci' })
+    const { rows } = await db.database.query<{ text: string }>('select k::text as text from terrane.keys k')
+    expect(JSON.stringify(rows)).not.toContain(key)
+    expect(key.startsWith(record.prefix)).toBe(true)
+    expect(key.length - record.prefix.length).toBeGreaterThanOrEqual(38)
+    expect(await keys.find(key.slice(0, 20))).toMatchObject({ id: record.id })
+    await expect(keys.find('trn_serv')).resolves.toMatchObject({ id: record.id })
+    await keys.issue({ organizationId: acme, role: 'services' })
+    await expect(keys.find('trn_serv')).rejects.toMatchObject({ code: 'KEY_NOT_FOUND' })
+  })
+
+  test('rotation leaves both good until the overlap is over; a shorter end of the old one stays', async () => {
+    const { key, record } = await keys.issue({
+      organizationId: acme,
+      role: 'services',
+      scopes: ['routes'],
+      label: 'web',
+    })
+    const next = await keys.rotate(record.id, 3_600_000)
+    expect(next.record).toMatchObject({ role: 'services', scopes: ['routes'], label: 'web', expiresAt: null })
+    expect(await accepted(key, next.key)).toEqual([true, true])
+    const last = await keys.rotate(next.record.id, 0)
+    expect(await accepted(key, next.key, last.key)).toEqual([true, false, true])
+    await expect(keys.rotate(next.record.id, 0)).rejects.toMatchObject({ code: 'KEY_ENDED' })
+    await keys.revoke(record.id)
+    await keys.revoke(record.id)
+    expect(await accepted(key, last.key)).toEqual([false, true])
+  })
+
+  test('the key that is sent for an organization follows its rotation, and is replaced when it has ended', async () => {
+    const first = await keys.servicesKeyOf(acme)
+    expect(await keys.servicesKeyOf(acme)).toBe(first)
+    const { key: second } = await keys.rotate((await keys.find(first)).id, 60_000)
+    expect(await keys.servicesKeyOf(acme)).toBe(second)
+    await keys.revoke((await keys.find(second)).id)
+    const third = await keys.servicesKeyOf(acme)
+    expect(await accepted(first, second, third)).toEqual([true, false, true])
+    expect(await keys.servicesKeyOf(rival)).not.toBe(third)
+  })
+
+  test('equal references of two organizations are two projects, each reachable for its own keys only', async () => {
+    const mine = await projects.create({
+      organizationId: acme,
+      ref: 'map',
+      credentials: { serviceRoleKey: 'service of acme' },
+    })
+    const theirs = await projects.create({ organizationId: rival, ref: 'map' })
+    expect(new Set([mine.id, theirs.id, mine.folder, theirs.folder, mine.hostLabel, theirs.hostLabel]).size).toBe(6)
+    const services = (organizationId: string) => keyPrincipal('services', { organizationId })
+    expect(await projects.reachable(services(acme), 'map')).toMatchObject({ id: mine.id })
+    expect(await projects.reachable(services(rival), 'map')).toMatchObject({ id: theirs.id })
+    const own = keyPrincipal('service_role', { organizationId: acme, projectId: mine.id, projectRef: 'map' })
+    expect(await projects.reachable(own, 'map')).toMatchObject({ id: mine.id })
+    await projects.create({ organizationId: acme, ref: 'other' })
+    await expect(projects.reachable(own, 'other')).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' })
+    await expect(projects.reachable(keyPrincipal('operator'), 'map')).rejects.toMatchObject({
+      code: 'PROJECT_NOT_FOUND',
+    })
+    await expect(projects.named('map')).rejects.toMatchObject({ code: 'PROJECT_AMBIGUOUS' })
+    expect(await projects.named('map', rival)).toMatchObject({ id: theirs.id })
+    await expect(projects.create({ organizationId: acme, ref: 'map' })).rejects.toMatchObject({
+      code: 'PROJECT_EXISTS',
+    })
+    await expect(new Organizations(db.database).find('Same name')).rejects.toMatchObject({
+      code: 'ORGANIZATION_AMBIGUOUS',
+    })
+  })
+
+  test('keys of credentials come and go with them, and cannot be rotated elsewhere', async () => {
+    const { id } = await projects.named('map', acme)
+    expect(await accepted('service of acme')).toEqual([true])
+    await expect(keys.rotate((await keys.find('service of acme')).id, 0)).rejects.toMatchObject({
+      code: 'KEY_NOT_ISSUED',
+    })
+    await projects.set(id, { credentials: { serviceRoleKey: 'next service of acme' } }, 3_600_000)
+    expect(await accepted('service of acme', 'next service of acme')).toEqual([true, true])
+    await projects.set(id, { credentials: { serviceRoleKey: 'next service of acme' } }, 0)
+    expect(await accepted('service of acme', 'next service of acme')).toEqual([false, true])
+    // A key of one project can never become one of another.
+    const { id: other } = await projects.named('map', rival)
+    await projects.set(other, { credentials: { serviceRoleKey: 'next service of acme' } }, 0)
+    expect(await keys.find('next service of acme')).toMatchObject({ projectId: id })
+  })
+
+  test('sealed credentials do not open in the place of another project', async () => {
+    const [a, b] = [await projects.named('map', acme), await projects.named('map', rival)]
+    await db.database.query(
+      `update terrane.projects set sealed_credentials = (select sealed_credentials from terrane.projects where id = $1) where id = $2`,
+      [a.id, b.id],
+    )
+    await expect(projects.credentials(b.id)).rejects.toMatchObject({ code: 'SEAL_BROKEN' })
+    await projects.set(b.id, { credentials: {} }, 0)
+  })
+
+  test('a project with jobs that have not ended stays; else its keys and job records go with it', async () => {
+    const { id } = await projects.create({ organizationId: acme, ref: 'short-lived' })
+    const { key } = await keys.issue({ organizationId: acme, projectId: id, role: 'anon' })
+    await db.database.query(
+      `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts)
+       values (gen_random_uuid(), 'osmImportArea', 'short-lived', $1, $2, '{}', '', 1)`,
+      [acme, id],
+    )
+    await expect(projects.delete(id)).rejects.toMatchObject({ code: 'PROJECT_BUSY' })
+    await db.database.query(`update terrane.jobs set status = 'failed' where project_id = $1`, [id])
+    await projects.delete(id)
+    expect(await accepted(key)).toEqual([false])
+    const { rowCount } = await db.database.query('select 1 from terrane.jobs where project_ref = $1', ['short-lived'])
+    expect(rowCount).toBe(0)
+  })
+
+  test('a local stack accepts the keys of its environment: starting with B ends A, of this stack only', async () => {
+    const start = (ref: string, servicesKey?: string, serviceRoleKey?: string) =>
+      registerLocal(db.database, { ref, servicesKey, serviceRoleKey })
+    const { project } = await start('local', 'services key A', 'role key A')
+    expect(project).toMatchObject({ organizationId: DEFAULT_ORGANIZATION, ref: 'local' })
+    await start('another', 'services key of another')
+    await start('local', 'services key B')
+    expect(await accepted('services key A', 'services key B', 'services key of another', 'role key A')).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ])
+    await start('local', 'services key A')
+    expect(await accepted('services key A', 'services key B')).toEqual([true, false])
+    // What a person has revoked does not come back by a start.
+    await keys.revoke((await keys.find('services key A')).id)
+    expect((await start('local', 'services key A')).revoked).toEqual(['services'])
+    expect(await accepted('services key A')).toEqual([false])
+    const literal = await start('local', 'k1k1k1k1,k2k2k2k2')
+    expect(literal.revoked).toEqual([])
+    expect(await accepted('k1k1k1k1', 'k2k2k2k2')).toEqual([false, false])
+  })
+
+  test('uses of a key are noted to the minute', async () => {
+    const { key, record } = await keys.issue({ organizationId: acme, role: 'services' })
+    await accepted(key)
+    const { lastUsedAt } = await keys.find(record.id)
+    expect(lastUsedAt?.getSeconds()).toBe(0)
+  })
+
+  test('credentials are refused by field, without their values', () => {
+    expect(readCredentials({ databaseUrl: 'postgres://x', anonKey: null })).toEqual({ databaseUrl: 'postgres://x' })
+    for (const given of [
+      { databaseUrl: 'mysql://hunter2' },
+      { jwtSecret: 'hunter2' },
+      { hunter3: 'hunter2' },
+      [],
+      null,
+      'hunter2',
+    ]) {
+      const read = () => readCredentials(given)
+      expect(read).toThrow(expect.objectContaining({ code: 'CREDENTIALS_INVALID' }) as Error)
+      expect(read).not.toThrow('hunter2')
+    }
+  })
+})

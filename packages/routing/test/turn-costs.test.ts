@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+
+import type { Mode } from '../src/index.ts'
+import { type AsciiTown, drawTown } from './support/ascii-map.ts'
+
+/** A crossing X with arms in all directions, of which each town has the one it comes from and two more. */
+const MAP = `
+ A  B  C
+
+D   X   E
+
+ F  G  H
+`.slice(1)
+
+/** Where each turn leads to from G, and which arm is there besides. */
+const TURNS = [
+  ['straight', 'B', 'E'],
+  ['slightRight', 'C', 'B'],
+  ['right', 'E', 'B'],
+  ['sharpRight', 'H', 'B'],
+  ['sharpLeft', 'F', 'B'],
+  ['left', 'D', 'B'],
+  ['slightLeft', 'A', 'B'],
+] as const
+
+/**
+ * Cost and seconds from G over X by turn, in the order of `TURNS`, where one drives on the left: as Valhalla 3.6.1 without
+ * boundaries of countries answered on the same maps.
+ */
+const ON_THE_LEFT: readonly (readonly [readonly Mode[], readonly (readonly [cost: number, seconds: number])[]])[] = [
+  [
+    ['auto', 'bus', 'taxi', 'truck', 'motorcycle'],
+    [
+      [19.964, 15.857],
+      [22.55, 18.301],
+      [25.964, 21.234],
+      [30.8, 25.456],
+      [24.8, 24.99],
+      [21.464, 17.945],
+      [22.55, 18.087],
+    ],
+  ],
+  [
+    ['bicycle'],
+    [
+      [135.554, 48.45],
+      [153.199, 55.2],
+      [148.146, 51],
+      [172.625, 58.5],
+      [154.658, 55.5],
+      [137.452, 48.9],
+      [150.861, 54.599],
+    ],
+  ],
+  [
+    ['pedestrian'],
+    [
+      [174.411, 169.411],
+      [195.588, 190.588],
+      [174.411, 169.411],
+      [195.588, 190.588],
+      [195.588, 190.588],
+      [174.411, 169.411],
+      [195.588, 190.588],
+    ],
+  ],
+  [
+    ['motor_scooter'],
+    [
+      [37.22, 19.217],
+      [41.15, 21.901],
+      [43.22, 24.594],
+      [49.4, 29.056],
+      [43.4, 28.59],
+      [38.72, 21.305],
+      [41.15, 21.687],
+    ],
+  ],
+]
+
+describe.each(TURNS)('a turn: %s', async (_, to, beside) => {
+  const draw = (drivingSide: 'left' | 'right', letters: readonly [string, string]): Promise<AsciiTown> =>
+    drawTown({
+      map: MAP,
+      meters: 30,
+      drivingSide,
+      ways: {
+        GX: { highway: 'secondary', name: 'from' },
+        [`X${letters[0]}`]: { highway: 'tertiary', name: 'to' },
+        [`X${letters[1]}`]: { highway: 'secondary', name: 'other' },
+      },
+    })
+  const left = await draw('left', [to, beside])
+  const right = await draw('right', [mirrored(to), mirrored(beside)])
+  const turn = TURNS.findIndex(([, target]) => target === to)
+
+  it.each(ON_THE_LEFT.flatMap(([modes, turns]) => modes.map((mode) => [mode, turns[turn]!] as const)))(
+    'costs %s what it does in Valhalla on the left, and its mirror image the same on the right',
+    (costing, [cost, seconds]) => {
+      const { summary } = left.route(`G${to}`, { costing }).trip
+      expect(summary.cost).toBeCloseTo(cost, 2)
+      expect(summary.time).toBeCloseTo(seconds, 2)
+      const image = right.route(`G${mirrored(to)}`, { costing }).trip.summary
+      expect(image.cost).toBeCloseTo(cost, 2)
+      // Angles are whole degrees, which a mirror shifts by one.
+      expect(Math.abs(image.time - seconds)).toBeLessThan(0.1)
+    },
+  )
+})
+
+/** The arm across from an arm, seen from G to B. */
+function mirrored(letter: string): string {
+  const pairs: Readonly<Record<string, string>> = { A: 'C', C: 'A', D: 'E', E: 'D', F: 'H', H: 'F' }
+  return pairs[letter] ?? letter
+}
