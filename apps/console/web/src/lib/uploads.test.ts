@@ -11,7 +11,7 @@ test('a table is named after the file, as a database can hold it', () => {
 test('imagery is embedded, anything else imported, from where it lies in storage', () => {
   expect(taskFor('a.TIF', 'uploads/1/a.TIF')).toMatchObject({
     task: 'createGeoEmbeddings',
-    presets: { storagePath: 'uploads/1/a.TIF', tableName: 'a' },
+    presets: { storagePath: '{"bucket":"uploads","path":"1/a.TIF"}', tableName: 'a' },
   })
   expect(taskFor('a.geojson', 'uploads/1/a.geojson').task).toBe('ogr2ogrImport')
 })

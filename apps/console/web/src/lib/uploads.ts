@@ -50,14 +50,16 @@ export function lookAtRaster(ref: string, path: string): Promise<RasterFacts> {
 /** What fits a file by the ending of its name, with the fields of the form that are known. */
 export function taskFor(name: string, path: string): { task: string; label: string; presets: Record<string, string> } {
   const tableName = tableNameOf(name)
+  const [bucket, ...key] = path.split('/')
+  const storagePath = JSON.stringify({ bucket, path: key.join('/') })
   if (/\.tiff?$/i.test(name)) {
     return {
       task: 'createGeoEmbeddings',
       label: 'Embed the imagery',
-      presets: { storagePath: path, tableName, modelName: BUILT_IN_MODEL },
+      presets: { storagePath, tableName, modelName: BUILT_IN_MODEL },
     }
   }
-  return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath: path, tableName } }
+  return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
 }
 
 /** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
