@@ -1,6 +1,6 @@
 /**
  * What the server at the other end can do, asked once when it is opened. The embedded database (PGlite behind a socket)
- * shares one session among all clients, so advisory locks exclude nobody there, LISTEN delivers nothing and COPY from
+ * has one session, which its clients use in turns, each with its own settings: advisory locks exclude nobody there, LISTEN delivers nothing and COPY from
  * the client breaks it; every caller chooses its path by these flags and both paths pass the same tests.
  */
 export interface Capabilities {

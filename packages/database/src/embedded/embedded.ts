@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { defineError } from '@terrane/core'
+import type { SessionLimits } from './wire-server.ts'
 
 /** What the thread of the embedded database is started with. */
 export interface EmbeddedSettings {
@@ -7,6 +8,7 @@ export interface EmbeddedSettings {
   readonly snapshot: Uint8Array<ArrayBuffer> | null
   /** 0 for any that is free. */
   readonly port: number
+  readonly limits: Partial<SessionLimits>
 }
 
 /** What it says. */
@@ -22,6 +24,8 @@ export interface EmbeddedOptions {
   readonly snapshot?: Uint8Array<ArrayBuffer>
   /** TCP port on 127.0.0.1; a free one when absent. */
   readonly port?: number
+  /** How long silent clients may keep the others waiting. */
+  readonly limits?: Partial<SessionLimits>
 }
 
 /** PostgreSQL in WebAssembly (PGlite) with PostGIS and pgvector, reachable as any server is. */
@@ -42,8 +46,8 @@ const embeddedFailed = defineError(
 )
 
 /**
- * Starts the embedded database on a thread of its own. It has one session for all clients (see {@link Capabilities}),
- * takes seconds to start and about 1 GB of memory under load.
+ * Starts the embedded database on a thread of its own. Its clients share one session in turns, each
+ * with its own settings (see {@link Capabilities}); it takes seconds to start and about 1 GB of memory under load.
  *
  * @throws EMBEDDED_DATABASE when it cannot start
  */
@@ -52,6 +56,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Prom
     dataDir: options.dataDir ?? null,
     snapshot: options.snapshot ?? null,
     port: options.port ?? 0,
+    limits: options.limits ?? {},
   }
   const worker = new Worker(new URL('./embedded.worker.ts', import.meta.url), { workerData: settings })
   const { port } = await next(worker, 'ready')

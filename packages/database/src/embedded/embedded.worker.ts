@@ -15,7 +15,7 @@ const db = await PGlite.create({
   ...(settings.dataDir === null ? {} : { dataDir: settings.dataDir }),
   ...(settings.snapshot === null ? {} : { loadDataDir: new Blob([settings.snapshot]) }),
 })
-const server = new WireServer(db)
+const server = new WireServer(db, settings.limits)
 const listening = await server.listen(settings.port, '127.0.0.1')
 const reply = (message: EmbeddedReply) => port.postMessage(message)
 reply({ type: 'ready', port: listening })

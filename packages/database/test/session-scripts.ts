@@ -1,0 +1,102 @@
+import { seededRandom } from '@terrane/core'
+import { Client } from 'pg'
+
+/** What a client sends in one go: a transaction is not cut, because others would wait for it. */
+type Step = readonly { readonly text: string; readonly name?: string; readonly values?: readonly unknown[] }[]
+
+const STATE = `select current_user::text as who, session_user::text as session, current_setting('search_path') as path,
+  current_setting('statement_timeout') as timeout, current_setting('timezone') as zone,
+  nullif(current_setting('my.claim', true), '') as claim`
+
+/** Sessions of clients that set, reset and prepare at random. Roles reader and writer and schema other must be there. */
+export function openScripts(count: number, seed: number): Step[][] {
+  const random = seededRandom(seed)
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  const change = () =>
+    pick([
+      `set role ${pick(['reader', 'writer', 'none'])}`,
+      'reset role',
+      `set session authorization ${pick(['reader', 'default'])}`,
+      `set search_path to ${pick(['other', 'public', 'other, public'])}`,
+      `SET statement_timeout = '${pick([1, 2, 3])}min'`,
+      `set time zone '${pick(['UTC', 'Asia/Tokyo', 'Europe/Rome'])}'`,
+      `set my.claim = '${pick(['a', 'b'])}'`,
+      `do $$ begin perform set_config('my.claim', '${pick(['c', 'd'])}', false); end $$`,
+      'reset all',
+      'discard all',
+    ])
+  const step = (): Step => {
+    const n = Math.floor(random() * 1000)
+    return pick<() => Step>([
+      () => [{ text: STATE }],
+      () => [{ text: change() }],
+      () => [
+        { text: 'begin' },
+        { text: change().replace('discard all', 'reset all') },
+        { text: pick(['commit', 'rollback']) },
+      ],
+      () => [{ text: 'begin' }, { text: `set local search_path to pg_catalog` }, { text: STATE }, { text: 'commit' }],
+      () => [{ text: `select set_config($1, $2, false)`, values: ['my.claim', String(n)] }],
+      () => [{ name: pick(['p', 'q']), text: '', values: [n] }],
+      () => [{ text: 'select 1 / 0' }],
+    ])()
+  }
+  return Array.from({ length: count }, () => {
+    const texts = new Map(['p', 'q'].map((name) => [name, `select $1::int + ${Math.floor(random() * 100)} as n`]))
+    return Array.from({ length: 12 }, () =>
+      step().map((query) => (query.name === undefined ? query : { ...query, text: texts.get(query.name) as string })),
+    )
+  })
+}
+
+/** The answers of each session, one session after the other. */
+export async function runAlone(url: string, scripts: readonly Step[][]): Promise<unknown[]> {
+  const all: unknown[] = []
+  for (const script of scripts) {
+    const answers: unknown[] = []
+    await using client = await open(url)
+    for (const step of script) answers.push(await run(client, step))
+    all.push(answers)
+  }
+  return all
+}
+
+/** The answers of each session, `width` of them at once, cut into each other at random. */
+export async function runTogether(url: string, scripts: readonly Step[][], width: number, seed: number) {
+  const random = seededRandom(seed)
+  const all: unknown[][] = scripts.map(() => [])
+  const waiting = scripts.map((script, i) => ({ script, i, at: 0 }))
+  const open_: { session: (typeof waiting)[number]; client: Awaited<ReturnType<typeof open>> }[] = []
+  while (waiting.length > 0 || open_.length > 0) {
+    while (open_.length < width && waiting.length > 0) {
+      open_.push({ session: waiting.shift() as (typeof waiting)[number], client: await open(url) })
+    }
+    const which = Math.floor(random() * open_.length)
+    const { session, client } = open_[which] as (typeof open_)[number]
+    all[session.i]?.push(await run(client, session.script[session.at++] as Step))
+    if (session.at < session.script.length) continue
+    await client[Symbol.asyncDispose]()
+    open_.splice(which, 1)
+  }
+  return all
+}
+
+async function run(client: Client, step: Step): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const { text, name, values } of step) {
+    const query = { text, ...(name !== undefined && { name }), values: [...(values ?? [])] }
+    answers.push(
+      await client.query(query).then(
+        ({ rows }) => rows as unknown,
+        (error: { code?: string }) => error.code,
+      ),
+    )
+  }
+  return answers
+}
+
+async function open(url: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
