@@ -69,7 +69,6 @@ const NOT_EMBEDDED: Readonly<Record<string, string>> = {
   'geotiff/cog_gcps.tif': 'NO_GEOREFERENCE',
   'geotiff-synthetic/u8_nocrs.tif': 'NO_GEOREFERENCE',
   'geotiff/cog_hirise_mars.tif': 'UNSUPPORTED_CRS',
-  'geotiff/cog_scale.tif': 'UNSUPPORTED_CRS',
   'geotiff/cog_world.tif': 'size_guard_exceeded',
 }
 /** NaN pixels of files whose nodata is a number: GDAL's mask counts them as valid, but no model can take them. */

@@ -241,7 +241,7 @@ function infoBody(about: RasterDescription): Record<string, unknown> {
   const { bands, limits, defaultBands } = about
   return {
     bounds: about.ownBounds,
-    crs: `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
+    crs: about.epsg === null ? about.crsName : `http://www.opengis.net/def/crs/EPSG/0/${about.epsg}`,
     band_metadata: bands.map((_, i) => [`b${i + 1}`, {}]),
     band_descriptions: bands.map((_, i) => [`b${i + 1}`, '']),
     dtype: about.dtype,

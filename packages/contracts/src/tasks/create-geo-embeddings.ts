@@ -51,6 +51,12 @@ export const CreateGeoEmbeddings = Type.Object(
           'name of the product when absent; "none" for no profile.',
       }),
     ),
+    sourceSrs: Type.Optional(
+      Type.String({
+        pattern: '^EPSG:[0-9]{3,6}$',
+        description: 'Reference system of the raster, in the place of what the file says.',
+      }),
+    ),
     scaleFrom: Type.Optional(
       Type.Object(
         { table: identifier('An embedding table of this project.') },

@@ -100,7 +100,7 @@ export const unsupportedCrs = defineError(
   'invalid',
   (f: { crs: string }) => `The coordinate reference system ${f.crs} is not supported.`,
   () => ({
-    hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add its definition.',
+    hint: 'Send its EPSG code as sourceSrs, reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add its definition.',
   }),
 )
 
@@ -205,4 +205,14 @@ export const scaleCount = defineError(
   (f: { scales: number; channels: number }) =>
     `The model takes ${f.channels} channels, but scale has ${f.scales} ranges.`,
   (f) => ({ errors: [{ path: '/scale', message: `must be [min, max], or ${f.channels} of them` }] }),
+)
+
+export const needsGrid = defineError(
+  'CRS_NEEDS_GRID',
+  'invalid',
+  (f: { crs: string; meters: number }) =>
+    `The coordinate reference system ${f.crs} cannot be placed without a datum grid: without one it would be up to ${f.meters} m off.`,
+  () => ({
+    hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add a definition that is good enough.',
+  }),
 )

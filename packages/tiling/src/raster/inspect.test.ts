@@ -112,11 +112,11 @@ describe('checks come in the order of their cost', () => {
   })
 
   test('georeference before CRS, CRS before bands', async () => {
-    await expect(inspected({ georeference: { epsg: 2_056 } }, { bands: [9] })).rejects.toMatchObject({
+    await expect(inspected({ georeference: { epsg: 26_711 } }, { bands: [9] })).rejects.toMatchObject({
       code: 'NO_GEOREFERENCE',
     })
-    const georeference = { ...UTM33, epsg: 2_056 }
-    await expect(inspected({ georeference }, { bands: [9] })).rejects.toMatchObject({ code: 'UNSUPPORTED_CRS' })
+    const georeference = { ...UTM33, epsg: 26_711 }
+    await expect(inspected({ georeference }, { bands: [9] })).rejects.toMatchObject({ code: 'CRS_NEEDS_GRID' })
   })
 
   test('no pixel is read', async () => {
@@ -159,9 +159,9 @@ describe('the georeference', () => {
     ],
     [
       'that needs a datum grid',
-      { ...UTM33, epsg: 2_056, citation: 'CH1903+ / LV95' },
-      'UNSUPPORTED_CRS',
-      /EPSG:2056 \(CH1903\+ \/ LV95\)/,
+      { ...UTM33, epsg: 26_711, citation: 'NAD27 / UTM zone 11N' },
+      'CRS_NEEDS_GRID',
+      /EPSG:26711 \(NAD27 \/ UTM zone 11N\).* up to 7\.8 m off/,
     ],
   ]
   test.each(refused)('%s is refused by name', async (_, georeference, code, message) => {

@@ -1,7 +1,9 @@
 import type { Guard } from './errors.ts'
-import { noGeoreference, rasterTooLarge, tooManyTiles, unsupportedCrs } from './errors.ts'
-import type { CrsCatalogue } from './footprint/crs.ts'
-import { createCrsCatalogue } from './footprint/crs.ts'
+import { rasterTooLarge, tooManyTiles } from './errors.ts'
+import type { CrsCatalogue } from './crs/catalogue.ts'
+import { createCrsCatalogue } from './crs/catalogue.ts'
+import { affineOf } from './crs/affine-of.ts'
+import { resolveCrs } from './crs/resolve.ts'
 import { openGeoTiff } from './geotiff/open.ts'
 import type { EdgePolicy, TilePlan } from './plan.ts'
 import { planTiles } from './plan.ts'
@@ -30,6 +32,8 @@ export interface InspectRequest {
   readonly fileName?: string
   readonly maxBytes?: Guard
   readonly maxTiles?: Guard
+  /** EPSG code of the CRS, in the place of what the file says. */
+  readonly sourceSrs?: number
   /** The CRSs that footprints can be made of; the built-in families when absent. */
   readonly crs?: CrsCatalogue
 }
@@ -56,7 +60,7 @@ export interface Notice {
 /**
  * Checks a raster in the order of cost: bytes, headers, tile count, georeference and CRS, bands. Decodes no pixel.
  *
- * @throws size_guard_exceeded, everything that `openGeoTiff` and `planTiles` throw, NO_GEOREFERENCE, UNSUPPORTED_CRS,
+ * @throws size_guard_exceeded, everything that `openGeoTiff` and `planTiles` throw, NO_GEOREFERENCE, UNSUPPORTED_CRS, CRS_NEEDS_GRID,
  * BAND_OUT_OF_RANGE, BAND_COUNT, UNKNOWN_PROFILE, PROFILE_MISMATCH
  */
 export function inspectGeoTiff(source: ByteSource, request: InspectRequest): InspectedRaster {
@@ -68,13 +72,13 @@ export function inspectGeoTiff(source: ByteSource, request: InspectRequest): Ins
     findProfile(opened, fileName, request.profile ?? null) ??
     (request.profile === undefined && otherwise?.profile ? findProfile(opened, fileName, otherwise.profile) : null)
   const raster = found === null ? opened : applyProfile(opened, found.profile, fileName)
-  const { width, height, affine } = raster
+  const { width, height } = raster
   const { tileSize, stride = tileSize, edge = 'pad', alignGrid = false } = request
   // Alignment needs the georeference, which is checked after the count; it adds one row and column at most.
   const count = planTiles({ width, height, tileSize, stride, edge }).count
   enforce(maxTiles, count, tooManyTiles)
-  if (affine === null) throw noGeoreference({ why: whyNoAffine(raster) })
-  const crs = resolveCrs(raster, request.crs ?? createCrsCatalogue())
+  const affine = affineOf(raster)
+  const crs = resolveCrs(raster, request.crs ?? createCrsCatalogue(), request.sourceSrs ?? null)
   const plan = planTiles({ width, height, tileSize, stride, edge, alignGrid, affine })
   enforce(maxTiles, plan.count, tooManyTiles)
   const wanted = { indices: request.bands ?? null, names: request.channels, otherwise: otherwise?.bands ?? null }
@@ -95,37 +99,3 @@ function bandsGuessed({ bands }: RasterInfo, chosen: readonly number[], names: r
 function enforce(guard: Guard | undefined, figure: number, error: typeof tooManyTiles): void {
   if (guard !== undefined && guard.limit > 0 && figure > guard.limit) throw error({ figure, ...guard })
 }
-
-function whyNoAffine({ groundControlPoints }: RasterInfo): string {
-  return groundControlPoints > 1
-    ? `it has ${groundControlPoints} ground control points and no transform`
-    : 'no transform is stored, or one that has no inverse'
-}
-
-/** The definition of the CRS that a raster names. @throws NO_GEOREFERENCE, UNSUPPORTED_CRS */
-export function resolveCrs({ epsg, crsName, crsUnit }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
-  if (epsg === null && crsName === null) throw noGeoreference({ why: 'no coordinate reference system is stored' })
-  if (epsg === null) throw unsupportedCrs({ crs: `"${crsName}", which has no EPSG code,` })
-  const crs = catalogue.find(epsg)
-  if (crs === null) throw unsupportedCrs({ crs: `EPSG:${epsg}${crsName === null ? '' : ` (${crsName})`}` })
-  const unit = unitOf(crs)
-  if (crsUnit !== null && unit !== null && crsUnit !== unit) {
-    throw unsupportedCrs({ crs: `EPSG:${epsg} in the unit EPSG:${crsUnit} instead of EPSG:${unit}` })
-  }
-  return crs
-}
-
-/** The EPSG code of the unit of a CRS's axes; null when its definition spells out a length. */
-function unitOf({ definition }: RasterCrs): number | null {
-  if (definition.includes('+proj=longlat')) return DEGREE
-  return definition.includes('+to_meter')
-    ? null
-    : (LENGTH_UNITS.get(/\+units=(\S+)/.exec(definition)?.[1] ?? 'm') ?? null)
-}
-
-const DEGREE = 9102
-const LENGTH_UNITS: ReadonlyMap<string, number> = new Map([
-  ['m', 9001],
-  ['ft', 9002],
-  ['us-ft', 9003],
-])

@@ -1,3 +1,5 @@
+import type { ControlPoint } from './crs/control-points.ts'
+
 /** `[a, b, c, d, e, f]` in GDAL's order: `X = a + column·b + row·c`, `Y = d + column·e + row·f`; pixel corners. */
 export type Affine = readonly [number, number, number, number, number, number]
 
@@ -73,7 +75,8 @@ export interface RasterOverview extends RasterLevel {
 
 /** The coordinate reference system of a raster, with the definition that transforms it. */
 export interface RasterCrs {
-  readonly epsg: number
+  /** Null when the CRS is described by its parameters. */
+  readonly epsg: number | null
   readonly name: string
   /** A PROJ string. */
   readonly definition: string
@@ -107,6 +110,11 @@ export interface RasterInfo extends RasterLevel {
   readonly crsName: string | null
   /** EPSG code of the unit of its axes; null when none is stored or it is user-defined. */
   readonly crsUnit: number | null
+  /** Numbers of the GeoTIFF keys, and the texts of its citations: what a CRS without a code is made of. */
+  readonly geoKeys: Readonly<Record<number, number>>
+  readonly citations: readonly string[]
+  /** The points themselves, in pixels from the upper left corner; empty where there is a transform. */
+  readonly controlPoints: readonly ControlPoint[]
   /** Ground control points stored instead of an affine transform. */
   readonly groundControlPoints: number
 }

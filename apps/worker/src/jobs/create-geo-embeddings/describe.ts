@@ -19,7 +19,7 @@ export function publicationOf(making: Making, skipped: number): Publication {
   const { request, model, inspected, stretch } = making
   const { manifest } = model
   const licence = manifest.licence.name
-  const crs = `EPSG:${inspected.crs.epsg}`
+  const crs = crsOf(inspected)
   const warnings: JobWarning[] = inspected.notices.map(({ code, message }) => ({ code, message }))
   return {
     result: {
@@ -53,7 +53,7 @@ export function publicationOf(making: Making, skipped: number): Publication {
 
 /** What the catalogue and the GeoParquet file say of the making. */
 export function metadataOf({ request, model, inspected, stretch }: Making): Record<string, unknown> {
-  const { plan, raster, crs } = inspected
+  const { plan, raster } = inspected
   return {
     model: {
       id: model.manifest.id,
@@ -62,7 +62,7 @@ export function metadataOf({ request, model, inspected, stretch }: Making): Reco
       kind: model.manifest.kind,
     },
     source: describeSource(request.source),
-    crs: `EPSG:${crs.epsg}`,
+    crs: crsOf(inspected),
     raster: { width: raster.width, height: raster.height, affine: raster.affine },
     tiling: {
       tile_size: plan.tileSize,
@@ -77,6 +77,11 @@ export function metadataOf({ request, model, inspected, stretch }: Making): Reco
     normalized: request.normalize,
     min_valid_fraction: request.minValidFraction,
   }
+}
+
+/** The code of the CRS, or the definition of one that has none. */
+function crsOf({ crs }: InspectedRaster): string {
+  return crs.epsg === null ? crs.definition : `EPSG:${crs.epsg}`
 }
 
 function stacItem({ request, model, inspected, stretch }: Making): Publication['item'] {

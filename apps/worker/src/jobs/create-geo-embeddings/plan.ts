@@ -26,6 +26,7 @@ export function inspectRequest(
     fileName: fileNameOf(request.source),
     ...(bands && { bands }),
     ...(profile !== null && { profile }),
+    ...(request.sourceSrs !== null && { sourceSrs: request.sourceSrs }),
     ...(taken && { otherwise: { profile: taken.profile, bands: taken.bands } }),
     maxBytes: { limit: limits.maxBytes, setting: MAX_BYTES_SETTING },
     maxTiles: { limit: limits.maxTiles, setting: MAX_TILES_SETTING },

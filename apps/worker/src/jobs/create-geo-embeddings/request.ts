@@ -20,6 +20,8 @@ export interface GeoRequest {
   readonly strict: boolean
   readonly bands: readonly number[] | null
   readonly profile: string | null
+  /** EPSG code that takes the place of what the file says. */
+  readonly sourceSrs: number | null
   readonly scale: Ranges | null
   /** The table whose stretch is taken. */
   readonly scaleFrom: string | null
@@ -46,6 +48,7 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
     strict: body.strict ?? false,
     bands: body.bands ?? null,
     profile: body.profile ?? null,
+    sourceSrs: body.sourceSrs === undefined ? null : Number(body.sourceSrs.slice('EPSG:'.length)),
     scale: (scale as Ranges | undefined) ?? null,
     scaleFrom: scaleFrom?.table ?? null,
   }

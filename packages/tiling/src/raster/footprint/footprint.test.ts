@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '@terrane/core'
 import type { Affine, RasterCrs } from '../raster-info.ts'
-import { createCrsCatalogue } from './crs.ts'
+import { createCrsCatalogue } from '../crs/catalogue.ts'
 import type { Footprint } from './footprint.ts'
 import { footprint } from './footprint.ts'
 import type { Position } from './outline.ts'
@@ -294,7 +294,7 @@ describe('what has no footprint', () => {
 })
 
 describe('the catalogue', () => {
-  test.each([2_056, 27_700, 26_904, 3_408, 4_979, 6_933, 99_999])('has no EPSG:%i', (epsg) => {
+  test.each([4_267, 26_711, 3_003, 2_046, 4_979, 99_999])('has no EPSG:%i', (epsg) => {
     expect(catalogue.find(epsg)).toBeNull()
   })
 

@@ -1,4 +1,5 @@
 import proj4 from 'proj4'
+import { crsLabel, isPlainLngLat } from '../crs/catalogue.ts'
 import { outsideCrs } from '../errors.ts'
 import type { PixelRect } from '../plan.ts'
 import type { Affine, RasterCrs } from '../raster-info.ts'
@@ -52,13 +53,13 @@ function isGeographic(crs: RasterCrs): boolean {
 
 /** @param overhang how far past a pole the edge of a geographic raster may lie: grids of pixel centers do, by half a pixel */
 function projectionOf(crs: RasterCrs, overhang: number): Project {
-  const toLngLat = isGeographic(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
+  const toLngLat = isPlainLngLat(crs) ? (x: number, y: number): Position => [x, y] : inverseOf(crs.definition)
   const reachable = 90 + (isGeographic(crs) ? Math.max(overhang, SNAP) : SNAP)
   return (x, y) => {
     const [lng, lat] = toLngLat(x, y)
     // Written so that NaN fails.
     const onEarth = Math.abs(lng) <= 720 && Math.abs(lat) <= reachable
-    if (!onEarth || isExcepted(crs, lng, lat)) throw outsideCrs({ x, y, crs: `EPSG:${crs.epsg} (${crs.name})` })
+    if (!onEarth || isExcepted(crs, lng, lat)) throw outsideCrs({ x, y, crs: crsLabel(crs) })
     const onEdge = Math.abs(Math.abs(lng) - 180) < SNAP
     return [onEdge ? Math.sign(lng) * 180 : lng, Math.abs(lat) > 90 - SNAP ? Math.sign(lat) * 90 : lat]
   }

@@ -1,5 +1,7 @@
 import type { Affine } from '../raster-info.ts'
 import type { Directory } from './directory.ts'
+import type { ControlPoint } from '../crs/control-points.ts'
+import { KEY, USER_DEFINED } from '../crs/geo-keys.ts'
 import { TAG } from './tags.ts'
 
 /** Where a raster lies: its affine transform of pixel corners and the CRS that it names. */
@@ -9,24 +11,14 @@ export interface Georeference {
   readonly crsName: string | null
   readonly crsUnit: number | null
   readonly groundControlPoints: number
+  readonly geoKeys: Readonly<Record<number, number>>
+  readonly citations: readonly string[]
+  readonly controlPoints: readonly ControlPoint[]
   /** What turns stored values into heights, where the CRS has any. */
   readonly heights: { readonly scale: number; readonly offset: number } | null
 }
 
-const USER_DEFINED = 32767
 const PIXEL_IS_POINT = 2
-const KEY = {
-  modelType: 1024,
-  rasterType: 1025,
-  citation: 1026,
-  geographicCrs: 2048,
-  geographicCitation: 2049,
-  angularUnits: 2054,
-  projectedCrs: 3072,
-  projectedCitation: 3073,
-  linearUnits: 3076,
-  verticalCrs: 4096,
-}
 
 /**
  * Reads the transform and the CRS keys.
@@ -42,9 +34,12 @@ export function readGeoreference(directory: Directory): Georeference {
   return {
     affine,
     epsg: epsgOf(keys),
-    crsName: citationOf(keys),
+    crsName: citationsOf(keys)[0] ?? null,
     crsUnit: codeOf(keys, isProjected(keys) ? KEY.linearUnits : KEY.angularUnits),
     groundControlPoints: affine === null ? tiePoints : 0,
+    geoKeys: Object.fromEntries([...keys].filter((entry): entry is [number, number] => typeof entry[1] === 'number')),
+    citations: citationsOf(keys),
+    controlPoints: affine === null ? readControlPoints(directory, keys.get(KEY.rasterType) === PIXEL_IS_POINT) : [],
     heights: keys.has(KEY.verticalCrs) ? readHeights(directory) : null,
   }
 }
@@ -72,6 +67,19 @@ function readTransform(directory: Directory): Affine | null {
   return usable([m[3] ?? 0, m[0] ?? 0, m[1] ?? 0, m[7] ?? 0, m[4] ?? 0, m[5] ?? 0])
 }
 
+/** More points than any tool writes by hand say no more of a plane. */
+const MAX_POINTS = 10_000
+
+function readControlPoints(directory: Directory, isPoint: boolean): ControlPoint[] {
+  const numbers = directory.reals(TAG.modelTiepoint, 6 * MAX_POINTS)
+  // Positions of pixel centers, as GDAL takes them.
+  const shift = isPoint ? 0.5 : 0
+  return Array.from({ length: Math.floor(numbers.length / 6) }, (_, i) => {
+    const [column = 0, row = 0, , x = 0, y = 0] = numbers.subarray(6 * i, 6 * i + 6)
+    return { column: column + shift, row: row + shift, x, y }
+  })
+}
+
 function usable(affine: Affine): Affine | null {
   const [, a, b, , c, d] = affine
   return affine.every(Number.isFinite) && a * d - b * c !== 0 ? affine : null
@@ -86,10 +94,13 @@ type GeoKeys = ReadonlyMap<number, number | string>
 function readGeoKeys(directory: Directory): GeoKeys {
   const raw = directory.integers(TAG.geoKeyDirectory, 4 + 4 * 1024)
   const text = directory.text(TAG.geoAsciiParams) ?? ''
+  const doubles = directory.reals(TAG.geoDoubleParams, 4096)
   const keys = new Map<number, number | string>()
   for (let i = 4; i + 3 < raw.length && i < 4 + 4 * (raw[3] ?? 0); i += 4) {
     const [id = 0, location = 0, count = 0, value = 0] = raw.subarray(i, i + 4)
     if (location === 0) keys.set(id, value)
+    else if (location === TAG.geoDoubleParams && count > 0 && value < doubles.length)
+      keys.set(id, doubles[value] as number)
     else if (location === TAG.geoAsciiParams) keys.set(id, text.slice(value, value + count))
   }
   return keys
@@ -111,13 +122,12 @@ function codeOf(keys: GeoKeys, key: number): number | null {
   return typeof code === 'number' && code > 0 && code < USER_DEFINED ? code : null
 }
 
-function citationOf(keys: GeoKeys): string | null {
-  for (const key of [KEY.projectedCitation, KEY.citation, KEY.geographicCitation]) {
+function citationsOf(keys: GeoKeys): string[] {
+  return [KEY.projectedCitation, KEY.citation, KEY.geographicCitation].flatMap((key) => {
     const citation = keys.get(key)
     const name = typeof citation === 'string' ? withoutTail(citation) : ''
-    if (name !== '') return name
-  }
-  return null
+    return name === '' ? [] : [name]
+  })
 }
 
 /** Cuts the bar that ends the text of a key. By hand: a pattern takes quadratic time for a run of spaces. */

@@ -25,6 +25,7 @@ export const TAG = {
   modelTiepoint: 33922,
   modelTransformation: 34264,
   geoKeyDirectory: 34735,
+  geoDoubleParams: 34736,
   geoAsciiParams: 34737,
   gdalMetadata: 42112,
   gdalNodata: 42113,

@@ -1,3 +1,4 @@
+import { isPlainLngLat } from '../crs/catalogue.ts'
 import proj4 from 'proj4'
 import type { Affine, RasterCrs } from '../raster-info.ts'
 import { MERCATOR_EDGE } from './view.ts'
@@ -39,7 +40,7 @@ export function toSource(view: View, place: Georeference): ToSource {
     const y = ((top - row * pixelHeight) / MERCATOR_EDGE) * Math.PI
     return (2 * Math.atan(Math.exp(y)) - Math.PI / 2) * DEGREES
   }
-  if (place.crs.definition.includes('+proj=longlat')) {
+  if (isPlainLngLat(place.crs)) {
     const west = westOf(place)
     return (column, row, out, at) => {
       const lng = lngOf(column)

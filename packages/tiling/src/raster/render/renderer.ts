@@ -1,8 +1,8 @@
-import { noGeoreference } from '../errors.ts'
-import { createCrsCatalogue } from '../footprint/crs.ts'
-import type { CrsCatalogue } from '../footprint/crs.ts'
+import { createCrsCatalogue } from '../crs/catalogue.ts'
+import type { CrsCatalogue } from '../crs/catalogue.ts'
 import { openGeoTiff } from '../geotiff/open.ts'
-import { resolveCrs } from '../inspect.ts'
+import { affineOf } from '../crs/affine-of.ts'
+import { resolveCrs } from '../crs/resolve.ts'
 import type { RasterInfo } from '../raster-info.ts'
 import { estimateScale } from '../scale.ts'
 import type { ByteSource } from '../source.ts'
@@ -47,7 +47,8 @@ export interface RasterSummary {
   readonly bounds: LngLatBox
   readonly minzoom: number
   readonly maxzoom: number
-  readonly epsg: number
+  /** Null when the CRS has no code. */
+  readonly epsg: number | null
 }
 
 /** Draws views of one raster. It belongs to one thread. */
@@ -91,10 +92,11 @@ const CACHE_BYTES = 64 * 1024 * 1024
  * @throws what `openGeoTiff` throws, NO_GEOREFERENCE, UNSUPPORTED_CRS
  */
 export function openRenderer(source: ByteSource, options: RendererOptions = {}): RasterRenderer {
-  const raster = openGeoTiff(source)
-  if (raster.affine === null) throw noGeoreference({ why: 'no transform is stored' })
-  const crs = resolveCrs(raster, options.crs ?? createCrsCatalogue())
-  const place: Georeference = { width: raster.width, height: raster.height, affine: raster.affine, crs }
+  const opened = openGeoTiff(source)
+  const affine = affineOf(opened)
+  const raster = { ...opened, affine }
+  const crs = resolveCrs(raster, options.crs ?? createCrsCatalogue(), null)
+  const place: Georeference = { width: raster.width, height: raster.height, affine, crs }
   const boxes = boxesOf(place)
   const bounds = boundsOf(boxes)
   const store = createBlockStore(source, raster.nodata ?? 0, options.cacheBytes ?? CACHE_BYTES)

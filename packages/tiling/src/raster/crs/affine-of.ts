@@ -1,0 +1,23 @@
+import { noGeoreference } from '../errors.ts'
+import type { Affine, RasterInfo } from '../raster-info.ts'
+import { fitAffine } from './control-points.ts'
+
+/** Control points stand for a transform where one fits them within a pixel. */
+const MAX_MISFIT = 1
+
+/**
+ * The transform of a raster: the stored one, else the one that its ground control points lie on.
+ *
+ * @throws NO_GEOREFERENCE
+ */
+export function affineOf({ affine, controlPoints }: RasterInfo): Affine {
+  if (affine !== null) return affine
+  if (controlPoints.length < 2) throw noGeoreference({ why: 'no transform is stored, or one that has no inverse' })
+  const points = `it has ${controlPoints.length} ground control points and no transform`
+  const fit = fitAffine(controlPoints)
+  if (fit === null) throw noGeoreference({ why: `${points}, and they do not span a plane` })
+  if (fit.residual > MAX_MISFIT) {
+    throw noGeoreference({ why: `${points}, and the best affine one misses them by ${fit.residual.toFixed(1)} pixels` })
+  }
+  return fit.affine
+}
