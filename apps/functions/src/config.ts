@@ -64,6 +64,7 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_FIRST_USER: count(230_000, 1, 'A host that is root runs instances as users from this id on.'),
   TERRANE_FUNCTIONS_INSTANCES: count(64, 1, 'Most processes on this host.'),
   TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: count(10_000, 100, 'Longest start of an instance.'),
+  TERRANE_FUNCTIONS_BUILDS: count(2, 1, 'Functions that are bundled at once, each in a process of its own.'),
   TERRANE_FUNCTIONS_BODY_TIMEOUT_MS: count(30_000, 100, 'Longest time a caller may take to send a body.'),
   TERRANE_FUNCTIONS_BUFFER_BYTES: count(536_870_912, 1_048_576, 'Most bytes of request bodies held at once.'),
   TERRANE_FUNCTIONS_LIMIT_STATUS: Type.Integer({
@@ -79,6 +80,11 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_MAX_CONCURRENCY: count(DEFAULT_CEILINGS.concurrency, 1, 'Ceiling of concurrency.'),
   TERRANE_FUNCTIONS_MAX_PER_FUNCTION: count(DEFAULT_CEILINGS.max, 1, 'Ceiling of max.'),
   TERRANE_FUNCTIONS_MAX_BODY_BYTES: count(DEFAULT_CEILINGS.body_bytes, 0, 'Ceiling of body_bytes.'),
+  TERRANE_FUNCTIONS_MAX_STREAM_BYTES: count(
+    DEFAULT_CEILINGS.stream_bytes,
+    0,
+    'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
+  ),
   TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES: count(DEFAULT_CEILINGS.response_bytes, 1, 'Ceiling of response_bytes.'),
   TERRANE_FETCH_ALLOW_HOSTS: List('Hosts that functions may fetch from although they are private, comma-separated.'),
 })
@@ -104,5 +110,6 @@ export function ceilingsOf(config: FunctionsConfig): Ceilings {
     max: config.TERRANE_FUNCTIONS_MAX_PER_FUNCTION,
     body_bytes: config.TERRANE_FUNCTIONS_MAX_BODY_BYTES,
     response_bytes: config.TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES,
+    stream_bytes: config.TERRANE_FUNCTIONS_MAX_STREAM_BYTES,
   }
 }
