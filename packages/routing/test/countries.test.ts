@@ -107,6 +107,7 @@ describe('who may use a way without an access tag', () => {
     ['GB', { highway: 'cycleway', foot: 'no' }, 'pedestrian', round],
     ['DE', { highway: 'cycleway' }, 'pedestrian', round],
     ['US', { highway: 'pedestrian' }, 'auto', round],
+    ['US', { highway: 'path' }, 'motor_scooter', round],
   ] as const)('in %s on %j by %s', async (country, tags, costing, path) => {
     expect(await passes(country, tags, costing)).toBe(path)
   })
