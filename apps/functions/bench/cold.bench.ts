@@ -29,7 +29,6 @@ for (const profile of ['standard', 'hardened'] as const) {
       profile,
       stateDir,
       users,
-      insistOnUsers: false,
       path: process.env['PATH'] ?? '',
     })
   } catch (error) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { TerraneError } from '@terrane/core'
-import { deploy, newFunction, rollback, secrets, serveEnvironment, showLogs } from './cli/commands.ts'
+import { deploy, newFunction, removeFunctions, rollback, secrets, serveEnvironment, showLogs } from './cli/commands.ts'
 import type { Target } from './cli/client.ts'
 import { cliFailed } from './errors.ts'
 
@@ -14,6 +14,7 @@ const HELP = `Usage: terrane functions <command> [options]
   deploy [name ...]     bundle functions and send them to a host; all of the folder without a name
                           --prune                         remove from the host what the folder no longer has
                           --dry-run                       check everything, change nothing
+  delete <name> ...     remove functions from a host, with their versions and secrets
   rollback <name>       let the version before answer again
                           --to <version>                  or this one
   logs <name>           show the log of a function
@@ -30,7 +31,7 @@ Everywhere:
   --project <ref>       the project (TERRANE_PROJECT_REF, or local)
   --help
 
-The key for deploy, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
+The key for deploy, delete, rollback, logs and secrets is the project's service-role key, in TERRANE_SERVICE_ROLE_KEY.
 `
 
 const OPTIONS = {
@@ -80,6 +81,9 @@ async function run(argv: string[]): Promise<void> {
     }
     case 'deploy':
       return deploy(target(values), values.dir, names, { prune: values.prune, dryRun: values['dry-run'] }, print)
+    case 'delete':
+      if (names.length === 0) throw cliFailed({ reason: 'delete takes the names of functions' })
+      return removeFunctions(target(values), names, print)
     case 'rollback':
       return rollback(target(values), one(), values.to === undefined ? null : Number(values.to), print)
     case 'logs': {

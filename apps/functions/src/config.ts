@@ -64,6 +64,7 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_FIRST_USER: count(230_000, 1, 'A host that is root runs instances as users from this id on.'),
   TERRANE_FUNCTIONS_INSTANCES: count(64, 1, 'Most processes on this host.'),
   TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: count(10_000, 100, 'Longest start of an instance.'),
+  TERRANE_FUNCTIONS_BUILDS: count(2, 1, 'Functions that are bundled at once, each in a process of its own.'),
   TERRANE_FUNCTIONS_BODY_TIMEOUT_MS: count(30_000, 100, 'Longest time a caller may take to send a body.'),
   TERRANE_FUNCTIONS_BUFFER_BYTES: count(536_870_912, 1_048_576, 'Most bytes of request bodies held at once.'),
   TERRANE_FUNCTIONS_LIMIT_STATUS: Type.Integer({

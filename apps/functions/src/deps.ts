@@ -26,6 +26,8 @@ import { Gateway } from './gateway/gateway.ts'
 import { LogBook } from './observe/log-book.ts'
 import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
+import { BuildCache } from './bundle/build-cache.ts'
+import { Builder } from './bundle/builder.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { localProjects, projectOf, type FindKey, type ProjectSettings, type Projects } from './projects/project.ts'
@@ -33,6 +35,7 @@ import { SharedProjects } from './projects/shared.ts'
 import { Archives } from './registry/archives.ts'
 import { Registry, type RegistryIds } from './registry/registry.ts'
 import { probeRuntime } from './runtime/probe.ts'
+import { isReachable, reachableTwin } from './runtime/reachable.ts'
 import { FolderSource } from './sources/folder-source.ts'
 import { RegistrySource } from './sources/registry-source.ts'
 import { VersionStore } from './version-store.ts'
@@ -61,8 +64,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const metrics = new FunctionMetrics(registry)
   const observer = createObserver(logBook, metrics)
 
-  const stateDir = resolve(config.TERRANE_HOME, 'functions')
-  await mkdir(stateDir, { recursive: true })
+  const stateDir = await openStateDir(config, logger)
   const probed = await openRuntime(config, stateDir, path, logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
   const sealer = createSealer(secretsKey(config))
@@ -85,14 +87,17 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     }),
   )
   const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
+  const builder = opening.use(
+    new Builder({ parallel: config.TERRANE_FUNCTIONS_BUILDS, cache: new BuildCache(join(stateDir, 'builds')) }),
+  )
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, observer))
   metrics.watch(functions, capacity)
 
-  const folder = await openFolder(config, projects, functions, factory, logBook)
+  const folder = await openFolder(config, { projects, functions, factory, builder, logBook })
   if (folder) opening.use(folder)
   const deployed = database
-    ? await openDeployed(config, { database, sealer, projects, registryIds, functions, store, folder, logger })
+    ? await openDeployed(config, { database, sealer, projects, registryIds, functions, store, builder, folder, logger })
     : null
   if (deployed) opening.use(deployed.source)
 
@@ -100,7 +105,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     new Gateway({
       functions,
       projectOf: (request) => projects.idOf(request.headers.host),
-      find: (project, name) => deployed?.source.find(project, name),
+      find: (project, name) => folder?.find(project, name) ?? deployed?.source.find(project, name),
       authenticate: createAuthenticator((ref) => projects.get(ref)!.verify),
       depths,
       log: logger,
@@ -141,16 +146,24 @@ async function openRuntime(config: FunctionsConfig, stateDir: string, path: stri
     profile: config.TERRANE_FUNCTIONS_PROFILE,
     stateDir,
     users: isRoot ? users : null,
-    insistOnUsers: config.TERRANE_MODE === 'shared',
     path,
   })
   const { name, profile, caveat } = probed.runtime
   logger.info({ runtime: name, profile, users: probed.users?.first ?? null }, 'runtime ready')
   logger.info({ profile, caveat }, 'this profile does not protect against')
-  if (isRoot && !probed.users) logger.warn('the host is root and so are its functions; run it as an ordinary user')
-  // The instances' users have to pass through to the code of their versions.
-  if (probed.users) await chmod(stateDir, 0o755)
   return probed
+}
+
+/** The folder of versions and caches. Where the host is root, its functions are other users and have to reach it. */
+async function openStateDir(config: FunctionsConfig, logger: Logger): Promise<string> {
+  const wanted = resolve(config.TERRANE_HOME, 'functions')
+  await mkdir(wanted, { recursive: true })
+  if (process.getuid?.() !== 0) return wanted
+  const stateDir = (await isReachable(wanted)) ? wanted : await reachableTwin(wanted)
+  if (stateDir !== wanted)
+    logger.info({ stateDir }, 'users of functions cannot pass to TERRANE_HOME; their versions are here')
+  await chmod(stateDir, 0o755)
+  return stateDir
 }
 
 async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Promise<Database> {
@@ -232,19 +245,24 @@ function localSettings(config: FunctionsConfig): { ref: string; settings: Projec
 
 async function openFolder(
   config: FunctionsConfig,
-  projects: Projects,
-  functions: Functions,
-  factory: InstanceFactory,
-  logBook: LogBook,
+  parts: {
+    readonly projects: Projects
+    readonly functions: Functions
+    readonly factory: InstanceFactory
+    readonly builder: Builder
+    readonly logBook: LogBook
+  },
 ): Promise<FolderSource | null> {
+  const { projects, functions, factory, builder, logBook } = parts
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
-  const subject = (name: string) => ({ project: project.ref, name, version: 0 })
+  const subject = (name: string) => ({ project: project.id, name, version: 0 })
   const folder = new FolderSource({
     root: resolve(config.TERRANE_FUNCTIONS_DIR),
     project,
     ceilings: ceilingsOf(config),
     functions,
+    builder,
     // What is built here lives as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
     onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
@@ -266,11 +284,12 @@ async function openDeployed(
     readonly registryIds: RegistryIds
     readonly functions: Functions
     readonly store: VersionStore
+    readonly builder: Builder
     readonly folder: FolderSource | null
     readonly logger: Logger
   },
 ): Promise<Deployed> {
-  const { database, projects, functions, store, folder, logger } = parts
+  const { database, projects, functions, store, builder, folder, logger } = parts
   const registry = new Registry(database, parts.sealer, parts.registryIds)
   await registry.resealSecrets((error) => logger.error({ err: error }, 'secrets cannot be opened'))
   const folderOf = (id: string) => projects.get(id)!.folder
@@ -291,7 +310,7 @@ async function openDeployed(
   })
   await source.open()
   const keepVersions = config.TERRANE_FUNCTIONS_KEEP_VERSIONS
-  const deployer = new Deployer({ registry, archives, projects, store, source, ceilings, keepVersions })
+  const deployer = new Deployer({ registry, archives, projects, store, builder, source, ceilings, keepVersions })
   return { registry, deployer, source }
 }
 

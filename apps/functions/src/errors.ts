@@ -15,6 +15,20 @@ export const bundleFailed = defineError(
   (f) => ({ details: f.problems.slice(0, 20).join('\n') }),
 )
 
+export const buildLimit = defineError(
+  'FUNCTION_BUILD_LIMIT',
+  'invalid',
+  (f: { what: string }) => `The function cannot be bundled within ${f.what}`,
+  () => ({ hint: 'Look for generated code, very deep nesting or very large literals; deploy data as static files.' }),
+)
+
+export const filesNotStill = defineError(
+  'FUNCTION_FILES_NOT_STILL',
+  'unavailable',
+  (f: { name: string }) => `The files of '${f.name}' keep changing; it is served once they have been still`,
+  () => ({ hint: 'Look for a program that writes into the folder, and let it write elsewhere.' }),
+)
+
 export const archiveInvalid = defineError(
   'FUNCTION_ARCHIVE_INVALID',
   'internal',

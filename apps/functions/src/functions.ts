@@ -16,6 +16,13 @@ export interface FunctionEvents {
   removed(version: FunctionVersion): void
 }
 
+export interface InstallOptions {
+  /** Start an instance before the switch even if the predecessor has none. */
+  readonly warm?: boolean
+  /** Asked at the moment of the switch: the version as it is to be served from then on. */
+  readonly govern?: (version: FunctionVersion) => FunctionVersion
+}
+
 const TICK_MS = 100
 
 /** The functions of this host: which version answers for which name, and the processes behind each. */
@@ -71,7 +78,7 @@ export class Functions implements AsyncDisposable {
    *
    * @throws BootFailure when that instance does not start; the predecessor stays
    */
-  async install(version: FunctionVersion, warm = false): Promise<void> {
+  async install(version: FunctionVersion, options: InstallOptions = {}): Promise<void> {
     const key = `${version.project}/${version.name}`
     const { policy } = version
     const pool = new Pool({
@@ -85,7 +92,7 @@ export class Functions implements AsyncDisposable {
     })
     this.pools.set(pool, version)
     void pool.empty.then(() => this.pools.delete(pool))
-    if (warm || policy.min > 0 || (this.live.get(key)?.pool.size ?? 0) > 0) {
+    if (options.warm || policy.min > 0 || (this.live.get(key)?.pool.size ?? 0) > 0) {
       try {
         await pool.warm()
       } catch (error) {
@@ -95,10 +102,17 @@ export class Functions implements AsyncDisposable {
     }
     // Read after the wait: another version may have become the current one meanwhile.
     const before = this.live.get(key)
-    this.live.set(key, { version, pool })
+    this.live.set(key, { version: options.govern?.(version) ?? version, pool })
     this.broken.delete(key)
     before?.pool.retire()
     this.events.live(version)
+  }
+
+  /** Lets what answers already answer under another policy of admission; nothing happens when nothing answers. */
+  govern(project: string, name: string, rule: (version: FunctionVersion) => FunctionVersion): void {
+    const key = `${project}/${name}`
+    const found = this.live.get(key)
+    if (found) this.live.set(key, { version: rule(found.version), pool: found.pool })
   }
 
   remove(project: string, name: string): void {

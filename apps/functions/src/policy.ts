@@ -11,6 +11,7 @@ export const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const closed = { additionalProperties: false } as const
 const MIB = 1024 * 1024
+const MAX_FIELDS = 100
 
 const PolicySchema = Type.Object(
   {
@@ -21,10 +22,12 @@ const PolicySchema = Type.Object(
     methods: Type.Array(Type.Enum(METHODS), {
       default: ['POST'],
       minItems: 1,
+      maxItems: 20,
       description: 'HTTP methods that reach the function.',
     }),
     cors: Type.Array(Type.String({ maxLength: 300, pattern: '^(\\*|https?://[^/\\s]+)$' }), {
       default: ['*'],
+      maxItems: 100,
       description: 'Origins that browsers may call from; [] leaves CORS to the function.',
     }),
     description: Type.String({ default: '', maxLength: 2000, description: 'For people; shown in listings.' }),
@@ -51,15 +54,18 @@ const PolicySchema = Type.Object(
     response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
     net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
       default: [],
+      maxItems: 100,
       description: 'Hosts (name or name:port) that fetch may reach beside the project API.',
     }),
     secrets: Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z_][A-Za-z0-9_]*)$' }), {
       default: ['*'],
+      maxItems: 500,
       description: 'Project secrets that the function sees; a name that does not exist fails the deploy.',
     }),
     privileged: Type.Boolean({ default: false, description: 'Project API calls may use the service role.' }),
     static: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       default: [],
+      maxItems: 200,
       description: 'Files of the folder, by name or folder/**, that the function may read beside its code.',
     }),
   },
@@ -99,6 +105,7 @@ export const DEFAULT_CEILINGS: Ceilings = {
  * @throws FUNCTION_POLICY_INVALID with one entry per wrong or unknown field
  */
 export function parsePolicy(given: unknown): Policy {
+  refuseUnwieldy(given)
   const value: unknown = Value.Default(PolicySchema, structuredClone(given ?? {}))
   if (!compiled.Check(value)) {
     const errors = new Map<string, FieldError>()
@@ -121,6 +128,19 @@ export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
   for (const key of Object.keys(ceilings) as (keyof Ceilings)[]) policy[key] = Math.min(policy[key], ceilings[key])
   policy.min = Math.min(policy.min, policy.max)
   return Object.freeze(policy)
+}
+
+/** A policy is flat and short: what is not is refused before anything walks through it. */
+function refuseUnwieldy(given: unknown): void {
+  if (given === null || typeof given !== 'object') return
+  const fields = Object.entries(given)
+  if (fields.length > MAX_FIELDS)
+    throw invalidPolicy({ errors: [{ path: '/', message: `has more than ${MAX_FIELDS} fields` }] })
+  for (const [name, value] of fields) {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+    if (items.some((item) => item !== null && typeof item === 'object'))
+      throw invalidPolicy({ errors: [{ path: `/${name}`, message: 'holds what no field of a policy holds' }] })
+  }
 }
 
 interface SchemaError {

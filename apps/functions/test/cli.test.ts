@@ -120,5 +120,9 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   await rm(join(folder, 'functions/greet/index.ts'))
   await write('functions/greet/index.ts', `export default () => new Response('last')`)
   expect((await terrane(['functions', 'deploy', '--prune'])).out).toContain('elsewhere: removed')
+  expect((await terrane(['functions', 'delete', 'greet'])).out).toBe('greet: removed\n')
+  expect(await terrane(['functions', 'delete', 'greet'])).toMatchObject({
+    err: expect.stringContaining("There is no function 'greet'") as string,
+  })
   expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
 })

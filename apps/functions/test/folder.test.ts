@@ -1,8 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
+import { ANON_KEY, SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
 let folder: string
 let app: TestApp
@@ -140,4 +141,63 @@ test('packages are found in node_modules, under every name that users give them'
   await write('hello/index.ts', `import 'npm:not-there@2'`)
   await write('hello/function.json', `{"auth":"none","methods":["GET"],"description":"changed"}`)
   expect(await call()).toBe('200 true,left/b,jsr,c/d,e')
+})
+
+test('a policy that comes a moment after the code counts from the first call on', async () => {
+  await write('late/index.ts', `export default () => new Response('code')`)
+  // Nobody's clock: this timer is due before the one by which the host looks a second time.
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  writeFileSync(join(folder, 'late/function.json'), `{"auth":"service"}`)
+  const as = async (apikey: string) => (await fetch(app.url('late'), { method: 'POST', headers: { apikey } })).status
+  const met = new Set<number>()
+  await expect
+    .poll(async () => {
+      met.add(await as(ANON_KEY))
+      return [...met].at(-1)
+    })
+    .toBe(403)
+  expect(await as(SERVICE_KEY)).toBe(200)
+  expect([...met]).not.toContain(200)
+})
+
+test('a stricter policy counts while the code beside it is broken, and a wider one waits for the code', async () => {
+  expect(await call()).toBe('200 one')
+  await write('hello/index.ts', `export default (`)
+  await write('hello/function.json', `{"auth":"service","methods":["GET"]}`)
+  await expectServed('401 UNAUTHORIZED')
+  await write('hello/function.json', `{"auth":"none","methods":["GET"]}`)
+  await write('hello/index.ts', `export default () => new Response('mended')`)
+  await expectServed('200 mended')
+})
+
+test('a package that is missing is found once it is installed', async () => {
+  await write('needs/index.ts', `import { x } from 'npm:@scope/later@1'; export default () => new Response(x)`)
+  await write('needs/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('503 FUNCTION_BOOT_ERROR', 'needs')
+  await write('node_modules/@scope/later/index.js', `export const x = 'installed'`)
+  await write('node_modules/@scope/later/package.json', `{"name":"@scope/later","version":"1.0.0","type":"module"}`)
+  await expectServed('200 installed', 'needs')
+  await write('node_modules/@scope/later/index.js', `export const x = 'updated'`)
+  await write('node_modules/.package-lock.json', `{"lockfileVersion":3}`)
+  await expectServed('200 updated', 'needs')
+})
+
+test('a function whose code is gone is gone, until it comes back', async () => {
+  expect(await call()).toBe('200 one')
+  await rm(join(folder, 'hello/index.ts'))
+  await expectServed('404 FUNCTION_NOT_FOUND')
+  await write('hello/index.ts', `export default () => new Response('back')`)
+  await expectServed('200 back')
+})
+
+test('a folder that contains itself by links does not hold the host', async () => {
+  await write('hello/data/a.txt', 'a')
+  await symlink('.', join(folder, 'hello/data/x'))
+  await symlink('.', join(folder, 'hello/data/y'))
+  await write(
+    'hello/index.ts',
+    `export default () => new Response(Deno.readTextFileSync(new URL('./data/a.txt', import.meta.url)))`,
+  )
+  await write('hello/function.json', `{"auth":"none","methods":["GET"],"static":["data/**"]}`)
+  await expectServed('200 a')
 })

@@ -8,8 +8,8 @@ import { ask, pass, pathOf } from '../upstream/ask.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions; the page sees no other. */
 const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
-/** Buckets of what jobs make. */
-const BUCKETS = ['pmtiles', 'geoembeddings'] as const
+/** Buckets of what jobs make, and of what members bring. */
+const BUCKETS = ['pmtiles', 'geoembeddings', 'uploads'] as const
 
 const Bucket = Type.Enum([...BUCKETS])
 const TableParams = Type.Object({ ref: Type.String(), table: Type.String({ pattern: IDENTIFIER_PATTERN }) })

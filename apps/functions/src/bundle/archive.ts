@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isInside } from './bundle.ts'
+import { isInside } from './static-files.ts'
 import { archiveInvalid } from '../errors.ts'
 
 /** A function version as bytes: its code and its static files, by path. */

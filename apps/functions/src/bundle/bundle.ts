@@ -1,7 +1,9 @@
-import { lstat, readFile, readdir, realpath } from 'node:fs/promises'
-import { isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
-import { build, type BuildFailure, type BuildOptions, type Message, type Metafile } from 'esbuild'
+import { readdir, realpath } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
+import { readDenoJson } from './deno-json.ts'
+import { packageQuirks } from './package-quirks.ts'
 import { specifiers } from './specifiers.ts'
 import { uploaded } from './uploaded.ts'
 
@@ -24,9 +26,10 @@ const OPTIONS = {
   write: false,
   metafile: true,
   format: 'esm',
-  platform: 'neutral',
+  // As Node finds packages, `import` and `require` each by its own condition, and `deno` where a package has it.
+  platform: 'node',
   mainFields: ['module', 'main'],
-  conditions: ['deno', 'worker', 'import', 'module', 'default'],
+  conditions: ['deno'],
   target: 'es2024',
   legalComments: 'none',
   logLevel: 'silent',
@@ -47,10 +50,11 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  */
 export async function bundleFolder(folder: string): Promise<Bundle> {
   const entry = await firstExisting(folder)
-  const plugins = [specifiers(await readImports(folder))]
+  const { imports, jsx } = await readDenoJson(folder)
+  const plugins = [specifiers(imports), packageQuirks()]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
-  return bundle({ ...OPTIONS, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
+  return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
 }
 
 /**
@@ -64,49 +68,9 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
   return bundle({ ...OPTIONS, entryPoints: [entry], plugins: [uploaded(files)], tsconfigRaw: '{}' }, null)
 }
 
-/** Reads the static files of a function's folder that the policy names. @throws FUNCTION_BUNDLE_FAILED */
-export async function readStatic(folder: string, patterns: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const files = new Map<string, Uint8Array>()
-  for (const pattern of patterns) {
-    const root = pattern.replace(/\/\*\*$/, '')
-    if (!isInside(root)) throw bundleFailed({ problems: [`static: '${pattern}' is not inside the folder`] })
-    const before = files.size
-    await collect(folder, root, files).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
-    if (files.size === before) throw bundleFailed({ problems: [`static: there is no file '${pattern}'`] })
-  }
-  return files
-}
+type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }
 
-/** Picks the static files among uploaded ones. @throws FUNCTION_BUNDLE_FAILED */
-export function pickStatic(
-  files: ReadonlyMap<string, Uint8Array>,
-  patterns: readonly string[],
-): Map<string, Uint8Array> {
-  const picked = new Map<string, Uint8Array>()
-  for (const pattern of patterns) {
-    const root = pattern.replace(/\/\*\*$/, '')
-    const matching = [...files].filter(([path]) => path === root || path.startsWith(`${root}/`))
-    if (!isInside(root) || matching.length === 0)
-      throw bundleFailed({ problems: [`static: there is no file '${pattern}' in the upload`] })
-    for (const [path, bytes] of matching) picked.set(path, bytes)
-  }
-  return picked
-}
-
-/** True for a relative path, in normal form, that does not leave its folder or hide as the bundle itself. */
-export function isInside(path: string): boolean {
-  return (
-    path !== '' &&
-    path !== 'index.mjs' &&
-    !isAbsolute(path) &&
-    posix.normalize(path) === path &&
-    !/^\.\.?(\/|$)/.test(path)
-  )
-}
-
-async function bundle(options: BuildOptions & typeof OPTIONS, root: string | null): Promise<Bundle> {
+async function bundle(options: Options, root: string | null): Promise<Bundle> {
   try {
     let result = await build(options)
     if (requiresBuiltin(result.metafile)) result = await build({ ...options, banner: { js: REQUIRE } })
@@ -115,12 +79,32 @@ async function bundle(options: BuildOptions & typeof OPTIONS, root: string | nul
     if (code.length > MAX_BUNDLE_BYTES) {
       throw bundleFailed({ problems: [`the bundle has ${code.length} bytes, more than ${MAX_BUNDLE_BYTES}`] })
     }
-    const inputs = root === null ? [] : Object.keys(result.metafile.inputs).map((input) => resolve(root, input))
-    return { code, inputs }
+    return { code, inputs: root === null ? [] : filesOf(result.metafile, root) }
   } catch (error) {
     if (!isBuildFailure(error)) throw error
-    throw bundleFailed({ problems: error.errors.map(describe) })
+    throw bundleFailed(
+      { problems: error.errors.map(describe) },
+      { cause: { missing: missingIn(error.errors) } satisfies BundleFailure },
+    )
   }
+}
+
+/** Why a bundle failed, as far as it can be mended without touching the function's code; the cause of that error. */
+export interface BundleFailure {
+  /** Names of packages that are not installed. */
+  readonly missing: readonly string[]
+}
+
+function missingIn(errors: readonly Message[]): string[] {
+  const pattern = /^(?:Could not resolve "|'(?:npm|jsr):\/?)((?:@[\w.-]+\/)?\w[\w.-]*)/
+  const names = errors.map(({ text }) => pattern.exec(text)?.[1]).filter((name) => name !== undefined)
+  return [...new Set(names)]
+}
+
+/** Absolute paths of what was read; names that plugins made are no files. */
+function filesOf(metafile: Metafile, root: string): string[] {
+  const paths = Object.keys(metafile.inputs).filter((path) => !/^(?:[a-z]+:|\()/.test(path))
+  return paths.map((path) => resolve(root, path))
 }
 
 /** The code with its source map at the end, where runtimes look for it. */
@@ -145,31 +129,6 @@ async function firstExisting(folder: string): Promise<string> {
 
 function noEntry() {
   return bundleFailed({ problems: [`there is none of ${ENTRIES.join(', ')}`] })
-}
-
-/** The `imports` of the deno.json of the function or of the functions folder. */
-async function readImports(folder: string): Promise<Record<string, string>> {
-  const imports: Record<string, string> = {}
-  for (const path of [join(folder, '..', 'deno.json'), join(folder, 'deno.json')]) {
-    const text = await readFile(path, 'utf8').catch(() => null)
-    if (text === null) continue
-    try {
-      Object.assign(imports, (JSON.parse(text) as { imports?: Record<string, string> }).imports)
-    } catch (error) {
-      throw bundleFailed({ problems: [`${path}: ${(error as Error).message}`] })
-    }
-  }
-  return imports
-}
-
-async function collect(folder: string, path: string, into: Map<string, Uint8Array>): Promise<void> {
-  const file = join(folder, path)
-  const real = await realpath(file)
-  if (relative(await realpath(folder), real).startsWith('..'))
-    throw bundleFailed({ problems: [`static: '${path}' leads out of the folder`] })
-  if ((await lstat(real)).isDirectory())
-    for (const name of (await readdir(file)).toSorted()) await collect(folder, `${path}/${name}`, into)
-  else into.set(path.split(sep).join('/'), await readFile(file))
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { signToken } from '@terrane/auth'
-import { bundleFolder, readStatic } from '../bundle/bundle.ts'
+import { bundleFolder } from '../bundle/bundle.ts'
+import { readStatic } from '../bundle/static-files.ts'
 import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
@@ -91,6 +92,14 @@ async function prune(target: Target, present: readonly string[], dryRun: boolean
     if (version === 0 || present.includes(name)) continue
     if (!dryRun) await callHost(target, 'DELETE', `/functions/${name}`)
     print(`${name}: ${dryRun ? 'would be removed' : 'removed'}`)
+  }
+}
+
+/** Removes functions from the host; one that it does not have is an error. */
+export async function removeFunctions(target: Target, names: readonly string[], print: Print): Promise<void> {
+  for (const name of names) {
+    await callHost(target, 'DELETE', `/functions/${encodeURIComponent(name)}`)
+    print(`${name}: removed`)
   }
 }
 

@@ -1,4 +1,5 @@
-import { bundleFiles, pickStatic } from '../bundle/bundle.ts'
+import type { Builder } from '../bundle/builder.ts'
+import { pickStatic } from '../bundle/static-files.ts'
 import { environmentOf } from '../environment.ts'
 import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
 import { digestOf, type Archive } from '../bundle/archive.ts'
@@ -40,6 +41,7 @@ export class Deployer {
   private readonly archives: Archives
   private readonly projects: Projects
   private readonly store: VersionStore
+  private readonly builder: Builder
   private readonly source: RegistrySource
   private readonly ceilings: Ceilings
   private readonly keepVersions: number
@@ -49,6 +51,7 @@ export class Deployer {
     readonly archives: Archives
     readonly projects: Projects
     readonly store: VersionStore
+    readonly builder: Builder
     readonly source: RegistrySource
     readonly ceilings: Ceilings
     readonly keepVersions: number
@@ -57,6 +60,7 @@ export class Deployer {
     this.archives = parts.archives
     this.projects = parts.projects
     this.store = parts.store
+    this.builder = parts.builder
     this.source = parts.source
     this.ceilings = parts.ceilings
     this.keepVersions = parts.keepVersions
@@ -66,14 +70,14 @@ export class Deployer {
    * Bundles, starts once, records and promotes a version. Until the last step nothing of what is live is touched, and
    * that step fails if somebody else was faster.
    *
-   * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
+   * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
    * FUNCTION_DEPLOY_CONFLICT
    */
   async deploy(project: string, name: string, upload: Upload, options: DeployOptions): Promise<Deployed> {
     const live = await this.registry.live(project, name)
     if (options.ifMatch !== undefined && options.ifMatch !== live?.etag) throw deployConflict({ name })
     const policy = parsePolicy(upload.policy)
-    const { code } = await bundleFiles(upload.files)
+    const { code } = await this.builder.bundleFiles(project, upload.files)
     const archive = { code, files: pickStatic(upload.files, policy.static) }
     const digest = await this.check(project, name, archive, policy)
     if (live?.digest === digest && JSON.stringify(live.policy) === JSON.stringify(sorted(policy, live.policy)))

@@ -8,6 +8,7 @@ import { DEFAULT_CEILINGS, readPolicy } from '../policy.ts'
 import { denoRuntime } from './deno.ts'
 import { bundleShim, findDeno, findProgram, findSetpriv, librariesOf } from './machine.ts'
 import { nodeRuntime } from './node.ts'
+import { reachableProgram } from './reachable.ts'
 import { seccompFilter } from './seccomp.ts'
 import { BUNDLE, type Profile, type Runtime } from './runtime.ts'
 
@@ -19,8 +20,6 @@ export interface RuntimeWish {
   readonly stateDir: string
   /** Users to run instances as; only root can, so others pass null. */
   readonly users: UserRange | null
-  /** False: where these users cannot reach the runtime's files, run as the host's own user instead. */
-  readonly insistOnUsers: boolean
   readonly path: string
 }
 
@@ -39,7 +38,8 @@ const UNBOUNDED_KIB = 64 * 1024 * 1024
  * @throws FUNCTION_RUNTIME_UNAVAILABLE with what is missing and what to do
  */
 export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
-  const deno = wish.runtime === 'node' ? null : await findDeno()
+  const found = wish.runtime === 'node' ? null : await findDeno()
+  const deno = found !== null && wish.users ? await reachableProgram(found, wish.stateDir) : found
   if (deno === null && wish.runtime === 'deno') {
     throw runtimeUnavailable({
       problem: `there is no Deno binary for ${process.platform}-${process.arch}`,
@@ -53,23 +53,21 @@ export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
     })
   }
   const setpriv = await findSetpriv(wish.path)
-  if (wish.users && wish.insistOnUsers && setpriv === null) {
-    throw runtimeUnavailable({ problem: 'the host is root and setpriv is missing', remedy: 'install util-linux' })
+  if (wish.users && setpriv === null) {
+    throw runtimeUnavailable({
+      problem: 'the host is root, functions never are, and there is no setpriv to give them users of their own',
+      remedy: 'run the host as an ordinary user, or install util-linux',
+    })
   }
+  const node = wish.users ? await reachableProgram(process.execPath, wish.stateDir) : process.execPath
   const shim = await bundleShim(deno === null ? 'node' : 'deno', wish.stateDir)
   const make = (baseKib: number): Runtime =>
     deno === null
-      ? nodeRuntime({ node: process.execPath, shim, baseKib, setpriv })
+      ? nodeRuntime({ node, shim, baseKib, setpriv })
       : denoRuntime({ deno, shim, baseKib, setpriv, sandbox })
   const sandbox = deno !== null && wish.profile === 'hardened' ? await findSandbox(deno, wish.path) : null
   const trial = make(UNBOUNDED_KIB)
-  const users = setpriv === null ? null : wish.users
-  try {
-    return { runtime: make(await measureBase(trial, users)), users }
-  } catch (error) {
-    if (users === null || wish.insistOnUsers) throw error
-    return { runtime: make(await measureBase(trial, null)), users: null }
-  }
+  return { runtime: make(await measureBase(trial, wish.users)), users: wish.users }
 }
 
 async function findSandbox(deno: string, path: string) {
@@ -103,6 +101,7 @@ async function measureBase(runtime: Runtime, users: UserRange | null): Promise<n
     const instance = await factory.start({ ...trial, sealed: false, env: {} }, true)
     try {
       await instance.ready
+      if (users && isRoot(instance.pid)) throw new Error('it would be root')
       return dataKib(instance.pid)
     } catch (error) {
       const detail = (error as { detail?: string }).detail?.trim() ?? ''
@@ -120,7 +119,7 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
       : []),
     ...(users
       ? [
-          `let user ${users.first} reach the repository and TERRANE_HOME (x on every folder), or run the host as an ordinary user`,
+          `run the host as an ordinary user, or let it give processes the users from ${users.first} on (CAP_SETUID, CAP_SETGID) and let those reach the repository (x on every folder)`,
         ]
       : []),
   ]
@@ -134,6 +133,10 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
 async function closedDoor(path: string): Promise<AsyncDisposable> {
   await writeFile(path, '')
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
+}
+
+function isRoot(pid: number): boolean {
+  return /^Uid:.*\b0\b/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
 }
 
 /** VmData of a process; where there is no /proc there is no data limit either. */

@@ -1,14 +1,20 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { digestOf } from '../bundle/archive.ts'
+import { ENTRIES, type BundleFailure } from '../bundle/bundle.ts'
+import type { Builder } from '../bundle/builder.ts'
 import { environmentOf } from '../environment.ts'
+import { filesNotStill } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
-import type { Functions } from '../functions.ts'
+import type { Functions, LiveFunction } from '../functions.ts'
 import { FUNCTION_NAME, type Ceilings } from '../policy.ts'
 import type { Project } from '../projects/project.ts'
 import type { VersionStore } from '../version-store.ts'
-import { buildFolder, fixedInputs, readEnvFile } from './function-folder.ts'
-import { FileWatcher } from './watcher.ts'
+import { admitting, readAdmission } from './admission.ts'
+import { buildFolder, fixedInputs, packagePlaces, readEnvFile, type BuiltFolder } from './function-folder.ts'
+import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
+import { FolderWatcher } from './watcher.ts'
 
 export interface FolderSourceOptions {
   /** Folder with one folder per function, `_shared`, and `.env`. */
@@ -17,168 +23,292 @@ export interface FolderSourceOptions {
   readonly ceilings: Ceilings
   readonly functions: Functions
   readonly store: VersionStore
+  readonly builder: Builder
   readonly onBuilt: (version: FunctionVersion, ms: number) => void
   readonly onFailed: (name: string, error: unknown) => void
 }
 
 interface Folder {
-  /** Absolute paths whose change calls for a new build. */
+  /** Where it is, and where it really is if a link leads there. */
+  readonly home: string
+  realHome: string
+  /** Absolute paths that count whatever is in the folder. */
+  readonly fixed: ReadonlySet<string>
+  /** Absolute paths that went into the last build. */
   inputs: ReadonlySet<string>
+  /** What tells that packages were installed; absolute paths. */
+  places: readonly string[]
   /** What the last good build made; equal means there is nothing to do. */
   fingerprint: string
   version: FunctionVersion | null
   failed: boolean
-  /** A build is under way; `again` asks for another one after it. */
-  building: Promise<void> | null
+  /** What is on disk is becoming what is served; `again` asks for another round. */
+  settling: Promise<void> | null
   again: boolean
 }
 
-/** Several events belong to one act of saving. */
-const DEBOUNCE_MS = 20
+/** Files that look the same at two looks so far apart are still. */
+const STILL_MS = 150
+/** After so many rounds it is said that a folder does not come to rest; it is waited for all the same. */
+const RESTLESS_ROUNDS = 40
+/** Longest time that a call waits for the first build of its function. */
+const FIRST_BUILD_MS = 20_000
 
-/** Serves the functions of a folder and follows its files: saved is served. */
+/**
+ * Serves the functions of a folder and follows its files: saved is served, once code and policy have been still, and
+ * from the moment a stricter policy is on disk nobody is admitted under the weaker one.
+ */
 export class FolderSource implements AsyncDisposable {
-  private readonly options: FolderSourceOptions
-  private readonly folders = new Map<string, Folder>()
-  private readonly watcher: FileWatcher
-  private readonly timers = new Map<string, NodeJS.Timeout>()
-  private scanning: Promise<void> = Promise.resolve()
-  private closed = false
+  readonly #options: FolderSourceOptions
+  readonly #folders = new Map<string, Folder>()
+  readonly #watcher: FolderWatcher
+  #scanning: Promise<void> | null = null
+  #scanAgain = false
+  #closed = false
 
   constructor(options: FolderSourceOptions) {
-    this.options = options
-    this.watcher = new FileWatcher((path) => this.changed(path))
+    this.#options = options
+    this.#watcher = new FolderWatcher(
+      (path) => this.#changed(path),
+      (error) => options.onFailed('', error),
+    )
   }
 
-  /** Builds every function once and begins to watch; a function that cannot be built is reported and tried again. */
+  /** Finds the functions and begins to watch; they are built afterwards, and a call waits for its own. */
   async open(): Promise<void> {
-    await this.scan()
-    this.watchAll()
+    await this.#scan()
   }
 
   /** True for the name of a function that is in the folder, built or not. */
   has(name: string): boolean {
-    return this.folders.has(name)
+    const folder = this.#folders.get(name)
+    return folder !== undefined && (folder.version !== null || folder.failed || folder.settling !== null)
+  }
+
+  /** The function, once its first build is done; undefined when there is none or it cannot be built. */
+  find(projectId: string, name: string): Promise<LiveFunction | undefined> | undefined {
+    const { functions, project } = this.#options
+    const settling = projectId === project.id ? this.#folders.get(name)?.settling : null
+    if (!settling) return undefined
+    const waited = new AbortController()
+    const enough = sleep(FIRST_BUILD_MS, undefined, { signal: waited.signal, ref: false }).catch(ignore)
+    return Promise.race([settling, enough]).then(() => {
+      waited.abort()
+      return functions.get(project.id, name)
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.closed = true
-    this.watcher[Symbol.dispose]()
-    for (const timer of this.timers.values()) clearTimeout(timer)
-    await this.scanning
-    for (const { building } of this.folders.values()) await building
+    this.#closed = true
+    this.#watcher[Symbol.dispose]()
+    await this.#scanning
+    for (const { settling } of this.#folders.values()) await settling
   }
 
-  private changed(path: string): void {
-    const { root } = this.options
-    if (dirname(path) === root || path === root) this.later('', () => this.rescan())
-    for (const [name, folder] of this.folders) {
+  #changed(path: string): void {
+    if (this.#closed) return
+    const { root } = this.#options
+    if (dirname(path) === root || path === root) void this.#scan()
+    for (const [name, folder] of this.#folders) {
+      const isOwn = isBelow(path, folder.home) || isBelow(path, folder.realHome)
+      if (isOwn) this.#govern(name, folder)
       // After a failure any file may be the one that was missing.
-      if (folder.failed || folder.inputs.has(path)) this.later(name, () => void this.build(name))
+      const isMissing = folder.failed && isBelow(path, root)
+      const isInput = folder.fixed.has(path) || folder.inputs.has(path) || this.#isShared(path, folder)
+      if (
+        isOwn ||
+        isMissing ||
+        isInput ||
+        folder.places.some((place) => place === path || place.startsWith(path + sep))
+      )
+        void this.#settle(name)
     }
   }
 
-  private later(key: string, act: () => void): void {
-    clearTimeout(this.timers.get(key))
-    this.timers.set(key, setTimeout(act, DEBOUNCE_MS))
+  /** A new file beside a shared one may be found in its place. */
+  #isShared(path: string, { inputs }: Folder): boolean {
+    const shared = join(this.#options.root, '_shared') + sep
+    return path.startsWith(shared) && [...inputs].some((input) => input.startsWith(shared))
   }
 
-  private rescan(): void {
-    this.scanning = this.scanning.then(() => this.scan()).then(() => this.watchAll())
+  /** Applies what `function.json` says about callers at once, where it is stricter. */
+  #govern(name: string, { home, version }: Folder): void {
+    if (!version) return
+    const { functions, project } = this.#options
+    const admission = readAdmission(join(home, 'function.json'))
+    // What cannot be read now changes nothing: it will be read again once it is still.
+    if (!admission) return
+    functions.govern(project.id, name, (live) => admitting({ ...live, policy: version.policy }, admission))
   }
 
-  private async scan(): Promise<void> {
-    if (this.closed) return
-    const { root, functions, project } = this.options
-    const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-    const names = new Set(
-      entries.filter((entry) => !entry.isFile() && FUNCTION_NAME.test(entry.name)).map((entry) => entry.name),
-    )
-    names.delete('node_modules')
-    for (const name of this.folders.keys()) {
-      if (names.has(name)) continue
-      this.folders.delete(name)
-      functions.remove(project.ref, name)
-    }
-    await Promise.all([...names].map((name) => this.build(name)))
+  /** Looks which functions there are; changes during a look cause one more. */
+  #scan(): Promise<void> {
+    this.#scanAgain = true
+    this.#scanning ??= this.#scanUntilStill().finally(() => {
+      this.#scanning = null
+    })
+    return this.#scanning
   }
 
-  private watchAll(): void {
-    if (this.closed) return
-    const { root } = this.options
-    const files = [join(root, '.env')]
-    for (const [name, folder] of this.folders) {
-      files.push(...fixedInputs(join(root, name)))
-      for (const input of folder.inputs) {
-        if (input.includes(`${sep}node_modules${sep}`)) continue
-        files.push(input)
-        // The folders on the way too: one that is removed and made again is noticed by its parent.
-        for (let at = dirname(input); at.startsWith(root + sep); at = dirname(at)) files.push(at)
+  async #scanUntilStill(): Promise<void> {
+    const { root, functions, project } = this.#options
+    while (this.#scanAgain && !this.#closed) {
+      this.#scanAgain = false
+      this.#watcher.watch('', [root, dirname(root)])
+      const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+      const found = entries.filter((entry) => !entry.isFile() && FUNCTION_NAME.test(entry.name))
+      const names = new Set(found.map((entry) => entry.name))
+      names.delete('node_modules')
+      for (const name of this.#folders.keys()) if (!names.has(name)) this.#forget(name)
+      for (const name of names) {
+        if (this.#folders.has(name)) continue
+        const home = join(root, name)
+        const fixed = new Set(fixedInputs(home))
+        const folder = { home, realHome: home, fixed, inputs: new Set<string>(), fingerprint: '' }
+        const places = packagePlaces(home, [])
+        this.#folders.set(name, { ...folder, places, version: null, failed: false, settling: null, again: false })
+        functions.markBroken(project.id, name)
+        void this.#settle(name)
       }
     }
-    this.watcher.watch(files)
   }
 
-  private build(name: string): Promise<void> {
-    const folder: Folder = this.folders.get(name) ?? {
-      inputs: new Set(),
-      fingerprint: '',
-      version: null,
-      failed: false,
-      building: null,
-      again: false,
-    }
-    this.folders.set(name, folder)
-    if (folder.building) {
-      folder.again = true
-      return folder.building
-    }
-    folder.building = this.buildUntilStill(name, folder).finally(() => {
-      folder.building = null
-      this.watchAll()
+  #forget(name: string): void {
+    const folder = this.#folders.get(name)
+    this.#folders.delete(name)
+    this.#watcher.forget(name)
+    this.#withdraw(name, folder)
+  }
+
+  #withdraw(name: string, folder: Folder | undefined): void {
+    const { functions, store, project } = this.#options
+    functions.remove(project.id, name)
+    if (!folder?.version) return
+    void store.discard(folder.version, functions)
+    folder.version = null
+    folder.fingerprint = ''
+  }
+
+  #settle(name: string): Promise<void> {
+    const folder = this.#folders.get(name)
+    if (!folder || this.#closed) return Promise.resolve()
+    folder.again = true
+    folder.settling ??= this.#settleUntilStill(name, folder).finally(() => {
+      folder.settling = null
     })
-    return folder.building
+    return folder.settling
   }
 
-  private async buildUntilStill(name: string, folder: Folder): Promise<void> {
-    do {
+  async #settleUntilStill(name: string, folder: Folder): Promise<void> {
+    const begun = performance.now()
+    const isWanted = () => !this.#closed && this.#folders.get(name) === folder
+    for (let round = 1; folder.again && isWanted(); round++) {
       folder.again = false
-      const begun = performance.now()
       try {
-        const version = await this.buildOnce(name, folder)
-        folder.failed = false
-        if (version) this.options.onBuilt(version, performance.now() - begun)
+        const { version, moved } = await this.#attempt(name, folder)
+        if (moved) folder.again = true
+        if (version) this.#options.onBuilt(version, performance.now() - begun)
+        if (round % RESTLESS_ROUNDS === 0 && folder.again) this.#options.onFailed(name, filesNotStill({ name }))
       } catch (error) {
         folder.failed = true
         folder.fingerprint = ''
-        if (!folder.version) this.options.functions.markBroken(this.options.project.ref, name)
-        this.options.onFailed(name, error)
+        if (!folder.version && isWanted()) this.#options.functions.markBroken(this.#options.project.id, name)
+        this.#options.onFailed(name, error)
       }
-    } while (folder.again && !this.closed)
+    }
+  }
+
+  /** One round: look, wait, build, look again, serve if nothing has moved meanwhile. */
+  async #attempt(name: string, folder: Folder): Promise<{ version: FunctionVersion | null; moved: boolean }> {
+    const { ceilings, builder, project, root } = this.#options
+    const { home, fixed } = folder
+    folder.realHome = await realpath(home).catch(() => home)
+    const [own, shared] = await Promise.all([treeOf(home), treeOf(join(root, '_shared'))])
+    this.#watch(name, folder, own)
+    const begunMs = Date.now()
+    const before = await lookAt([...fixed, ...folder.inputs, ...folder.places, ...own.files, ...shared.files])
+    const isUntouched = async (paths: Iterable<string>) => isStill(before, await lookAt(paths), begunMs)
+    const MOVED = { version: null, moved: true }
+    await sleep(STILL_MS)
+    if (!(await isUntouched([...fixed, ...folder.inputs]))) return MOVED
+    if (ENTRIES.every((entry) => before.get(join(home, entry)) === '')) {
+      this.#withdraw(name, folder)
+      folder.failed = false
+      return { version: null, moved: false }
+    }
+    let built: BuiltFolder
+    try {
+      built = await buildFolder(home, ceilings, (path) => builder.bundleFolder(project.id, path))
+    } catch (error) {
+      folder.places = packagePlaces(home, ((error as Error).cause as BundleFailure | undefined)?.missing ?? [])
+      this.#watch(name, folder, own)
+      const sources = [...own.files, ...shared.files].filter((path) => SOURCE.test(path))
+      // Half of what somebody is saving is not worth a report; and a package may have come while the build looked for it.
+      if (!(await isUntouched([...fixed, ...sources]))) return MOVED
+      throw error
+    }
+    folder.inputs = new Set(built.inputs)
+    folder.places = packagePlaces(home, [])
+    this.#watch(name, folder, own)
+    const unchanged = () => isUntouched([...fixed, ...folder.inputs, ...folder.places])
+    if (!(await unchanged())) return MOVED
+    await builder.keepFolder(home, built.bundle, unchanged)
+    const version = await this.#serve(name, folder, built)
+    folder.failed = false
+    return { version, moved: false }
   }
 
   /** Returns the new version, or null when the files make what is served already. */
-  private async buildOnce(name: string, folder: Folder): Promise<FunctionVersion | null> {
-    const { root, project, ceilings, functions, store } = this.options
-    const shared = join(root, '.env')
-    const built = await buildFolder(join(root, name), ceilings)
-    folder.inputs = new Set([...built.inputs, shared, join(root, 'deno.json')])
-    const env = environmentOf(project, built.policy, { project: await readEnvFile(shared), own: built.secrets })
+  async #serve(name: string, folder: Folder, built: BuiltFolder): Promise<FunctionVersion | null> {
+    const { root, project, functions, store } = this.#options
+    const shared = await readEnvFile(join(root, '.env'))
+    const env = environmentOf(project, built.policy, { project: shared, own: built.secrets })
     const digest = digestOf(built.archive)
     const fingerprint = JSON.stringify([digest, built.policy, env])
-    if (fingerprint === folder.fingerprint) return null
-    const version = await store.use(project.ref, digest, async () => {
-      const facts = { project: project.ref, name, version: 0, policy: built.policy, env }
+    if (fingerprint === folder.fingerprint) {
+      this.#govern(name, folder)
+      return null
+    }
+    const isWanted = () => this.#folders.get(name) === folder
+    const policyFile = join(folder.home, 'function.json')
+    const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))
+    const version = await store.use(project.id, digest, async () => {
+      const facts = { project: project.id, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
-      if (!this.folders.has(name)) return null
-      await functions.install(added)
+      if (!isWanted()) return null
+      await functions.install(added, { govern })
       return added
     })
     if (version === null) return null
     const former = folder.version
     folder.version = version
     folder.fingerprint = fingerprint
+    if (!isWanted()) this.#withdraw(name, folder)
     if (former && former.codeDir !== version.codeDir) void store.discard(former, functions)
     return version
   }
+
+  #watch(name: string, { home, realHome, fixed, inputs, places }: Folder, own: Tree): void {
+    if (this.#closed || !this.#folders.has(name)) return
+    const folders = new Set([home, realHome, dirname(realHome), ...own.folders, ...places.map(dirname)])
+    for (const input of [...fixed, ...inputs]) {
+      if (input.includes(`${sep}node_modules${sep}`)) continue
+      // The folders on the way too: one that is removed and made again is noticed by its parent.
+      for (let at = dirname(input); !folders.has(at); at = dirname(at)) {
+        folders.add(at)
+        if (!at.startsWith(this.#options.root + sep)) break
+      }
+    }
+    this.#watcher.watch(name, folders)
+  }
 }
+
+const SOURCE = /\.(?:[cm]?[jt]sx?|jsonc?|env)$/
+
+/** True for the folder itself and what is in it, without the packages installed there. */
+function isBelow(path: string, folder: string): boolean {
+  if (path === folder) return true
+  return path.startsWith(folder + sep) && !path.startsWith(join(folder, 'node_modules') + sep)
+}
+
+function ignore(): void {}

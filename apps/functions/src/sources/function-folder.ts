@@ -1,39 +1,55 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ENTRIES, bundleFolder, readStatic } from '../bundle/bundle.ts'
+import { ENTRIES, type Bundle } from '../bundle/bundle.ts'
 import type { Archive } from '../bundle/archive.ts'
+import { denoJsonFiles } from '../bundle/deno-json.ts'
+import { readStatic } from '../bundle/static-files.ts'
 import { invalidPolicy } from '../errors.ts'
 import { readPolicy, type Ceilings, type Policy } from '../policy.ts'
 
 /** What a function's folder makes. */
 export interface BuiltFolder {
   readonly archive: Archive
+  readonly bundle: Bundle
   readonly policy: Policy
   /** Variables of the function's own `.env`. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Every file whose change would make something else, existing or not; absolute paths. */
+  /** Every file that went in; absolute paths. */
   readonly inputs: readonly string[]
 }
 
 /**
  * Builds the function in a folder: `index.ts`, `function.json`, `.env` and the static files.
  *
- * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_POLICY_INVALID
+ * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_POLICY_INVALID
  */
-export async function buildFolder(folder: string, ceilings: Ceilings): Promise<BuiltFolder> {
-  const policyFile = join(folder, 'function.json')
-  const policy = readPolicy(await readJson(policyFile), ceilings)
-  const [{ code, inputs }, files] = await Promise.all([bundleFolder(folder), readStatic(folder, policy.static)])
+export async function buildFolder(
+  folder: string,
+  ceilings: Ceilings,
+  bundleFolder: (folder: string) => Promise<Bundle>,
+): Promise<BuiltFolder> {
+  const policy = readPolicy(await readJson(join(folder, 'function.json')), ceilings)
+  const [bundle, files] = await Promise.all([bundleFolder(folder), readStatic(folder, policy.static)])
   const secrets = await readEnvFile(join(folder, '.env'))
-  const fixed = fixedInputs(folder)
   const statics = [...files.keys()].map((path) => join(folder, path))
-  return { archive: { code, files }, policy, secrets, inputs: [...fixed, ...inputs, ...statics] }
+  return { archive: { code: bundle.code, files }, bundle, policy, secrets, inputs: [...bundle.inputs, ...statics] }
 }
 
-/** Files that count for a folder whatever is in it. */
+/** Files that count for a folder whatever is in it, existing or not. */
 export function fixedInputs(folder: string): string[] {
-  return ['function.json', '.env', 'deno.json', ...ENTRIES].map((name) => join(folder, name))
+  const own = ['function.json', '.env', ...ENTRIES].map((name) => join(folder, name))
+  return [...own, join(folder, '..', '.env'), ...denoJsonFiles(folder)]
+}
+
+/** Where packages may be found from a folder, and what tells that some were installed: absolute paths. */
+export function packagePlaces(folder: string, missing: readonly string[]): string[] {
+  const places: string[] = []
+  for (let at = folder, above = ''; at !== above && places.length < 400; above = at, at = dirname(at)) {
+    for (const file of ['.package-lock.json', '.modules.yaml']) places.push(join(at, 'node_modules', file))
+    for (const name of missing) places.push(join(at, 'node_modules', name, 'package.json'))
+  }
+  return places
 }
 
 /** Variables of a `.env` file; none when there is no file. */

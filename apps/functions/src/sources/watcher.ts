@@ -1,47 +1,78 @@
 import { statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/**
- * Watches the folders that hold a set of files, which may come and go: editors replace files instead of writing them,
- * so it is the folder that has to be looked at.
- */
-export class FileWatcher implements Disposable {
-  private readonly onChange: (path: string) => void
-  private readonly folders = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>()
+interface Watched {
+  readonly watcher: FSWatcher
+  readonly inode: number
+}
 
-  /** @param onChange called with the absolute path of whatever changed, appeared or went in a watched folder */
-  constructor(onChange: (path: string) => void) {
-    this.onChange = onChange
+/**
+ * Watches folders, which may come and go, for several owners: editors replace files instead of writing them, so it is
+ * the folder of a file that has to be looked at.
+ */
+export class FolderWatcher implements Disposable {
+  readonly #onChange: (path: string) => void
+  readonly #onError: (error: unknown) => void
+  readonly #watched = new Map<string, Watched>()
+  readonly #wanted = new Map<string, ReadonlySet<string>>()
+
+  /**
+   * @param onChange called with the absolute path of whatever changed, appeared or went in a watched folder
+   * @param onError called for a folder that the system does not let be watched: its changes go unnoticed
+   */
+  constructor(onChange: (path: string) => void, onError: (error: unknown) => void) {
+    this.#onChange = onChange
+    this.#onError = onError
   }
 
-  /** Watches the folders of these files, and no others. */
-  watch(files: Iterable<string>): void {
+  /** Watches these folders for an owner, instead of those it wanted before. For one that is absent, its next ancestor. */
+  watch(owner: string, folders: Iterable<string>): void {
     const wanted = new Set<string>()
-    for (const file of files) wanted.add(dirname(file))
-    for (const [folder, { watcher, inode }] of this.folders) {
-      // A folder that was removed and made again has the same name and is not the one that is watched.
-      if (wanted.has(folder) && inodeOf(folder) === inode) continue
-      watcher.close()
-      this.folders.delete(folder)
-    }
-    for (const folder of wanted) if (!this.folders.has(folder)) this.add(folder)
+    for (const folder of folders) wanted.add(this.#ensure(folder))
+    const before = this.#wanted.get(owner)
+    this.#wanted.set(owner, wanted)
+    for (const folder of before ?? []) if (!wanted.has(folder)) this.#release(folder)
+  }
+
+  forget(owner: string): void {
+    this.watch(owner, [])
+    this.#wanted.delete(owner)
   }
 
   [Symbol.dispose](): void {
-    for (const { watcher } of this.folders.values()) watcher.close()
-    this.folders.clear()
+    for (const { watcher } of this.#watched.values()) watcher.close()
+    this.#watched.clear()
+    this.#wanted.clear()
   }
 
-  private add(folder: string): void {
-    const inode = inodeOf(folder)
-    // What does not exist now has a parent that is watched too and will tell when it does.
-    if (inode === 0) return
-    const watcher = watch(folder, (_event, name) => this.onChange(join(folder, name ?? '')))
-    watcher.on('error', () => watcher.close())
-    this.folders.set(folder, { watcher, inode })
+  /** Watches the folder, or the nearest ancestor that exists, and returns which. */
+  #ensure(folder: string): string {
+    for (let at = folder; ; at = dirname(at)) {
+      const inode = statSync(at, { throwIfNoEntry: false })?.ino ?? 0
+      if (inode === 0 && dirname(at) !== at) continue
+      const known = this.#watched.get(at)
+      // A folder that was removed and made again has the same name and is not the one that is watched.
+      if (known?.inode === inode) return at
+      known?.watcher.close()
+      this.#watched.delete(at)
+      try {
+        const watcher = watch(at, (_event, name) => this.#onChange(join(at, name ?? '')))
+        watcher.on('error', () => watcher.close())
+        this.#watched.set(at, { watcher, inode })
+        return at
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        // It went just now, or is a file: its parent will tell when it becomes a folder.
+        if (code === 'ENOENT' || code === 'ENOTDIR') continue
+        this.#onError(error)
+        return at
+      }
+    }
   }
-}
 
-function inodeOf(folder: string): number {
-  return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0
+  #release(folder: string): void {
+    for (const wanted of this.#wanted.values()) if (wanted.has(folder)) return
+    this.#watched.get(folder)?.watcher.close()
+    this.#watched.delete(folder)
+  }
 }

@@ -20,7 +20,7 @@ export async function tryRuntime(
   // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
   const path = process.env['PATH'] ?? ''
   try {
-    const probed = await probeRuntime({ runtime, profile, stateDir: STATE_DIR, users, insistOnUsers: false, path })
+    const probed = await probeRuntime({ runtime, profile, stateDir: STATE_DIR, users, path })
     return { probed, title: NAMES[`${runtime} ${profile}`] ?? runtime }
   } catch (error) {
     return { probed: null, title: `${NAMES[`${runtime} ${profile}`] ?? runtime}: NOT RUN, ${(error as Error).message}` }

@@ -9,6 +9,7 @@ import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables, type Table } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { UploadBox } from './upload-box.tsx'
 import { TablePanel } from './table-panel.tsx'
 
 /** What the project holds: its tables, where they come from, who may read them. `?table=` opens one. */
@@ -42,6 +43,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
           </Link>
         </div>
       </div>
+      <UploadBox project={project} />
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
       {problem && <ProblemNotice problem={problem} />}
       {!tables.value && !tables.problem && <Loading what="Loading tables" />}

@@ -29,7 +29,9 @@ export function NewJobPage({ project, task }: { project: Project; task: string }
   const description = tasks.value?.find(({ name }) => name === task)
   const problem = tasks.problem ?? earlier.problem
   const ready = description && (again === null || earlier.value || earlier.problem)
-  const presets = Object.fromEntries([...query].filter(([name]) => name !== 'again'))
+  const presets = Object.fromEntries(
+    [...query].filter(([name]) => name !== 'again').map(([name, value]) => [name, presetOf(value)]),
+  )
   return (
     <div class="page">
       <div>
@@ -192,4 +194,14 @@ function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>
     return typeof one === 'string' ? [one.split('.').at(-1) ?? one] : []
   })
   return { table: [...new Set(tables)] }
+}
+
+/** A field's value in the address: text, or an object as JSON. */
+function presetOf(text: string): unknown {
+  if (!text.startsWith('{')) return text
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
 }

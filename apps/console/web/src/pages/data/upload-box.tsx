@@ -1,0 +1,97 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatBytes, formatNumber } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
+
+/** A file on its way, or there. */
+interface Upload {
+  readonly file: File
+  readonly percent: number
+  /** `bucket/key` once it is there. */
+  readonly path: string | null
+  readonly facts: RasterFacts | null
+}
+
+/** Drop a file, see what it is, and go on with the task that fits it. */
+export function UploadBox({ project }: { project: Project }): JSX.Element {
+  const [upload, setUpload] = useState<Upload | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [over, setOver] = useState(false)
+  const take = async (file: File | undefined) => {
+    if (!file) return
+    setProblem(null)
+    setUpload({ file, percent: 0, path: null, facts: null })
+    try {
+      const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
+      const facts =
+        taskFor(file.name, path).task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
+      setUpload({ file, percent: 100, path, facts })
+    } catch (error) {
+      setUpload(null)
+      setProblem(toProblem(error))
+    }
+  }
+  const isBusy = upload !== null && upload.path === null
+  return (
+    <div
+      class={over ? 'upload-box over' : 'upload-box'}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        void take(event.dataTransfer?.files[0])
+      }}
+    >
+      {problem && <ProblemNotice problem={problem} />}
+      {!isBusy && (
+        <label class="upload-pick">
+          <Icon name="upload" />
+          <span>Drop a file here, or choose one: GeoTIFF, GeoPackage, Shapefile as zip, GeoJSON, CSV, GPX</span>
+          <input
+            class="visually-hidden"
+            type="file"
+            aria-label="Choose a file"
+            onChange={(event) => {
+              void take(event.currentTarget.files?.[0])
+              event.currentTarget.value = ''
+            }}
+          />
+        </label>
+      )}
+      {isBusy && (
+        <>
+          <Loading what={`Uploading ${upload.file.name}, ${formatBytes(upload.file.size)}`} />
+          <ProgressBar percent={upload.percent} label="Progress of the upload" />
+        </>
+      )}
+      {upload?.path && <Arrived project={project} upload={upload} path={upload.path} />}
+    </div>
+  )
+}
+
+function Arrived({ project, upload, path }: { project: Project; upload: Upload; path: string }): JSX.Element {
+  const { task, label, presets } = taskFor(upload.file.name, path)
+  const { facts } = upload
+  return (
+    <div class="arrived" role="status">
+      <span>
+        <strong>{upload.file.name}</strong> is in storage as <code>{path}</code>, {formatBytes(upload.file.size)}
+        {facts &&
+          `: ${formatNumber(facts.width)} × ${formatNumber(facts.height)} pixels, ${facts.count} ${facts.count === 1 ? 'band' : 'bands'} of ${facts.dtype}, ${facts.crs_name}`}
+        .
+      </span>
+      <Link class="button primary" href={`/p/${project.ref}/new/${task}?${new URLSearchParams(presets).toString()}`}>
+        {label}
+      </Link>
+    </div>
+  )
+}

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { version } from 'esbuild'
+import { sha256 } from './archive.ts'
+import type { Bundle } from './bundle.ts'
+import { denoJsonFiles } from './deno-json.ts'
+
+/** How many results stay; those used last. */
+const MOST_ENTRIES = 500
+
+/** What a folder's bundle was made of: each file with the hash of its contents, and the names beside them. */
+interface Recipe {
+  readonly inputs: readonly (readonly [path: string, sha256: string])[]
+  readonly beside: string
+  readonly code: string
+}
+
+/**
+ * Bundles by what they are made of: every input's contents, the names of the files beside them (a new one may be found
+ * instead), what is installed, the bundler's version and this folder's own sources.
+ */
+export class BuildCache {
+  readonly #folder: string
+  readonly #tool: Promise<string>
+
+  /** @param folder made when it is needed */
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#tool = hashOfTool()
+  }
+
+  async find(files: ReadonlyMap<string, Uint8Array>): Promise<Bundle | null> {
+    const code = await this.#read(await this.#keyOf(files))
+    return code && { code, inputs: [] }
+  }
+
+  async keep(files: ReadonlyMap<string, Uint8Array>, { code }: Bundle): Promise<void> {
+    await this.#write(await this.#keyOf(files), code)
+  }
+
+  async findFolder(folder: string): Promise<Bundle | null> {
+    const text = await this.#read(await this.#keyOfFolder(folder))
+    if (!text) return null
+    const recipe = JSON.parse(text.toString('utf8')) as Recipe
+    const hashes = await Promise.all(recipe.inputs.map(([path]) => hashOfFile(path)))
+    if (hashes.some((hash, i) => hash !== recipe.inputs[i]![1])) return null
+    const inputs = recipe.inputs.map(([path]) => path)
+    if (recipe.beside !== (await namesBeside(folder, inputs))) return null
+    const code = await this.#read(recipe.code)
+    return code && { code, inputs }
+  }
+
+  /** @param unchanged asked once the inputs are hashed: whether they still are what was bundled */
+  async keepFolder(folder: string, { code, inputs }: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
+    const all = [...new Set([...inputs, ...denoJsonFiles(folder)])]
+    const hashes = await Promise.all(all.map(hashOfFile))
+    const name = sha256(code)
+    const recipe: Recipe = {
+      inputs: all.map((path, i) => [path, hashes[i]!]),
+      beside: await namesBeside(folder, all),
+      code: name,
+    }
+    if (!(await unchanged())) return
+    await this.#write(name, code)
+    await this.#write(await this.#keyOfFolder(folder), Buffer.from(JSON.stringify(recipe)))
+  }
+
+  async #keyOf(files: ReadonlyMap<string, Uint8Array>): Promise<string> {
+    const hash = createHash('sha256').update(await this.#tool)
+    for (const path of [...files.keys()].toSorted()) {
+      const bytes = files.get(path)!
+      hash.update(JSON.stringify([path, bytes.length])).update(bytes)
+    }
+    return hash.digest('hex')
+  }
+
+  async #keyOfFolder(folder: string): Promise<string> {
+    return sha256(Buffer.from(`${await this.#tool} ${folder}`))
+  }
+
+  async #read(name: string): Promise<Buffer | null> {
+    const file = join(this.#folder, name)
+    const bytes = await readFile(file).catch(() => null)
+    if (!bytes) return null
+    // What is cut short or was touched is as good as absent.
+    if (sha256(bytes.subarray(32)) !== bytes.subarray(0, 32).toString('hex')) return null
+    const now = new Date()
+    await utimes(file, now, now).catch(() => {})
+    return bytes.subarray(32)
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const file = join(this.#folder, name)
+    const draft = `${file}.${process.pid}.${performance.now()}`
+    await writeFile(draft, Buffer.concat([Buffer.from(sha256(bytes), 'hex'), bytes]))
+    await rename(draft, file)
+    await this.#prune()
+  }
+
+  async #prune(): Promise<void> {
+    const names = await readdir(this.#folder)
+    if (names.length <= MOST_ENTRIES) return
+    const dated = await Promise.all(
+      names.map(async (name) => ({ name, at: (await stat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
+    )
+    const old = dated.toSorted((a, b) => b.at - a.at).slice(Math.floor(MOST_ENTRIES * 0.9))
+    await Promise.all(old.map(({ name }) => rm(join(this.#folder, name), { force: true })))
+  }
+}
+
+async function hashOfTool(): Promise<string> {
+  const here = import.meta.dirname
+  const sources = (await readdir(here)).filter((name) => !name.endsWith('.test.ts')).toSorted()
+  const hash = createHash('sha256').update(version)
+  for (const name of sources) hash.update(name).update(await readFile(join(here, name)))
+  return hash.digest('hex')
+}
+
+/** Of the contents; empty for a file that is not there. */
+async function hashOfFile(path: string): Promise<string> {
+  const bytes = await readFile(path).catch(() => null)
+  return bytes ? sha256(bytes) : ''
+}
+
+/** The names in the folders of a function and of its inputs, and what package managers say is installed. */
+async function namesBeside(folder: string, inputs: readonly string[]): Promise<string> {
+  const packages = new Set<string>()
+  const folders = new Set<string>()
+  const configs = new Set(denoJsonFiles(folder))
+  for (const input of inputs) {
+    if (configs.has(input)) continue
+    const at = input.lastIndexOf('/node_modules/')
+    if (at < 0) folders.add(dirname(input))
+    else packages.add(input.slice(0, at + '/node_modules'.length))
+  }
+  folders.add(folder)
+  const hash = createHash('sha256')
+  for (const place of [...folders].toSorted()) {
+    const names: string[] = await readdir(place).catch(() => [])
+    hash.update(JSON.stringify([place, names.toSorted(byText)]))
+  }
+  for (const place of [...packages].toSorted())
+    for (const name of ['.package-lock.json', '.modules.yaml', '.yarn-state.yml'])
+      hash.update(`${basename(place)} ${await hashOfFile(join(place, name))}`)
+  return hash.digest('hex')
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { buildLimit, bundleFailed } from '../errors.ts'
+import type { Bundle, BundleFailure } from './bundle.ts'
+import { encodeFrame, readFrames, type Frame } from './frame.ts'
+
+/** What a build process is asked for; the bytes of `files` follow in order. */
+export type BuildJob =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'files'; readonly files: readonly (readonly [path: string, size: number])[] }
+
+/** What it says: once that it is there, then one answer a job. `broken`: the bundler itself gave up. */
+export type BuildAnswer =
+  | { readonly ready: true }
+  | { readonly inputs: readonly string[] }
+  | { readonly problems: readonly string[]; readonly missing: readonly string[] }
+  | { readonly broken: string }
+
+/** Largest bundle, and what is said about it. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+/** Heap of the Node side, and private memory of the bundler's Go side. */
+const NODE_HEAP_MB = 192
+const BUNDLER_MB = 450
+/** Private memory that Node reserves before it does anything, in MB: address space of V8 that counts as data. */
+const NODE_BASE_MB = 640
+const CPU_SECONDS = 60
+
+const WORKER = fileURLToPath(new URL('./build.worker.ts', import.meta.url))
+const BUNDLER = fileURLToPath(new URL('./bundler.sh', import.meta.url))
+
+/**
+ * One disposable process that bundles, with its bounds set before it runs: memory, time on the CPU, no core files, no
+ * files at all. It is the leader of a process group, so that the bundler it starts ends with it.
+ */
+export class BuildProcess {
+  /** True until it has ended or was ended. */
+  alive = true
+  readonly #child: ChildProcess
+  readonly #frames: AsyncGenerator<Frame>
+  readonly #ready: Promise<unknown>
+
+  constructor() {
+    const script = [
+      'ulimit -c 0',
+      `ulimit -t ${CPU_SECONDS}`,
+      'ulimit -f 0',
+      // macOS accepts no data limit.
+      ...(process.platform === 'linux' ? [`ulimit -d ${(NODE_BASE_MB + NODE_HEAP_MB) * 1024}`] : []),
+      'exec "$0" "$@"',
+    ].join(' && ')
+    const command = [process.execPath, `--max-old-space-size=${NODE_HEAP_MB}`, '--no-warnings', WORKER]
+    this.#child = spawn('/bin/sh', ['-c', script, ...command], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: bundlerEnvironment(),
+    })
+    this.#child.on('error', () => (this.alive = false))
+    this.#child.on('exit', () => (this.alive = false))
+    this.#child.stdin!.on('error', ignore)
+    this.#frames = readFrames(this.#child.stdout!, MAX_ANSWER_BYTES)
+    this.#ready = this.#frames.next()
+    this.#ready.catch(ignore)
+  }
+
+  /**
+   * Runs one job. The time counts from the moment the process is there.
+   *
+   * @throws FUNCTION_BUNDLE_FAILED for what is wrong with the function, FUNCTION_BUILD_LIMIT when a bound was met: then
+   * the process has ended
+   */
+  async run(job: BuildJob, payload: Uint8Array, limitMs: number): Promise<Bundle> {
+    await this.#ready
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      this.end()
+    }, limitMs)
+    let answer: Frame | undefined
+    try {
+      this.#child.stdin!.write(encodeFrame({ header: job, payload }))
+      const next = await this.#frames.next()
+      if (!next.done) answer = next.value
+    } catch {
+      // It said something that is no answer, or more than it may.
+    } finally {
+      clearTimeout(timer)
+    }
+    const header = answer?.header as BuildAnswer | undefined
+    if (header && 'inputs' in header) return { code: answer!.payload, inputs: header.inputs }
+    if (header && 'problems' in header)
+      throw bundleFailed({ problems: header.problems }, { cause: { missing: header.missing } satisfies BundleFailure })
+    this.end()
+    throw buildLimit({ what: late ? `${limitMs / 1000} seconds` : `${BUNDLER_MB} MB of memory` })
+  }
+
+  /** Ends the process and everything it has started. */
+  end(): void {
+    this.alive = false
+    const { pid } = this.#child
+    if (pid === undefined) return
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      // The group is gone.
+    }
+  }
+}
+
+/** The bundler is started through a script that bounds it; nothing else of the host's environment is its business. */
+function bundlerEnvironment(): Record<string, string> {
+  return {
+    ESBUILD_BINARY_PATH: BUNDLER,
+    TERRANE_BUNDLER: bundlerBinary(),
+    TERRANE_BUNDLER_KIB: process.platform === 'linux' ? String(BUNDLER_MB * 1024) : 'unlimited',
+    GOMEMLIMIT: `${Math.floor(BUNDLER_MB * 0.8)}MiB`,
+  }
+}
+
+function bundlerBinary(): string {
+  const parent = createRequire(import.meta.url).resolve('esbuild')
+  const name = process.platform === 'win32' ? 'esbuild.exe' : 'bin/esbuild'
+  return createRequire(parent).resolve(`@esbuild/${process.platform}-${process.arch}/${name}`)
+}
+
+function ignore(): void {}

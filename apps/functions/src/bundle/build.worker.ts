@@ -1,0 +1,47 @@
+// The build process: frames in on stdin, frames out on stdout. It reads what strangers wrote, so it runs bounded, and
+// the host ends it when a bound is met; it ends itself when the host is gone.
+import { readFrames, encodeFrame } from './frame.ts'
+import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from './bundle.ts'
+import type { BuildAnswer, BuildJob } from './build-process.ts'
+
+const MAX_JOB_BYTES = 64 * 1024 * 1024
+const MAX_PROBLEMS = 20
+const MAX_PROBLEM_CHARS = 1000
+
+write({ ready: true }, new Uint8Array())
+for await (const { header, payload } of readFrames(process.stdin, MAX_JOB_BYTES)) {
+  try {
+    const { code, inputs } = await run(header as BuildJob, payload)
+    write({ inputs }, code)
+  } catch (error) {
+    const problems = problemsOf(error)
+    const { cause } = error as { cause?: BundleFailure }
+    if (problems) write({ problems, missing: cause?.missing ?? [] }, new Uint8Array())
+    else {
+      write({ broken: (error as Error).message.slice(0, MAX_PROBLEM_CHARS) }, new Uint8Array())
+      break
+    }
+  }
+}
+// The bundler's own child holds the process open.
+process.exit(0)
+
+function run(job: BuildJob, payload: Uint8Array): Promise<Bundle> {
+  if (job.kind === 'folder') return bundleFolder(job.folder)
+  const files = new Map<string, Uint8Array>()
+  let at = 0
+  for (const [path, size] of job.files) files.set(path, payload.subarray(at, (at += size)))
+  return bundleFiles(files)
+}
+
+/** What is wrong with the function; null when it is the bundler that broke. */
+function problemsOf(error: unknown): string[] | null {
+  const { code, message, details } = error as { code?: string; message: string; details?: string }
+  if (code !== 'FUNCTION_BUNDLE_FAILED') return null
+  const lines = details === undefined || details === '' ? [message] : details.split('\n')
+  return lines.slice(0, MAX_PROBLEMS).map((line) => line.slice(0, MAX_PROBLEM_CHARS))
+}
+
+function write(header: BuildAnswer, payload: Uint8Array): void {
+  process.stdout.write(encodeFrame({ header, payload }))
+}

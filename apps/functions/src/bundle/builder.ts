@@ -1,0 +1,161 @@
+import type { BuildCache } from './build-cache.ts'
+import type { Bundle } from './bundle.ts'
+import { BuildProcess, type BuildJob } from './build-process.ts'
+
+interface Waiting {
+  readonly job: BuildJob
+  readonly payload: Uint8Array
+  readonly limitMs: number
+  readonly done: PromiseWithResolvers<Bundle>
+}
+
+/** Processes wait so long for the next build. */
+const IDLE_MS = 30_000
+/** A process that serves one folder of its owner's is replaced after so many builds. */
+const MOST_REUSES = 100
+
+const NOTHING = new Uint8Array()
+
+/**
+ * Bundles functions in processes of their own, several at a time, each project in its turn: what one project's code does
+ * to a bundler, or how much of it waits, is nothing to the others. An upload gets a fresh process, which ends with it;
+ * builds of a watched folder, which all are the owner's, follow each other in one.
+ */
+export class Builder implements Disposable {
+  readonly #cache: BuildCache | null
+  readonly #parallel: number
+  readonly #uploadMs: number
+  readonly #folderMs: number
+  /** By project, whose turn comes first, first. */
+  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #running = new Map<string, number>()
+  readonly #processes = new Set<BuildProcess>()
+  readonly #own = new Map<string, { readonly process: BuildProcess; builds: number }[]>()
+  #spare: BuildProcess | null = null
+  #idleTimer: NodeJS.Timeout | undefined
+  #busy = 0
+  #closed = false
+
+  /** @param parallel builds at once; a project has all of them only where there is but one */
+  constructor(options: {
+    readonly parallel: number
+    readonly cache: BuildCache | null
+    readonly uploadMs?: number
+    readonly folderMs?: number
+  }) {
+    this.#cache = options.cache
+    this.#parallel = options.parallel
+    this.#uploadMs = options.uploadMs ?? 4000
+    this.#folderMs = options.folderMs ?? 60_000
+  }
+
+  /**
+   * Bundles uploaded files.
+   *
+   * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT
+   */
+  async bundleFiles(project: string, files: ReadonlyMap<string, Uint8Array>): Promise<Bundle> {
+    const known = await this.#cache?.find(files)
+    if (known) return known
+    const sizes = [...files].map(([path, bytes]) => [path, bytes.length] as const)
+    const payload = Buffer.concat([...files.values()])
+    const bundle = await this.#enqueue(project, { kind: 'files', files: sizes }, payload, this.#uploadMs)
+    await this.#cache?.keep(files, bundle)
+    return bundle
+  }
+
+  /**
+   * Bundles a function's folder on this machine.
+   *
+   * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT
+   */
+  async bundleFolder(project: string, folder: string): Promise<Bundle> {
+    const known = await this.#cache?.findFolder(folder)
+    if (known) return known
+    return this.#enqueue(project, { kind: 'folder', folder }, NOTHING, this.#folderMs)
+  }
+
+  /** Remembers the bundle of a folder. @param unchanged whether the inputs still are what was bundled */
+  async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
+    await this.#cache?.keepFolder(folder, bundle, unchanged)
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true
+    this.#endAll()
+  }
+
+  #enqueue(project: string, job: BuildJob, payload: Uint8Array, limitMs: number): Promise<Bundle> {
+    const done = Promise.withResolvers<Bundle>()
+    const queue = this.#waiting.get(project) ?? []
+    queue.push({ job, payload, limitMs, done })
+    this.#waiting.set(project, queue)
+    this.#next()
+    return done.promise
+  }
+
+  #next(): void {
+    const share = Math.max(1, this.#parallel - 1)
+    for (const [project, queue] of this.#waiting) {
+      if (this.#busy >= this.#parallel || this.#closed) return
+      const running = this.#running.get(project) ?? 0
+      if (running >= share) continue
+      const waiting = queue.shift()!
+      // To the end of the line.
+      this.#waiting.delete(project)
+      if (queue.length > 0) this.#waiting.set(project, queue)
+      this.#running.set(project, running + 1)
+      this.#busy++
+      clearTimeout(this.#idleTimer)
+      void this.#run(project, waiting).finally(() => {
+        this.#busy--
+        const left = this.#running.get(project)! - 1
+        if (left > 0) this.#running.set(project, left)
+        else this.#running.delete(project)
+        if (this.#busy === 0) this.#idleTimer = setTimeout(() => this.#endAll(), IDLE_MS).unref()
+        this.#next()
+      })
+    }
+  }
+
+  async #run(project: string, { job, payload, limitMs, done }: Waiting): Promise<void> {
+    const owned = job.kind === 'folder' ? this.#own.get(project)?.pop() : undefined
+    const taken = owned?.process.alive ? owned : { process: this.#fresh(), builds: 0 }
+    const { process } = taken
+    try {
+      done.resolve(await process.run(job, payload, limitMs))
+    } catch (error) {
+      done.reject(error)
+    }
+    taken.builds++
+    if (job.kind === 'folder' && process.alive && taken.builds < MOST_REUSES && !this.#closed) {
+      const own = this.#own.get(project) ?? []
+      own.push(taken)
+      this.#own.set(project, own)
+    } else {
+      process.end()
+      this.#processes.delete(process)
+    }
+  }
+
+  /** A process that nothing has run in: the one that waits, or a new one; another begins to wait. */
+  #fresh(): BuildProcess {
+    const spare = this.#spare?.alive ? this.#spare : this.#start()
+    this.#spare = this.#start()
+    return spare
+  }
+
+  #start(): BuildProcess {
+    const process = new BuildProcess()
+    this.#processes.add(process)
+    return process
+  }
+
+  #endAll(): void {
+    clearTimeout(this.#idleTimer)
+    for (const process of this.#processes) process.end()
+    this.#processes.clear()
+    this.#own.clear()
+    this.#spare = null
+  }
+}

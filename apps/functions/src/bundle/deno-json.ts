@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import stripJsonComments from 'strip-json-comments'
+import { bundleFailed } from '../errors.ts'
+
+/** What a function's `deno.json` (or that of the functions folder) says about how its code is read. */
+export interface DenoJson {
+  /** Import map: exact names, and prefixes that end in a slash. Relative places are absolute paths here. */
+  readonly imports: Readonly<Record<string, string>>
+  /** How JSX becomes calls; absent: `React.createElement`. */
+  readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
+}
+
+const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
+
+/** Files that decide how the function in a folder is read, existing or not; the nearer one counts more. */
+export function denoJsonFiles(folder: string): string[] {
+  return [join(folder, '..'), folder].flatMap((place) => NAMES.map((name) => join(place, name)))
+}
+
+/**
+ * Reads them: `imports`, `importMap`, `compilerOptions.jsx`.
+ *
+ * @throws FUNCTION_BUNDLE_FAILED for one that is not JSON
+ */
+export async function readDenoJson(folder: string): Promise<DenoJson> {
+  const imports: Record<string, string> = {}
+  let jsx: DenoJson['jsx'] = null
+  for (const file of denoJsonFiles(folder)) {
+    const config = await readJsonc(file)
+    if (!config) continue
+    if (typeof config.importMap === 'string') {
+      const map = resolve(dirname(file), config.importMap)
+      addImports(imports, (await readJsonc(map))?.imports, dirname(map))
+    }
+    addImports(imports, config.imports, dirname(file))
+    jsx = jsxOf(config.compilerOptions) ?? jsx
+  }
+  return { imports, jsx }
+}
+
+interface ConfigFile {
+  readonly imports?: unknown
+  readonly importMap?: unknown
+  readonly compilerOptions?: { readonly jsx?: unknown; readonly jsxImportSource?: unknown }
+}
+
+async function readJsonc(file: string): Promise<ConfigFile | null> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return null
+  try {
+    return JSON.parse(stripJsonComments(text, { trailingCommas: true })) as ConfigFile | null
+  } catch (error) {
+    throw bundleFailed({ problems: [`${file}: ${(error as Error).message}`] })
+  }
+}
+
+function addImports(into: Record<string, string>, given: unknown, base: string): void {
+  if (given === null || typeof given !== 'object') return
+  for (const [name, target] of Object.entries(given)) {
+    if (typeof target !== 'string') continue
+    // A place beside the map, wherever the import stands.
+    into[name] = /^\.{0,2}\//.test(target) ? resolve(base, target) + (target.endsWith('/') ? '/' : '') : target
+  }
+}
+
+function jsxOf(options: ConfigFile['compilerOptions']): DenoJson['jsx'] {
+  if (options?.jsx === 'react') return { jsx: 'transform' }
+  if (options?.jsx !== 'react-jsx' && options?.jsx !== 'react-jsxdev' && options?.jsx !== 'precompile') return null
+  const source = options.jsxImportSource
+  return { jsx: 'automatic', ...(typeof source === 'string' && { jsxImportSource: source }) }
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import type { FunctionVersion } from '../function-version.ts'
+import { METHODS, type Policy } from '../policy.ts'
+
+/** Who may call, as far as a `function.json` says it before it was read with care. */
+export interface Admission {
+  readonly auth: Policy['auth']
+  /** Null: it does not say. */
+  readonly methods: Policy['methods'] | null
+}
+
+const RANKS = ['none', 'anon', 'user', 'service'] as const
+
+/** Reads who may call from a `function.json`, now; null while it cannot be read as JSON. No file means the defaults. */
+export function readAdmission(file: string): Admission | null {
+  let text
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return { auth: 'anon', methods: null }
+  }
+  try {
+    const { auth = 'anon', methods } = JSON.parse(text) as { auth?: unknown; methods?: unknown }
+    const rank = RANKS.find((known) => known === auth)
+    if (rank === undefined) return null
+    return { auth: rank, methods: Array.isArray(methods) ? METHODS.filter((known) => methods.includes(known)) : null }
+  } catch {
+    return null
+  }
+}
+
+/** The version with the stricter of its own policy and what the file says by now. */
+export function admitting(version: FunctionVersion, admission: Admission | null): FunctionVersion {
+  if (!admission) return version
+  const { policy } = version
+  const auth = RANKS.indexOf(admission.auth) > RANKS.indexOf(policy.auth) ? admission.auth : policy.auth
+  const { methods: wanted } = admission
+  const methods = wanted === null ? policy.methods : policy.methods.filter((method) => wanted.includes(method))
+  return { ...version, policy: { ...policy, auth, methods } }
+}

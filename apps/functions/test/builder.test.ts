@@ -1,0 +1,66 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { BuildCache } from '../src/bundle/build-cache.ts'
+import { Builder } from '../src/bundle/builder.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-builder-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const upload = (source: string) => new Map([['index.ts', new TextEncoder().encode(source)]])
+const HOSTILE = `const a=${'['.repeat(1_000_000)}`
+
+test('a project that fills the line holds nobody else: the others have their turn in between', async () => {
+  using builder = new Builder({ parallel: 2, cache: null })
+  const ended: string[] = []
+  const build = (project: string, label: string, source: string) =>
+    builder.bundleFiles(project, upload(source)).then(
+      () => ended.push(label),
+      () => ended.push(label),
+    )
+  const all = [1, 2, 3, 4].map((i) => build('greedy', `greedy ${i}`, HOSTILE))
+  all.push(build('modest', 'modest', 'export default 1'))
+  await Promise.all(all)
+  expect(ended.indexOf('modest')).toBeLessThan(2)
+})
+
+test('a build that takes too long is ended, and says by which bound', async () => {
+  using builder = new Builder({ parallel: 1, cache: null, uploadMs: 1 })
+  await expect(builder.bundleFiles('p', upload(HOSTILE))).rejects.toMatchObject({
+    code: 'FUNCTION_BUILD_LIMIT',
+    kind: 'invalid',
+    message: 'The function cannot be bundled within 0.001 seconds',
+  })
+})
+
+test('a folder is bundled once for what is in it, and again for anything that could change it', async () => {
+  const home = join(folder, 'fn')
+  await mkdir(home)
+  await writeFile(join(home, 'index.ts'), `import { x } from './x'; export default () => new Response(x)`)
+  await writeFile(join(home, 'x.js'), `export const x = 'js'`)
+  const cache = new BuildCache(join(folder, 'cache'))
+  using builder = new Builder({ parallel: 1, cache })
+  const still = async () => true
+  const bundle = await builder.bundleFolder('p', home)
+  await builder.keepFolder(home, bundle, async () => false)
+  expect(await cache.findFolder(home)).toBeNull()
+  await builder.keepFolder(home, bundle, still)
+  const known = await cache.findFolder(home)
+  expect(Buffer.from(known!.code).equals(bundle.code)).toBe(true)
+  expect(known!.inputs).toEqual(expect.arrayContaining(bundle.inputs as string[]))
+  for (const [path, text] of [
+    ['x.js', `export const x = 'changed'`],
+    ['x.ts', `export const x = 'found instead'`],
+    ['deno.json', `{}`],
+  ] as const) {
+    await writeFile(join(home, path), text)
+    expect(await cache.findFolder(home), path).toBeNull()
+    await builder.keepFolder(home, await builder.bundleFolder('p', home), still)
+    expect(await cache.findFolder(home), path).not.toBeNull()
+  }
+  expect(Buffer.from((await builder.bundleFolder('p', home)).code).toString()).toContain('found instead')
+})
