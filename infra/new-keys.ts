@@ -11,6 +11,7 @@ TERRANE_ANON_KEY=${keys.anonKey}
 TERRANE_SERVICE_ROLE_KEY=${keys.serviceRoleKey}
 TERRANE_SERVICES_KEY=${keys.servicesKey}
 TERRANE_SECRETS_KEY=${keys.secretsKey}
+TERRANE_METRICS_KEY=${keys.metricsKey}
 TERRANE_CONSOLE_EMAIL=${CONSOLE_EMAIL}
 TERRANE_CONSOLE_PASSWORD=${keys.consolePassword}
 `)

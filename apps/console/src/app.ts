@@ -1,9 +1,9 @@
-import { authenticateEither, forbidden, readCredentials, unauthorized, type Verify } from '@terrane/auth'
 import cookie from '@fastify/cookie'
 import {
   addHealth,
   addMetrics,
   createHttp,
+  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
@@ -27,15 +27,13 @@ import { requireProject, requireSession } from './sessions/guard.ts'
 export interface AppDeps extends SessionDeps {
   readonly logger: Logger
   readonly registry: Registry
-  /** Lets the operator's key read the metrics. */
-  readonly verify: Verify
+  /** Who stands before the app, and how much one may ask of it. */
+  readonly edge: EdgeSettings
   readonly projects: Projects
   /** Folder of the built page. */
   readonly pageDir: string
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
-  /** Addresses whose X-Forwarded-For is believed. */
-  readonly trustedProxies: readonly string[]
 }
 
 /** The console: sessions, the way to the services of projects under /api, and the page. */
@@ -43,21 +41,15 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,
     bodyLimit: deps.bodyLimit,
-    trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies.join(',') : false,
+    edge: deps.edge,
+    longestRequestMs: 0,
   })
   app.decorateRequest('session', null)
   app.decorateRequest('project', null)
   await app.register(cookie)
   addSecurityHeaders(app, deps.cookie.secure)
   addHealth(app, deps.readiness)
-  await app.register(async (operators) => {
-    operators.addHook('onRequest', async (request) => {
-      const principal = await authenticateEither(readCredentials(request.headers), deps.verify)
-      if (!principal) throw unauthorized({ reason: 'missing' })
-      if (principal.role !== 'operator') throw forbidden({ need: "the operator's key" })
-    })
-    addMetrics(operators, deps.registry)
-  })
+  addMetrics(app, deps.registry, deps.edge)
   signInRoutes(app, deps)
   await app.register(async (members) => {
     members.addHook('onRequest', requireSession(deps.sessions, deps.cookie))

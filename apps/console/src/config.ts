@@ -1,5 +1,5 @@
 import { ControlEnv } from '@terrane/control'
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
 const url = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
@@ -59,7 +59,6 @@ export const Env = Type.Object({
   TERRANE_CONSOLE_PAGE_DIR: Type.Optional(
     Type.String({ description: 'A built page; when absent dist of the console, built when missing or stale.' }),
   ),
-  TERRANE_TRUSTED_PROXIES: List('Addresses and CIDR ranges whose X-Forwarded-For is believed, comma-separated.'),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
 })
 export type ConsoleConfig = Readonly<Static<typeof Env>>

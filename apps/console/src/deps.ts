@@ -1,15 +1,13 @@
-import { createVerifier } from '@terrane/auth'
 import {
   DEFAULT_ORGANIZATION,
   Keys,
   Organizations,
   Projects as RegisteredProjects,
   mergeCredentials,
-  openKeyring,
   registerLocal,
 } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
-import { createLogger, createRegistry, createSealer, parseSecretsKey, splitList, type Logger } from '@terrane/service'
+import { createLogger, createRegistry, createSealer, parseSecretsKey, readEdge, type Logger } from '@terrane/service'
 import { Accounts } from './accounts/accounts.ts'
 import type { AppDeps } from './app.ts'
 import type { ConsoleConfig } from './config.ts'
@@ -41,21 +39,12 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
   const sealer = openSealer(config)
   const onUnreadable = (error: unknown) => logger.error({ err: error }, 'credentials cannot be opened')
   if (sealer) await mergeCredentials(database, sealer, onUnreadable)
-  const { keyring } = opening.use(
-    openKeyring({
-      connect: () => Promise.resolve(database),
-      cacheMs: config.TERRANE_KEYS_CACHE_MS,
-      graceMs: config.TERRANE_KEYS_GRACE_MS,
-      onLost: (error) => logger.warn({ err: error }, 'keys cannot be followed'),
-    }),
-  )
   const pageDir = await preparePage(config.TERRANE_CONSOLE_PAGE_DIR, logger)
 
   const all = opening.move()
   return {
     logger,
     registry: createRegistry('console'),
-    verify: createVerifier({ findStoredKey: (sha256) => keyring.find(sha256) }),
     accounts,
     sessions: new Sessions(database, {
       idleMinutes: config.TERRANE_CONSOLE_IDLE_MINUTES,
@@ -72,7 +61,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
     pageDir,
     readiness: { database: () => database.query('select 1') },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
-    trustedProxies: splitList(config.TERRANE_TRUSTED_PROXIES),
+    edge: readEdge(config),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

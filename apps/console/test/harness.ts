@@ -60,6 +60,8 @@ export function json(response: ServerResponse, status: number, body: unknown): v
 /** A console that listens on loopback, with a database and a page of the test's own. */
 export interface TestConsole extends AsyncDisposable {
   readonly url: string
+  /** Where schemas of bodies set no bound. */
+  readonly unbounded: readonly string[]
   readonly db: TestDatabase
   readonly accounts: Accounts
   /** Makes an organization and returns its id. */
@@ -101,6 +103,7 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
   return {
     url,
     db,
+    unbounded: app.unboundedBodies,
     accounts: new Accounts(db.database),
     addOrganization: async (name) => (await new Organizations(db.database).create(name)).id,
     signIn: (email = EMAIL, password = PASSWORD) => signIn(url, email, password),

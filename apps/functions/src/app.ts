@@ -4,6 +4,7 @@ import {
   addMetrics,
   addOpenApi,
   createHttp,
+  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
@@ -18,17 +19,22 @@ import { PREFIX } from './gateway/target.ts'
 export interface AppDeps {
   readonly logger: Logger
   readonly registry: Registry
+  /** Who stands before the app, and how much one may ask of it. */
+  readonly edge: EdgeSettings
   readonly gateway: Gateway
   readonly control: ControlDeps
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
 }
+
+/** Longest time for a bundle to arrive; bodies of functions have a time of their own. */
+const LONGEST_UPLOAD_MS = 600_000
 
 /**
  * The HTTP app of the functions host: `/functions/v1/…` goes straight to the gateway, everything else (deploy API,
  * health, metrics) through Fastify.
  */
 export async function buildApp(deps: AppDeps): Promise<Http> {
-  const app = createHttp({ logger: deps.logger })
+  const app = createHttp({ logger: deps.logger, edge: deps.edge, longestRequestMs: LONGEST_UPLOAD_MS })
   divert(app, deps.gateway)
   await addOpenApi(app, {
     title: 'Terrane functions host',
@@ -36,7 +42,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     description: 'The deploy API of project functions. Functions themselves answer under /functions/v1/{name}.',
   })
   addHealth(app, deps.readiness)
-  addMetrics(app, deps.registry)
+  addMetrics(app, deps.registry, deps.edge)
   await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps.control))
   return app
 }

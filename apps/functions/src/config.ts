@@ -80,6 +80,11 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_MAX_CONCURRENCY: count(DEFAULT_CEILINGS.concurrency, 1, 'Ceiling of concurrency.'),
   TERRANE_FUNCTIONS_MAX_PER_FUNCTION: count(DEFAULT_CEILINGS.max, 1, 'Ceiling of max.'),
   TERRANE_FUNCTIONS_MAX_BODY_BYTES: count(DEFAULT_CEILINGS.body_bytes, 0, 'Ceiling of body_bytes.'),
+  TERRANE_FUNCTIONS_MAX_STREAM_BYTES: count(
+    DEFAULT_CEILINGS.stream_bytes,
+    0,
+    'Ceiling of body_bytes for functions of stream_body, whose bodies are not held.',
+  ),
   TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES: count(DEFAULT_CEILINGS.response_bytes, 1, 'Ceiling of response_bytes.'),
   TERRANE_FETCH_ALLOW_HOSTS: List('Hosts that functions may fetch from although they are private, comma-separated.'),
 })
@@ -105,5 +110,6 @@ export function ceilingsOf(config: FunctionsConfig): Ceilings {
     max: config.TERRANE_FUNCTIONS_MAX_PER_FUNCTION,
     body_bytes: config.TERRANE_FUNCTIONS_MAX_BODY_BYTES,
     response_bytes: config.TERRANE_FUNCTIONS_MAX_RESPONSE_BYTES,
+    stream_bytes: config.TERRANE_FUNCTIONS_MAX_STREAM_BYTES,
   }
 }

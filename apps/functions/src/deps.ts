@@ -11,6 +11,7 @@ import {
   splitList,
   type Logger,
   type Sealer,
+  readEdge,
 } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
@@ -119,6 +120,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   return {
     logger,
     registry,
+    edge: readEdge(config),
     gateway,
     control: { projects, functions, logBook, deployed },
     readiness: database ? { database: () => database.query('select 1') } : {},

@@ -51,6 +51,10 @@ const PolicySchema = Type.Object(
     min: Type.Integer({ default: 0, minimum: 0, description: 'Instances that are kept warm.' }),
     max: Type.Integer({ default: 2, minimum: 1, description: 'Most instances on one host.' }),
     body_bytes: Type.Integer({ default: 6 * MIB, minimum: 0, description: 'Largest request body.' }),
+    stream_body: Type.Boolean({
+      default: false,
+      description: 'Request bodies are handed on as they come, instead of held until they are whole.',
+    }),
     response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
     net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
       default: [],
@@ -80,7 +84,10 @@ const compiled = Compile(PolicySchema)
 /** Upper bounds that an operator sets; a policy's values are clamped to them. */
 export type Ceilings = Readonly<
   Pick<Policy, 'memory_mb' | 'block_ms' | 'timeout_ms' | 'idle_ms' | 'concurrency' | 'min' | 'max' | 'body_bytes'> &
-    Pick<Policy, 'response_bytes'>
+    Pick<Policy, 'response_bytes'> & {
+      /** Bounds `body_bytes` where bodies are streamed and cost no memory. */
+      stream_bytes: number
+    }
 >
 
 /**
@@ -97,6 +104,7 @@ export const DEFAULT_CEILINGS: Ceilings = {
   max: 8,
   body_bytes: 50 * MIB,
   response_bytes: 1024 * MIB,
+  stream_bytes: 5 * 1024 * MIB,
 }
 
 /**
@@ -125,7 +133,9 @@ export function readPolicy(given: unknown, ceilings: Ceilings): Policy {
 /** Lowers a policy's values to the operator's ceilings. */
 export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
   const policy = { ...given }
-  for (const key of Object.keys(ceilings) as (keyof Ceilings)[]) policy[key] = Math.min(policy[key], ceilings[key])
+  const { stream_bytes, ...bounds } = ceilings
+  if (given.stream_body) bounds.body_bytes = stream_bytes
+  for (const key of Object.keys(bounds) as (keyof typeof bounds)[]) policy[key] = Math.min(policy[key], bounds[key])
   policy.min = Math.min(policy.min, policy.max)
   return Object.freeze(policy)
 }

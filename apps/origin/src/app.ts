@@ -11,6 +11,9 @@ import {
   addHealth,
   addMetrics,
   createHttp,
+  createRateLimit,
+  rateSubject,
+  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
@@ -29,11 +32,15 @@ import { storageRoutes } from './storage/storage-app.ts'
 export interface AppDeps {
   readonly logger: Logger
   readonly registry: Registry
+  /** Who stands before the app, and how much one may ask of it. */
+  readonly edge: EdgeSettings
   readonly verify: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
-  readonly storage: Omit<StorageDeps, 'identify'>
+  readonly storage: Omit<StorageDeps, 'identify' | 'limit'>
   readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
+  /** The project has this origin to itself: answers of its functions are as they come. */
+  readonly functionsOwnOrigin: boolean
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
@@ -52,11 +59,11 @@ const EXPOSED = [
   'location',
 ]
 
-/** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions, the router and the console. */
+/** The project's origin: `/rest/v1`, `/storage/v1`, and the ways to the worker, the functions and the router. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
-  const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit })
+  const app = createHttp({ logger: deps.logger, bodyLimit: deps.bodyLimit, edge: deps.edge, longestRequestMs: 0 })
   addHealth(app, deps.readiness)
-  addMetrics(app, deps.registry)
+  addMetrics(app, deps.registry, deps.edge)
   await app.register(async (open) => {
     await open.register(cors, {
       origin: deps.corsOrigins.includes('*') ? '*' : [...deps.corsOrigins],
@@ -66,13 +73,22 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     })
     const http = open as unknown as Http
     const identify = (request: FastifyRequest) => identifyCaller(deps.verify, request)
-    await restRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
-    await storageRoutes(http, { ...deps.storage, identify })
-    await rasterRoutes(http, { ...deps.raster, storage: { ...deps.storage, identify }, database: deps.rest.database })
-    await vectorRoutes(http, { ...deps.rest, authenticate: async (request) => required(await identify(request)) })
+    // A class of routes has a limit of its own: many tiles from storage leave room for a search.
+    const limit = createRateLimit(deps.edge)
+    const authenticate = async (request: FastifyRequest) => {
+      const principal = required(await identify(request))
+      await limit(rateSubject(request, principal.role === 'service_role'))
+      return principal
+    }
+    await restRoutes(http, { ...deps.rest, authenticate })
+    const storage = { ...deps.storage, identify, limit: createRateLimit(deps.edge) }
+    await storageRoutes(http, storage)
+    await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
+    await vectorRoutes(http, { ...deps.rest, authenticate })
     authWords(http)
   })
-  await proxyRoutes(app, deps.upstreams)
+  refuseServiceWorkers(app)
+  await proxyRoutes(app, deps.upstreams, deps.functionsOwnOrigin)
   return app
 }
 
@@ -89,4 +105,14 @@ function required(principal: Principal | null): Principal {
     { reason: 'missing' },
     { hint: 'Send the anon or service role key as `apikey`, or a token as `Authorization: Bearer`.' },
   )
+}
+
+/**
+ * Nothing here is a page of its own, so nothing may stand between this origin and its pages: a worker's script, from whatever
+ * route, is not handed out.
+ */
+function refuseServiceWorkers(app: Http): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    if (headers['service-worker'] !== undefined) throw forbidden({ need: 'an origin of its own for service workers' })
+  })
 }

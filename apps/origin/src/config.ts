@@ -21,6 +21,10 @@ export const Env = Type.Object({
     description: 'The project.',
   }),
   TERRANE_JWT_SECRET: Secret('Verifies tokens of the project and signs storage URLs.', 32),
+  TERRANE_JWT_AUDIENCES: List(
+    'Audiences of tokens that are accepted; one without `aud` is, too. Empty accepts any.',
+    'authenticated',
+  ),
   TERRANE_ANON_KEY: Type.Optional(Secret('An opaque anon key.')),
   TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('An opaque service-role key.')),
   TERRANE_STORAGE: Type.String({
@@ -85,7 +89,11 @@ export const Env = Type.Object({
   TERRANE_WORKER_URL: url('worker'),
   TERRANE_FUNCTIONS_URL: url('functions host'),
   TERRANE_ROUTER_URL: url('routing engine'),
-  TERRANE_CONSOLE_URL: url('console'),
+  TERRANE_FUNCTIONS_OWN_ORIGIN: Type.Boolean({
+    default: false,
+    description:
+      'This origin is a domain of the project alone: answers of its functions keep their cookies and may be pages.',
+  }),
 })
 export type OriginConfig = Readonly<Static<typeof Env>>
 

@@ -1,6 +1,6 @@
 import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
 import { migrate, openDatabase } from '@terrane/database'
-import { createGuardedFetch, createLogger, createRegistry, splitList } from '@terrane/service'
+import { createGuardedFetch, createLogger, createRegistry, readEdge, splitList } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'
@@ -38,7 +38,11 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   return {
     logger,
     registry: createRegistry('origin'),
-    verify: createVerifier({ keys, trust: { projectRef, jwtSecret: config.TERRANE_JWT_SECRET } }),
+    edge: readEdge(config),
+    verify: createVerifier({
+      keys,
+      trust: { projectRef, jwtSecret: config.TERRANE_JWT_SECRET, audiences: splitList(config.TERRANE_JWT_AUDIENCES) },
+    }),
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),
@@ -69,8 +73,8 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
       worker: config.TERRANE_WORKER_URL ?? null,
       functions: config.TERRANE_FUNCTIONS_URL ?? null,
       routing: config.TERRANE_ROUTER_URL ?? null,
-      console: config.TERRANE_CONSOLE_URL ?? null,
     },
+    functionsOwnOrigin: config.TERRANE_FUNCTIONS_OWN_ORIGIN,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
     readiness: { database: () => database.query('select 1'), storage: () => store.ready() },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,

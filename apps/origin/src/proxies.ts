@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
-import proxy from '@fastify/http-proxy'
+import proxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import { defineError } from '@terrane/core'
-import type { Http } from '@terrane/service'
+import { isOfTheOrigin, strangersPolicy, type Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 
 /** Base URLs of the services behind the origin; null for one that does not run. */
@@ -9,7 +10,6 @@ export interface Upstreams {
   readonly worker: string | null
   readonly functions: string | null
   readonly routing: string | null
-  readonly console: string | null
 }
 
 const upstreamOff = defineError(
@@ -42,35 +42,46 @@ const ROUTES = [
   },
 ] as const
 
-/** Hands `/worker`, `/functions/v1` and `/routing-engine/v1` to their services, and everything else to the console. */
-export async function proxyRoutes(app: Http, upstreams: Upstreams): Promise<void> {
-  for (const { prefix, to, name, variable, key } of ROUTES) {
-    const upstream = upstreams[key]
-    if (upstream !== null) await pass(app, upstream, prefix, to, name)
+/**
+ * Hands `/worker`, `/functions/v1` and `/routing-engine/v1` to their services.
+ *
+ * @param functionsOwnOrigin whether functions may speak for this origin
+ */
+export async function proxyRoutes(app: Http, upstreams: Upstreams, functionsOwnOrigin: boolean): Promise<void> {
+  for (const route of ROUTES) {
+    const upstream = upstreams[route.key]
+    const guarded = route.key === 'functions' && !functionsOwnOrigin
+    if (upstream !== null) await pass(app, upstream, route, guarded)
     else {
-      app.all(`${prefix}/*`, async () => {
-        throw upstreamOff({ name, variable })
+      app.all(`${route.prefix}/*`, async () => {
+        throw upstreamOff(route)
       })
     }
   }
-  // OPTIONS of every path belong to CORS; the console's page is of this origin and never asks.
-  const methods = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT']
-  if (upstreams.console !== null) await pass(app, upstreams.console, '', '', 'console', methods)
 }
 
 async function pass(
   app: Http,
   upstream: string,
-  prefix: string,
-  rewritePrefix: string,
-  name: string,
-  httpMethods?: string[],
+  { prefix, to, name }: (typeof ROUTES)[number],
+  guarded: boolean,
 ): Promise<void> {
-  await app.register(proxy, {
+  await app.register(async (scope) => {
+    // Bodies pass as the streams they are.
+    scope.removeContentTypeParser('application/json')
+    await scope.register(proxy, optionsOf(upstream, { prefix, to, name }, guarded))
+  })
+}
+
+function optionsOf(
+  upstream: string,
+  { prefix, to, name }: { readonly prefix: string; readonly to: string; readonly name: string },
+  guarded: boolean,
+): FastifyHttpProxyOptions {
+  return {
     upstream,
     prefix,
-    rewritePrefix,
-    ...(httpMethods && { httpMethods }),
+    rewritePrefix: to,
     http2: false,
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
@@ -84,14 +95,36 @@ async function pass(
         reply.removeHeader('connection')
         reply.send((response as unknown as { readonly stream: Readable }).stream)
       },
-      // Expect has been answered here, before the body was read.
-      rewriteRequestHeaders: (request, { expect: _expect, ...headers }) => ({ ...headers, 'x-request-id': request.id }),
+      rewriteHeaders: (headers) => (guarded ? ofStrangers(headers) : headers),
+      rewriteRequestHeaders: (request, headers) => forwarded(request as FastifyRequest, headers),
       onError: (reply, { error }) => {
         reply.request.log.warn({ err: error, upstream: name }, 'upstream failed')
         reply.send(upstreamDown({ name }))
       },
     },
-  })
+  }
+}
+
+/** The headers of a request on its way to a service: whose it is says this origin, not the caller. */
+function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  // Expect has been answered here, before the body was read.
+  const { expect: _, forwarded: __, 'x-real-ip': ___, ...rest } = headers
+  return {
+    ...rest,
+    'x-request-id': request.id,
+    'x-forwarded-for': request.ip,
+    'x-forwarded-host': request.host,
+    'x-forwarded-proto': request.protocol,
+  }
+}
+
+/** The headers of a function's answer on an origin that it shares with storage, data and others' functions. */
+function ofStrangers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfTheOrigin(name)))
+  const own = kept['content-security-policy']
+  // Of several policies all hold.
+  const policy = own === undefined ? strangersPolicy(true) : `${String(own)}, ${strangersPolicy(true)}`
+  return { ...kept, 'content-security-policy': policy, 'x-content-type-options': 'nosniff' }
 }
 
 /** Longest time that the rest of an upload is read and dropped once nobody wants it. */

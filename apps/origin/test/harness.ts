@@ -16,6 +16,8 @@ export const OPAQUE_SERVICE_KEY = 'sb_secret_of-the-tests'
 export interface TestOrigin extends AsyncDisposable {
   readonly url: string
   readonly db: TestDatabase
+  /** Where schemas of bodies set no bound. */
+  readonly unbounded: readonly string[]
   readonly keys: { readonly anon: string; readonly service: string; readonly user: string }
   /** A supabase-js client, unmodified, with one of the keys. */
   client(key: string, schema?: string): ReturnType<typeof makeClient>
@@ -49,6 +51,7 @@ export async function openOrigin(env: Readonly<Record<string, string>> = {}): Pr
   return {
     url,
     db,
+    unbounded: app.unboundedBodies,
     keys: { anon, service, user },
     client: (key, schema = 'public') => makeClient(url, key, schema),
     [Symbol.asyncDispose]: async () => {

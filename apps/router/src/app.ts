@@ -5,6 +5,7 @@ import {
   addMetrics,
   createHttp,
   problemHandler,
+  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
@@ -20,6 +21,8 @@ export const ROUTING_BASE = '/routing-engine/v1'
 export interface AppDeps {
   readonly logger: Logger
   readonly registry: Registry
+  /** Who stands before the app, and how much one may ask of it. */
+  readonly edge: EdgeSettings
   readonly verify: Verify
   readonly engine: Pick<Engine, 'answer'>
   /** Origins that browsers may call from; `*` for all. */
@@ -33,13 +36,14 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,
     bodyLimit: deps.bodyLimit,
+    edge: deps.edge,
     onUnreadablePath: (error, request, reply) => {
       if (request.url.startsWith(`${ROUTING_BASE}/`)) sendProblem(unknownPath().body, reply)
       else problemHandler(error, request, reply)
     },
   })
   addHealth(app, deps.readiness)
-  addMetrics(app, deps.registry)
+  addMetrics(app, deps.registry, deps.edge)
   await app.register(
     async (base) => {
       await base.register(cors, {

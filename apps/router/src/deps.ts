@@ -11,6 +11,7 @@ import {
   splitList,
   type ReadinessCheck,
   type Registry,
+  readEdge,
 } from '@terrane/service'
 import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
@@ -84,6 +85,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
   return {
     logger,
     registry,
+    edge: readEdge(config),
     verify: door.verify,
     engine,
     keeper,

@@ -174,7 +174,7 @@ describe('what is no route', () => {
     expect((await call(`${router.url}/route`, { method: 'POST', headers, body: '{}' })).status).toBe(404)
     expect(await call(`${router.url}/health/live`)).toMatchObject({ status: 200, body: { status: 'ok' } })
     expect(await call(`${router.url}/health/ready`)).toMatchObject({ status: 200, body: { checks: { graph: 'ok' } } })
-    expect((await fetch(`${router.url}/metrics`)).status).toBe(200)
+    expect((await fetch(`${router.url}/metrics`)).status).toBe(401)
   })
 })
 

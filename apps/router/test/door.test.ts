@@ -16,6 +16,7 @@ async function openRouter(env: Readonly<Record<string, string>>) {
     registry: createRegistry('router'),
     verify: door.verify,
     engine: { answer: () => Promise.resolve({ status: 200, body: '{}' }) },
+    edge: { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 },
     corsOrigins: ['*'],
     readiness: {},
     bodyLimit: 1000,

@@ -60,6 +60,9 @@ export async function writeTown(path: string, { name, columns: [first, last] }: 
   await rename(`${path}.draft`, path)
 }
 
+/** The operator's. */
+const METRICS_KEY = 'the-key-of-the-operator'
+
 /** A router that listens on loopback. */
 export interface TestRouter extends AsyncDisposable {
   readonly url: string
@@ -92,6 +95,7 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
   const config = readConfig({
     LOG_LEVEL: 'silent',
     TERRANE_ACCEPTED_KEYS: hashKey(KEY),
+    TERRANE_METRICS_KEY: METRICS_KEY,
     TERRANE_ROUTING_THREADS: '1',
     ...env,
   })
@@ -107,7 +111,7 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
     return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] }
   }
   const metric = async (name: string) => {
-    const text = await (await fetch(`${url}/metrics`)).text()
+    const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_KEY}` } })).text()
     const line = text.split('\n').find((each) => each.startsWith(name))
     return line === undefined ? 0 : Number(line.split(' ').at(-1))
   }

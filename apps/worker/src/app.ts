@@ -6,6 +6,8 @@ import {
   addMetrics,
   addOpenApi,
   createHttp,
+  createRateLimit,
+  type EdgeSettings,
   type Http,
   type Logger,
   type ReadinessCheck,
@@ -28,6 +30,8 @@ import { uiRoute } from './routes/ui.ts'
 export interface AppDeps {
   readonly logger: Logger
   readonly registry: Registry
+  /** Who stands before the app, and how much one may ask of it. */
+  readonly edge: EdgeSettings
   readonly verify: Verify
   readonly projects: ProjectDirectory
   readonly tasks: readonly Task[]
@@ -47,6 +51,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,
     bodyLimit: deps.bodyLimit,
+    edge: deps.edge,
     mountedAt: '/worker',
     schemas: [JobError, JobProgress, Job, JobList, Capacity, EmbeddingsResult],
   })
@@ -57,12 +62,12 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
   })
   addHealth(app, deps.readiness)
+  addMetrics(app, deps.registry, deps.edge)
   uiRoute(app)
   await app.register(async (guarded) => {
-    guarded.addHook('onRequest', checkAccess(deps.verify))
+    guarded.addHook('onRequest', checkAccess(deps.verify, createRateLimit(deps.edge)))
     const routes = guarded as unknown as Http
     acceptEmptyDeletes(routes)
-    addMetrics(routes, deps.registry)
     capacityRoute(routes, deps)
     submitRoutes(routes, deps)
     readRoutes(routes, deps)

@@ -17,6 +17,7 @@ import {
   type Logger,
   type Registry,
   type Sealer,
+  readEdge,
 } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
@@ -100,6 +101,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   return {
     logger,
     registry,
+    edge: readEdge(config),
     verify: door.verify,
     projects,
     tasks,

@@ -2,7 +2,7 @@ import { signToken } from '@terrane/auth'
 import { TASK_NAMES } from '@terrane/contracts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeTask } from './fake-tasks.ts'
-import { HEADERS, KEY, openWorker, submit, type TestWorker } from './harness.ts'
+import { HEADERS, METRICS_KEY, KEY, openWorker, submit, type TestWorker } from './harness.ts'
 
 const SECRET = 'the-jwt-secret-of-the-tests-32-characters'
 let worker: TestWorker
@@ -17,7 +17,7 @@ describe('without a key', () => {
   test.each(['/doc', '/ui', '/health/live', '/health/ready'])('GET %s answers', async (url) => {
     expect((await worker.app.inject(url)).statusCode).toBe(200)
   })
-  test.each(['/jobs/createGeoEmbeddings', '/jobs/createGeoEmbeddings/latest', '/capacity', '/metrics', '/jobs/nope'])(
+  test.each(['/jobs/createGeoEmbeddings', '/jobs/createGeoEmbeddings/latest', '/capacity', '/jobs/nope'])(
     'GET %s is 401',
     async (url) => {
       const response = await worker.app.inject(url)
@@ -73,10 +73,29 @@ test('capacity tells limits and load', async () => {
   })
 })
 
-test('metrics are Prometheus text with the jobs', async () => {
-  const { body } = await worker.app.inject({ url: '/metrics', headers: HEADERS })
+test('a key without the role is refused before its body is read', async () => {
+  const anon = await signToken({ ref: 'demo', role: 'anon' }, SECRET, 60)
+  for (const payload of ['{', JSON.stringify({ colour: 1 }), '['.repeat(10_000)]) {
+    const headers = { apikey: anon, authorization: `Bearer ${anon}`, 'content-type': 'application/json' }
+    const post = { method: 'POST' as const, url: '/jobs/createGeoEmbeddings', payload }
+    expect((await worker.app.inject({ ...post, headers })).statusCode).toBe(403)
+    const none = { 'content-type': 'application/json' }
+    expect((await worker.app.inject({ ...post, headers: none })).statusCode).toBe(401)
+  }
+})
+
+test('metrics are Prometheus text with the jobs, for the operator', async () => {
+  expect((await worker.app.inject({ url: '/metrics', headers: HEADERS })).statusCode).toBe(401)
+  const { body } = await worker.app.inject({
+    url: '/metrics',
+    headers: { authorization: `Bearer ${METRICS_KEY}` },
+  })
   expect(body).toMatch(/terrane_jobs\{.*state="pending".*\} 0/)
   expect(body).toContain('terrane_jobs_running_here')
+})
+
+test('every part of a body has a bound', () => {
+  expect(worker.app.unboundedBodies).toEqual([])
 })
 
 test('all six tasks are known; those not built answer 501 as a problem', async () => {
@@ -139,7 +158,7 @@ describe('bad bodies', () => {
     ['an unknown field', '{"tableName":"a","colour":1}', 422],
     ['a number as text', '{"tableName":"a","steps":"3"}', 422],
     ['a quoted name', JSON.stringify({ tableName: 'a"; drop table x; --' }), 422],
-    ['a megabyte of brackets', '['.repeat(500_000) + ']'.repeat(500_000), 422],
+    ['a megabyte of brackets', '['.repeat(500_000) + ']'.repeat(500_000), 400],
     ['a megabyte of fields', `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join(',')}}`, 422],
     ['a prototype', '{"tableName":"a","__proto__":{"x":1}}', 400],
   ])('%s', async (_, payload, status) => {

@@ -12,13 +12,13 @@ const Body = Type.Object(
     /** What goes wrong, if anything, and in how many of the first attempts. */
     fault: Type.Optional(Type.Enum(['input', 'upstream', 'bug', 'after-swap'])),
     faultyAttempts: Type.Optional(Type.Integer({ default: 99 })),
-    url: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String({ maxLength: 2000 })),
     projectTarget: Type.Optional(
       Type.Object({
-        projectRef: Type.String(),
-        databaseUrl: Type.Optional(Type.String()),
-        serviceRoleKey: Type.Optional(Type.String()),
-        storageUrl: Type.Optional(Type.String()),
+        projectRef: Type.String({ maxLength: 2000 }),
+        databaseUrl: Type.Optional(Type.String({ maxLength: 2000 })),
+        serviceRoleKey: Type.Optional(Type.String({ maxLength: 2000 })),
+        storageUrl: Type.Optional(Type.String({ maxLength: 2000 })),
       }),
     ),
   },

@@ -9,6 +9,8 @@ import { openDeps, type Deps } from '../src/deps.ts'
 import type { Task } from '../src/jobs/task.ts'
 
 export const KEY = 'the-service-role-key-of-the-tests'
+/** The operator's. */
+export const METRICS_KEY = 'the-key-of-the-operator'
 export const HEADERS = { apikey: KEY, authorization: `Bearer ${KEY}` }
 
 /** A worker on a database and a folder of the test's own. */
@@ -35,6 +37,7 @@ export async function openWorker(setup: WorkerSetup = {}): Promise<TestWorker> {
     LOG_LEVEL: 'silent',
     TERRANE_PROJECT_REF: 'demo',
     TERRANE_SERVICE_ROLE_KEY: KEY,
+    TERRANE_METRICS_KEY: METRICS_KEY,
     TERRANE_STORAGE: `file:${join(folder, 'storage')}`,
     TERRANE_WORK_DIR: join(folder, 'work'),
     TERRANE_MODEL_DIR: join(folder, 'models'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fakeTask } from './fake-tasks.ts'
-import { HEADERS, openWorker, read, submit, until, type JobRecord, type TestWorker } from './harness.ts'
+import { HEADERS, METRICS_KEY, openWorker, read, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 
 const TASK = 'createGeoEmbeddings'
 let worker: TestWorker
@@ -264,7 +264,10 @@ describe('reading', () => {
 test('metrics count what waits and what runs, by task', async () => {
   const { body } = await submit(worker, TASK, { tableName: tableName(), steps: 100, stepMs: 100 })
   await until(worker, body.links.self, ({ status }) => status === 'running')
-  const { body: text } = await worker.app.inject({ url: '/metrics', headers: HEADERS })
+  const { body: text } = await worker.app.inject({
+    url: '/metrics',
+    headers: { authorization: `Bearer ${METRICS_KEY}` },
+  })
   expect(text).toContain(`terrane_jobs{task="${TASK}",state="running",app="worker"} 1`)
   expect(text).toContain(`terrane_jobs{task="${TASK}",state="pending",app="worker"} 0`)
   await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nativeEngine } from '../src/jobs/ogr/native-engine.ts'
@@ -171,7 +172,15 @@ describe.each(ENGINES)('$name', ({ path }) => {
         <trk><name>Run</name><trkseg><trkpt lat="1" lon="2"/><trkpt lat="2" lon="3"/></trkseg></trk></gpx>`
       const tracks = await run('b.txt', gpx, { layer: 'tracks' })
       expect(tracks.result).toMatchObject({ layer: 'tracks', rows: 1, geometry_type: 'MultiLineString' })
-      const empty = await run('b.txt', gpx)
+      // Of five layers those are imported that hold something, each into a table of its own.
+      const all = await run('b.txt', gpx)
+      expect(all).toMatchObject({ status: 'success', result: { rows: 3 } })
+      const found = all.result!['tables'] as { table: string; layer: string; rows: number }[]
+      expect(found.map(({ table, layer, rows }) => [table, layer, rows])).toEqual([
+        [`public.${all.table}_tracks`, 'tracks', 1],
+        [`public.${all.table}_track_points`, 'track_points', 2],
+      ])
+      const empty = await run('b.txt', gpx, { layer: 'routes' })
       expect(empty).toMatchObject({ status: 'failed', error: { code: 'NOTHING_IMPORTED' } })
       expect(empty.error!.hint).toContain('tracks')
       const unknown = await run('b.txt', gpx, { layer: 'nope' })
@@ -223,6 +232,111 @@ describe.each(ENGINES)('$name', ({ path }) => {
       bare: false,
     })
     expect(rows[1]).toMatchObject({ text: '\\.', yes: false, list: null, bare: true })
+  })
+
+  test('nothing is lost in silence', async () => {
+    const polygons = [
+      square(0, 0),
+      { type: 'MultiPolygon', coordinates: [square(5, 5).coordinates, square(8, 8).coordinates] },
+    ]
+    const shapes = await run(
+      'multi.zip',
+      await convertTo('ESRI Shapefile', collection(polygons.map((p, n) => feature({ n }, p)))),
+    )
+    expect(shapes.result).toMatchObject({ rows: 2, rejected: 0, geometry_type: 'MultiPolygon', warnings: [] })
+
+    const odd = collection([
+      feature({ big: 0, born: '-0044-03-15', text: 'a\0b' }, pointAt(1, 2), { id: 'x' }),
+      feature({ big: 1, born: '1999-12-31', text: 'c' }, pointAt(1, 2, 3)),
+      feature({ big: 2, born: '2000-01-01', text: 'd' }, { type: 'Point', coordinates: ['a', 2] }),
+    ]).replace('"big":0', '"big":18446744073709551615')
+    const done = await run('odd.json', odd)
+    expect(done.result).toMatchObject({ rows: 3, geometry_type: 'PointZ' })
+    expect((done.result!['warnings'] as { code: string }[]).map(({ code, ...more }) => [code, more])).toEqual([
+      ['GEOMETRY_UNREADABLE', { message: expect.any(String), count: 1, examples: [3] }],
+      ['DIMENSIONS_FILLED', { message: expect.any(String), count: 1, examples: [1] }],
+      ['NUL_REMOVED', { message: expect.any(String), count: 1, examples: [1] }],
+    ])
+    const rows = await query(
+      `select id, big::text, born = '0045-03-15 BC'::date as ides, text, st_z(geom) as z from ${done.table} order by fid`,
+    )
+    expect(rows).toEqual([
+      { id: 'x', big: '18446744073709551615', ides: true, text: 'ab', z: 0 },
+      { id: null, big: '1', ides: false, text: 'c', z: 3 },
+      { id: null, big: '2', ides: false, text: 'd', z: null },
+    ])
+    const strict = await run('odd.json', odd, { strict: true })
+    expect(strict).toMatchObject({ status: 'failed', error: { code: 'WARNINGS_REFUSED' } })
+    await expectNothingLeft(strict.table)
+  })
+
+  test('texts in other encodings are guessed, and the guess is said', async () => {
+    const text = 'stadt;lon;lat\nMünchen;11.5;48.1\nKöln;7;51\nGrünstadt an der Weißen Elster;8,5;49,25\n'
+    const latin = await run('l.csv', Buffer.from(text, 'latin1'))
+    expect(latin.result).toMatchObject({ rows: 3, warnings: [{ code: 'ENCODING_GUESSED' }] })
+    const wide = await run('w.csv', Buffer.from(`\u{feff}${text}`, 'utf16le'))
+    expect(wide.result).toMatchObject({ rows: 3, warnings: [] })
+    for (const { table } of [latin, wide]) {
+      expect(await query(`select stadt, st_x(geom) as x from ${table} order by id`)).toEqual([
+        { stadt: 'München', x: 11.5 },
+        { stadt: 'Köln', x: 7 },
+        { stadt: 'Grünstadt an der Weißen Elster', x: 8.5 },
+      ])
+    }
+  })
+
+  test('KML keeps what its users put into it', async () => {
+    const kml = `<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2">
+      <Document><name>Trips</name><Schema id="s"><SimpleField name="height" type="double"/></Schema>
+      <Placemark id="p1"><name>A</name><TimeStamp><when>2020-02-29T10:00:00Z</when></TimeStamp>
+        <ExtendedData><Data name="code"><value>007</value></Data><SchemaData schemaUrl="#s"><SimpleData name="height">3</SimpleData></SchemaData></ExtendedData>
+        <Point><coordinates> 6.95 , 50.93 , 5 </coordinates></Point></Placemark>
+      <Placemark><name>bare</name></Placemark>
+      <Folder><name>Tracks &amp; rings</name>
+        <Placemark><gx:Track><when>2020-01-01T00:00:00Z</when><when>2020-01-01T01:00:00Z</when><gx:coord>1 2 3</gx:coord><gx:coord>2 3 4</gx:coord></gx:Track></Placemark>
+        <Placemark><LinearRing><coordinates>0,0 1,0 1,1</coordinates></LinearRing></Placemark></Folder></Document></kml>`
+    const done = await run('trips.kml', kml)
+    const tables = done.result!['tables'] as { table: string; rows: number; geometry_type: string }[]
+    expect(tables.map(({ rows, geometry_type }) => [rows, geometry_type])).toEqual([
+      [2, 'PointZ'],
+      [2, 'MultiLineStringZ'],
+    ])
+    const [places, tracks] = tables.map(({ table }) => table)
+    expect(
+      await query(
+        `select id, name, "timestamp" at time zone 'utc' = '2020-02-29 10:00' as at, code, height, st_astext(geom) as geom from ${places} order by fid`,
+      ),
+    ).toEqual([
+      { id: 'p1', name: 'A', at: true, code: '007', height: 3, geom: 'POINT Z (6.95 50.93 5)' },
+      { id: null, name: 'bare', at: null, code: null, height: null, geom: null },
+    ])
+    expect(
+      await query(`select "end" - "begin" = '1 hour' as hour, st_npoints(geom) as points from ${tracks} order by fid`),
+    ).toEqual([
+      { hour: true, points: 2 },
+      { hour: null, points: 4 },
+    ])
+  })
+
+  test('gzip, spreadsheets, TopoJSON, DXF and file geodatabases are read', async () => {
+    const packed = await run('towns.json.gz', gzipSync(TOWNS))
+    expect(packed.result).toMatchObject({ rows: 3 })
+    const topology = JSON.stringify({
+      type: 'Topology',
+      objects: {
+        towns: {
+          type: 'GeometryCollection',
+          geometries: [{ type: 'Point', coordinates: [1, 2], properties: { a: 1 } }],
+        },
+      },
+      arcs: [],
+    })
+    expect((await run('t.topojson', topology)).result).toMatchObject({ rows: 1, layer: 'towns' })
+    const xlsx = await convertTo('XLSX', TOWNS)
+    expect((await run('t.xlsx', xlsx)).result).toMatchObject({ rows: 3, geometry_type: null })
+    const dxf = await convertTo('DXF', collection([feature({}, pointAt(1, 2))]))
+    expect((await run('t.dxf', dxf, { sourceSrs: 'EPSG:4326' })).result).toMatchObject({ rows: 1 })
+    expect(await run('t.dxf', dxf)).toMatchObject({ error: { code: 'SOURCE_SRS_NEEDED' } })
   })
 
   test('lists and columns of mixed values keep every value', async () => {
@@ -320,7 +434,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
     })
   })
 
-  test('measures go, heights beside them stay', async () => {
+  test('heights and measures stay', async () => {
     const square3d = {
       type: 'Polygon',
       coordinates: [
@@ -336,9 +450,9 @@ describe.each(ENGINES)('$name', ({ path }) => {
       'm.zip',
       await convertTo('ESRI Shapefile', collection([feature({}, square(0, 0))]), ['-dim', 'XYM']),
     )
-    expect(measured.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygon' })
+    expect(measured.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygonM' })
     const both = await run('zm.gpkg', await convertTo('GPKG', collection([feature({}, square3d)]), ['-dim', 'XYZM']))
-    expect(both.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygonZ' })
+    expect(both.result).toMatchObject({ rows: 1, geometry_type: 'MultiPolygonZM' })
   })
 
   test('fields without a name, or with one of PostgreSQL’s system columns, get another', async () => {
@@ -480,7 +594,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
         file: Buffer.concat([Buffer.from('fgb\u0003fgb\u0000', 'latin1'), Buffer.alloc(4000, 0xff)]),
         code: 'CONVERSION_FAILED',
       },
-      { name: 'TopoJSON', file: '{"type":"Topology","objects":{}}', code: 'FORMAT_UNKNOWN' },
+      { name: 'TopoJSON without objects', file: '{"type":"Topology","objects":{}}', code: 'CONVERSION_FAILED' },
       { name: 'JSON that is no GeoJSON', file: '{"a": 1}', code: 'FORMAT_UNKNOWN' },
       { name: 'GeoJSON that is cut off', file: TOWNS.slice(0, 150), code: 'CONVERSION_FAILED' },
       { name: 'HTML', file: '<html><body>404</body></html>', code: 'FORMAT_UNKNOWN' },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { OSM_TOPICS } from '@terrane/contracts'
 import { TOPICS, writePbf } from '@terrane/osm'
+import { openStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
@@ -390,6 +391,20 @@ describe('a source that does not meet the area', () => {
     await until(worker, queued.links.self)
     const cells = { tableName: 'cells', h3Resolution: 4, aoiGeoJson: box(-9), source }
     expect(await submit(worker, 'createSraiEmbeddings', cells)).toMatchObject({ body: { code: 'SOURCE_OUTSIDE_AREA' } })
+  })
+
+  test('may lie in the storage of the project', async () => {
+    const store = openStore(worker.env['TERRANE_STORAGE']!)
+    await store.createBucket('maps', { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+    await store.put('maps', 'in/town.pbf', [stated] as never)
+    const source = { kind: 'storage', bucket: 'maps', path: 'in/town.pbf' }
+    const done = await run({ tablePrefix: 'stored', source, topics: ['places'] })
+    expect(done).toMatchObject({ status: 'success', result: { source } })
+    expect(await refused({ source: { ...source, path: 'nope' } })).toMatchObject({
+      status: 404,
+      code: 'OBJECT_NOT_FOUND',
+    })
+    expect(await refused({ source: { ...source, bucket: 'nope' } })).toMatchObject({ code: 'BUCKET_NOT_FOUND' })
   })
 
   test('is refused by the job where it is known only then, and warned of where it covers a part', async () => {

@@ -10,6 +10,8 @@ export interface Keys {
   readonly serviceRoleKey: string
   readonly servicesKey: string
   readonly secretsKey: string
+  /** The operator's: opens /metrics. */
+  readonly metricsKey: string
   /** First password of {@link CONSOLE_EMAIL}. */
   readonly consolePassword: string
 }
@@ -51,6 +53,7 @@ export async function makeKeys(projectRef: string): Promise<Keys> {
     serviceRoleKey: await signToken({ ...claims, role: 'service_role' }, jwtSecret, TEN_YEARS),
     servicesKey: makeOpaqueKey('trn_services'),
     secretsKey: randomBytes(32).toString('hex'),
+    metricsKey: makeOpaqueKey('trn_metrics'),
     consolePassword: randomBytes(12).toString('base64url'),
   }
 }

@@ -55,7 +55,7 @@ function stopAsked(): Promise<void> {
 function printHelp(stack: Stack, keys: Keys, home: string, commands: readonly string[]): void {
   process.stdout.write(`
 Terrane is up.
-  console       ${stack.consoleUrl}      (also at ${stack.originUrl}/)
+  console       ${stack.consoleUrl}
                 sign in as ${CONSOLE_EMAIL}, first password ${keys.consolePassword}
   worker        ${stack.workerUrl}      (its API for people: ${stack.workerUrl}/ui)
   origin        ${stack.originUrl}      (rest, rpc, storage, functions, routes)
@@ -65,6 +65,7 @@ Terrane is up.
   anon key      ${keys.anonKey}
   service key   ${keys.serviceRoleKey}
   services key  ${keys.servicesKey}      (routes)
+  metrics key   ${keys.metricsKey}      (Bearer of /metrics)
 
 Try:
 ${commands.map((command) => `  ${command}`).join('\n')}

@@ -47,6 +47,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_SERVICE_ROLE_KEY: keys.serviceRoleKey,
     TERRANE_SERVICES_KEY: keys.servicesKey,
     TERRANE_SECRETS_KEY: keys.secretsKey,
+    TERRANE_METRICS_KEY: keys.metricsKey,
   }
   const start = async (name: string, port: number, env: Readonly<Record<string, string>>) => {
     const app = await App.start(name, { ...common, PORT: String(port), ...env }, (message) =>
@@ -54,7 +55,10 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     )
     opening.defer(() => app.stop())
   }
+  // What comes through the origin says from whom.
+  const behindOrigin = { TERRANE_TRUSTED_PROXIES: '127.0.0.1/32' }
   await start('worker', ports.worker, {
+    ...behindOrigin,
     TERRANE_MODE: 'local',
     TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORK_DIR: join(home, 'work'),
@@ -64,12 +68,14 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('functions', ports.functions, {
+    ...behindOrigin,
     TERRANE_MODE: 'local',
     TERRANE_PROJECT_URL: local(ports.origin),
     TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLE_FUNCTIONS,
     TERRANE_FUNCTIONS_STORAGE: `file:${join(home, 'functions', 'archives')}`,
   })
   await start('router', ports.router, {
+    ...behindOrigin,
     TERRANE_ROUTING_OSM: process.env['TERRANE_ROUTING_OSM'] || town,
     TERRANE_ROUTING_GRAPH: process.env['TERRANE_ROUTING_GRAPH'] || join(home, 'routing', 'graph.bin'),
     // Else the thread that speaks HTTP keeps up to 128 MiB of what answers leave behind.
@@ -90,7 +96,6 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_WORKER_URL: local(ports.worker),
     TERRANE_FUNCTIONS_URL: local(ports.functions),
     TERRANE_ROUTER_URL: local(ports.router),
-    TERRANE_CONSOLE_URL: local(ports.console),
   })
 
   const all = opening.move()

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { SignJWT, createLocalJWKSet, exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { authenticateBoth, authenticateEither, readCredentials } from './authenticate.ts'
@@ -10,10 +11,17 @@ const secret = 'a-secret-of-at-least-thirty-two-characters'
 const opaque = makeOpaqueKey('sb_secret')
 const verify = createVerifier({
   keys: [{ sha256: hashKey(opaque), principal: keyPrincipal('service_role', { projectRef: 'demo' }) }],
-  trust: { projectRef: 'demo', jwtSecret: secret },
+  trust: { projectRef: 'demo', jwtSecret: secret, audiences: ['authenticated'] },
 })
 const anon = await signToken({ iss: 'terrane', ref: 'demo', role: 'anon' }, secret, 3600)
-const user = await signToken({ sub: 'u1', role: 'authenticated' }, secret, 3600)
+const user = await signToken({ sub: 'u1', role: 'authenticated', aud: ['x', 'authenticated'] }, secret, 3600)
+/** A token of a payload that JSON can say and an object cannot. */
+function signPayload(payload: string): string {
+  const text = [JSON.stringify({ alg: 'HS256' }), payload]
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.')
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+}
 
 describe('the worker wants the same key in both headers', () => {
   test('an opaque key in both is its principal', async () => {
@@ -67,6 +75,8 @@ describe('tokens', () => {
     ['an unknown role', () => signToken({ ref: 'demo', role: 'postgres' }, secret, 60)],
     ['a tampered payload', () => anon.replace(/\.[^.]+\./, `.${base64(claims)}.`)],
     ['an HS384 token', hs384],
+    ['a token of another audience', () => signToken({ role: 'authenticated', aud: 'elsewhere' }, secret, 60)],
+    ['a token without end', () => signPayload('{"ref":"demo","role":"anon","exp":1e999}')],
     ['ten thousand characters', () => 'a'.repeat(10_000)],
   ])('%s is refused', async (_, make) => {
     await expect(verify(await make())).rejects.toMatchObject({ code: 'UNAUTHORIZED', kind: 'unauthenticated' })

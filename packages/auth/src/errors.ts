@@ -10,6 +10,7 @@ export type RefusalReason =
   | 'signature'
   | 'algorithm'
   | 'project'
+  | 'audience'
 
 const REASONS: Record<RefusalReason, string> = {
   missing: 'No key was sent',
@@ -20,6 +21,7 @@ const REASONS: Record<RefusalReason, string> = {
   signature: 'The signature of the token does not verify',
   algorithm: 'The algorithm of the token is not accepted',
   project: 'The token belongs to another project',
+  audience: 'The token is meant for another audience',
 }
 
 export const unauthorized = defineError(

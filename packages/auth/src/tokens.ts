@@ -8,6 +8,8 @@ export interface TokenTrust {
   readonly jwtSecret?: string
   /** Resolves a key of the project's JWKS, e.g. jose's `createRemoteJWKSet` or `createLocalJWKSet`. */
   readonly jwks?: JWTVerifyGetKey
+  /** What `aud` of a token that has one must name; any when absent or empty. */
+  readonly audiences?: readonly string[]
 }
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['anon', 'authenticated', 'service_role'])
@@ -19,12 +21,13 @@ export function looksLikeToken(text: string): boolean {
 
 /**
  * Verifies a project's JWT (RFC 7519): signature by a pinned algorithm, `exp` present and in the future, `role` known,
- * `ref` equal to the project (required for anon and service_role, which are project keys).
+ * `ref` equal to the project (required for anon and service_role, which are project keys), `aud` for here if it is there.
  *
  * @throws UNAUTHORIZED with the reason
  */
 export async function verifyToken(token: string, trust: TokenTrust): Promise<Principal> {
   const payload = await verifySignature(token, trust)
+  checkAudience(payload, trust.audiences ?? [])
   const role = payload['role']
   if (typeof role !== 'string' || !ROLES.has(role)) throw unauthorized({ reason: 'malformed' })
   const ref = payload['ref']
@@ -72,15 +75,26 @@ async function verifySignature(token: string, trust: TokenTrust): Promise<JWTPay
   try {
     if (alg === 'HS256' && trust.jwtSecret !== undefined) {
       const secret = new TextEncoder().encode(trust.jwtSecret)
-      return (await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })).payload
+      return finite((await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })).payload)
     }
     if ((alg === 'ES256' || alg === 'RS256') && trust.jwks) {
-      return (await jwtVerify(token, trust.jwks, { ...options, algorithms: [alg] })).payload
+      return finite((await jwtVerify(token, trust.jwks, { ...options, algorithms: [alg] })).payload)
     }
   } catch (cause) {
     throw refusal(cause)
   }
   throw unauthorized({ reason: 'algorithm' })
+}
+
+/** JSON can say `1e999`, which is a token without end. */
+function finite(payload: JWTPayload): JWTPayload {
+  if (!Number.isFinite(payload.exp)) throw unauthorized({ reason: 'malformed' })
+  return payload
+}
+
+function checkAudience({ aud }: JWTPayload, accepted: readonly string[]): void {
+  if (aud === undefined || accepted.length === 0) return
+  if (![aud].flat().some((name) => accepted.includes(name))) throw unauthorized({ reason: 'audience' })
 }
 
 function algorithmOf(token: string): string {

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'method_not_allowed'
   | 'conflict'
   | 'too_large'
+  | 'too_slow'
   | 'unsupported_media'
   | 'invalid'
   | 'rate_limited'

@@ -7,6 +7,13 @@ export const databaseUnavailable = defineError(
   () => ({ hint: 'Try again in a few seconds.' }),
 )
 
+const databaseWithoutTls = defineError(
+  'DATABASE_WITHOUT_TLS',
+  'invalid',
+  () => 'The database server speaks no TLS, which sslmode of its URL asks for',
+  () => ({ hint: 'Switch TLS on at the server, or ask for sslmode=prefer or disable where the network is trusted.' }),
+)
+
 export const tableExists = defineError(
   'TABLE_EXISTS',
   'conflict',
@@ -56,6 +63,7 @@ export function mapConnectionError(error: unknown): unknown {
       ? CONNECTION_CODES.has(code)
       : /Connection terminated|timeout exceeded when trying to connect|is not queryable/.test(error.message)
   if (lost) return databaseUnavailable(undefined, { cause: error })
+  if (error.message.includes('server does not support SSL')) return databaseWithoutTls(undefined, { cause: error })
   if (error instanceof AggregateError && error.errors.some((e) => mapConnectionError(e) !== e)) {
     return databaseUnavailable(undefined, { cause: error })
   }

@@ -3,11 +3,10 @@ export type { Database, DatabaseOptions, Queryable, Session } from './database.t
 export type { Capabilities } from './capabilities.ts'
 export { migrate } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
-export { bulkLoad, loadCopyText } from './bulk-load/bulk-load.ts'
-export type { BulkLoadOptions, BulkLoadTarget, CopyTextTarget } from './bulk-load/bulk-load.ts'
-export { decodeCopyText, encodeCopyText, isEscaped } from './bulk-load/copy-text.ts'
-export type { CopyTextRow } from './bulk-load/copy-text.ts'
+export { bulkLoad } from './bulk-load/bulk-load.ts'
+export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
 export { JsonText } from './bulk-load/columns.ts'
+export { fitsColumn } from './bulk-load/fits.ts'
 export type { Column, ColumnType, Row } from './bulk-load/columns.ts'
 export {
   STAGING_SCHEMA,

@@ -111,6 +111,19 @@ describe('who may use a way without an access tag', () => {
     expect(await passes(country, tags, costing)).toBe(path)
   })
 
+  it('keeps the directions that tags leave to a mode', async () => {
+    const tags = { highway: 'cycleway', 'oneway:bicycle': 'yes' }
+    const town = await drawTown({
+      map: 'A---B---C---D\n    |   |\n    |   |\n    E---F',
+      origin: PLACES.GB,
+      drivingSide: 'country',
+      ways: { AB: street, BC: tags, CD: street, BEFC: street },
+    })
+    expect(town.route('AD', { costing: 'bicycle' }).path).toBe(through)
+    expect(town.route('DA', { costing: 'bicycle' }).path).toBe('DCFEBA')
+    expect(town.route('DA', { costing: 'pedestrian' }).path).toBe('DCBA')
+  })
+
   it('is what it is anywhere when a side is given instead', async () => {
     expect(await passes('AT', { highway: 'path' }, 'bicycle', 'right')).not.toBe(round)
     expect(await passes('GB', { highway: 'cycleway' }, 'pedestrian', 'right')).toBe(round)

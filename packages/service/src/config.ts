@@ -60,6 +60,29 @@ export const ServiceEnv = {
     minimum: 0,
     description: 'Longest stop: jobs, requests and what they need, from the signal to the end.',
   }),
+  TERRANE_TRUSTED_PROXIES: List(
+    'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, comma-separated.',
+  ),
+  TERRANE_METRICS_KEY: Type.Optional(
+    Secret("The operator's key: /metrics wants it as one Bearer header. Without it /metrics is closed.", 16),
+  ),
+  TERRANE_METRICS_PORT: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 65_535,
+    description:
+      'A port of its own for /metrics, without a key: for networks that only the operator reaches. 0 = none.',
+  }),
+  TERRANE_RATE_PER_ADDRESS: Type.Integer({
+    default: 6000,
+    minimum: 0,
+    description: 'Most requests of one kind in a minute from one address without a secret key; 0 = no limit.',
+  }),
+  TERRANE_RATE_PER_KEY: Type.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'Most requests of one kind in a minute with one secret key; 0 = no limit.',
+  }),
 }
 
 /** Credentials and place of an S3 service, named as the AWS tools name them. */

@@ -63,3 +63,24 @@ export const sealBroken = defineError(
   'internal',
   () => 'Sealed data do not open: TERRANE_SECRETS_KEY has changed, or they were moved',
 )
+
+export const bodyTooSlow = defineError(
+  'BODY_TOO_SLOW',
+  'too_slow',
+  () => 'The body did not arrive fast enough',
+  () => ({ hint: 'Send it at once; a connection of 1 kB in 10 s is enough.' }),
+)
+
+export const rateLimited = defineError(
+  'RATE_LIMITED',
+  'rate_limited',
+  (f: { seconds: number }) => `Too many requests; the next one in ${f.seconds} s`,
+  (f) => ({ hint: `Wait ${f.seconds} s. Requests with a secret key are counted by key, others by address.` }),
+)
+
+export const metricsClosed = defineError(
+  'METRICS_CLOSED',
+  'unauthenticated',
+  () => "The metrics want the operator's key",
+  () => ({ hint: 'Send TERRANE_METRICS_KEY as `Authorization: Bearer`, or give the metrics a port of their own.' }),
+)

@@ -216,9 +216,12 @@ test('an answer of a route that is polled is a line for debugging, its failure i
 
 test('metrics count requests by route', async () => {
   const app = await makeApp()
-  addMetrics(app, createRegistry('test'))
+  const metricsKey = 'the-key-of-the-operator'
+  addMetrics(app, createRegistry('test'), { trustedProxies: [], metricsKey, ratePerAddress: 0, ratePerKey: 0 })
   await app.inject('/conflict')
-  const { body } = await app.inject('/metrics')
+  const { body } = await app.inject({ url: '/metrics', headers: { authorization: `Bearer ${metricsKey}` } })
+  expect((await app.inject('/metrics')).statusCode).toBe(401)
+  expect((await app.inject({ url: '/metrics', headers: { authorization: 'Bearer x' } })).statusCode).toBe(401)
   expect(body).toMatch(
     /http_request_duration_seconds_count\{app="test",method="GET",route="\/conflict",status="409"\} 1/,
   )

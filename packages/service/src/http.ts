@@ -13,6 +13,11 @@ import fastify, {
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { refuseDeepJson } from './edge/bodies.ts'
+import { unboundedParts } from './edge/bounds.ts'
+import { discardRefused } from './edge/farewell.ts'
+import { PACE, keepPace, type Pace } from './edge/pace.ts'
+import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
@@ -43,8 +48,24 @@ export interface HttpOptions {
   readonly mountedAt?: string
   /** Answers requests whose path cannot be read, before any route is known; a problem unless given. */
   readonly onUnreadablePath?: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void
-  /** True behind a proxy whose X-Forwarded-* headers are to be believed, or the addresses of such, comma-separated. */
-  readonly trustProxy?: boolean | string
+  /** Who stands before the app; nobody when absent. */
+  readonly edge?: EdgeSettings
+  /** Longest time for a whole request to arrive, in milliseconds; 0, for apps that take uploads, leaves it to the pace. */
+  readonly longestRequestMs?: number
+  /** What a body has to bring while it is waited for; tests hurry. */
+  readonly pace?: Pace
+}
+
+/** Longest time for the head of a request, and how often connections are looked at, in milliseconds. */
+const HEADERS_MS = 15_000
+const LOOK_MS = 2000
+const LONGEST_REQUEST_MS = 120_000
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where schemas of bodies set no bound: none, as the tests of each app say. */
+    unboundedBodies: readonly string[]
+  }
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
@@ -55,11 +76,16 @@ const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
  */
 export function createHttp(options: HttpOptions): Http {
   const loggerInstance: FastifyBaseLogger = options.logger
+  const { trustedProxies } = options.edge ?? BARE_EDGE
+  const requestTimeout = options.longestRequestMs ?? LONGEST_REQUEST_MS
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
-    trustProxy: options.trustProxy ?? false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    // Node looks at them in this interval; without it a timeout comes half a minute late.
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: LOOK_MS, requestTimeout },
+    requestTimeout,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id']
@@ -88,6 +114,14 @@ export function createHttp(options: HttpOptions): Http {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  const unbounded: string[] = []
+  app.decorate('unboundedBodies', unbounded)
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    unbounded.push(...unboundedParts(schema?.body).map((part) => `${String(method)} ${url} ${part}`))
+  })
+  keepPace(app, options.pace ?? PACE)
+  discardRefused(app)
+  parseJson(app, false)
   // A caller whose answer comes while the server closes must not send its next request on the same connection.
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -116,10 +150,20 @@ export function createHttp(options: HttpOptions): Http {
  * `Content-Type: application/json` with everything.
  */
 export function acceptEmptyDeletes(scope: Http): void {
+  parseJson(scope, true)
+}
+
+function parseJson(scope: Http, emptyDeletes: boolean): void {
   const parse = scope.getDefaultJsonParser('error', 'error')
+  scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '' && request.method === 'DELETE') done(null)
-    else void parse(request, body, done)
+    if (emptyDeletes && body === '' && request.method === 'DELETE') return done(null)
+    try {
+      refuseDeepJson(body)
+    } catch (error) {
+      return done(error as Error)
+    }
+    void parse(request, body, done)
   })
 }
 
@@ -130,16 +174,51 @@ function withoutPrefix(url: string, prefix: string | undefined): string {
   return rest.startsWith('/') ? rest : url
 }
 
-/** Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted. */
+/** A value with fewer parts than this is told everything that is wrong with it at once. */
+const FEW_PARTS = 2000
+
+/**
+ * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted. The
+ * first error ends the search: a large body has millions of them. A small one is then looked at again for all.
+ */
 function installValidators(app: Http): void {
-  const shared = { useDefaults: true, removeAdditional: false, allErrors: true, strict: false } as const
-  const strict = addFormats.default(new Ajv({ ...shared, coerceTypes: false }))
-  const lenient = addFormats.default(new Ajv({ ...shared, coerceTypes: true }))
+  const shared = { useDefaults: true, removeAdditional: false, strict: false } as const
+  const make = (coerceTypes: boolean, allErrors: boolean) =>
+    addFormats.default(new Ajv({ ...shared, coerceTypes, allErrors }))
+  const validators = {
+    body: { first: make(false, false), all: make(false, true) },
+    other: { first: make(true, false), all: make(true, true) },
+  }
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    const ajv = httpPart === 'body' ? strict : lenient
+    const { first, all } = validators[httpPart === 'body' ? 'body' : 'other']
     for (const known of Object.values(app.getSchemas()) as { $id: string }[]) {
-      if (!ajv.getSchema(known.$id)) ajv.addSchema(known)
+      for (const ajv of [first, all]) if (!ajv.getSchema(known.$id)) ajv.addSchema(known)
     }
-    return ajv.compile(schema as object)
+    const check = first.compile(schema as object)
+    let checkAll: typeof check | null = null
+    return (data: unknown) => {
+      if (check(data)) return true
+      if (!hasFewParts(data)) return { error: failure(check) }
+      checkAll ??= all.compile(schema as object)
+      return checkAll(data) ? true : { error: failure(checkAll) }
+    }
   })
+}
+
+/** What Fastify expects of a validator that refuses. */
+function failure({ errors }: { errors?: unknown }): Error {
+  return Object.assign(new Error('the request does not fit the schema'), { validation: errors, statusCode: 400 })
+}
+
+function hasFewParts(data: unknown): boolean {
+  const rest: unknown[] = [data]
+  for (let seen = 0; rest.length > 0; seen++) {
+    if (seen > FEW_PARTS) return false
+    const value = rest.pop()
+    if (value === null || typeof value !== 'object') continue
+    const parts = Array.isArray(value) ? value : Object.keys(value)
+    if (parts.length > FEW_PARTS) return false
+    rest.push(...(Array.isArray(value) ? value : Object.values(value)))
+  }
+  return true
 }

@@ -1,4 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import { Histogram, Registry, collectDefaultMetrics, type Gauge } from 'prom-client'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
+import { metricsClosed } from './errors.ts'
 import type { Http } from './http.ts'
 
 export { Counter, Gauge, Histogram, type Registry } from 'prom-client'
@@ -16,8 +20,18 @@ export function createRegistry(app: string): Registry {
   return registry
 }
 
-/** Adds `GET /metrics` in the Prometheus text format and a histogram of request durations by route and status. */
-export function addMetrics(app: Http, registry: Registry): void {
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Registry
+  }
+}
+
+/**
+ * Adds `GET /metrics` in the Prometheus text format, for who sends the operator's key as Bearer, and a histogram of request
+ * durations by route and status. `serve` shows the same on a port of its own where one is set.
+ */
+export function addMetrics(app: Http, registry: Registry, { metricsKey }: EdgeSettings = BARE_EDGE): void {
+  app.decorate('metrics', registry)
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Duration of HTTP requests.',
@@ -29,7 +43,19 @@ export function addMetrics(app: Http, registry: Registry): void {
     const route = request.routeOptions.url ?? 'unknown'
     duration.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
   })
-  app.get('/metrics', { schema: { hide: true } }, async (_, reply) => {
+  const onRequest = async (request: FastifyRequest) => {
+    const [, key = ''] = /^bearer (\S{1,1000})$/i.exec(request.headers.authorization ?? '') ?? []
+    if (metricsKey === null || !isSame(key, metricsKey)) throw metricsClosed()
+  }
+  app.get('/metrics', { onRequest, schema: { hide: true } }, async (_, reply) => {
     return reply.type(registry.contentType).send(await registry.metrics())
   })
+}
+
+function isSame(given: string, wanted: string): boolean {
+  return timingSafeEqual(digest(given), digest(wanted))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

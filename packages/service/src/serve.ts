@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -13,6 +13,8 @@ export interface ServeOptions {
   readonly PORT: number
   /** How long a stop may take, from the signal to the end of the process. */
   readonly DRAIN_TIMEOUT_MS: number
+  /** A port of its own for the metrics; none when 0 or absent. */
+  readonly TERRANE_METRICS_PORT?: number
   /** How long callers whose connections are open must be silent after a stop was requested; 500 ms when absent. */
   readonly FAREWELL_MS?: number
 }
@@ -44,6 +46,7 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
   const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
   })
+  using _metrics = await serveMetrics(app, host, config.TERRANE_METRICS_PORT ?? 0)
   process.send?.({ type: 'listening', url })
   const reason = await stopRequested()
   const began = performance.now()
@@ -67,6 +70,28 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
   endInTime(Math.max(LEAST_CLOSE_MS, totalMs * SHARES.close), logger)
   // The channel to the parent would keep the process alive.
   if (process.connected) process.disconnect()
+}
+
+/** Shows the metrics on a port of their own, to whoever reaches it. */
+async function serveMetrics({ metrics }: Http, host: string, port: number): Promise<Disposable | null> {
+  if (port === 0) return null
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') response.writeHead(404).end()
+    else
+      void metrics.metrics().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text))
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, resolve)
+  await promise.catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
+  })
+  return {
+    [Symbol.dispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }
 
 /**

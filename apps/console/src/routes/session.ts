@@ -23,6 +23,9 @@ export interface SessionDeps {
   readonly cookie: CookieSettings
 }
 
+/** An address and two passwords fit many times. */
+const SIGN_IN_BYTES = 16_384
+
 const SignIn = Type.Object(
   {
     email: Type.String({ minLength: 3, maxLength: 254 }),
@@ -48,7 +51,7 @@ const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 /** `POST /api/session`: sign in; `GET /api/session`: who is signed in, if anybody. They need no session. */
 export function signInRoutes(app: Http, deps: SessionDeps): void {
   const schema = { tags: ['session'], body: SignIn, response: { 200: SessionShown, ...problems } }
-  app.post('/api/session', { schema }, async (request, reply) => {
+  app.post('/api/session', { schema, bodyLimit: SIGN_IN_BYTES }, async (request, reply) => {
     refuseOtherSites(request)
     const email = normaliseEmail(request.body.email)
     const attempt = await begin(reply, await deps.limits.begin(email, request.ip))
@@ -75,7 +78,7 @@ export function sessionRoutes(app: Http, deps: SessionDeps): void {
   })
   app.put(
     '/api/account/password',
-    { schema: { tags: ['session'], body: ChangePassword, response: problems } },
+    { bodyLimit: SIGN_IN_BYTES, schema: { tags: ['session'], body: ChangePassword, response: problems } },
     async (request, reply) => {
       const { user, tokenSha256 } = sessionOf(request)
       const attempt = await begin(reply, await deps.limits.begin(user.email, request.ip))

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { hashKey } from '@terrane/auth'
 import type { Database } from '@terrane/database'
+import { networkOf } from '@terrane/service'
 
 /** How failures slow the next attempt down: the first ones are free, then the wait doubles up to a longest one. */
 interface Rule {
@@ -8,7 +8,7 @@ interface Rule {
   readonly longestSeconds: number
 }
 
-/** Somebody else's attempts must not lock an owner out for long; an address that tries many accounts may wait longer. */
+/** Guesses at one account from one address, and those of one address at any account. */
 const ACCOUNT: Rule = { free: 5, longestSeconds: 300 }
 const ADDRESS: Rule = { free: 20, longestSeconds: 900 }
 /** Failures are forgotten after an hour without one. */
@@ -18,13 +18,14 @@ const MEMORY_SECONDS = 3600
 export interface Attempt {
   /** Seconds to wait before the password may be looked at; 0 when it may be now. */
   readonly waitSeconds: number
-  /** Takes back the failure that was counted for the attempt, and those of the account before it. */
+  /** Takes back the failure that was counted for the attempt, and those at the account before it. */
   succeeded(): Promise<void>
 }
 
 /**
- * Limits sign-ins per account and per address, for all processes together. An attempt is counted as failed before the
- * password is looked at, in one statement: guesses that arrive at once do not slip through together.
+ * Limits sign-ins by account and address together, and by address, for all processes together. No count is of the account
+ * alone: whoever knows an e-mail address could lock its owner out. An attempt is counted as failed before the password
+ * is looked at, in one statement: guesses that arrive at once do not slip through together.
  */
 export class SignInLimits {
   private readonly database: Database
@@ -35,8 +36,9 @@ export class SignInLimits {
 
   /** Counts an attempt; one that has to wait is not counted again. */
   async begin(email: string, address: string): Promise<Attempt> {
-    const from = subjectOf('address', networkOf(address))
-    const account = subjectOf('account', email)
+    const network = networkOf(address)
+    const from = subjectOf('address', network)
+    const account = subjectOf('account', `${network} ${email}`)
     return {
       waitSeconds: (await this.count(from, ADDRESS)) || (await this.count(account, ACCOUNT)),
       succeeded: async () => {
@@ -78,20 +80,4 @@ export class SignInLimits {
 
 function subjectOf(kind: string, value: string): string {
   return hashKey(`${kind}:${value}`)
-}
-
-/** One IPv6 customer has a whole /64: its addresses count as one. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  if (mapped?.[1]) return mapped[1]
-  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? []
-  const front = head.split(':').filter(Boolean)
-  const back = tail.split(':').filter(Boolean)
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
-  const groups = address.includes('::') ? [...front, ...zeros, ...back] : front
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }

@@ -5,6 +5,7 @@ import { bundleFailed } from '../errors.ts'
 import { readDenoJson } from './deno-json.ts'
 import { packageQuirks } from './package-quirks.ts'
 import { specifiers } from './specifiers.ts'
+import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
 
 /** One ES module with everything but Node's built-in modules, and the files from disk that went into it. */
@@ -51,7 +52,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 export async function bundleFolder(folder: string): Promise<Bundle> {
   const entry = await firstExisting(folder)
   const { imports, jsx } = await readDenoJson(folder)
-  const plugins = [specifiers(imports), packageQuirks()]
+  const plugins = [systemFacts(), specifiers(imports), packageQuirks()]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
   return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
@@ -65,7 +66,10 @@ export async function bundleFolder(folder: string): Promise<Bundle> {
 export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promise<Bundle> {
   const entry = ENTRIES.find((name) => files.has(name))
   if (entry === undefined) throw noEntry()
-  return bundle({ ...OPTIONS, entryPoints: [entry], plugins: [uploaded(files)], tsconfigRaw: '{}' }, null)
+  return bundle(
+    { ...OPTIONS, entryPoints: [entry], plugins: [systemFacts(), uploaded(files)], tsconfigRaw: '{}' },
+    null,
+  )
 }
 
 type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }

@@ -12,7 +12,7 @@ export const FunctionParams = Type.Object({
 
 const FileContent = Type.Union([
   Type.String({ description: 'Text.' }),
-  Type.Object({ base64: Type.String() }, { ...closed, description: 'Bytes.' }),
+  Type.Object({ base64: Type.String({ maxLength: 64 * 1024 * 1024 }) }, { ...closed, description: 'Bytes.' }),
 ])
 
 export const DeployBody = Type.Object(

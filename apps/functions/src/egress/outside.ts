@@ -24,7 +24,7 @@ export async function carryOutside(outgoing: Outgoing, policy: FetchPolicy): Pro
   }
   let address
   try {
-    address = await resolvePublicHost(hostname, policy)
+    address = await resolvePublicHost(hostname, allowing(policy, hostname, port))
   } catch (error) {
     return deny(response, `fetch to ${target.host} is refused: ${(error as Error).message}`)
   }
@@ -41,6 +41,12 @@ export async function carryOutside(outgoing: Outgoing, policy: FetchPolicy): Pro
     : httpRequest(options)
   upstream.once('timeout', () => upstream.destroy(new Error('it does not answer')))
   forward(request, response, upstream, (error) => deny(response, `fetch to ${target.host} failed: ${error.message}`))
+}
+
+/** The policy as it counts for one host: the operator may have named it with its port. */
+function allowing(policy: FetchPolicy, hostname: string, port: number): FetchPolicy {
+  const allowed = (policy.allowHosts ?? []).some((host) => host.toLowerCase() === `${hostname}:${port}`)
+  return allowed ? { ...policy, allowHosts: [...policy.allowHosts!, hostname] } : policy
 }
 
 /** `name` means https on port 443; `name:port` that port, encrypted or not. */

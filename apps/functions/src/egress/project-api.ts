@@ -3,6 +3,8 @@ import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
 import { Invocation } from '../gateway/invocation.ts'
 import type { Caller } from '../gateway/caller.ts'
 import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
+import type { Verify } from '@terrane/auth'
+import { answerAuth, isAuthRequest } from './current-user.ts'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
 
@@ -23,6 +25,8 @@ export interface ProjectAddress {
   readonly serviceKey: string | null
   /** For the routing engine and other shared services. */
   readonly servicesKey: string | null
+  /** Verifies the project's tokens: who a user is, the host can say itself. */
+  readonly verify: Verify
 }
 
 /**
@@ -48,6 +52,10 @@ export class ProjectApi implements Disposable {
     addCredentials(headers, invocation?.caller ?? null, version.policy.privileged ? address : null)
     headers[DEPTH_HEADER] = this.depths.next(invocation?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
+    if (isAuthRequest(target)) {
+      const given = headers['authorization']
+      return void answerAuth(outgoing, typeof given === 'string' ? given : undefined, address.verify)
+    }
     const base = new URL(address.apiUrl)
     headers['host'] = base.host
     const path = base.pathname.replace(/\/$/, '') + target.pathname + target.search

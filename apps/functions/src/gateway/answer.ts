@@ -40,7 +40,8 @@ export function answerPreflight(
   response.end()
 }
 
-function hasBody(request: IncomingMessage): boolean {
+/** True for a request that has, or will have, a body. */
+export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
@@ -48,7 +49,7 @@ function hasBody(request: IncomingMessage): boolean {
  * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
  * has not looked for one yet.
  */
-function discardRest(request: IncomingMessage, response: ServerResponse): void {
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   request.resume()
   const timer = setTimeout(() => request.destroy(), DISCARD_MS)
   request.once('close', () => clearTimeout(timer))

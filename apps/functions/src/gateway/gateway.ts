@@ -49,8 +49,8 @@ export class Gateway implements Disposable {
   readonly depths: Depths
   readonly log: GatewayLog
   readonly resourceLimitStatus: number
-  /** Bytes of request bodies that are held right now. */
-  buffered = 0
+  /** Bytes of request bodies that are held right now, or have been promised a place. */
+  private buffered = 0
   private readonly options: GatewayOptions
   private readonly receiving = new Map<Invocation, number>()
   private readonly sweeper: NodeJS.Timeout
@@ -108,11 +108,20 @@ export class Gateway implements Disposable {
     answerProblem(request, response, problem, { status, requestId, policy: OPEN })
   }
 
-  /** Registers a body that is about to be read; false when the host holds as much as it may. */
-  beginBody(invocation: Invocation): boolean {
-    if (this.buffered > this.options.bufferBytes) return false
-    this.receiving.set(invocation, performance.now() + this.options.bodyTimeoutMs)
+  /** Takes so many bytes of the place for bodies; false when the host holds as much as it may. */
+  reserve(bytes: number): boolean {
+    if (this.buffered + bytes > this.options.bufferBytes) return false
+    this.buffered += bytes
     return true
+  }
+
+  release(bytes: number): void {
+    this.buffered -= bytes
+  }
+
+  /** Registers a body that is read from now on; again, when part of it has come and the rest has as long. */
+  beginBody(invocation: Invocation): void {
+    this.receiving.set(invocation, performance.now() + this.options.bodyTimeoutMs)
   }
 
   endBody(invocation: Invocation): void {

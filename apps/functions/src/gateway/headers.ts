@@ -32,12 +32,12 @@ const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
  * The head of a request as it goes to the function's instance, with the blank line.
  *
  * @param path the function's name and what follows it in the path
- * @param bodyBytes size of the body; 0 without one
+ * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
  */
 export function requestHead(
   { method, rawHeaders, headers, socket }: IncomingMessage,
   path: string,
-  bodyBytes: number,
+  bodyBytes: number | null,
   ids: { readonly requestId: string; readonly call: string; readonly claims: string | null },
 ): string {
   const host = safeHost(headers.host)
@@ -47,7 +47,9 @@ export function requestHead(
     forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '') +
     `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
-    (bodiless ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`)
+    (bodiless
+      ? '\r\n'
+      : `${bodyBytes === null ? 'transfer-encoding: chunked' : `content-length: ${bodyBytes}`}\r\n\r\n`)
   )
 }
 

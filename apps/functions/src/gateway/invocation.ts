@@ -2,8 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LiveFunction } from '../functions.ts'
 import type { Call, Exit, Instance } from '../pool/instance.ts'
 import type { Refusal, Waiter } from '../pool/pool.ts'
-import { SMALL_BODY, type Connection, type Exchange, type UpstreamFailure } from '../upstream/upstream.ts'
-import { answerPreflight, answerProblem } from './answer.ts'
+import {
+  SMALL_BODY,
+  type Connection,
+  type Exchange,
+  type StreamedBody,
+  type UpstreamFailure,
+} from '../upstream/upstream.ts'
+import { answerPreflight, answerProblem, discardRest, hasBody } from './answer.ts'
 import { isAllowed, type Caller } from './caller.ts'
 import { corsHeaders, isPreflight } from './cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH } from './depth.ts'
@@ -32,8 +38,12 @@ export class Invocation implements Exchange, Waiter, Call {
   private readonly response: ServerResponse
   private readonly target: Target
   private live: LiveFunction
-  private body: Buffer | null = null
-  private chunks: Buffer[] | null = null
+  /** What came of the body while it is held, in parts. */
+  private parts: Buffer[] | null = null
+  /** A body that is handed on as it comes. */
+  private stream: StreamedBody | null = null
+  /** Bytes of the host's place for bodies that this one has. */
+  private reserved = 0
   private instance: Instance | null = null
   private connection: Connection | null = null
   private leaveQueue: (() => void) | null = null
@@ -96,6 +106,9 @@ export class Invocation implements Exchange, Waiter, Call {
 
   /** The caller has not sent the whole body in time. */
   bodyTimedOut(): void {
+    if (this.response.headersSent) return this.cut('body_timeout')
+    this.connection?.destroy()
+    this.leave(true)
     this.refuse(refusals.bodyTooSlow())
   }
 
@@ -105,10 +118,12 @@ export class Invocation implements Exchange, Waiter, Call {
     this.leaveQueue = null
     this.instance = instance
     instance.begin(this)
-    const { body, request, requestId, target } = this
+    const { parts, stream, request, requestId, target } = this
     const ids = { requestId, call: this.id, claims: this.caller!.claims }
-    const head = requestHead(request, target.name + target.rest, body?.length ?? 0, ids)
-    this.connection = instance.upstream.send(head, body, request.method === 'HEAD', this)
+    const bytes = stream ? stream.bytes : this.bytesIn
+    const head = requestHead(request, target.name + target.rest, bytes, ids)
+    this.connection = instance.upstream.send(head, stream ?? parts, request.method === 'HEAD', this)
+    if (stream) this.passBody()
   }
 
   refused(refusal: Refusal): void {
@@ -155,6 +170,8 @@ export class Invocation implements Exchange, Waiter, Call {
   onEnd(): void {
     if (this.done) return
     this.leave(true)
+    const { request, response } = this
+    if (this.stream && !request.complete) discardRest(request, response)
     if (this.first) this.response.end(this.first.toString('latin1'), 'latin1')
     else this.response.end()
     this.finish()
@@ -165,8 +182,8 @@ export class Invocation implements Exchange, Waiter, Call {
     this.connection = null
     this.leave(false)
     if (this.done) return
-    if (failure === 'unreachable' && !this.retried) {
-      // Not a byte was sent: another instance may take it.
+    if (failure === 'unreachable' && !this.retried && !(this.stream && this.bytesIn > 0)) {
+      // Not a byte was sent, and the body is here: another instance may take it.
       this.retried = true
       return this.acquire()
     }
@@ -201,29 +218,70 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.depth > MAX_DEPTH) return this.refuse(refusals.tooDeep())
     const announced = Number(this.request.headers['content-length'] ?? 0)
     if (announced > policy.body_bytes) return this.refuse(refusals.bodyTooLarge(policy))
-    if (announced === 0 && this.request.headers['transfer-encoding'] === undefined) return this.acquire()
-    if (!this.gateway.beginBody(this)) return this.refuse(refusals.busy(1000))
-    this.receiveBody()
+    if (!hasBody(this.request)) return this.acquire()
+    if (policy.stream_body) {
+      const isChunked = this.request.headers['transfer-encoding'] !== undefined
+      this.stream = { bytes: isChunked ? null : announced }
+      return this.acquire()
+    }
+    if (!this.reserve(announced)) return this.refuse(refusals.noRoom())
+    this.holdBody()
   }
 
-  private receiveBody(): void {
+  /** Reads the whole body before anything else. */
+  private holdBody(): void {
     const { policy } = this.live.version
+    this.gateway.beginBody(this)
     this.request.on('data', (chunk: Buffer) => {
       if (this.done) return
       this.bytesIn += chunk.length
-      this.gateway.buffered += chunk.length
       if (this.bytesIn > policy.body_bytes) return this.refuse(refusals.bodyTooLarge(policy))
-      if (this.chunks) this.chunks.push(chunk)
-      else this.chunks = [chunk]
+      // What was announced has its place; what was not takes it as it comes.
+      if (this.bytesIn > this.reserved && !this.reserve(this.bytesIn - this.reserved))
+        return this.refuse(refusals.noRoom())
+      if (this.parts) this.parts.push(chunk)
+      else this.parts = [chunk]
     })
     this.request.on('end', () => {
       if (this.done) return
       this.gateway.endBody(this)
-      const { chunks } = this
-      if (chunks) this.body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-      this.chunks = null
       this.acquire()
     })
+  }
+
+  /** Hands the body on as it comes, no faster than the function reads it. */
+  private passBody(): void {
+    const { request } = this
+    const { policy } = this.live.version
+    this.gateway.beginBody(this)
+    const resume = () => {
+      this.gateway.beginBody(this)
+      request.resume()
+    }
+    request.on('data', (chunk: Buffer) => {
+      if (!this.connection) return
+      this.bytesIn += chunk.length
+      if (this.bytesIn > policy.body_bytes) return this.tooMuch(refusals.bodyTooLarge(policy))
+      if (this.connection.write(chunk, resume)) return this.gateway.beginBody(this)
+      // It is the function that takes its time now, and `timeout_ms` bounds that.
+      this.gateway.endBody(this)
+      request.pause()
+    })
+    request.on('end', () => {
+      this.gateway.endBody(this)
+      this.connection?.endBody()
+    })
+  }
+
+  private tooMuch(problem: Problem): void {
+    if (this.response.headersSent) return this.cut('body_bytes')
+    this.drop(problem)
+  }
+
+  private reserve(bytes: number): boolean {
+    if (!this.gateway.reserve(bytes)) return false
+    this.reserved += bytes
+    return true
   }
 
   private acquire(): void {
@@ -307,9 +365,8 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.done) return
     this.done = true
     this.gateway.endBody(this)
-    this.gateway.buffered -= this.bytesIn
-    this.body = null
-    this.chunks = null
+    this.gateway.release(this.reserved)
+    this.parts = null
     this.gateway.finished(this)
   }
 }

@@ -36,6 +36,16 @@ export function busy(retryMs: number): Problem {
   }
 }
 
+/** The host holds as many bytes of request bodies as it may. */
+export function noRoom(): Problem {
+  return {
+    code: 'FUNCTION_BUSY',
+    message: 'The host holds as many request bodies as it may; try again shortly',
+    hint: 'Large bodies wait for nobody where function.json sets "stream_body".',
+    headers: retryAfter(1000),
+  }
+}
+
 /** What the pool said instead of giving an instance. */
 export function noInstance({ why, retryMs }: Refusal): Problem {
   return why === 'boot' ? notStarting(retryMs) : busy(retryMs)

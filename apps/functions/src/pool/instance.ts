@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { lstatSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from '../runtime/runtime.ts'
@@ -288,7 +289,8 @@ export class Instance {
   private receive(message: ShimMessage): void {
     switch (message.t) {
       case 'ready':
-        this.booted.resolve()
+        if (isSocket(this.options.ingress)) this.booted.resolve()
+        else this.booted.reject(new BootFailure('it listens on no socket', this.stderr))
         break
       case 'failed':
         this.booted.reject(new BootFailure(message.message, message.stack))
@@ -338,6 +340,11 @@ function lowerPriority(pid: number): void {
   } catch {
     // Not allowed, or already gone: neighbours get a little less of a busy CPU.
   }
+}
+
+/** A link in its place would lead the host elsewhere. */
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }
 
 function ignore(): void {}

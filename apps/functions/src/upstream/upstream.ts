@@ -14,6 +14,11 @@ export interface Exchange extends ResponseEvents {
   onPartial(): void
 }
 
+/** A body that is written to the connection bit by bit once the head is sent; `null` of bytes: it is not announced. */
+export interface StreamedBody {
+  readonly bytes: number | null
+}
+
 /** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
 export const SMALL_BODY = 16 * 1024
 
@@ -35,10 +40,10 @@ export class Upstream {
    * Sends one request and hands its answer to the exchange.
    *
    * @param head request line and headers, with the blank line; latin1
-   * @param body the whole body, or null
+   * @param body the whole body in parts, one that will be written, or null
    * @param bodiless true for HEAD
    */
-  send(head: string, body: Buffer | null, bodiless: boolean, exchange: Exchange): Connection {
+  send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): Connection {
     const connection = this.take() ?? this.dial()
     connection.send(head, body, bodiless, exchange)
     return connection
@@ -91,6 +96,8 @@ export class Connection {
   private readonly reader = new ResponseReader()
   private exchange: Exchange | null = null
   private connected = false
+  /** What is still to be written of the request; null when it is out. */
+  private streaming: StreamedBody | null = null
 
   constructor(pool: Upstream) {
     this.pool = pool
@@ -105,16 +112,44 @@ export class Connection {
     return !this.socket.destroyed && this.socket.writable
   }
 
-  send(head: string, body: Buffer | null, bodiless: boolean, exchange: Exchange): void {
+  send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): void {
     this.exchange = exchange
     this.reader.expect(this, bodiless)
     if (body === null) this.socket.write(head, 'latin1')
-    else if (body.length > SMALL_BODY) {
+    else if ('bytes' in body) {
+      this.streaming = body
+      this.socket.write(head, 'latin1')
+    } else if (body.length === 1 && body[0]!.length <= SMALL_BODY)
+      this.socket.write(head + body[0]!.toString('latin1'), 'latin1')
+    else {
       this.socket.cork()
       this.socket.write(head, 'latin1')
-      this.socket.write(body)
+      for (const part of body) this.socket.write(part)
       this.socket.uncork()
-    } else this.socket.write(head + body.toString('latin1'), 'latin1')
+    }
+  }
+
+  /** Writes a part of a streamed body; false when the peer should be waited for, until `drained` is called. */
+  write(part: Buffer, drained: () => void): boolean {
+    if (!this.streaming) return true
+    const { socket } = this
+    if (this.streaming.bytes !== null) socket.write(part)
+    else {
+      socket.cork()
+      socket.write(`${part.length.toString(16)}\r\n`, 'latin1')
+      socket.write(part)
+      socket.write('\r\n', 'latin1')
+      socket.uncork()
+    }
+    if (!socket.writableNeedDrain) return true
+    socket.once('drain', drained)
+    return false
+  }
+
+  /** A streamed body is complete. */
+  endBody(): void {
+    if (this.streaming?.bytes === null) this.socket.write('0\r\n\r\n', 'latin1')
+    this.streaming = null
   }
 
   pause(): void {
@@ -150,7 +185,8 @@ export class Connection {
   onEnd(): void {
     const exchange = this.exchange
     this.exchange = null
-    if (this.reader.reusable && !this.socket.destroyed) {
+    // An answer before the end of the request: nothing else can follow on this connection.
+    if (this.reader.reusable && !this.streaming && !this.socket.destroyed) {
       this.socket.resume()
       this.idleSince = performance.now()
       this.pool.release(this)

@@ -37,6 +37,7 @@ export async function startHost(options: {
   readonly bootMs?: number
   readonly instances?: number
   readonly bodyTimeoutMs?: number
+  readonly bufferBytes?: number
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -60,6 +61,7 @@ export async function startHost(options: {
         apiUrl: options.projectApi ?? origin,
         serviceKey: 'the-service-key',
         servicesKey: 'the-services-key',
+        verify: async () => Promise.reject(new Error('no tokens here')),
       }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
@@ -101,7 +103,7 @@ export async function startHost(options: {
           requestId: invocation.requestId,
         }),
       resourceLimitStatus: 546,
-      bufferBytes: 256 * 1024 * 1024,
+      bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
       bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
     }),
   )

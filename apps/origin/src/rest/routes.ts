@@ -49,6 +49,7 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
         const error = toRestError(thrown, anonymous)
         if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+        if (error.status === 429) reply.header('retry-after', '60')
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
       scope.decorateRequest('restCaller', null)

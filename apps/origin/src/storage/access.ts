@@ -1,6 +1,7 @@
 import { forbidden, unauthorized, type Principal } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { bucketNotFound, objectNotFound, type Bucket, type ObjectInfo, type ObjectStore } from '@terrane/storage'
+import { rateSubject, type RateLimit } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 
 export interface StorageDeps {
@@ -10,8 +11,41 @@ export interface StorageDeps {
   /** Signs and verifies URLs. */
   readonly jwtSecret: string
   readonly maxObjectBytes: number
+  readonly limit: RateLimit
   /** Folder of uploads that are under way. */
   readonly uploadDir: string
+}
+
+/** Routes that carry a body but change nothing: whoever may read asks them. */
+const READS: ReadonlySet<string> = new Set(['/storage/v1/object/list/:bucket', '/storage/v1/object/list-v2/:bucket'])
+/** Uploads that bring their right in their URL. */
+const SIGNED_UPLOAD = '/storage/v1/object/upload/sign/:bucket/*'
+/** Uploads in parts check who sends them themselves, before they take a part. */
+const RESUMABLE = '/storage/v1/upload/resumable'
+/** Answered to anybody. */
+const OPEN: ReadonlySet<string> = new Set([
+  '/storage/v1/object/public/:bucket/*',
+  '/storage/v1/object/info/public/:bucket/*',
+  '/storage/v1/object/sign/:bucket/*',
+])
+
+/**
+ * The door of every route, passed before a byte of a body is read: what changes something wants the service role unless a
+ * signed URL carries the right, what reads wants any key unless it is public.
+ *
+ * @throws UNAUTHORIZED, FORBIDDEN, RATE_LIMITED
+ */
+export async function passDoor(deps: StorageDeps, request: FastifyRequest): Promise<void> {
+  const { method } = request
+  const { url: route = '' } = request.routeOptions
+  const reads = method === 'GET' || method === 'HEAD'
+  const principal = await deps.identify(request)
+  const isSecret = principal?.role === 'service_role'
+  await deps.limit(rateSubject(request, isSecret))
+  if (route.startsWith(RESUMABLE)) return
+  if (reads ? OPEN.has(route) : method === 'PUT' && route === SIGNED_UPLOAD) return
+  if (!principal) throw unauthorized({ reason: 'missing' })
+  if (!reads && !isSecret && !(method === 'POST' && READS.has(route))) throw forbidden({ need: 'the service role key' })
 }
 
 /**

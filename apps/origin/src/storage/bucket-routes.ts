@@ -13,12 +13,16 @@ const Rules = {
   ),
 }
 const Create = Type.Object({
-  id: Type.Optional(Type.String()),
-  name: Type.String(),
-  type: Type.Optional(Type.String()),
+  id: Type.Optional(Type.String({ maxLength: 200 })),
+  name: Type.String({ maxLength: 200 }),
+  type: Type.Optional(Type.String({ maxLength: 200 })),
   ...Rules,
 })
-const Update = Type.Object({ id: Type.Optional(Type.String()), name: Type.Optional(Type.String()), ...Rules })
+const Update = Type.Object({
+  id: Type.Optional(Type.String({ maxLength: 200 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  ...Rules,
+})
 const Params = Type.Object({ id: Type.String() })
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 }

@@ -17,6 +17,8 @@ const STATUS: Readonly<Record<string, number>> = {
   too_large: 413,
   unsupported_media: 415,
   invalid: 400,
+  too_slow: 408,
+  rate_limited: 429,
   unavailable: 503,
 }
 

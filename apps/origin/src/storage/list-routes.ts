@@ -10,14 +10,24 @@ const List = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
   search: Type.Optional(Type.String({ maxLength: 200 })),
-  sortBy: Type.Optional(Type.Object({ column: Type.Optional(Type.String()), order: Type.Optional(Type.String()) })),
+  sortBy: Type.Optional(
+    Type.Object({
+      column: Type.Optional(Type.String({ maxLength: 63 })),
+      order: Type.Optional(Type.String({ maxLength: 10 })),
+    }),
+  ),
 })
 const ListV2 = Type.Object({
   prefix: Type.Optional(Type.String({ maxLength: 1024 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   cursor: Type.Optional(Type.String({ maxLength: 4096 })),
   with_delimiter: Type.Optional(Type.Boolean()),
-  sortBy: Type.Optional(Type.Object({ column: Type.Optional(Type.String()), order: Type.Optional(Type.String()) })),
+  sortBy: Type.Optional(
+    Type.Object({
+      column: Type.Optional(Type.String({ maxLength: 63 })),
+      order: Type.Optional(Type.String({ maxLength: 10 })),
+    }),
+  ),
 })
 
 /** A folder or an object directly under the listed folder. */

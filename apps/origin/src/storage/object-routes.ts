@@ -8,12 +8,12 @@ import { existing, existingObject, keyOf, readableBucket, requireService, type S
 
 const Params = Type.Object({ bucket: Type.String(), '*': Type.String() })
 const MoveOrCopy = Type.Object({
-  bucketId: Type.String(),
-  sourceKey: Type.String(),
-  destinationKey: Type.String(),
-  destinationBucket: Type.Optional(Type.String()),
+  bucketId: Type.String({ maxLength: 1024 }),
+  sourceKey: Type.String({ maxLength: 1024 }),
+  destinationKey: Type.String({ maxLength: 1024 }),
+  destinationBucket: Type.Optional(Type.String({ maxLength: 1024 })),
 })
-const Remove = Type.Object({ prefixes: Type.Array(Type.String(), { maxItems: 1000 }) })
+const Remove = Type.Object({ prefixes: Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 1000 }) })
 
 /** `/object`: download, info, move, copy, remove, and public reads. */
 export function objectRoutes(app: Http, deps: StorageDeps): void {

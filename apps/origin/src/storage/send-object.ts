@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { strangersPolicy } from '@terrane/service'
 import type { ByteRange, ObjectInfo } from '@terrane/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StorageDeps } from './access.ts'
@@ -20,7 +21,7 @@ export async function sendObject(
     'cache-control': info.cacheControl,
     'accept-ranges': 'bytes',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox`,
+    'content-security-policy': strangersPolicy(false),
   })
   const download = (request.query as { download?: string }).download
   if (download !== undefined)

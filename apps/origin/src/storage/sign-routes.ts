@@ -11,7 +11,7 @@ const MAX_SECONDS = 315_360_000
 const Sign = Type.Object({ expiresIn: Type.Integer({ minimum: 1, maximum: MAX_SECONDS }) })
 const SignMany = Type.Object({
   expiresIn: Type.Integer({ minimum: 1, maximum: MAX_SECONDS }),
-  paths: Type.Array(Type.String(), { maxItems: 1000 }),
+  paths: Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 1000 }),
 })
 
 /** Seconds for which an upload URL may be used. */

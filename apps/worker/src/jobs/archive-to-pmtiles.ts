@@ -47,6 +47,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
     layer: layerName,
     attributes: source.attributes.map(({ name }) => name),
     zooms: zoomsOf(input),
+    ...(input.dropRate === undefined ? {} : { dropRate: input.dropRate }),
     ...(input.maxTileBytes === undefined ? {} : { maxTileBytes: input.maxTileBytes }),
     memoryBytes: options.memoryBytes,
     workDirectory: context.workdir,

@@ -2,57 +2,41 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
 import {
-  STAGING_SCHEMA,
   dropStaging,
   finishImportTable,
-  qualified,
   registerImport,
   relationExists,
   stagedTable,
   swapIn,
   tableExists,
   type Queryable,
-  type StagedTable,
 } from '@terrane/database'
-import { bucketNotFound, objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
-import { isAboutSrs, type Converting, type Engine } from './ogr/engine.ts'
+import { chooseLayers, sourceSridOf, sridOf, tableNamesOf } from './ogr/choose-layers.ts'
+import type { Engine } from './ogr/engine.ts'
 import {
   appendFailed,
   conversionFailed,
-  fieldsUnknown,
   fileMissing,
   nothingImported,
   schemaNotFound,
-  sourceSrsNeeded,
   targetMissing,
 } from './ogr/errors.ts'
-import { ewkbCodeOf } from './ogr/ewkb.ts'
-import { TableLoad } from './ogr/load.ts'
-import { hasLeadingZeros, obtainDataset, type Dataset } from './ogr/obtain-file.ts'
-import { GEOMETRY_NAME, PgdumpReader, type DumpHeader } from './ogr/pgdump-reader.ts'
+import { codeOfName } from './ogr/final-type.ts'
+import { LayerTable, type Contents } from './ogr/layer-table.ts'
+import { obtainDataset } from './ogr/obtain-file.ts'
+import { DEFAULT_SRS, openDataset } from './ogr/open-dataset.ts'
+import type { Reading } from './ogr/read/reading.ts'
+import { checkStoredObject } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
-import { acceptWarnings } from './warnings.ts'
+import { Warnings, acceptWarnings } from './warnings.ts'
 
-/** A view in a file can make rows without end. Files grow by a tenth of this where they hold many empty fields. */
+/** A view in a file can make rows without end. */
 const MOST_GROWTH = 100
 const MOST_OF_LIMIT = 16
 const ALWAYS_ALLOWED_BYTES = 2 ** 28
 
-const COMMON_OPTIONS = ['-f', 'PGDUMP', '-nln', 'layer', '-nlt', 'CONVERT_TO_LINEAR', '-skipfailures']
-
-/** What a conversion without any output stands for. */
-const NO_ROWS: DumpHeader = { srid: 0, geometryType: 'GEOMETRY', dimensions: 2, columns: [], geometryAt: -1 }
-const DEFAULT_SRS = 'EPSG:4326'
-
 /** Schemas that belong to the platform and the server. */
 const CLOSED_SCHEMAS = /^(terrane|terrane_staging|geoembeddings|information_schema|pg_.*)$/
-
-/** Names of CSV columns that hold coordinates when none are given. */
-const CSV_NAMES = {
-  x: 'x,lon,lng,long,longitude,easting',
-  y: 'y,lat,latitude,northing',
-  wkt: 'wkt,geom,geometry,the_geom',
-}
 
 export interface OgrSettings {
   readonly engine: Engine
@@ -60,15 +44,17 @@ export interface OgrSettings {
   readonly maxBytes: number
 }
 
-/** Imports a file of features into a table by GDAL. */
+/** Imports the layers of a file into tables. */
 export function ogr2ogrImport(settings: OgrSettings): Task {
   return {
     name: 'ogr2ogrImport',
     summary: 'Import a file of features',
     description:
-      'Puts one layer of a GeoJSON, GeoJSONSeq, GeoPackage, FlatGeobuf, CSV, KML, GML or GPX file, or of a zip of one of ' +
-      'these, a Shapefile or MapInfo files, into a table. What a file is, its content decides. The table appears whole or ' +
-      'not at all.',
+      'Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, CSV, XLSX, KML, ' +
+      'GML, GPX, DXF and others, plain, in gzip or zip, and of zips of a Shapefile, of MapInfo files or of a file ' +
+      'geodatabase. What a file is, its content decides. A file with one layer becomes tableName, one with several a ' +
+      'table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is ' +
+      'counted in warnings.',
     body: Ogr2ogrImport,
     expireSeconds: 6 * 3600,
     async checkSubmit(raw, { project, checkUrl }) {
@@ -78,18 +64,10 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
       if (fileUrl !== undefined) checkUrl(fileUrl, '/fileUrl')
       if (url !== undefined) checkUrl(url, '/url')
       await checkTarget(project.database, input)
-      if (storagePath) await checkObject(project.store, storagePath.bucket, storagePath.path, settings.maxBytes)
+      if (storagePath) await checkStoredObject(project.store, storagePath, settings.maxBytes)
     },
     run: (raw, context) => new Import(raw as Ogr2ogrImport, settings, context).run(),
   }
-}
-
-/** @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE */
-async function checkObject(store: ArtifactStore, bucket: string, key: string, limit: number): Promise<void> {
-  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
-  const info = await store.head(bucket, key)
-  if (!info) throw objectNotFound({ bucket, key })
-  if (info.size > limit) throw objectTooLarge({ limit })
 }
 
 /** @throws SCHEMA_NOT_FOUND, TABLE_EXISTS, TABLE_NOT_FOUND */
@@ -102,11 +80,10 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
 }
 
-/** What a table holds. */
-interface Contents {
-  readonly geometryType: string | null
-  readonly srid: number | null
-  readonly bbox: number[] | null
+interface FinishedTable {
+  readonly table: LayerTable
+  readonly contents: Contents
+  readonly rejected: number
 }
 
 /** One run of the task. */
@@ -114,212 +91,170 @@ class Import {
   readonly #input: Ogr2ogrImport
   readonly #settings: OgrSettings
   readonly #context: JobContext
-  readonly #staged: StagedTable
+  readonly #warnings = new Warnings()
 
   constructor(input: Ogr2ogrImport, settings: OgrSettings, context: JobContext) {
     this.#input = input
     this.#settings = settings
     this.#context = context
-    const staged = stagedTable(context.jobId, 0, input.schema ?? 'public', input.tableName)
-    this.#staged = { ...staged, replaces: input.mode === 'replace' }
   }
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
-    const { signal, workdir } = this.#context
-    await using prepared = this.#settings.engine.prepare(workdir, signal)
-    const dataset = await obtainDataset(this.#input, this.#settings.maxBytes, this.#context)
-    const { folder, file, driver } = dataset
-    const keepsSources = driver === 'CSV' && (await hasLeadingZeros(join(folder, file)))
-    const engine = await prepared.start(this.#conversionOf(dataset, keepsSources))
-    const load = await this.#load(engine, await this.#mostBytes(dataset), keepsSources)
-    const { layer, layers } = engine
-    const known =
-      layer.features === null ? load.rows + load.rejected : Math.min(layer.features, this.#input.limit ?? Infinity)
-    const contents = load.rows > 0 ? await this.#complete(load) : null
-    const rejected = Math.max(load.rejected, known - load.rows)
-    if (load.rows === 0 || contents === null) {
-      if (isAboutSrs(engine.complaint())) throw sourceSrsNeeded()
-      throw nothingImported({ layer: layer.name, rejected, layers: layers.map(({ name }) => name) })
-    }
-    return this.#finish(load, layer.name, rejected, contents)
-  }
-
-  #conversionOf({ folder, file, driver }: Dataset, keepsSources: boolean) {
-    const { layer = null, targetSrs = DEFAULT_SRS, fields, limit, csv = {}, encoding } = this.#input
-    const sourceSrs = this.#input.sourceSrs ?? (driver === 'CSV' ? DEFAULT_SRS : undefined)
-    const openOptions =
-      driver === 'CSV'
-        ? [
-            `X_POSSIBLE_NAMES=${csv.x ?? CSV_NAMES.x}`,
-            `Y_POSSIBLE_NAMES=${csv.y ?? CSV_NAMES.y}`,
-            `GEOM_POSSIBLE_NAMES=${csv.wkt ?? CSV_NAMES.wkt}`,
-            'KEEP_GEOM_COLUMNS=NO',
-            'AUTODETECT_TYPE=YES',
-            // All of the file: a value that does not fit a type found before it would be lost.
-            'AUTODETECT_SIZE_LIMIT=0',
-            ...(keepsSources ? ['KEEP_SOURCE_COLUMNS=YES'] : []),
-          ]
-        : encoding && ['ESRI Shapefile', 'MapInfo File'].includes(driver)
-          ? [`ENCODING=${encoding}`]
-          : []
-    const creation = ['SPATIAL_INDEX=NONE', 'CREATE_SCHEMA=OFF', 'DROP_TABLE=OFF', 'PRECISION=NO', 'FID=__fid__']
-    const options = [
-      ...COMMON_OPTIONS,
-      '-t_srs',
-      targetSrs,
-      ...(sourceSrs ? ['-s_srs', sourceSrs] : []),
-      ...(fields ? ['-select', selected(fields, keepsSources).join(',')] : []),
-      ...(limit ? ['-limit', String(limit)] : []),
-      ...[...creation, `GEOMETRY_NAME=${GEOMETRY_NAME}`].flatMap((option) => ['-lco', option]),
-    ]
-    return { folder, file, driver, openOptions, layer, options }
-  }
-
-  /** Most bytes that the rows may take as text. */
-  async #mostBytes({ folder }: Dataset): Promise<number> {
-    let size = 0
-    for (const name of await readdir(folder)) size += (await stat(join(folder, name))).size
-    return Math.max(ALWAYS_ALLOWED_BYTES, Math.min(size * MOST_GROWTH, this.#settings.maxBytes * MOST_OF_LIMIT))
-  }
-
-  /** Loads the rows as they are converted. */
-  async #load({ dump, done, layer }: Converting, mostBytes: number, keepsSources: boolean): Promise<TableLoad> {
-    const { signal } = this.#context
-    const reader = new PgdumpReader()
-    let load = null as TableLoad | null
-    const onRow = (bytes: Buffer, start: number, end: number) => {
-      load ??= this.#begin(reader.header!, keepsSources)
-      load.add(bytes, start, end)
-    }
+    const { engine, maxBytes } = this.#settings
+    const dataset = await obtainDataset(this.#input, maxBytes, this.#context)
+    const mostBytes = await this.#mostBytes(dataset.folder)
+    await using opened = await openDataset(dataset, engine, this.#input, this.#context)
+    const { reading } = opened
+    const chosen = chooseLayers(reading.layers, this.#input.layer)
+    const tables = await this.#makeTables(reading, chosen)
     try {
-      let bytes = 0
-      for await (const chunk of dump) {
-        bytes += (chunk as Buffer).length
-        if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
-        reader.push(chunk as Buffer, onRow)
-        if (!load?.isFull) continue
-        await load.flush(signal)
-        this.#context.progress({ phase: 'import', done: load.rows, total: layer.features, unit: 'features' })
+      await this.#load(reading, chosen, tables, mostBytes)
+      const finished: FinishedTable[] = []
+      for (const [i, table] of tables.entries()) {
+        this.#context.progress({ phase: 'indexes', done: i, total: tables.length, unit: 'tables' })
+        const contents = await table.finish()
+        const lost = opened.lostOf(table.layer, this.#input.limit ?? Infinity, this.#warnings)
+        finished.push({ table, contents, rejected: table.rejected + lost })
       }
-      await done
-      reader.end()
-      load ??= this.#begin(reader.header ?? NO_ROWS, keepsSources)
-      await load.flush(signal)
-      return load
+      const warnings = [...reading.warnings, ...this.#warnings.list()]
+      refuseEmpty(finished, opened.layerNames, warnings)
+      return await this.#finish(finished, acceptWarnings(this.#input.strict, warnings))
     } catch (error) {
-      // The staging table can be dropped only when nothing writes into it any more.
-      await load?.settle()
+      // The staging tables can be dropped only when nothing writes into them any more.
+      await Promise.all(tables.map((table) => table.settle()))
       throw error
     }
   }
 
-  #begin(header: DumpHeader, keepsSources: boolean): TableLoad {
-    const { database } = this.#context.project
-    const { geometryType = 'auto', promoteToMulti = true, fields = [] } = this.#input
-    const names = new Set(header.columns.map(({ name }) => name))
-    const unknown = fields.filter((field) => !names.has(laundered(field)))
-    if (unknown.length > 0) throw fieldsUnknown({ fields: unknown })
-    const onlyCode = ewkbCodeOf(geometryType)
-    return new TableLoad(database, this.#staged, header, { promoteToMulti, onlyCode, keepsSources })
+  /** Makes the staging tables of the layers. */
+  async #makeTables(reading: Reading, chosen: readonly number[]): Promise<LayerTable[]> {
+    const { jobId, project } = this.#context
+    const { schema = 'public', mode = 'create', geometryType = 'auto', promoteToMulti = true } = this.#input
+    const layers = chosen.map((index) => reading.layers[index]!)
+    const names = tableNamesOf(this.#input, layers)
+    const tables: LayerTable[] = []
+    for (const [i, layer] of layers.entries()) {
+      const name = names[i]!
+      const exists = await relationExists(project.database, schema, name)
+      if (mode === 'create' && exists) throw tableExists({ schema, table: name })
+      if (mode === 'append' && !exists) throw targetMissing({ schema, table: name })
+      const staged = { ...stagedTable(jobId, i, schema, name), replaces: mode === 'replace' }
+      const options = {
+        promoteToMulti,
+        onlyCode: codeOfName(geometryType),
+        sourceSrid: sourceSridOf(layer, this.#input.sourceSrs),
+        targetSrid: sridOf(this.#input.targetSrs ?? DEFAULT_SRS),
+        fields: this.#input.fields ?? null,
+        limit: this.#input.limit ?? Infinity,
+      }
+      const table = new LayerTable(project.database, staged, layer, options, this.#warnings)
+      await table.create()
+      tables.push(table)
+    }
+    return tables
   }
 
-  /** Gives the geometry its type and takes out rows without finite bounds. */
-  async #complete(load: TableLoad): Promise<Contents> {
-    const { database } = this.#context.project
-    this.#context.progress({ phase: 'indexes', done: 0, total: 1, unit: 'tables' })
-    const geometryType = await load.finish()
-    if (!load.hasGeometry) return { geometryType, srid: null, bbox: null }
-    const measured = await measure(database, this.#staged.staging)
-    if (measured.bbox === null || measured.bbox.every(Number.isFinite)) return { geometryType, ...measured }
-    await load.rejectInfinite()
-    return { geometryType, ...(await measure(database, this.#staged.staging)) }
+  async #load(
+    reading: Reading,
+    chosen: readonly number[],
+    tables: readonly LayerTable[],
+    mostBytes: number,
+  ): Promise<void> {
+    const { signal } = this.#context
+    const total = sum(tables.map(({ layer }) => layer.rows))
+    let bytes = 0
+    for await (const { layer, batch } of reading.read(chosen)) {
+      signal.throwIfAborted()
+      bytes += batch.geometry.length + batch.rows * 8
+      if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
+      const table = tables[chosen.indexOf(layer)]!
+      if (!table.isComplete) await table.write(batch, signal)
+      else if (tables.every(({ isComplete }) => isComplete)) break
+      this.#context.progress({ phase: 'import', done: sum(tables.map(({ rows }) => rows)), total, unit: 'features' })
+    }
+  }
+
+  /** Most bytes that the rows may take. */
+  async #mostBytes(folder: string): Promise<number> {
+    let size = 0
+    for (const name of await readdir(folder, { recursive: true })) size += (await stat(join(folder, name))).size
+    return Math.max(ALWAYS_ALLOWED_BYTES, Math.min(size * MOST_GROWTH, this.#settings.maxBytes * MOST_OF_LIMIT))
   }
 
   async #finish(
-    load: TableLoad,
-    layer: string,
-    rejected: number,
-    { geometryType, srid, bbox }: Contents,
+    finished: readonly FinishedTable[],
+    warnings: readonly JobWarning[],
   ): Promise<Readonly<Record<string, unknown>>> {
     const { jobId, project } = this.#context
     const { database } = project
-    const { schema, table } = this.#staged
     const isAppend = this.#input.mode === 'append'
-    const warnings = acceptWarnings(this.#input.strict, rejectedWarnings(rejected))
-    const origin = await describeOrigin(this.#input)
-    const columns = [
-      { name: load.key, type: 'int8' as const },
-      ...(load.hasGeometry ? [{ name: 'geom', type: 'geometry' as const }] : []),
-    ]
-    if (!isAppend) {
-      const comment = `Imported from ${origin.name}, layer ${layer}.`
-      await finishImportTable(database, this.#staged, { primaryKey: load.key, columns }, comment)
+    const origin = describeOrigin(this.#input)
+    const tables = finished.map(describeTable)
+    const rows = sum(tables.map((table) => table.rows))
+    const result = { ...(tables.length === 1 && tables[0]), tables, rows, warnings }
+    const appends: string[] = []
+    for (const { table } of finished) {
+      const { schema, table: name } = table.staged
+      const comment = `Imported from ${origin.name}, layer ${table.layer.name}.`
+      if (isAppend) appends.push(table.appendSql(schema, name, await columnNames(database, schema, name)))
+      else await finishImportTable(database, table.staged, shapeOf(table), comment)
     }
-    const result = {
-      table: `${schema}.${table}`,
-      rows: load.rows,
-      rejected,
-      geometry_type: geometryType,
-      srid,
-      bbox,
-      columns: load.columns,
-      layer,
-      warnings,
-    }
-    const sql = isAppend ? load.appendSql(schema, table, await columnNames(database, schema, table)) : null
+    const staged = finished.map(({ table }) => table.staged)
     try {
-      await swapIn(database, jobId, isAppend ? [] : [this.#staged], result, async (session) => {
-        if (sql !== null) await session.query(sql)
-        const record = {
-          jobId,
-          task: 'ogr2ogrImport',
-          source: origin,
-          attribution: '',
-          licence: '',
-          rows: load.rows,
-          bbox,
+      await swapIn(database, jobId, isAppend ? [] : staged, result, async (session) => {
+        for (const sql of appends) await session.query(sql)
+        for (const { table, contents } of finished) {
+          const about = { jobId, task: 'ogr2ogrImport', source: origin, attribution: '', licence: '' }
+          await registerImport(session, table.staged, { ...about, rows: table.rows, bbox: contents.bbox })
         }
-        await registerImport(session, this.#staged, record)
       })
     } catch (cause) {
-      throw explained(cause, `${schema}.${table}`)
+      throw explained(cause, tables.map(({ table }) => table).join(', '))
     }
     if (isAppend) await dropStaging(database, jobId)
     return result
   }
 }
 
-function rejectedWarnings(rejected: number): JobWarning[] {
-  if (rejected === 0) return []
-  const message = 'Features of the layer are not in the table: their geometry is not of its type, or cannot be stored.'
-  return [{ code: 'ROWS_REJECTED', message, count: rejected }]
+function describeTable({ table, contents, rejected }: FinishedTable) {
+  return {
+    table: `${table.staged.schema}.${table.staged.table}`,
+    rows: table.rows,
+    rejected,
+    geometry_type: contents.geometryType,
+    srid: contents.srid,
+    bbox: contents.bbox,
+    columns: table.columns,
+    layer: table.layer.name,
+  }
 }
 
-/** Fields, each with the one that holds its text where the conversion keeps it. */
-function selected(fields: readonly string[], keepsSources: boolean): string[] {
-  return fields.flatMap((field) => (keepsSources ? [field, `${field}_original`] : [field]))
+/** @throws NOTHING_IMPORTED */
+function refuseEmpty(
+  finished: readonly FinishedTable[],
+  layers: readonly string[],
+  warnings: readonly JobWarning[],
+): void {
+  if (finished.some(({ table }) => table.rows > 0)) return
+  throw nothingImported({
+    layer: finished.map(({ table }) => table.layer.name).join(', '),
+    rejected: sum(finished.map(({ rejected }) => rejected)),
+    reasons: warnings.map(({ message }) => message),
+    layers,
+  })
 }
 
-/** A field's name as the conversion writes it. */
-function laundered(field: string): string {
-  return field.toLowerCase().replaceAll(/[-#]/g, '_')
+function shapeOf({ key, hasGeometry }: LayerTable) {
+  const geometry = hasGeometry ? [{ name: 'geom', type: 'geometry' as const }] : []
+  return { primaryKey: key, columns: [{ name: key, type: 'int8' as const }, ...geometry] }
 }
 
 /** Where the data come from, without what an address may carry of secrets. */
-async function describeOrigin(input: Ogr2ogrImport): Promise<{ readonly kind: string; readonly name: string }> {
+function describeOrigin(input: Ogr2ogrImport): { readonly kind: string; readonly name: string } {
   const address = input.fileUrl ?? input.url
   if (address === undefined) return { kind: 'storage', name: `${input.storagePath!.bucket}/${input.storagePath!.path}` }
   const { origin, pathname } = new URL(address)
   return { kind: 'url', name: `${origin}${pathname}` }
-}
-
-async function measure(database: Queryable, staging: string): Promise<Omit<Contents, 'geometryType'>> {
-  const { rows } = await database.query<{ srid: number | null; box: number[] | null }>(
-    `select (select st_srid(geom) from ${qualified(STAGING_SCHEMA, staging)} where geom is not null limit 1) as srid,
-       case when box is not null then array[st_xmin(box), st_ymin(box), st_xmax(box), st_ymax(box)] end as box
-     from (select st_extent(geom) as box from ${qualified(STAGING_SCHEMA, staging)}) t`,
-  )
-  return { srid: rows[0]!.srid, bbox: rows[0]!.box }
 }
 
 async function columnNames(database: Queryable, schema: string, table: string): Promise<ReadonlySet<string>> {
@@ -336,4 +271,8 @@ function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }
   const isAboutRows = typeof code === 'string' && /^(22|23|42|2B)\w{3}$/.test(code)
   return isAboutRows ? appendFailed({ table, reason: (cause as Error).message }, { cause }) : cause
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, value) => total + value, 0)
 }

@@ -28,6 +28,7 @@ import { StagingSink } from './osm/staging-sink.ts'
 import { emptyTables } from './empty-tables.ts'
 import { coverageWarnings } from './osm/coverage.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
+import { checkStoredObject } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
@@ -66,6 +67,7 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       const input = raw as OsmImportArea
       const aoi = readAoi(input.aoiGeoJson, settings)
       if (input.source?.kind === 'url') checkUrl(input.source.url, '/source/url')
+      if (input.source?.kind === 'storage') await checkStoredObject(project.store, input.source, settings.maxBytes)
       for (const name of tableNames(input, topicTables(input.topics))) {
         if (await relationExists(project.database, SCHEMA, name)) throw tableExists({ schema: SCHEMA, table: name })
       }

@@ -1,4 +1,5 @@
-import { authenticateBoth, readCredentials, type Principal, type Verify } from '@terrane/auth'
+import { authenticateBoth, forbidden, readCredentials, type Principal, type Role, type Verify } from '@terrane/auth'
+import { rateSubject, type RateLimit } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { browserRefused } from '../errors.ts'
 
@@ -9,18 +10,22 @@ declare module 'fastify' {
 }
 
 /**
- * The worker's door: the same key as `apikey` and as Bearer, and no browser. A browser sends `Origin`; a service key there
- * has leaked already.
+ * The worker's door, passed before a byte of the body is read: the same key as `apikey` and as Bearer, of a role that servers
+ * have, and no browser. A browser sends `Origin`; a service key there has leaked already.
  *
- * @throws UNAUTHORIZED, BROWSER_REFUSED
+ * @throws UNAUTHORIZED, FORBIDDEN, BROWSER_REFUSED, RATE_LIMITED
  */
-export function checkAccess(verify: Verify): (request: FastifyRequest) => Promise<void> {
+export function checkAccess(verify: Verify, limit: RateLimit): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const principal = await authenticateBoth(readCredentials(request.headers), verify)
     if (request.headers.origin !== undefined) throw browserRefused()
+    if (!SERVER_ROLES.has(principal.role)) throw forbidden({ need: 'a key that only servers hold' })
     request.principal = principal
+    await limit(rateSubject(request, true))
   }
 }
+
+const SERVER_ROLES: ReadonlySet<string> = new Set<Role>(['service_role', 'services'])
 
 /** Where the caller sees this app: `/worker`, or nothing at the root. */
 export function mountOf({ originalUrl, url }: FastifyRequest): string {

@@ -37,6 +37,15 @@ export const ArchiveToPmtiles = Type.Object(
         description: 'Columns that become attributes; when absent, all that tiles can hold but the primary key.',
       }),
     ),
+    dropRate: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 10,
+        default: 1,
+        description:
+          'Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.',
+      }),
+    ),
     maxTileBytes: Type.Optional(
       Type.Integer({
         minimum: 10_000,

@@ -10,7 +10,7 @@ const place = () => Type.String({ minLength: 1, maxLength: 500 })
 const embedderName = () => Type.String({ minLength: 1, maxLength: 100 })
 const preset = () => Type.String({ minLength: 1, maxLength: 100 })
 /** Tag filters are checked by the task, which names the key that is wrong. */
-const tags = () => Type.Record(Type.String(), Type.Unknown())
+const tags = () => Type.Record(Type.String(), Type.Unknown(), { maxProperties: 1000 })
 
 /** An embedder and its options; which option belongs to which embedder is checked by the task. */
 const Embedder = Type.Object(
@@ -83,6 +83,7 @@ export const CreateSraiEmbeddings = Type.Object(
     aoiGeoJson: Type.Optional(aoiGeoJson()),
     osmTags: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 1000,
         description: 'What to count: {"amenity": ["school", "cafe"], "shop": true}, or such within named groups.',
       }),
     ),
@@ -110,7 +111,7 @@ export const CreateSraiEmbeddings = Type.Object(
       }),
     ),
     pretrainedModelRunId: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
+      Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
         description: 'Not available: hex2vec is trained in the job. Only null is accepted.',
       }),
     ),

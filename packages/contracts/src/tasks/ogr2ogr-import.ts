@@ -34,7 +34,8 @@ export const Ogr2ogrImport = Type.Object(
         minLength: 1,
         maxLength: 200,
         pattern: '^[^\\u0000-\\u001f-][^\\u0000-\\u001f]*$',
-        description: 'Layer of the file; the first when absent.',
+        description:
+          'Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not.',
       }),
     ),
     sourceSrs: Type.Optional(epsg('Reference system of the file, where it does not say so itself.')),

@@ -31,6 +31,14 @@ const OSM_SOURCES = [
     { additionalProperties: false, description: 'A PBF or XML file to download.' },
   ),
   Type.Object(
+    {
+      kind: Type.Literal('storage'),
+      bucket: Type.String({ minLength: 1, maxLength: 100 }),
+      path: Type.String({ minLength: 1, maxLength: 1024 }),
+    },
+    { additionalProperties: false, description: 'A PBF or XML file in the storage of the project.' },
+  ),
+  Type.Object(
     { kind: Type.Literal('geofabrik') },
     {
       additionalProperties: false,

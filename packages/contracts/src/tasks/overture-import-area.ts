@@ -32,12 +32,18 @@ export const OvertureImportArea = Type.Object(
     topics: Type.Optional(
       Type.Array(Type.Enum([...OVERTURE_TOPICS]), {
         minItems: 1,
+        maxItems: OVERTURE_TOPICS.length,
         uniqueItems: true,
         description: 'Themes of Overture: all their types. Topics or types are needed.',
       }),
     ),
     types: Type.Optional(
-      Type.Array(Type.Enum([...TYPES]), { minItems: 1, uniqueItems: true, description: 'Types of Overture.' }),
+      Type.Array(Type.Enum([...TYPES]), {
+        minItems: 1,
+        maxItems: TYPES.length,
+        uniqueItems: true,
+        description: 'Types of Overture.',
+      }),
     ),
     tablePrefix: Type.Optional(
       identifier(
@@ -47,6 +53,7 @@ export const OvertureImportArea = Type.Object(
     ),
     release: Type.Optional(
       Type.String({
+        maxLength: 40,
         pattern: '^\\d{4}-\\d{2}-\\d{2}(\\.\\d+)?$',
         description: 'An Overture release that is still published; the latest when absent.',
       }),

@@ -5,22 +5,14 @@ import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
 import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
+import { serverDate } from './calendar.ts'
 import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 import { CopyEncoder } from './copy-binary.ts'
-import { decodeCopyText } from './copy-text.ts'
 
 export interface BulkLoadTarget {
   readonly schema: string
   readonly table: string
   readonly columns: readonly Column[]
-}
-
-/** A table that takes lines of COPY's text format. */
-export interface CopyTextTarget {
-  readonly schema: string
-  readonly table: string
-  /** `type` is a name of SQL, trusted. */
-  readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
 export interface BulkLoadOptions {
@@ -52,30 +44,13 @@ export async function bulkLoad(
   return insertRows(database, target, batches, options)
 }
 
-/**
- * Loads whole lines of COPY's text format as they are, in UTF-8: for programs that write that format. Types are those of
- * the table. All rows arrive or none; on the embedded database the batches before an error stay.
- *
- * @throws BULK_LOAD_FAILED around the server's own error, or the reason of the signal
- */
-export async function loadCopyText(
-  database: Database,
-  target: CopyTextTarget,
-  lines: Buffer,
-  options: Pick<BulkLoadOptions, 'signal'> = {},
-): Promise<void> {
-  options.signal?.throwIfAborted()
-  if (!database.capabilities.copy) return insertLines(database, target, lines, options)
-  await database.session((session) => copy(session, target, 'text', options, (send) => send(lines)))
-}
-
 async function copyRows(
   session: Session,
   target: BulkLoadTarget,
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: BulkLoadOptions,
 ): Promise<number> {
-  return copy(session, target, 'binary', options, async (send, sent) => {
+  return copy(session, target, options, async (send, sent) => {
     const encoder = new CopyEncoder(target.columns)
     for await (const batch of batches) {
       options.signal?.throwIfAborted()
@@ -94,8 +69,7 @@ async function copyRows(
 /** One COPY, fed by `write`, which keeps count of the rows sent; returns their number. */
 async function copy(
   session: Session,
-  target: CopyTextTarget,
-  format: 'text' | 'binary',
+  target: BulkLoadTarget,
   options: BulkLoadOptions,
   write: (send: (bytes: Buffer) => Promise<void>, sent: { rows: number }) => Promise<void>,
 ): Promise<number> {
@@ -104,7 +78,7 @@ async function copy(
   // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
   const staging = target.schema === STAGING_SCHEMA
   if (staging) await session.query('begin; set local synchronous_commit to off')
-  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format ${format})`))
+  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
   // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
   failed.catch(ignore)
@@ -133,30 +107,8 @@ async function copy(
   }
 }
 
-async function insertLines(
-  database: Database,
-  target: CopyTextTarget,
-  lines: Buffer,
-  options: BulkLoadOptions,
-): Promise<void> {
-  const insert = insertStatement(target)
-  const rows = decodeCopyText(lines)
-  try {
-    for (let at = 0; at < rows.length; at += INSERT_ROWS) {
-      options.signal?.throwIfAborted()
-      const batch = rows.slice(at, at + INSERT_ROWS)
-      await database.query(
-        insert,
-        target.columns.map((_, i) => batch.map((row) => row[i])),
-      )
-    }
-  } catch (error) {
-    throw wrap(error, target, rows.length, options.signal)
-  }
-}
-
 /** Takes one array of texts for each column. */
-function insertStatement({ schema, table, columns }: CopyTextTarget): string {
+function insertStatement({ schema, table, columns }: BulkLoadTarget): string {
   const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
   const parameters = columns.map((_, i) => `$${i + 1}::text[]`).join(', ')
   const casts = columns.map((column, i) => `(u.c${i})::${column.type}`).join(', ')
@@ -223,7 +175,12 @@ function textOf(type: ColumnType, value: unknown): string {
     case 'jsonb':
       return jsonText(value)
     case 'timestamptz':
-      return (value as Date).toISOString()
+    case 'timestamp':
+    case 'date':
+      return serverDate(typeof value === 'string' ? value : (value as Date).toISOString())
+    case 'time':
+    case 'numeric':
+      return String(value)
     case 'bytea':
       return `\\x${hex(value as Uint8Array)}`
     case 'geometry':
@@ -238,7 +195,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-function wrap(error: unknown, target: CopyTextTarget, rows: number, signal: AbortSignal | undefined): unknown {
+function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof TerraneError) return error
   const mapped = mapConnectionError(error)

@@ -14,7 +14,14 @@ interface ColumnValues {
   bytea: Uint8Array
   /** 36 characters. */
   uuid: string
-  timestamptz: Date
+  /** A Date, or ISO 8601 text, which may have microseconds and years before Christ. */
+  timestamptz: Date | string
+  /** ISO 8601 texts; the year before 0001 is 0000. */
+  timestamp: string
+  date: string
+  time: string
+  /** Decimal text, or a whole number. */
+  numeric: string | bigint | number
   /** EWKB, any byte order. */
   geometry: Uint8Array
   vector: Float32Array

@@ -1,3 +1,5 @@
+import { daysOf, microsOf, microsOfDay } from './calendar.ts'
+import { encodeNumeric } from './numeric.ts'
 import { jsonText, toHalf, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 
 /** PGCOPY header: signature, flags, extension length (PostgreSQL manual, COPY, binary format). */
@@ -95,12 +97,31 @@ export class CopyEncoder {
         this.length = this.buffer.writeUInt8(value === true ? 1 : 0, this.length)
         return
       case 'timestamptz':
+      case 'timestamp': {
+        const micros =
+          typeof value === 'string' ? microsOf(value) : BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000
         this.fixed(8)
-        this.length = this.buffer.writeBigInt64BE(
-          BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000,
-          this.length,
-        )
+        this.length = this.buffer.writeBigInt64BE(micros, this.length)
         return
+      }
+      case 'time': {
+        const micros = microsOfDay(value as string)
+        this.fixed(8)
+        this.length = this.buffer.writeBigInt64BE(micros, this.length)
+        return
+      }
+      case 'date': {
+        const days = daysOf(value as string)
+        this.fixed(4)
+        this.length = this.buffer.writeInt32BE(days, this.length)
+        return
+      }
+      case 'numeric': {
+        const bytes = encodeNumeric(String(value))
+        this.fixed(bytes.length)
+        this.length += bytes.copy(this.buffer, this.length)
+        return
+      }
       case 'uuid':
         this.fixed(16)
         this.length += this.buffer.write((value as string).replaceAll('-', ''), this.length, 16, 'hex')

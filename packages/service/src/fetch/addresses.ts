@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * Why an IP address may not be dialled on a stranger's word, or null for a public unicast address. IPv6 addresses that
- * carry an IPv4 one (mapped, NAT64, 6to4) are judged by it.
+ * carry an IPv4 one (mapped, compatible, NAT64, 6to4, ISATAP) are judged by it, too; beyond these only 2000::/3 is public.
  */
 export function forbiddenRange(address: string): string | null {
   if (!ipaddr.isValid(address)) return 'not an IP address'
@@ -10,21 +10,32 @@ export function forbiddenRange(address: string): string | null {
   const range = parsed.range()
   if (parsed instanceof ipaddr.IPv4) return range === 'unicast' ? null : range
   const embedded = embeddedIPv4(parsed, range)
-  if (embedded) return forbiddenRange(embedded)
-  return range === 'unicast' ? null : range
+  if (embedded?.whole) return forbiddenRange(embedded.address)
+  const inner = embedded ? forbiddenRange(embedded.address) : null
+  if (inner) return inner
+  if (range !== 'unicast') return range
+  return isGlobal(parsed) ? null : 'not global'
 }
 
-function embeddedIPv4(address: ipaddr.IPv6, range: string): string | null {
+/** An IPv4 address inside an IPv6 one; `whole` when there is nothing else to judge. */
+function embeddedIPv4(address: ipaddr.IPv6, range: string): { address: string; whole: boolean } | null {
   const bytes = address.toByteArray()
+  const at = (start: number) => bytes.slice(start, start + 4).join('.')
   switch (range) {
     case 'ipv4Mapped':
-      return address.toIPv4Address().toString()
     case 'rfc6052':
     case 'rfc6145':
-      return bytes.slice(12, 16).join('.')
+      return { address: at(12), whole: true }
     case '6to4':
-      return bytes.slice(2, 6).join('.')
+      return { address: at(2), whole: true }
     default:
-      return null
   }
+  // ISATAP (RFC 5214): the interface is [00|02]00:5efe and the IPv4 address, under any prefix.
+  const isatap = (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe
+  return isatap ? { address: at(12), whole: false } : null
+}
+
+/** Global unicast (RFC 4291); what IANA has not given out, IPv4-compatible addresses among it, is nobody's to dial. */
+function isGlobal(address: ipaddr.IPv6): boolean {
+  return (address.toByteArray()[0]! & 0xe0) === 0x20
 }

@@ -50,6 +50,11 @@ export interface TilerOptions {
   readonly maxTileBytes?: number
   /** Most features of a tile below the highest zoom; 200,000 unless given. */
   readonly maxTileFeatures?: number
+  /**
+   * Of this many points one is kept for each zoom below the highest, those of a zoom being among those of the next; 1, which
+   * keeps all that can be told apart, unless given. Tippecanoe's own default is 2.5.
+   */
+  readonly dropRate?: number
   /** How far simplification may move a line, in tile units (1/4096 of a tile); 1 unless given. */
   readonly tolerance?: number
   /** Memory for features and tiles, 256 MiB unless given; what exceeds it goes to the work directory. */
@@ -195,10 +200,10 @@ async function cutFeatures(
   minZoom: number,
   maxZoom: number,
 ): Promise<RecordSorter> {
-  const { tolerance = 1, onProgress } = run.options
+  const { tolerance = 1, dropRate = 1, onProgress } = run.options
   using cleanup = new DisposableStack()
   const fragments = cleanup.use(new RecordSorter(run.openScratch, run.memory / 2))
-  const cutter = new FeatureCutter({ minZoom, maxZoom, tolerance, isJunction }, fragments)
+  const cutter = new FeatureCutter({ minZoom, maxZoom, tolerance, dropRate, isJunction }, fragments)
   const reader = new FeatureReader()
   const shape = new Shape()
   let done = 0

@@ -553,3 +553,30 @@ function positionsOf(geometry: TestFeature['geometry']): [number, number][] {
     typeof (value as number[])[0] === 'number' ? [value as [number, number]] : (value as unknown[]).flatMap(flatten)
   return flatten(geometry.coordinates)
 }
+
+describe('points with a drop rate', async () => {
+  const random = seededRandom(5)
+  const features = Array.from({ length: 4000 }, (_, id) => ({ id, geometry: point(random() * 20, random() * 20) }))
+  const { tiles } = await build(features, { zooms: [4, 8], dropRate: 2.5 })
+
+  test('are all there at the highest zoom, and by the rate fewer at each zoom below, the same ones again', () => {
+    let above = idsOf(atZoom(tiles, 8))
+    expect(above.size).toBe(4000)
+    for (const [zoom, wanted] of [
+      [7, 1600],
+      [6, 640],
+      [5, 256],
+      [4, 102],
+    ] as const) {
+      const here = idsOf(atZoom(tiles, zoom))
+      expect([zoom, here.size]).toEqual([zoom, expect.closeTo(wanted, -1.3)])
+      expect([...here].filter((id) => !above.has(id))).toEqual([])
+      above = here
+    }
+  })
+})
+
+test('the center lies within the bounds, however far the middle of its tile is', async () => {
+  const { header } = await build([{ id: 1, geometry: point(0.01, 0.01) }], { zooms: [0, 2] })
+  expect([header.centerLon, header.centerLat]).toEqual([expect.closeTo(0.01, 6), expect.closeTo(0.01, 6)])
+})

@@ -17,6 +17,13 @@ export interface Boot {
 export interface Platform {
   readonly stdin: AsyncIterable<Uint8Array>
   listen(path: string, serve: (request: Request) => Response | Promise<Response>): Promise<void>
+  /**
+   * Lets the one `node:http` server that the bundle may start listen on the socket, whatever port it asks for. Null when
+   * the bundle has none, or the platform cannot.
+   *
+   * @param around runs the handling of each request
+   */
+  offerHttp(path: string, bundle: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
   /** Makes the function that carries a request to the host; its URL is without meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
@@ -30,6 +37,17 @@ export interface Platform {
   /** Removes globals that have no place in a function. */
   tidy(): void
   exit(code: number): never
+}
+
+/** Headers of a `node:http` request, names in lower case. */
+export type HttpHeaders = Record<string, string | string[] | undefined>
+
+/** What becomes of a server that the bundle may start. */
+export interface HttpOffer {
+  /** Resolves when it listens. */
+  readonly listening: Promise<void>
+  /** From now on no server can be started. */
+  withdraw(): void
 }
 
 type Handler = (request: Request, context: Context) => unknown
@@ -54,6 +72,7 @@ interface Scope {
 /** Any host name would do: the request travels over a unix socket, and `.invalid` never resolves (RFC 6761). */
 const GATEWAY_URL = 'http://gateway.invalid/'
 const MAX_REDIRECTS = 20
+const LISTEN_MS = 3000
 const LOG_BURST = 200
 const LOG_PER_SECOND = 100
 const MAX_LOG_CHARS = 10_000
@@ -114,21 +133,43 @@ export async function run(platform: Platform): Promise<void> {
       return failure(error instanceof RangeError && /status/i.test(error.message) ? 'invalid' : 'thrown')
     }
   }
-  await platform.listen(boot.ingress, (request) => {
-    if (!handler) return failure('thrown')
-    const { headers } = request
+  const serve = () =>
+    platform.listen(boot.ingress, (request) => {
+      if (!handler) return failure('thrown')
+      const { headers } = request
+      const scope: Scope = {
+        requestId: headers.get('x-request-id') ?? '',
+        call: headers.get('x-terrane-call') ?? '',
+        held: 0,
+      }
+      return scopes.run(scope, respond, request, scope)
+    })
+  const offer = platform.offerHttp(boot.ingress, boot.bundle, (headers, handle) => {
     const scope: Scope = {
-      requestId: headers.get('x-request-id') ?? '',
-      call: headers.get('x-terrane-call') ?? '',
+      requestId: String(headers['x-request-id']),
+      call: String(headers['x-terrane-call']),
       held: 0,
     }
-    return scopes.run(scope, respond, request, scope)
+    for (const name of Object.keys(headers)) if (name.startsWith('x-terrane-')) delete headers[name]
+    scopes.run(scope, handle)
   })
+  if (!offer) await serve()
 
   void obey(lines, platform, say)
   try {
-    const loaded = (await import(boot.bundle)) as { default?: unknown }
-    handler = captured ?? handlerOf([loaded.default])
+    const importing = import(boot.bundle) as Promise<{ default?: unknown }>
+    const loaded = await Promise.race([importing, ...(offer ? [offer.listening] : [])])
+    handler = captured ?? handlerOf([loaded?.default])
+    if (offer && (loaded === undefined || (!handler && (await startsSoon(offer.listening))))) {
+      offer.withdraw()
+      importing.catch((error: unknown) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
+      sealed = true
+      return say({ t: 'ready' })
+    }
+    if (offer) {
+      offer.withdraw()
+      await serve()
+    }
   } catch (error) {
     say({ t: 'failed', message: messageOf(error), stack: error instanceof Error ? (error.stack ?? '') : '' })
     platform.exit(1)
@@ -142,7 +183,18 @@ export async function run(platform: Platform): Promise<void> {
 }
 
 const NO_HANDLER =
-  'no handler: export default { fetch(request, ctx) }, export default a function, or call Deno.serve(handler)'
+  'no handler: export default { fetch(request, ctx) }, export default a function, call Deno.serve(handler), or let one node:http server listen'
+
+/** Frameworks let their server listen a few turns after the module has run. */
+async function startsSoon(listening: Promise<void>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const patience = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), LISTEN_MS)
+  })
+  const started = await Promise.race([listening.then(() => true as const), patience])
+  clearTimeout(timer)
+  return started
+}
 
 /** Answers the watchdog; leaves when the host is gone. */
 async function obey(lines: AsyncGenerator<string>, platform: Platform, say: (message: object) => void): Promise<void> {

@@ -1,4 +1,5 @@
 import { run, type Platform } from './core.ts'
+import { moveHttpServer } from './deno-http.ts'
 
 /** The parts of Deno's API that the shim uses. */
 interface DenoApi {
@@ -7,6 +8,7 @@ interface DenoApi {
   readonly env: { set(name: string, value: string): void; delete(name: string): void; toObject(): object }
   readonly permissions: { revokeSync(descriptor: { name: 'read' | 'write'; path: string }): unknown }
   serve: unknown
+  readTextFileSync(path: URL): string
   createHttpClient(options: { proxy: { transport: 'unix'; path: string } }): unknown
   inspect(value: unknown): string
   exit(code: number): never
@@ -18,13 +20,37 @@ const encoder = new TextEncoder()
 const nativeFetch = globalThis.fetch
 const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
 
+/** The function may neither remove nor replace the socket it is reached by. */
+function seal(path: string): void {
+  deno.permissions.revokeSync({ name: 'read', path })
+  deno.permissions.revokeSync({ name: 'write', path })
+}
+
+/** What programs ask of the system, answered without telling of the host: there is no permission to ask. */
+function answerAsNobody(): void {
+  const nobody = 65_534
+  const answers = {
+    getuid: () => nobody,
+    geteuid: () => nobody,
+    getgid: () => nobody,
+    getegid: () => nobody,
+    getgroups: () => [nobody],
+    umask: () => 0o22,
+  }
+  for (const [name, value] of Object.entries(answers))
+    Object.defineProperty(process, name, { value, configurable: true, writable: true })
+}
+
 const platform: Platform = {
   stdin: deno.stdin.readable,
   async listen(path, serve) {
     nativeServe({ path, onListen() {} }, serve)
-    // The function may neither remove nor replace the socket it is reached by.
-    deno.permissions.revokeSync({ name: 'read', path })
-    deno.permissions.revokeSync({ name: 'write', path })
+    seal(path)
+  },
+  offerHttp(path, bundle, around) {
+    if (!deno.readTextFileSync(new URL(bundle)).includes('node:http')) return null
+    const http = process.getBuiltinModule('node:http')
+    return moveHttpServer(http as never, deno.env, path, around, () => seal(path))
   },
   gatewayClient(path) {
     const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })
@@ -53,6 +79,7 @@ const platform: Platform = {
     Object.defineProperty(deno, 'serve', { value: serve })
   },
   tidy() {
+    answerAsNobody()
     // Storage would be files on the host's disk (and its folder is not writable), a worker does not fit the memory
     // limit, and the GPU is not the function's business.
     for (const name of ['Worker', 'caches', 'localStorage', 'sessionStorage', 'alert', 'confirm', 'prompt'])

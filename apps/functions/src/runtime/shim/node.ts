@@ -11,6 +11,7 @@ const platform: Platform = {
     const server = createServer((incoming, outgoing) => void answer(incoming, outgoing, serve))
     return new Promise((resolve) => server.listen(path, resolve))
   },
+  offerHttp: () => null,
   gatewayClient: (path) => (request) => send(path, request),
   write(text) {
     process.stdout.write(text)

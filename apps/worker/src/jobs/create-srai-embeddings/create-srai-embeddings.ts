@@ -16,6 +16,7 @@ import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import { OSM_COPYRIGHT } from '../osm/licence.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
+import { checkStoredObject } from '../stored-object.ts'
 import type { JobContext, Task } from '../task.ts'
 import { nothingCounted } from './errors.ts'
 import { checkFeatures, obtainFeatures, type ObtainedFeatures } from './features.ts'
@@ -47,6 +48,7 @@ export function createSraiEmbeddingsTask(deps: SraiEmbeddingsDeps): Task {
       const request = readRequest(raw as CreateSraiEmbeddings)
       const { area, resolution, source } = request
       if (source?.kind === 'url') checkUrl(source.url, '/source/url')
+      if (source?.kind === 'storage') await checkStoredObject(project.store, source, deps.osm.maxBytes)
       await checkEmbeddingTable(project, request.tableName)
       if ('place' in area) geocoder.check(area.path)
       const aoi = 'place' in area ? null : readAoi(area.geoJson, deps.osm, area.path)

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { Readable } from 'node:stream'
 import { conversionFailed, engineUnavailable, layerUnknown, sourceSrsNeeded } from './errors.ts'
 import type { Driver } from './sniff.ts'
 
@@ -12,39 +11,27 @@ export interface Conversion {
   readonly file: string
   readonly driver: Driver
   readonly openOptions: readonly string[]
-  /** Null for the first layer. */
+  /** Null for all layers. */
   readonly layer: string | null
   /** Options of ogr2ogr. */
   readonly options: readonly string[]
+  /** The GeoPackage to write, in a folder of its own. */
+  readonly target: string
 }
 
 export interface Layer {
   readonly name: string
-  /** Null when counting would mean reading everything. */
+  /** Null when it cannot be told. */
   readonly features: number | null
 }
 
-/** A conversion under way. */
-export interface Converting {
-  readonly layers: readonly Layer[]
-  readonly layer: Layer
-  /** What the PGDump driver writes. */
-  readonly dump: Readable
-  /** Resolves when the engine has ended well. */
-  readonly done: Promise<void>
-  /** What the engine complained about, also when it went on. */
-  complaint(): string
-}
-
-/** Converts one layer of a data set into the rows of PostgreSQL's COPY. Both engines are processes that can be killed. */
+/** Converts layers of a data set into a GeoPackage, in a process that can be killed. */
 export interface Engine {
-  /** Gets ready while the file is still on its way. Disposing ends whatever runs. */
-  prepare(workdir: string, signal: AbortSignal): PreparedEngine
-}
-
-export interface PreparedEngine extends AsyncDisposable {
-  /** Starts the one conversion that this is for. */
-  start(conversion: Conversion): Promise<Converting>
+  /**
+   * @returns the layers of the data set
+   * @throws LAYER_UNKNOWN, SOURCE_SRS_NEEDED, CONVERSION_FAILED, ENGINE_UNAVAILABLE
+   */
+  convert(conversion: Conversion, workdir: string, signal: AbortSignal): Promise<readonly Layer[]>
 }
 
 const LONGEST_MESSAGE = 4000
@@ -101,20 +88,16 @@ export class EngineProcess {
       throw engineUnavailable({ reason: (cause as Error).message }, { cause })
     }
     if (signal.aborted) throw signal.reason
-    if (code !== 0) throw failure(this.complaint)
+    if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
   }
 }
 
-/**
- * The layer to convert.
- *
- * @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is none at all
- */
-export function chooseLayer(layers: readonly Layer[], wanted: string | null): Layer {
+/** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is no layer at all */
+export function checkLayer(layers: readonly Layer[], wanted: string | null): void {
   if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
-  const found = wanted === null ? layers[0] : layers.find(({ name }) => name === wanted)
-  if (!found) throw layerUnknown({ layer: wanted ?? '(any)', layers: layers.map(({ name }) => name) })
-  return found
+  if (wanted !== null && !layers.some(({ name }) => name === wanted)) {
+    throw layerUnknown({ layer: wanted, layers: layers.map(({ name }) => name) })
+  }
 }
 
 /** An engine's complaint as an error that says what to do. */
@@ -123,6 +106,6 @@ export function failure(complaint: string): Error {
 }
 
 /** Whether a complaint says that the reference system of the source is unknown. */
-export function isAboutSrs(complaint: string): boolean {
+function isAboutSrs(complaint: string): boolean {
   return /source layer has no coordinate system|Use -s_srs/i.test(complaint)
 }

@@ -12,7 +12,7 @@ export const formatUnknown = defineError(
   'unsupported_media',
   (f: { reason: string }) => `The file cannot be imported: ${f.reason}`,
   () => ({
-    hint: 'Send GeoJSON, GeoJSONSeq, GeoPackage, FlatGeobuf, CSV, KML, GML, GPX, or a zip of one of these, a Shapefile or MapInfo files.',
+    hint: 'Send GeoJSON, GeoJSONSeq, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, CSV, XLSX, ODS, KML, KMZ, GML, GPX or DXF, one of these in gzip or zip, or a zip of a Shapefile, of MapInfo files or of a file geodatabase.',
   }),
 )
 
@@ -36,11 +36,11 @@ export const layerUnknown = defineError(
 export const nothingImported = defineError(
   'NOTHING_IMPORTED',
   'invalid',
-  (f: { layer: string; rejected: number; layers: readonly string[] }) =>
+  (f: { layer: string; rejected: number; reasons: readonly string[]; layers: readonly string[] }) =>
     f.rejected > 0
-      ? `None of the ${f.rejected} features of layer ${f.layer} could be imported`
+      ? `None of the ${f.rejected} features of layer ${f.layer} could be imported. ${f.reasons.join(' ')}`
       : `Layer ${f.layer} has no features`,
-  (f) => (f.layers.length > 1 ? { hint: `Name another layer: ${f.layers.slice(0, 30).join(', ')}.` } : {}),
+  (f) => (f.layers.length > 1 ? { hint: `Layers: ${f.layers.slice(0, 30).join(', ')}.` } : {}),
 )
 
 export const sourceSrsNeeded = defineError(

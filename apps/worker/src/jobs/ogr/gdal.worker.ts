@@ -1,8 +1,8 @@
-// A process of its own: GDAL in WebAssembly converts one layer and writes it to standard output. It sees one folder,
-// has no network, and can be killed at any moment. Reports go to file descriptor 3, one JSON object per line.
+// A process of its own: GDAL in WebAssembly converts layers into a GeoPackage. It sees the folder of the data and that of
+// the result, has no network, and can be killed at any moment. A report goes to file descriptor 3, as a line of JSON.
 import { constants, readFileSync, readSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Conversion } from './engine.ts'
 
 /** What is used of the Emscripten module. */
@@ -16,9 +16,6 @@ interface GdalModule {
   readonly FS: {
     mkdir(path: string): void
     mount(type: unknown, options: { root: string }, path: string): void
-    makedev(major: number, minor: number): number
-    registerDevice(device: number, operations: object): void
-    mkdev(path: string, mode: number, device: number): void
   }
 }
 
@@ -33,46 +30,45 @@ type ReadFile = (file: OpenFile, memory: Int8Array, offset: number, length: numb
 const OPEN_VECTOR = 0x04
 const OPEN_VERBOSE = 0x40
 const INPUT = '/input'
-const OUTPUT = '/output/dump.sql'
-const BUFFER_BYTES = 1 << 18
+const OUTPUT = '/output'
 const READ_BYTES = 1 << 16
 const REPORTS = 3
 const RETRY_MS = 1
 
-const output = Buffer.alloc(BUFFER_BYTES)
-let buffered = 0
 const gdal = await load()
 // The request comes when its file is there; loading takes longer than most files.
 const conversion = JSON.parse(readFileSync(0, 'utf8')) as Conversion
 gdal.NODEFS.stream_ops.read = readAhead(gdal.NODEFS.stream_ops.read)
 gdal.FS.mount(gdal.NODEFS, { root: conversion.folder }, INPUT)
+gdal.FS.mount(gdal.NODEFS, { root: dirname(conversion.target) }, OUTPUT)
 convert(conversion)
 
-function convert({ file, driver, openOptions, layer, options }: Conversion): void {
+function convert({ file, driver, openOptions, layer, options, target }: Conversion): void {
   const path = file === '.' ? INPUT : `${INPUT}/${file}`
   const flags = OPEN_VECTOR | OPEN_VERBOSE
   const dataset = call('GDALOpenEx', [path, flags, strings([driver]), strings(openOptions), 0])
   if (dataset === 0) fail('the file cannot be opened')
   const layers = Array.from({ length: call('GDALDatasetGetLayerCount', [dataset]) }, (_, i) => {
     const handle = call('GDALDatasetGetLayer', [dataset, i])
-    const features = call('OGR_L_GetFeatureCount', [handle, 0])
+    const features = call('OGR_L_GetFeatureCount', [handle, 1])
     return {
       name: String(gdal.ccall('OGR_L_GetName', 'string', ['number'], [handle])),
       features: features < 0 ? null : features,
     }
   })
   report({ layers })
-  const chosen = layer ?? layers[0]?.name
-  if (chosen === undefined || !layers.some(({ name }) => name === chosen)) process.exit(0)
-  const translate = call('GDALVectorTranslateOptionsNew', [strings([...options, chosen]), 0])
+  if (layers.length === 0 || (layer !== null && !layers.some(({ name }) => name === layer))) process.exit(0)
+  const translate = call('GDALVectorTranslateOptionsNew', [
+    strings([...options, ...(layer === null ? [] : [layer])]),
+    0,
+  ])
   if (translate === 0) fail('an option is not accepted')
   const list = gdal._malloc(4)
   gdal.setValue(list, dataset, '*')
   call('CPLErrorReset', [])
-  const result = call('GDALVectorTranslate', [OUTPUT, 0, 1, list, translate, 0])
+  const result = call('GDALVectorTranslate', [`${OUTPUT}/${basename(target)}`, 0, 1, list, translate, 0])
   if (result === 0) fail('the layer cannot be converted')
   call('GDALClose', [result])
-  flush()
   process.exit(0)
 }
 
@@ -93,7 +89,7 @@ async function load(): Promise<GdalModule> {
     GDAL_DATA: '/usr/share/gdal',
     GDAL_NUM_THREADS: '0',
     CPL_LOG_ERRORS: 'ON',
-    PG_USE_COPY: 'YES',
+    OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
   }
   const loaded = await start({
@@ -105,16 +101,7 @@ async function load(): Promise<GdalModule> {
   })
   loaded.ccall('GDALAllRegister', null, [], [])
   loaded.FS.mkdir(INPUT)
-  loaded.FS.mkdir('/output')
-  const device = loaded.FS.makedev(64, 0)
-  loaded.FS.registerDevice(device, {
-    open: () => {},
-    close: () => {},
-    llseek: (_: unknown, offset: number) => offset,
-    read: () => 0,
-    write: (_: unknown, bytes: Int8Array, offset: number, length: number) => write(bytes, offset, length),
-  })
-  loaded.FS.mkdev(OUTPUT, 0o600, device)
+  loaded.FS.mkdir(OUTPUT)
   return loaded
 }
 
@@ -161,24 +148,6 @@ function readAhead(read: ReadFile): ReadFile {
     memory.set(block.bytes.subarray(from, from + found), offset)
     return found
   }
-}
-
-/** Gathers the small writes of the C library. */
-function write(bytes: Int8Array, offset: number, length: number): number {
-  const source = new Uint8Array(bytes.buffer, bytes.byteOffset + offset, length)
-  for (let done = 0; done < length;) {
-    const part = source.subarray(done, done + BUFFER_BYTES - buffered)
-    output.set(part, buffered)
-    buffered += part.length
-    done += part.length
-    if (buffered === BUFFER_BYTES) flush()
-  }
-  return length
-}
-
-function flush(): void {
-  writeAll(1, output.subarray(0, buffered))
-  buffered = 0
 }
 
 function report(value: object): void {

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { EngineProcess, chooseLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
+import { EngineProcess, checkLayer, failure, type Conversion, type Engine, type Layer } from './engine.ts'
 import { engineUnavailable } from './errors.ts'
 
 const run = promisify(execFile)
 const LIST_BYTES = 1 << 20
+const NAME = 'Layer name: '
+const COUNT = 'Feature Count: '
 
 /**
  * An installed `ogr2ogr`, when the operator names one. Every driver but the one that the content calls for is switched off
@@ -14,37 +16,33 @@ const LIST_BYTES = 1 << 20
 export function nativeEngine(program: string): Engine {
   let drivers: Promise<string[]> | null = null
   return {
-    prepare(_workdir, signal) {
-      let engine: EngineProcess | null = null
-      return {
-        async start(conversion) {
-          drivers ??= listDrivers(program)
-          const env = environment(await drivers, conversion)
-          const layers = await listLayers(program, conversion, env, signal)
-          const layer = chooseLayer(layers, conversion.layer)
-          const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
-          const args = [...conversion.options, ...openOptions, '/vsistdout/', conversion.file, layer.name]
-          const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
-          engine = running
-          return { layers, layer, dump: running.child.stdout!, done: running.ended, complaint: () => running.complaint }
-        },
-        async [Symbol.asyncDispose]() {
-          engine?.kill()
-          await engine?.ended.catch(() => {})
-        },
+    async convert(conversion, _workdir, signal) {
+      drivers ??= listDrivers(program)
+      const env = environment(await drivers, conversion)
+      const layers = await listLayers(program, conversion, env, signal)
+      checkLayer(layers, conversion.layer)
+      const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
+      const chosen = conversion.layer === null ? [] : [conversion.layer]
+      const args = [...conversion.options, ...openOptions, conversion.target, conversion.file, ...chosen]
+      const running = new EngineProcess(program, args, { cwd: conversion.folder, env, events: false }, signal)
+      try {
+        await running.ended
+      } finally {
+        running.kill()
       }
+      return layers
     },
   }
 }
 
 function environment(drivers: readonly string[], { driver, folder }: Conversion): Record<string, string> {
-  const skipped = drivers.filter((name) => name !== driver && name.toUpperCase() !== 'PGDUMP').join(',')
+  const skipped = drivers.filter((name) => name !== driver && name !== 'GPKG').join(',')
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin',
     LC_ALL: 'C.UTF-8',
     OGR_SKIP: skipped,
     GDAL_SKIP: skipped,
-    PG_USE_COPY: 'YES',
+    OGR_SQLITE_SYNCHRONOUS: 'OFF',
     CPL_TMPDIR: folder,
     // No request leaves: there is no file that may be fetched, and the proxy for all others is a closed port.
     CPL_VSIL_CURL_ALLOWED_FILENAME: '/none',
@@ -74,17 +72,28 @@ async function listLayers(
   signal: AbortSignal,
 ): Promise<Layer[]> {
   const openOptions = conversion.openOptions.flatMap((option) => ['-oo', option])
-  const args = ['-ro', '-so', '-q', ...openOptions, conversion.file]
+  const args = ['-ro', '-so', '-al', ...openOptions, conversion.file]
   try {
     const info = join(dirname(program), 'ogrinfo')
     const { stdout } = await run(info, args, { cwd: conversion.folder, env, maxBuffer: LIST_BYTES, signal })
-    return [...stdout.matchAll(/^\d+: (.*?)(?: \((?:[^()]|\([^()]*\))*\))?$/gm)].map(([, name]) => ({
-      name: name!,
-      features: null,
-    }))
+    return layersIn(stdout)
   } catch (cause) {
     signal.throwIfAborted()
     const { stderr, message } = cause as { stderr?: string; message: string }
     throw failure((stderr || message).slice(-600))
   }
+}
+
+/** The layers that `ogrinfo` describes, each by some lines. */
+function layersIn(description: string): Layer[] {
+  const layers: Layer[] = []
+  let name: string | null = null
+  for (const line of description.split('\n')) {
+    if (line.startsWith(NAME)) name = line.slice(NAME.length)
+    if (!line.startsWith(COUNT) || name === null) continue
+    const features = Number(line.slice(COUNT.length))
+    layers.push({ name, features: features < 0 ? null : features })
+    name = null
+  }
+  return layers
 }

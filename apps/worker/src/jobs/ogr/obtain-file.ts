@@ -1,20 +1,22 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { downloadToFile } from '@terrane/service'
 import { objectTooLarge } from '@terrane/storage'
 import type { JobContext } from '../task.ts'
-import { encodingUnknown, fileMissing, formatUnknown } from './errors.ts'
-import { EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
-import { unzip, type ZipLimits } from './unzip.ts'
+import { fileMissing, formatUnknown } from './errors.ts'
+import { EXTENSIONS, sniffFile, type Content, type Driver } from './sniff.ts'
+import { unzip, zipPaths, type ZipLimits } from './unzip.ts'
 
 const MAX_ENTRIES = 1000
 const MAX_RATIO = 100
 /** An archive may hold this much more than a file may have. */
 const UNPACKED_SHARE = 4
+const GEODATABASE = 'data.gdb'
 
 /** Endings of the files that make up one data set of several files. */
 const PARTS_OF_MAPINFO = new Set(['tab', 'dat', 'map', 'id', 'ind', 'mif', 'mid'])
@@ -37,6 +39,9 @@ const SIDE_FILES = new Set([
   'xml',
 ])
 
+/** What lies beside the document of a KMZ are pictures and models, not other data. */
+const DATA_BESIDE_KML = /\.(shp|tab|mif|gpkg|geojson|json|csv|gml|gpx|fgb|parquet)$/
+
 /** A data set in a folder of its own. */
 export interface Dataset {
   readonly folder: string
@@ -44,10 +49,6 @@ export interface Dataset {
   readonly file: string
   readonly driver: Driver
 }
-
-/** What looks like a number at the start of a CSV field but is more: a postal code or another key. */
-const LEADING_ZERO = /(?:^|[,;\t|"\r\n ])[+-]?0\d/
-const LONGEST_MATCH = 4
 
 /**
  * Brings the file of a request into the job's folder, from a URL through the guarded fetch or from the project's storage,
@@ -61,45 +62,65 @@ export async function obtainDataset(input: Ogr2ogrImport, maxBytes: number, cont
   await fetchSource(input, source, maxBytes, context)
   const folder = join(workdir, 'data')
   await mkdir(folder)
-  const content = await sniffFile(source)
-  if (content !== 'zip') {
-    const file = `data.${extensionOf(content)}`
-    await rename(source, join(folder, file))
-    return readable({ folder, file, driver: content }, input.encoding)
+  const unpacked = maxBytes * UNPACKED_SHARE
+  let content = await sniffFile(source)
+  if (content === 'gzip') {
+    await gunzipFile(source, unpacked, signal)
+    content = await sniffFile(source)
+    if (content === 'gzip') throw formatUnknown({ reason: 'it is gzip within gzip' })
   }
-  const limits: ZipLimits = { maxEntries: MAX_ENTRIES, maxBytes: maxBytes * UNPACKED_SHARE, maxRatio: MAX_RATIO }
-  await unzip(source, folder, limits, signal)
-  return readable(await findDataset(folder), input.encoding)
+  const limits: ZipLimits = { maxEntries: MAX_ENTRIES, maxBytes: unpacked, maxRatio: MAX_RATIO }
+  if (content === 'zip') {
+    const paths = await zipPaths(source, limits)
+    const packed = Object.entries(PACKED_BY).find(([path]) => paths.includes(path))
+    if (!packed) return findDataset(await unpack(source, folder, paths, limits, signal))
+    content = packed[1]
+  }
+  const file = `data.${extensionOf(content)}`
+  await rename(source, join(folder, file))
+  return { folder, file, driver: content }
 }
 
-/** A CSV in UTF-8, which is what the engine takes every CSV for. */
-async function readable(dataset: Dataset, encoding: string | undefined): Promise<Dataset> {
-  if (dataset.driver !== 'CSV' || encoding === undefined) return dataset
-  let decoder: TextDecoderStream
+/** Formats that are zip archives themselves, by a path within. */
+const PACKED_BY: Readonly<Record<string, Driver>> = { 'xl/workbook.xml': 'XLSX', 'content.xml': 'ODS' }
+
+/** Unpacks an archive; the files of a geodatabase go into a folder that is called as one. */
+async function unpack(
+  source: string,
+  folder: string,
+  paths: readonly string[],
+  limits: ZipLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  const isGeodatabase = paths.some((path) => /\.gdbtable$/i.test(path))
+  const target = isGeodatabase ? join(folder, GEODATABASE) : folder
+  if (isGeodatabase) await mkdir(target)
+  await unzip(source, target, limits, signal)
+  return folder
+}
+
+/** Unpacks a file in its place, up to so many bytes. */
+async function gunzipFile(path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
+  let bytes = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length
+      if (bytes > maxBytes) done(formatUnknown({ reason: `unpacked it has more than ${maxBytes} bytes` }))
+      else done(null, chunk)
+    },
+  })
   try {
-    decoder = new TextDecoderStream(encoding)
+    const out = createWriteStream(`${path}.raw`, { flags: 'wx' })
+    await pipeline(createReadStream(path), createGunzip(), counted, out, { signal })
   } catch (cause) {
-    throw encodingUnknown({ encoding }, { cause })
+    const code = (cause as NodeJS.ErrnoException).code ?? ''
+    if (code.startsWith('Z_')) throw formatUnknown({ reason: 'its gzip data are damaged' }, { cause })
+    throw cause
   }
-  const path = join(dataset.folder, dataset.file)
-  const text = Readable.toWeb(createReadStream(path)).pipeThrough(decoder as never)
-  await pipeline(Readable.fromWeb(text as never), createWriteStream(`${path}.utf8`, { flags: 'wx' }))
-  await rename(`${path}.utf8`, path)
-  return dataset
+  await rename(`${path}.raw`, path)
 }
 
-/** Whether a file of text may hold fields of digits that begin with a zero. */
-export async function hasLeadingZeros(path: string): Promise<boolean> {
-  let end = ''
-  for await (const chunk of createReadStream(path, { encoding: 'latin1' })) {
-    const text = end + (chunk as string)
-    if (LEADING_ZERO.test(text)) return true
-    end = text.slice(1 - LONGEST_MATCH)
-  }
-  return false
-}
-
-function extensionOf(driver: Driver): string {
+function extensionOf(driver: Exclude<Content, 'gzip' | 'zip'>): string {
   if (driver === 'MapInfo File') {
     throw formatUnknown({ reason: 'MapInfo data are several files: send all of them as one zip' })
   }
@@ -125,6 +146,12 @@ async function fetchSource(input: Ogr2ogrImport, path: string, maxBytes: number,
 /** The one data set among unpacked files. */
 async function findDataset(folder: string): Promise<Dataset> {
   const names = (await readdir(folder)).toSorted()
+  if (names.includes(GEODATABASE)) return { folder, file: GEODATABASE, driver: 'OpenFileGDB' }
+  const kml = names.find((name) => name === 'doc.kml') ?? names.find((name) => name.endsWith('.kml'))
+  if (kml && names.every((name) => name === kml || !DATA_BESIDE_KML.test(name))) {
+    if ((await sniffFile(join(folder, kml))) !== 'KML') throw formatUnknown({ reason: `${kml} is no KML` })
+    return { folder, file: kml, driver: 'KML' }
+  }
   const endings = new Map(names.map((name) => [name, name.split('.').at(-1) ?? '']))
   const shapes = names.filter((name) => endings.get(name) === 'shp')
   if (shapes.length > 0) return findShapefile(folder, names, shapes)
@@ -143,7 +170,7 @@ async function findDataset(folder: string): Promise<Dataset> {
   }
   const [name] = candidates
   const content = await sniffFile(join(folder, name!))
-  if (content === 'zip') throw formatUnknown({ reason: 'the zip archive holds another one' })
+  if (content === 'zip' || content === 'gzip') throw formatUnknown({ reason: 'the zip archive holds another one' })
   const file = `data.${EXTENSIONS[content]}`
   if (file !== name) await rename(join(folder, name!), join(folder, file))
   return { folder, file, driver: content }

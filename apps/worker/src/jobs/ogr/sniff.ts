@@ -13,8 +13,14 @@ export type Driver =
   | 'GML'
   | 'GPX'
   | 'MapInfo File'
+  | 'TopoJSON'
+  | 'XLSX'
+  | 'ODS'
+  | 'OpenFileGDB'
+  | 'DXF'
+  | 'Parquet'
 
-export type Content = Driver | 'zip'
+export type Content = Driver | 'zip' | 'gzip'
 
 /** The ending that each driver wants its file to have. */
 export const EXTENSIONS: Readonly<Record<Driver, string>> = {
@@ -28,6 +34,12 @@ export const EXTENSIONS: Readonly<Record<Driver, string>> = {
   GML: 'gml',
   GPX: 'gpx',
   'MapInfo File': 'tab',
+  TopoJSON: 'topojson',
+  XLSX: 'xlsx',
+  ODS: 'ods',
+  OpenFileGDB: 'gdb',
+  DXF: 'dxf',
+  Parquet: 'parquet',
 }
 
 const HEAD_BYTES = 1 << 16
@@ -50,20 +62,35 @@ export async function sniffFile(path: string): Promise<Content> {
 function sniff(head: Buffer): Content {
   const binary = sniffBinary(head)
   if (binary) return binary
+  if (isUtf16(head)) return 'CSV'
   if (head.includes(0)) throw formatUnknown({ reason: 'it is binary data of a kind that is not supported' })
   const text = head.toString('utf8').replace(/^\u{feff}/u, '')
   const body = text.trimStart()
   if (body === '') throw formatUnknown({ reason: 'it is empty' })
   if (body.startsWith('<')) return sniffXml(body)
   if (body.startsWith('{') || body.startsWith('[') || body.startsWith('\u001e')) return sniffJson(body)
+  if (isDxf(body)) return 'DXF'
   if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
   return sniffCsv(text)
+}
+
+/** Of the formats in text, spreadsheets alone write UTF-16, with a byte order mark. */
+function isUtf16(head: Buffer): boolean {
+  return head.length >= 4 && (head.readUInt16LE(0) === 0xfeff || head.readUInt16LE(0) === 0xfffe)
+}
+
+/** Pairs of lines: a code, and what it says; comments have the code 999. */
+function isDxf(body: string): boolean {
+  const [code = '', value = ''] = body.split('\n', 2).map((line) => line.trim())
+  return (code === '0' && value === 'SECTION') || code === '999'
 }
 
 function sniffBinary(head: Buffer): Content | null {
   const ascii = (start: number, end: number) => head.toString('latin1', start, end)
   if (ascii(0, 4) === 'PK\u0003\u0004') return 'zip'
   if (ascii(0, 4) === 'PK\u0005\u0006') throw formatUnknown({ reason: 'the zip archive is empty' })
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
+  if (ascii(0, 4) === 'PAR1') return 'Parquet'
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
     if (GEOPACKAGE_IDS.has(ascii(68, 72))) return 'GPKG'
@@ -107,7 +134,7 @@ const GEOJSON_TYPES =
   /"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/
 
 function sniffJson(body: string): Driver {
-  if (/^\{\s*"type"\s*:\s*"Topology"/.test(body)) throw formatUnknown({ reason: 'it is TopoJSON' })
+  if (/^\{\s*"type"\s*:\s*"Topology"/.test(body)) return 'TopoJSON'
   if (!GEOJSON_TYPES.test(body)) throw formatUnknown({ reason: 'it is JSON but not GeoJSON' })
   if (body.startsWith('[')) throw formatUnknown({ reason: 'it is a JSON array, not a GeoJSON object' })
   if (body.startsWith('\u001e')) return 'GeoJSONSeq'

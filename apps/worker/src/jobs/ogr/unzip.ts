@@ -57,6 +57,16 @@ export async function unzip(path: string, folder: string, limits: ZipLimits, sig
   return [...names]
 }
 
+/**
+ * The paths in a zip archive, checked as {@link unzip} does.
+ *
+ * @throws ZIP_REFUSED
+ */
+export async function zipPaths(path: string, limits: ZipLimits): Promise<string[]> {
+  await using file = await open(path)
+  return (await readEntries(file, limits)).map(({ name }) => name)
+}
+
 /** The files of the central directory, all of them checked. */
 async function readEntries(file: FileHandle, limits: ZipLimits): Promise<Entry[]> {
   const { size } = await file.stat()

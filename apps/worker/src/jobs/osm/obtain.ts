@@ -1,9 +1,12 @@
+import { createWriteStream } from 'node:fs'
 import { link, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { OsmSource } from '@terrane/contracts'
 import type { Aoi, Bbox } from '@terrane/core'
 import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
 import { downloadToFile, splitList } from '@terrane/service'
+import { objectTooLarge } from '@terrane/storage'
 import { findUnderRoots } from '../data-roots.ts'
 import type { JobContext } from '../task.ts'
 import { cachedDownload, type CacheOptions } from './cached-download.ts'
@@ -77,7 +80,7 @@ export async function obtainOsm(
   source: OsmSource | undefined,
   aoi: Aoi,
   settings: OsmSourceSettings,
-  context: Pick<JobContext, 'fetch' | 'signal' | 'workdir' | 'progress'>,
+  context: Pick<JobContext, 'fetch' | 'project' | 'signal' | 'workdir' | 'progress'>,
 ): Promise<ObtainedOsm> {
   await checkOsmSource(source, aoi, settings)
   const opened = await download(source, aoi, settings, context)
@@ -93,7 +96,7 @@ async function download(
   source: OsmSource | undefined,
   aoi: Aoi,
   settings: OsmSourceSettings,
-  context: Pick<JobContext, 'fetch' | 'signal' | 'workdir' | 'progress'>,
+  context: Pick<JobContext, 'fetch' | 'project' | 'signal' | 'workdir' | 'progress'>,
 ): Promise<Opened> {
   const { signal, workdir } = context
   const target = join(workdir, 'source.osm')
@@ -131,6 +134,12 @@ async function download(
         onBytes,
       })
       return open(target, { kind: 'url', url: withoutQuery(asked.url), bytes }, signal)
+    }
+    case 'storage': {
+      const { info, body } = await context.project.store.get(asked.bucket, asked.path, { signal })
+      if (info.size > settings.maxBytes) throw objectTooLarge({ limit: settings.maxBytes })
+      await pipeline(body, createWriteStream(target, { flags: 'wx' }), { signal })
+      return open(target, { kind: 'storage', bucket: asked.bucket, path: asked.path, bytes: info.size }, signal)
     }
     case 'geofabrik': {
       const extract = await findExtract(settings.geofabrikUrl, aoi, workdir, cache)

@@ -59,7 +59,8 @@ export function countryAccess(access: WayAccess, highway: string | null, code: s
   if (open === undefined) return access
   const decided = access.tagged | Access.emergency | ((access.tagged & Access.foot) === 0 ? 0 : Access.wheelchair)
   const closing = ~open & ~decided
-  const opening = open & ~decided
+  // Who may use the way already keeps the directions that its tags leave.
+  const opening = open & ~decided & ~(access.forward | access.backward)
   const both = FOOT_CLASSES.has(highway!) ? 0 : FOOT
   const [ahead, back] = access.oneway ? (access.reversed ? [both, opening] : [opening, both]) : [opening, opening]
   return {

@@ -25,7 +25,7 @@ export interface PmtilesArchive extends Disposable {
   readonly maxZoom: number
   /** West, south, east, north in degrees. */
   readonly bounds: readonly [number, number, number, number]
-  /** Longitude, latitude and zoom of the largest tile of the highest zoom. */
+  /** Longitude, latitude and zoom of the largest tile of the highest zoom, within the bounds. */
   readonly center: readonly [number, number, number]
   readonly metadata: Record<string, unknown>
   /** The bytes in order. */
@@ -36,7 +36,7 @@ export interface PmtilesArchive extends Disposable {
 export function assembleArchive(writer: TileWriter, facts: ArchiveFacts): PmtilesArchive {
   const { root, leaves } = buildDirectories(writer.entries)
   const metadata = gzipBest(new TextEncoder().encode(JSON.stringify(facts.metadata)))
-  const center = centerOf(writer.largest.tileId)
+  const center = centerOf(writer.largest.tileId, facts.bounds)
   const header = writeHeader({
     rootLength: root.length,
     metadataLength: metadata.length,
@@ -61,10 +61,13 @@ export function assembleArchive(writer: TileWriter, facts: ArchiveFacts): Pmtile
   }
 }
 
-function centerOf(tileId: number): [number, number, number] {
+/** The middle of a tile, or the nearest point within the bounds. */
+function centerOf(tileId: number, [west, south, east, north]: ArchiveFacts['bounds']): [number, number, number] {
   const { zoom, x, y } = tileOf(tileId)
   const side = WORLD / 2 ** zoom
-  return [longitudeOf((x + 0.5) * side), latitudeOf((y + 0.5) * side), zoom]
+  const lng = longitudeOf((x + 0.5) * side)
+  const lat = latitudeOf((y + 0.5) * side)
+  return [Math.max(west, Math.min(lng, east)), Math.max(south, Math.min(lat, north)), zoom]
 }
 
 /** Joins small buffers, so that writing them out takes few calls. */

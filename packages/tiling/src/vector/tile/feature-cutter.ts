@@ -23,6 +23,8 @@ export interface CutterOptions {
   readonly maxZoom: number
   /** Tolerance of simplification in tile units. */
   readonly tolerance: number
+  /** Of this many points one is kept for each zoom below the highest. */
+  readonly dropRate: number
   readonly isJunction: Bits
 }
 
@@ -46,6 +48,8 @@ export class FeatureCutter {
   #vertexOffset = 0
   /** Area of tiny polygons that waits for a square, in square tile units per zoom. */
   readonly #dust: Float64Array
+  /** Points that came to a zoom from the one above, per zoom. */
+  readonly #came: Float64Array
   /** The cell of the last point shown, per zoom. */
   readonly #lastCell: Float64Array
 
@@ -53,6 +57,7 @@ export class FeatureCutter {
     this.#options = options
     this.#slicer = new Slicer(fragments)
     this.#dust = new Float64Array(options.maxZoom + 1)
+    this.#came = new Float64Array(options.maxZoom + 1)
     this.#lastCell = new Float64Array(options.maxZoom + 1).fill(-1)
   }
 
@@ -75,6 +80,7 @@ export class FeatureCutter {
     const { minZoom, maxZoom } = this.#options
     const place = placeOf(shape)
     for (let zoom = maxZoom; zoom >= minZoom; zoom--) {
+      if (zoom < maxZoom && !this.#isKept(zoom)) return
       if (zoom < maxZoom && shape.size === 1) {
         const cell = Math.floor(place / 4 ** (PLACE_ORDER - zoom - POINT_CELL_BITS))
         if (this.#lastCell[zoom] === cell) continue
@@ -89,6 +95,16 @@ export class FeatureCutter {
       path.measure()
       this.#slicer.slice(path, POINT, zoom, address)
     }
+  }
+
+  /**
+   * Whether the next point that comes down to a zoom stays. They come along a Hilbert curve, so those that stay are spread
+   * as evenly as those that came.
+   */
+  #isKept(zoom: number): boolean {
+    const { dropRate } = this.#options
+    const before = this.#came[zoom]!++
+    return Math.floor((before + 1) / dropRate) > Math.floor(before / dropRate)
   }
 
   #cutLines(shape: Shape, address: number): void {

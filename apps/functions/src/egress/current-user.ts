@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http'
+import type { Principal, Verify } from '@terrane/auth'
+import type { Outgoing } from './door.ts'
+
+const PREFIX = '/auth/v1/'
+
+/** True for what a client library asks of the sign-in service; a project here has none but what its tokens say. */
+export function isAuthRequest({ pathname }: URL): boolean {
+  return pathname.startsWith(PREFIX)
+}
+
+/**
+ * Answers `auth.getUser()`: the user that a verified token names, in the shape of Supabase's `/auth/v1/user`. Everything
+ * else of that service (sign-up, sign-in, sessions) is answered with what to use instead.
+ *
+ * @param given the value of Authorization
+ */
+export async function answerAuth(
+  { request, response, target }: Outgoing,
+  given: string | undefined,
+  verify: Verify,
+): Promise<void> {
+  if (target.pathname !== `${PREFIX}user` || request.method !== 'GET') {
+    const msg = 'This project verifies tokens and issues none: sign users up and in with your identity provider'
+    return answer(response, 501, { code: 'not_implemented', error_code: 'not_implemented', msg })
+  }
+  const token = given?.startsWith('Bearer ') ? given.slice('Bearer '.length) : null
+  if (token === null) return refuse(response, 401, 'no_authorization', 'This endpoint requires a valid Bearer token')
+  let principal: Principal
+  try {
+    principal = await verify(token)
+  } catch {
+    return refuse(response, 403, 'bad_jwt', 'invalid JWT: the token is not one of this project, or has expired')
+  }
+  if (principal.subject === null) return refuse(response, 403, 'bad_jwt', 'invalid claim: missing sub claim')
+  answer(response, 200, userOf(principal.subject, principal.claims))
+}
+
+function userOf(id: string, claims: Principal['claims']): object {
+  const { aud, email, phone, role, app_metadata = {}, user_metadata = {}, is_anonymous = false } = claims
+  return {
+    id,
+    aud: aud ?? 'authenticated',
+    role,
+    email,
+    phone,
+    app_metadata,
+    user_metadata,
+    is_anonymous,
+    identities: [],
+  }
+}
+
+function refuse(response: ServerResponse, status: number, code: string, msg: string): void {
+  answer(response, status, { code, error_code: code, msg })
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}

@@ -1,0 +1,101 @@
+// Functions that bring a server of their own: Node's HTTP and what is built on it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startHost, type TestHost } from './support/host.ts'
+import { tryRuntime } from './support/runtimes.ts'
+
+for (const profile of ['standard', 'hardened'] as const) {
+  const { probed, title } = await tryRuntime('deno', profile)
+  describe.skipIf(!probed)(`servers of functions: ${title}`, () => {
+    let host: TestHost
+    beforeAll(async () => {
+      host = await startHost(probed!)
+    })
+    afterAll(() => host[Symbol.asyncDispose]())
+
+    test('the server that a module starts answers, on whatever port it listens', async () => {
+      await host.deploy(
+        'server',
+        `import { createServer } from 'node:http'
+         import { AsyncLocalStorage } from 'node:async_hooks'
+         const server = createServer(async (req, res) => {
+           let body = ''; for await (const c of req) body += c
+           console.log('served', req.url)
+           res.setHeader('x-kind', 'node'); res.statusCode = 201
+           res.end(JSON.stringify({ method: req.method, url: req.url, body, port: server.address().port,
+             internal: Object.keys(req.headers).filter((h) => h.startsWith('x-terrane-')), id: req.headers['x-request-id'] }))
+         })
+         server.listen(3000, () => console.log('listening'))`,
+      )
+      const response = await fetch(`${host.url('server')}/a/b?c=1`, {
+        method: 'POST',
+        body: 'sent',
+        headers: { 'x-request-id': 'the-id' },
+      })
+      expect([response.status, response.headers.get('x-kind')]).toEqual([201, 'node'])
+      expect(await response.json()).toEqual({
+        method: 'POST',
+        url: '/server/a/b?c=1',
+        body: 'sent',
+        port: 3000,
+        internal: [],
+        id: 'the-id',
+      })
+      // What it prints belongs to the request that it prints it for.
+      await expect
+        .poll(() => host.lines.find(({ text }) => text === 'served /server/a/b?c=1')?.requestId)
+        .toBe('the-id')
+    })
+
+    test('one that listens a moment after its module has run answers too, and calls the project as its caller', async () => {
+      await host.deploy(
+        'late',
+        `import http from 'node:http'
+         const app = http.createServer(async (req, res) => {
+           const r = await fetch('http://project.internal/functions/v1/whoami'); res.end(await r.text())
+         })
+         setTimeout(() => app.listen({ port: 0 }), 50)`,
+      )
+      await host.deploy(
+        'whoami',
+        `export default (_r: Request, ctx: any) => new Response(ctx.claims?.role ?? 'nobody')`,
+      )
+      const response = await fetch(host.url('late'), { headers: { apikey: 'anon' } })
+      expect([response.status, await response.text()]).toEqual([200, 'anon'])
+    })
+
+    test('a second server is refused, and the error says why', async () => {
+      await host.deploy(
+        'two',
+        `import http from 'node:http'
+         let said = ''
+         http.createServer((_q, res) => res.end(said)).listen(1)
+         try { http.createServer().listen(2) } catch (error) { said = error.code + ' ' + error.message }`,
+      )
+      const response = await fetch(host.url('two'))
+      expect(await response.text()).toBe(
+        'EACCES a function has one server, which listens while the module loads: put what a second one does into the first',
+      )
+    })
+
+    test('a module that has node:http and a handler keeps its handler', async () => {
+      await host.deploy(
+        'both',
+        `import http from 'node:http'; export default () => new Response(String(http.STATUS_CODES[404]))`,
+      )
+      expect(await (await fetch(host.url('both'))).text()).toBe('Not Found')
+    })
+
+    test('what programs ask of the system is answered, and tells nothing of the host', async () => {
+      await host.deploy(
+        'system',
+        `import os, { hostname } from 'node:os'
+         const { userInfo } = require('os')
+         declare const require: (name: string) => any
+         export default () => Response.json([hostname(), os.networkInterfaces(), userInfo().username, os.cpus().length, os.EOL,
+           process.getuid(), process.geteuid(), process.umask(), os.tmpdir()])`,
+      )
+      const response = await fetch(host.url('system'))
+      expect(await response.json()).toEqual(['function', {}, 'function', 1, '\n', 65534, 65534, 0o22, '/tmp'])
+    })
+  })
+}

@@ -1,0 +1,56 @@
+import type { Ogr2ogrImport } from '@terrane/contracts'
+import { slug } from '../osm/names.ts'
+import { conversionFailed, layerUnknown, sourceSrsNeeded } from './errors.ts'
+import type { LayerSchema } from './feature-stream.ts'
+
+/** Tables that one file may become. */
+const MOST_TABLES = 200
+const LONGEST_NAME = 63
+/** All layers that are not empty, each a table of its own name. */
+export const ALL_LAYERS = '*'
+const WGS84 = 4326
+
+/**
+ * The numbers of the layers to import: the one that is named, all that are not empty, or the first where all are.
+ *
+ * @throws LAYER_UNKNOWN, CONVERSION_FAILED
+ */
+export function chooseLayers(layers: readonly LayerSchema[], wanted: string | undefined): number[] {
+  if (layers.length === 0) throw conversionFailed({ reason: 'it has no layers' })
+  if (wanted !== undefined && wanted !== ALL_LAYERS) {
+    const index = layers.findIndex(({ name }) => name === wanted)
+    if (index < 0) throw layerUnknown({ layer: wanted, layers: layers.map(({ name }) => name) })
+    return [index]
+  }
+  const filled = layers.flatMap(({ rows }, i) => (rows > 0 ? [i] : []))
+  if (filled.length > MOST_TABLES) {
+    throw conversionFailed({ reason: `it has ${filled.length} layers, more than ${MOST_TABLES}: name one in layer` })
+  }
+  return filled.length > 0 ? filled : [0]
+}
+
+/** The name that was asked for, or one per layer: `{tableName}_{layer}`, of 63 bytes at most. */
+export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readonly LayerSchema[]): string[] {
+  if (layers.length === 1 && layer !== ALL_LAYERS) return [tableName]
+  const taken = new Set<string>()
+  return layers.map(({ name }) => {
+    const base = `${tableName}_${slug(name)}`.slice(0, LONGEST_NAME)
+    let unique = base
+    for (let i = 2; taken.has(unique); i++) unique = `${base.slice(0, LONGEST_NAME - 4)}_${i}`
+    taken.add(unique)
+    return unique
+  })
+}
+
+/** @throws SOURCE_SRS_NEEDED */
+export function sourceSridOf({ geometryTypes, srid }: LayerSchema, sourceSrs: string | undefined): number {
+  if (sourceSrs !== undefined) return srid ?? sridOf(sourceSrs)
+  if (srid !== null) return srid
+  if (geometryTypes.length > 0) throw sourceSrsNeeded()
+  return WGS84
+}
+
+/** The number in `EPSG:4326`. */
+export function sridOf(srs: string): number {
+  return Number(srs.slice('EPSG:'.length))
+}

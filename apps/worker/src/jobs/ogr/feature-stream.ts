@@ -1,0 +1,99 @@
+import type { JobWarning } from '@terrane/contracts'
+import type { Column } from '@terrane/database'
+
+/** Type of a field, by its name in the database. */
+export type FieldType = Exclude<Column['type'], 'geometry' | 'vector' | 'halfvec' | 'uuid'>
+
+/** A field of a layer, under the name that the file gives it. */
+export interface Field {
+  readonly name: string
+  readonly type: FieldType
+}
+
+/** What a reader knows of a layer before its rows are read: from all of the file, not from its first rows. */
+export interface LayerSchema {
+  readonly name: string
+  readonly rows: number
+  readonly fields: readonly Field[]
+  readonly hasGeometry: boolean
+  /** Types of the geometries that are there, as in ISO WKB: code, +1000 with heights, +2000 with measures. */
+  readonly geometryTypes: readonly number[]
+  /** EPSG code; null when the file does not say. */
+  readonly srid: number | null
+}
+
+/** Some rows of a layer. Values are those that the database's bulk load takes for the type of the field. */
+export interface FeatureBatch {
+  readonly rows: number
+  /** WKB of all rows behind each other; row `i` ends at `geometryEnds[i]`, and one without bytes has no geometry. */
+  readonly geometry: Uint8Array
+  readonly geometryEnds: Uint32Array
+  /** Per field the values of the rows. */
+  readonly columns: readonly (readonly unknown[])[]
+}
+
+/** A file that was opened. It is read in one process, layer by layer. */
+export interface FeatureReader {
+  readonly layers: readonly LayerSchema[]
+  /** The rows of a layer, in the order of the file. */
+  read(layer: number): AsyncIterable<FeatureBatch> | Iterable<FeatureBatch>
+  /** What could not be kept so far. */
+  warnings(): readonly JobWarning[]
+}
+
+/** Most rows and about the most bytes of a batch. */
+const BATCH_ROWS = 2000
+const BATCH_BYTES = 4 << 20
+
+/** Gathers rows into batches. */
+export class BatchBuilder {
+  #geometry = new Uint8Array(1 << 16)
+  #filled = 0
+  #ends: number[] = []
+  #columns: unknown[][]
+  readonly #width: number
+
+  constructor(width: number) {
+    this.#width = width
+    this.#columns = Array.from({ length: width }, () => [])
+  }
+
+  /** True when the batch should be taken. */
+  get isFull(): boolean {
+    return this.#ends.length >= BATCH_ROWS || this.#filled >= BATCH_BYTES
+  }
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0
+  }
+
+  add(geometry: Uint8Array | null, values: readonly unknown[]): void {
+    if (geometry) {
+      this.#reserve(geometry.length)
+      this.#geometry.set(geometry, this.#filled)
+      this.#filled += geometry.length
+    }
+    this.#ends.push(this.#filled)
+    for (let i = 0; i < this.#width; i++) this.#columns[i]!.push(values[i] ?? null)
+  }
+
+  take(): FeatureBatch {
+    const batch = {
+      rows: this.#ends.length,
+      geometry: this.#geometry.slice(0, this.#filled),
+      geometryEnds: Uint32Array.from(this.#ends),
+      columns: this.#columns,
+    }
+    this.#filled = 0
+    this.#ends = []
+    this.#columns = Array.from({ length: this.#width }, () => [])
+    return batch
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#filled + bytes <= this.#geometry.length) return
+    const larger = new Uint8Array(Math.max(this.#filled + bytes, this.#geometry.length * 2))
+    larger.set(this.#geometry.subarray(0, this.#filled))
+    this.#geometry = larger
+  }
+}

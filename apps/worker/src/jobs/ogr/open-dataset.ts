@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Ogr2ogrImport } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
+import type { JobContext } from '../task.ts'
+import type { Warnings } from '../warnings.ts'
+import { ALL_LAYERS, sridOf } from './choose-layers.ts'
+import type { Conversion, Engine, Layer } from './engine.ts'
+import type { LayerSchema } from './feature-stream.ts'
+import type { Dataset } from './obtain-file.ts'
+import type { ReadFormat } from './read/protocol.ts'
+import { READ_FORMATS } from './read/protocol.ts'
+import { Reading } from './read/reading.ts'
+
+export const DEFAULT_SRS = 'EPSG:4326'
+
+/** In what way the engine writes features down on their way here: as they are, with nothing to search them by. */
+const EXCHANGE_OPTIONS = [
+  '-f',
+  'GPKG',
+  '-lco',
+  'SPATIAL_INDEX=NO',
+  '-lco',
+  'FID=__fid__',
+  '-lco',
+  'GEOMETRY_NAME=__geometry__',
+]
+
+/** A data set that can be read, and what became of it before. */
+export interface OpenedDataset extends AsyncDisposable {
+  readonly reading: Reading
+  /** All layers of the file, whether they were asked for or not. */
+  readonly layerNames: readonly string[]
+  /** How many features of a layer the engine could not convert; they are counted as a warning. */
+  lostOf(layer: LayerSchema, limit: number, warnings: Warnings): number
+}
+
+/**
+ * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, and
+ * GeoPackages of reference systems that only the engine knows.
+ */
+export async function openDataset(
+  dataset: Dataset,
+  engine: Engine,
+  input: Ogr2ogrImport,
+  context: Pick<JobContext, 'workdir' | 'signal'>,
+): Promise<OpenedDataset> {
+  const { workdir, signal } = context
+  const path = join(dataset.folder, dataset.file)
+  const format = READ_FORMATS.find((known) => known === dataset.driver)
+  if (format) {
+    const reading = await open(path, format, input, workdir, signal)
+    if (format !== 'GPKG' || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)) {
+      const layerNames = reading.layers.map(({ name }) => name)
+      return { reading, layerNames, lostOf: () => 0, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() }
+    }
+    await reading[Symbol.asyncDispose]()
+  }
+  const folder = join(workdir, 'exchange')
+  await mkdir(folder)
+  const { layers, target } = await convert(engine, conversionOf(dataset, input, folder), workdir, signal)
+  const reading = await open(target, 'GPKG', input, workdir, signal)
+  return {
+    reading,
+    layerNames: layers.map(({ name }) => name),
+    lostOf: ({ name, rows }, limit, warnings) => {
+      const features = layers.find((layer) => layer.name === name)?.features ?? rows
+      const lost = Math.max(0, Math.min(features, limit) - rows)
+      const message =
+        'Features could not be converted: most often their coordinates have no place in the target system.'
+      if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
+      return lost
+    },
+    [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
+  }
+}
+
+function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
+  return layers.some(({ srid, geometryTypes }) => srid === null && geometryTypes.length > 0)
+}
+
+function open(path: string, format: ReadFormat, input: Ogr2ogrImport, workdir: string, signal: AbortSignal) {
+  const { encoding, csv, sourceSrs } = input
+  const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
+  return Reading.open({ path, format, ...srid, ...(encoding && { encoding }), ...(csv && { csv }) }, workdir, signal)
+}
+
+function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
+  const { layer, targetSrs = DEFAULT_SRS, sourceSrs, limit, encoding } = input
+  // TopoJSON has no word for its reference system, and means that of GeoJSON.
+  const system = sourceSrs ?? (dataset.driver === 'TopoJSON' ? DEFAULT_SRS : null)
+  const takesEncoding = ['ESRI Shapefile', 'MapInfo File'].includes(dataset.driver)
+  return {
+    ...dataset,
+    openOptions: encoding && takesEncoding ? [`ENCODING=${encoding}`] : [],
+    layer: layer === undefined || layer === ALL_LAYERS ? null : layer,
+    options: [
+      ...EXCHANGE_OPTIONS,
+      '-t_srs',
+      targetSrs,
+      ...(system ? ['-s_srs', system] : []),
+      ...(limit ? ['-limit', String(limit)] : []),
+    ],
+    target: join(folder, 'exchange.gpkg'),
+  }
+}
+
+/** One bad feature ends a conversion: then it is done again, and bad ones are passed over and counted. */
+async function convert(
+  engine: Engine,
+  conversion: Conversion,
+  workdir: string,
+  signal: AbortSignal,
+): Promise<{ readonly layers: readonly Layer[]; readonly target: string }> {
+  const { target, options } = conversion
+  try {
+    return { layers: await engine.convert(conversion, workdir, signal), target }
+  } catch (error) {
+    if (!(error instanceof TerraneError) || error.code !== 'CONVERSION_FAILED') throw error
+    const again = { ...conversion, target: `${target.slice(0, -5)}-2.gpkg`, options: [...options, '-skipfailures'] }
+    return { layers: await engine.convert(again, workdir, signal), target: again.target }
+  }
+}

@@ -1,0 +1,142 @@
+import { createReadStream } from 'node:fs'
+import { geoJsonType, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
+import { Warnings } from '../../warnings.ts'
+import { conversionFailed } from '../errors.ts'
+import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { jsonObjects } from './json-objects.ts'
+import { TypeGuess, valueOf } from './value-types.ts'
+
+const WGS84 = 4326
+const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
+/** A whole number that a double may not hold. */
+const LONG_NUMBER = /[^.\d]\d{16}/
+
+interface Feature {
+  readonly id?: unknown
+  readonly properties?: Readonly<Record<string, unknown>> | null
+  readonly geometry?: GeoJsonGeometry | null
+}
+
+/**
+ * Opens GeoJSON (RFC 7946) or a sequence of it (RFC 8142, or one object per line), of any size: features are read one by
+ * one, twice, first for the types of fields.
+ *
+ * @throws CONVERSION_FAILED
+ */
+export async function openGeoJson(path: string): Promise<FeatureReader> {
+  const warnings = new Warnings()
+  const guesses = new Map<string, TypeGuess>()
+  const types = new Set<number>()
+  const about: { name: string; srid: number | null } = { name: 'features', srid: WGS84 }
+  let rows = 0
+  let hasIds = false
+  let hasGeometry = false
+  for await (const feature of featuresOf(path, about, null)) {
+    rows++
+    for (const [key, value] of Object.entries(feature.properties ?? {})) {
+      let guess = guesses.get(key)
+      if (!guess) guesses.set(key, (guess = new TypeGuess()))
+      guess.add(value)
+    }
+    hasIds ||= isId(feature.id)
+    if ('geometry' in feature) hasGeometry = true
+    if (feature.geometry) types.add(geoJsonType(feature.geometry) ?? 0)
+  }
+  types.delete(0)
+  const takesId = hasIds && !guesses.has('id')
+  if (takesId) {
+    const ids = new TypeGuess()
+    for await (const { id } of featuresOf(path, about, null)) if (isId(id)) ids.add(id)
+    guesses.set('id', ids)
+  }
+  const fields = [...guesses].map(([name, guess]): Field => ({ name, type: guess.type }))
+  return {
+    layers: [{ ...about, rows, fields, hasGeometry, geometryTypes: [...types] }],
+    read: () => readRows(path, fields, takesId, warnings),
+    warnings: () => warnings.list(),
+  }
+}
+
+async function* readRows(
+  path: string,
+  fields: readonly Field[],
+  takesId: boolean,
+  warnings: Warnings,
+): AsyncGenerator<FeatureBatch> {
+  const builder = new BatchBuilder(fields.length)
+  let row = 0
+  for await (const { id, properties, geometry } of featuresOf(path, null, warnings)) {
+    row++
+    const wkb = geometry ? wkbOfGeoJson(geometry) : null
+    if (geometry && wkb === null) {
+      warnings.count('GEOMETRY_UNREADABLE', 'Geometries that cannot be read were left out of their rows.', row)
+    }
+    const values = fields.map(({ name, type }) =>
+      valueOf(takesId && name === 'id' ? (isId(id) ? id : null) : properties?.[name], type),
+    )
+    builder.add(wkb, values)
+    if (builder.isFull) yield builder.take()
+  }
+  if (!builder.isEmpty) yield builder.take()
+}
+
+/** The features of a file; what it says of itself goes into `about`. */
+async function* featuresOf(
+  path: string,
+  about: { name: string; srid: number | null } | null,
+  warnings: Warnings | null,
+): AsyncGenerator<Feature> {
+  let row = 0
+  for await (const { bytes, isMember } of jsonObjects(createReadStream(path, { highWaterMark: 1 << 20 }), 'features')) {
+    const value = parse(bytes, () => {
+      warnings?.count('TEXT_NOT_UTF8', 'Texts are not in UTF-8 and were read as windows-1252.', row + 1)
+    })
+    const { type } = value
+    if (type === 'Feature') yield value
+    else if (typeof type === 'string' && GEOMETRIES.test(type)) yield { geometry: value as unknown as GeoJsonGeometry }
+    else if (!isMember && type === 'FeatureCollection') {
+      if (about) describe(value, about)
+      continue
+    } else throw conversionFailed({ reason: `object ${row + 1} is no GeoJSON feature` })
+    row++
+  }
+}
+
+function describe(head: Readonly<Record<string, unknown>>, about: { name: string; srid: number | null }): void {
+  if (typeof head['name'] === 'string' && head['name'] !== '') about.name = head['name']
+  const crs = head['crs'] as { properties?: { name?: unknown } } | null | undefined
+  const name = crs?.properties?.name
+  if (typeof name !== 'string') return
+  const epsg = /EPSG:+(?:\d*:)?(\d+)$/i.exec(name)?.[1]
+  if (epsg !== undefined) about.srid = Number(epsg)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const latin = new TextDecoder('windows-1252')
+
+function parse(bytes: Buffer, onLatin: () => void): Record<string, unknown> {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    onLatin()
+    text = latin.decode(bytes)
+  }
+  try {
+    return (LONG_NUMBER.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text)) as Record<string, unknown>
+  } catch (cause) {
+    throw conversionFailed({ reason: `it is no JSON: ${(cause as Error).message.slice(0, 200)}` }, { cause })
+  }
+}
+
+/** Takes whole numbers from their digits. */
+function exactly(_: string, value: unknown, context: { readonly source?: string }): unknown {
+  const { source } = context
+  return typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    ? BigInt(source)
+    : value
+}
+
+function isId(id: unknown): boolean {
+  return typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+}

@@ -1,0 +1,187 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { wkbHead } from '@terrane/core'
+import { Warnings } from '../../warnings.ts'
+import {
+  BatchBuilder,
+  type FeatureBatch,
+  type FeatureReader,
+  type Field,
+  type FieldType,
+  type LayerSchema,
+} from '../feature-stream.ts'
+import { isoType } from './geometry-types.ts'
+
+/** Bytes of the envelope by its code in the flags of a geometry. */
+const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
+const HEAD_BYTES = 8
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  BOOLEAN: 'bool',
+  TINYINT: 'int2',
+  SMALLINT: 'int2',
+  MEDIUMINT: 'int4',
+  INT: 'int8',
+  INTEGER: 'int8',
+  FLOAT: 'float4',
+  DOUBLE: 'float8',
+  REAL: 'float8',
+  BLOB: 'bytea',
+  DATE: 'date',
+  DATETIME: 'timestamptz',
+}
+
+interface Table {
+  readonly name: string
+  readonly geometry: string | null
+  readonly schema: LayerSchema
+}
+
+/** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
+export function openGpkg(path: string): FeatureReader {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const warnings = new Warnings()
+  const tables = listTables(database)
+  return {
+    layers: tables.map(({ schema }) => schema),
+    read: (layer) => readRows(database, tables[layer]!, warnings),
+    warnings: () => warnings.list(),
+  }
+}
+
+function listTables(database: DatabaseSync): Table[] {
+  const found = database
+    .prepare(
+      `select c.table_name as name, g.column_name as geometry,
+         case when upper(s.organization) = 'EPSG' then s.organization_coordsys_id end as srid
+       from gpkg_contents c
+       left join gpkg_geometry_columns g on g.table_name = c.table_name
+       left join gpkg_spatial_ref_sys s on s.srs_id = g.srs_id
+       where c.data_type in ('features', 'attributes') order by c.rowid`,
+    )
+    .all() as { name: string; geometry: string | null; srid: number | null }[]
+  return found.map(({ name, geometry, srid }) => {
+    const fields = fieldsOf(database, name, geometry)
+    const { rows, geometryTypes } = survey(database, name, geometry)
+    return { name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }
+  })
+}
+
+function fieldsOf(database: DatabaseSync, table: string, geometry: string | null): Field[] {
+  const json = jsonColumns(database, table)
+  const columns = database.prepare(`select name, type, pk from pragma_table_info(?)`).all(table) as {
+    name: string
+    type: string
+    pk: number
+  }[]
+  return columns
+    .filter(({ name, type, pk }) => name !== geometry && !(pk === 1 && /^INTEGER$/i.test(type)))
+    .map(({ name, type }) => {
+      const known = TYPES[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
+      return { name, type: json.has(name) ? 'jsonb' : known }
+    })
+}
+
+/** Columns that the extension for schemas says to be JSON. */
+function jsonColumns(database: DatabaseSync, table: string): ReadonlySet<string> {
+  const there = database.prepare(`select 1 from sqlite_master where name = 'gpkg_data_columns'`).get()
+  if (!there) return new Set()
+  const rows = database
+    .prepare(
+      `select column_name as name from gpkg_data_columns where table_name = ? and mime_type = 'application/json'`,
+    )
+    .all(table) as { name: string }[]
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Counts the rows of a table and finds the types of its geometries. */
+function survey(database: DatabaseSync, table: string, geometry: string | null) {
+  if (geometry === null) {
+    const { rows } = database.prepare(`select count(*) as rows from ${quoted(table)}`).get() as { rows: number }
+    return { rows, geometryTypes: [] }
+  }
+  const statement = database.prepare(`select ${quoted(geometry)} from ${quoted(table)}`)
+  statement.setReturnArrays(true)
+  const types = new Set<number>()
+  let rows = 0
+  for (const [blob] of statement.iterate() as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
+    rows++
+    const head = blob instanceof Uint8Array ? wkbHead(wkbIn(blob)) : null
+    if (head) types.add(isoType(head))
+  }
+  return { rows, geometryTypes: [...types] }
+}
+
+function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Generator<FeatureBatch> {
+  const { fields } = table.schema
+  const names = [...(table.geometry === null ? [] : [table.geometry]), ...fields.map(({ name }) => name)]
+  const list = names.length > 0 ? names.map(quoted).join(', ') : '1'
+  const statement = database.prepare(`select ${list} from ${quoted(table.name)}`)
+  statement.setReturnArrays(true)
+  statement.setReadBigInts(true)
+  const builder = new BatchBuilder(fields.length)
+  const first = table.geometry === null ? 0 : 1
+  let row = 0
+  for (const values of statement.iterate() as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
+    row++
+    const blob = first === 1 ? values[0] : null
+    const wkb = blob instanceof Uint8Array ? wkbIn(blob) : null
+    const cells = fields.map(({ type, name }, i) => {
+      const value = values[first + i]!
+      const cell = cellOf(value, type)
+      if (cell === undefined)
+        warnings.count('VALUES_UNREADABLE', `Values are not of the type of their column, as of ${name}.`, row)
+      return cell
+    })
+    builder.add(wkb && wkb.length > 0 ? wkb : null, cells)
+    if (builder.isFull) yield builder.take()
+  }
+  if (!builder.isEmpty) yield builder.take()
+}
+
+/** The WKB in a geometry of the format. */
+function wkbIn(blob: Uint8Array): Uint8Array {
+  if (blob.length < HEAD_BYTES || blob[0] !== 0x47 || blob[1] !== 0x50) return new Uint8Array()
+  return blob.subarray(HEAD_BYTES + (ENVELOPE_BYTES[(blob[3]! >> 1) & 7] ?? 0))
+}
+
+/** SQLite gives any type in any column: a value as its field wants it, undefined when it cannot be. */
+function cellOf(value: SQLOutputValue, type: FieldType): unknown {
+  if (value === null) return null
+  switch (type) {
+    case 'bool':
+      return typeof value === 'bigint' ? value !== 0n : undefined
+    case 'int2':
+    case 'int4':
+      return typeof value === 'bigint' ? Number(value) : undefined
+    case 'int8':
+      return typeof value === 'bigint' ? narrowed(value) : undefined
+    case 'float4':
+    case 'float8':
+      return typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined
+    case 'bytea':
+      return value instanceof Uint8Array ? value : undefined
+    case 'jsonb':
+      return typeof value === 'string' ? parsed(value) : undefined
+    case 'text':
+      return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value)
+    default:
+      return typeof value === 'string' ? value : undefined
+  }
+}
+
+/** In a column of JSON GDAL writes texts without their quotes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function narrowed(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,50 @@
+import { seededRandom } from '@terrane/core'
+import { expect, test } from 'vitest'
+import { jsonObjects } from './json-objects.ts'
+
+/** The objects of a text that comes in pieces of random lengths. */
+async function objectsOf(text: string, random: () => number, longest: number): Promise<[string, boolean][]> {
+  const bytes = Buffer.from(text)
+  async function* pieces() {
+    for (let at = 0; at < bytes.length;) {
+      const end = at + 1 + Math.floor(random() * longest)
+      yield bytes.subarray(at, end)
+      at = end
+    }
+  }
+  const found: [string, boolean][] = []
+  for await (const { bytes: object, isMember } of jsonObjects(pieces(), 'features')) {
+    found.push([JSON.stringify(JSON.parse(object.toString())), isMember])
+  }
+  return found
+}
+
+const MEMBERS = [{ a: '}],{"\\', features: [{ deep: 1 }] }, { b: ['x', { c: 'ä😀' }] }, {}]
+
+test('members of the list come one by one, wherever the pieces end', async () => {
+  const random = seededRandom(3)
+  const text = ` {"type": "FeatureCollection", "name": "features", "features" : [${MEMBERS.map((m) => JSON.stringify(m)).join(' ,\n')}], "last": {"z": [1]}}\n`
+  const head = JSON.stringify({ type: 'FeatureCollection', name: 'features', features: [], last: { z: [1] } })
+  for (let round = 0; round < 60; round++) {
+    expect(await objectsOf(text, random, 1 + round)).toEqual([
+      ...MEMBERS.map((member) => [JSON.stringify(member), true]),
+      [head, false],
+    ])
+  }
+})
+
+test('objects in a row come as they are, with separators of sequences between them', async () => {
+  const random = seededRandom(4)
+  const text = MEMBERS.map((member) => `\u001e${JSON.stringify(member)}\n`).join('')
+  // A list under the key is one of members in each of them.
+  const wanted = [
+    ['{"deep":1}', true],
+    [JSON.stringify({ a: '}],{"\\', features: [] }), false],
+    ...MEMBERS.slice(1).map((member) => [JSON.stringify(member), false]),
+  ]
+  for (let round = 0; round < 30; round++) expect(await objectsOf(text, random, 1 + round)).toEqual(wanted)
+})
+
+test.each(['{"a": "b', '{"features": [{}', '{"a": 1}]', '{"a": 1} x {"b": 2}'])('%s is refused', async (text) => {
+  await expect(objectsOf(text, seededRandom(1), 4)).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
+})

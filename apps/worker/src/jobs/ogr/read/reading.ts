@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url'
+import type { JobWarning } from '@terrane/contracts'
+import { reviveError } from '@terrane/core'
+import { EngineProcess } from '../engine.ts'
+import { conversionFailed } from '../errors.ts'
+import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
+import { framesOf, type Frame, type ReadRequest } from './protocol.ts'
+
+const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
+/** Most memory of the script: one feature of some hundred megabytes has to fit. */
+const HEAP_MB = 2048
+
+/** A data set that is open in a process of its own, which ends with it. */
+export class Reading implements AsyncDisposable {
+  readonly layers: readonly LayerSchema[]
+  /** What could not be kept, as known at the end of the layer that was read last. */
+  warnings: readonly JobWarning[]
+  readonly #process: EngineProcess
+  readonly #frames: AsyncGenerator<Frame>
+
+  private constructor(
+    process: EngineProcess,
+    frames: AsyncGenerator<Frame>,
+    first: Extract<Frame, { readonly kind: 'layers' }>,
+  ) {
+    this.#process = process
+    this.#frames = frames
+    this.layers = first.layers
+    this.warnings = first.warnings
+  }
+
+  /** @throws CONVERSION_FAILED, and what the readers throw */
+  static async open(request: ReadRequest, workdir: string, signal: AbortSignal): Promise<Reading> {
+    const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
+    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
+    const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
+    // A process that ended early says why itself.
+    process_.child.stdin!.on('error', () => {})
+    process_.child.stdin!.write(`${JSON.stringify(request)}\n`)
+    const frames = framesOf(process_.child.stdout as AsyncIterable<Buffer>)
+    try {
+      const first = await nextOf(frames, process_)
+      if (first.kind !== 'layers') throw new Error(`the reading process began with ${first.kind}`)
+      return new Reading(process_, frames, first)
+    } catch (error) {
+      process_.kill()
+      await process_.ended.catch(() => {})
+      throw error
+    }
+  }
+
+  /** The rows of layers, one layer after the other, by their numbers. */
+  async *read(layers: readonly number[]): AsyncGenerator<{ readonly layer: number; readonly batch: FeatureBatch }> {
+    this.#process.child.stdin!.write(`${JSON.stringify(layers)}\n`)
+    for (let open = layers.length; open > 0;) {
+      const frame = await nextOf(this.#frames, this.#process)
+      if (frame.kind === 'batch') yield frame
+      else if (frame.kind === 'end') {
+        this.warnings = frame.warnings
+        open--
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill()
+    await this.#process.ended.catch(() => {})
+  }
+}
+
+async function nextOf(frames: AsyncGenerator<Frame>, process_: EngineProcess): Promise<Frame> {
+  const { value, done } = await frames.next()
+  if (done === true) {
+    await process_.ended
+    throw conversionFailed({ reason: process_.complaint })
+  }
+  if (value.kind === 'error') throw reviveError(value.error, (reason) => conversionFailed({ reason }))
+  return value
+}

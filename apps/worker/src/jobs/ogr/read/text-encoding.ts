@@ -1,0 +1,69 @@
+import { createReadStream } from 'node:fs'
+import { analyse } from 'chardet'
+import { detect } from 'jschardet'
+import { encodingUnknown } from '../errors.ts'
+
+const SAMPLE_BYTES = 1 << 20
+/** Below it the first guesser knows nothing. */
+const LEAST_CONFIDENCE = 0.1
+
+/** The encoding of a text, and how sure it is. */
+export interface FoundEncoding {
+  readonly name: string
+  readonly isGuess: boolean
+}
+
+/**
+ * The encoding of a file of text: what was said, or its byte order mark, or UTF-8 where all of it is that, or a guess.
+ *
+ * @throws ENCODING_UNKNOWN
+ */
+export async function findEncoding(path: string, said: string | undefined): Promise<FoundEncoding> {
+  if (said !== undefined) {
+    if (!isKnown(said)) throw encodingUnknown({ encoding: said })
+    return { name: said, isGuess: false }
+  }
+  const sample = await firstBytes(path)
+  const [first = 0, second = 0] = sample
+  if (first === 0xff && second === 0xfe) return { name: 'utf-16le', isGuess: false }
+  if (first === 0xfe && second === 0xff) return { name: 'utf-16be', isGuess: false }
+  if (await isUtf8(path)) return { name: 'utf-8', isGuess: false }
+  return { name: guess(sample), isGuess: true }
+}
+
+function guess(sample: Buffer): string {
+  const { encoding, confidence } = detect(sample)
+  const candidates = [
+    ...(confidence >= LEAST_CONFIDENCE && encoding ? [encoding] : []),
+    ...analyse(sample).map(({ name }) => name),
+    'windows-1252',
+  ]
+  return candidates.find((name) => isKnown(name) && !/^(utf-?8|ascii)$/i.test(name)) ?? 'windows-1252'
+}
+
+function isKnown(name: string): boolean {
+  try {
+    return new TextDecoder(name).encoding !== ''
+  } catch {
+    return false
+  }
+}
+
+async function isUtf8(path: string): Promise<boolean> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+      decoder.decode(chunk as Buffer, { stream: true })
+    }
+    decoder.decode()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of createReadStream(path, { end: SAMPLE_BYTES - 1 })) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}

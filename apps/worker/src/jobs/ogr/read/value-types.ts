@@ -1,0 +1,121 @@
+import type { FieldType } from '../feature-stream.ts'
+
+const DATE = /^-?\d{4,6}[-/]\d\d[-/]\d\d$/
+const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,9})?)?$/
+const STAMP = /^-?\d{4,6}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?$/i
+const INT4 = 2 ** 31
+const INT8 = 2n ** 63n
+
+type Kind = 'bool' | 'int4' | 'int8' | 'numeric' | 'float8' | 'date' | 'time' | 'timestamptz' | 'text' | 'jsonb'
+
+/** Finds the type of a field from all of its values. */
+export class TypeGuess {
+  readonly #kinds = new Set<Kind>()
+
+  /** Takes a value of JSON; whole numbers that a double cannot hold come as bigints. */
+  add(value: unknown): void {
+    const kind = kindOf(value)
+    if (kind !== null) this.#kinds.add(kind)
+  }
+
+  /** Takes a kind that was found otherwise. */
+  addKind(kind: Kind): void {
+    this.#kinds.add(kind)
+  }
+
+  /** Text where there is no value at all, or where kinds mix that have no other type in common. */
+  get type(): FieldType {
+    const kinds = this.#kinds
+    const has = (...wanted: Kind[]) => wanted.some((kind) => kinds.has(kind))
+    const only = (...wanted: Kind[]) => [...kinds].every((kind) => wanted.includes(kind))
+    if (kinds.size === 0) return 'text'
+    if (has('jsonb')) return 'jsonb'
+    if (only('bool')) return 'bool'
+    if (only('int4', 'int8', 'numeric', 'float8')) {
+      if (has('numeric')) return 'numeric'
+      return has('float8') ? 'float8' : has('int8') ? 'int8' : 'int4'
+    }
+    if (only('date')) return 'date'
+    if (only('date', 'timestamptz')) return 'timestamptz'
+    return only('time') ? 'time' : 'text'
+  }
+}
+
+/** A value as a field of a type takes it. */
+export function valueOf(value: unknown, type: FieldType): unknown {
+  if (value === null || value === undefined) return null
+  if (type === 'text') return textOf(value)
+  if ((type === 'date' || type === 'timestamptz') && typeof value === 'string') return value.replaceAll('/', '-')
+  if (type === 'float8') return Number(value)
+  return value
+}
+
+/** A text as it is, anything else as JSON writes it. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+}
+
+function kindOf(value: unknown): Kind | null {
+  switch (typeof value) {
+    case 'boolean':
+      return 'bool'
+    case 'bigint':
+      return value >= -INT8 && value < INT8 ? 'int8' : 'numeric'
+    case 'number':
+      if (!Number.isInteger(value)) return 'float8'
+      return value >= -INT4 && value < INT4 ? 'int4' : Number.isSafeInteger(value) ? 'int8' : 'float8'
+    case 'string':
+      return kindOfText(value)
+    default:
+      return value === null || value === undefined ? null : 'jsonb'
+  }
+}
+
+/** The kind of a text that is no number. */
+function kindOfText(text: string): Kind {
+  // Most texts are not, and begin otherwise.
+  const first = text.charCodeAt(0)
+  if (!((first >= 48 && first <= 57) || first === 45)) return 'text'
+  if (DATE.test(text)) return 'date'
+  if (TIME.test(text)) return 'time'
+  return STAMP.test(text) ? 'timestamptz' : 'text'
+}
+
+const WHOLE = /^[+-]?(0|[1-9]\d*)$/
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i
+const LEADING_ZERO = /^[+-]?0\d/
+
+/** The kind of a field of a text table. Digits that begin with a zero are a key, and no number. */
+export function kindOfCell(text: string): Kind | null {
+  if (text === '') return null
+  if (WHOLE.test(text)) {
+    const number = Number(text)
+    if (number >= -INT4 && number < INT4) return 'int4'
+    const exact = BigInt(text)
+    return exact >= -INT8 && exact < INT8 ? 'int8' : 'numeric'
+  }
+  if (LEADING_ZERO.test(text) && !text.includes('.') && !/[-:/]/.test(text.slice(1))) return 'text'
+  if (DECIMAL.test(text)) return LEADING_ZERO.test(text) ? 'text' : 'float8'
+  if (/^(true|false)$/i.test(text)) return 'bool'
+  return kindOfText(text)
+}
+
+/** The value of a field of a text table. */
+export function valueOfCell(text: string, type: FieldType): unknown {
+  if (type === 'text') return text
+  if (text === '') return null
+  switch (type) {
+    case 'bool':
+      return text.toLowerCase() === 'true'
+    case 'int4':
+    case 'float8':
+      return Number(text)
+    case 'int8':
+      return BigInt(text)
+    case 'numeric':
+      return text
+    default:
+      return text.replaceAll('/', '-')
+  }
+}

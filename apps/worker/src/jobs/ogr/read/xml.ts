@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs'
+import { SaxesParser } from 'saxes'
+import { conversionFailed } from '../errors.ts'
+
+/** Longest run of text, and deepest nesting. */
+const LONGEST_TEXT = 1 << 28
+const DEEPEST = 200
+
+/** Takes the parts of an XML document; names come without their prefix. */
+export interface XmlHandler {
+  open(name: string, attributes: Readonly<Record<string, string>>): void
+  /** `text` is all that stood directly in the element, however it was cut. */
+  close(name: string, text: string): void
+}
+
+/**
+ * Reads an XML document without a document type: none of its entities but the five of XML are known.
+ *
+ * @throws CONVERSION_FAILED
+ */
+export async function parseXml(path: string, handler: XmlHandler): Promise<void> {
+  for await (const _ of pieces(path, handler));
+}
+
+/** The same, piece by piece, so that what the handler has gathered can be taken between them. */
+parseXml.pieces = pieces
+
+async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> {
+  const parser = new SaxesParser({ xmlns: false, position: true })
+  const texts: string[] = []
+  parser.on('error', (error) => {
+    throw conversionFailed({ reason: `the XML is damaged: ${error.message.slice(0, 200)}` })
+  })
+  parser.on('doctype', () => {
+    throw conversionFailed({ reason: 'XML with a document type is not accepted' })
+  })
+  parser.on('opentag', ({ name, attributes }) => {
+    if (texts.push('') > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
+    handler.open(localName(name), attributes)
+  })
+  const take = (text: string) => {
+    if (texts.length === 0) return
+    const all = texts.at(-1)! + text
+    if (all.length > LONGEST_TEXT) throw conversionFailed({ reason: 'a text is too long' })
+    texts[texts.length - 1] = all
+  }
+  parser.on('text', take)
+  parser.on('cdata', take)
+  parser.on('closetag', ({ name }) => handler.close(localName(name), texts.pop() ?? ''))
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
+    decoder ??= new TextDecoder(encodingOf(chunk as Buffer))
+    parser.write(decoder.decode(chunk as Buffer, { stream: true }))
+    yield
+  }
+  parser.write(decoder?.decode() ?? '')
+  parser.close()
+}
+
+/** What the declaration or the byte order mark says; UTF-8 where neither does. */
+function encodingOf(head: Buffer): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  const said = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']/.exec(head.toString('latin1', 0, 300))?.[1] ?? 'utf-8'
+  try {
+    return new TextDecoder(said).encoding
+  } catch {
+    throw conversionFailed({ reason: `its encoding ${said} is not known` })
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}

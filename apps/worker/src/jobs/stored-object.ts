@@ -1,0 +1,17 @@
+import { bucketNotFound, objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
+
+/**
+ * Refuses a file of the storage that a job could not read.
+ *
+ * @throws BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, OBJECT_TOO_LARGE
+ */
+export async function checkStoredObject(
+  store: ArtifactStore,
+  { bucket, path }: { readonly bucket: string; readonly path: string },
+  maxBytes: number,
+): Promise<void> {
+  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  const info = await store.head(bucket, path)
+  if (!info) throw objectNotFound({ bucket, key: path })
+  if (info.size > maxBytes) throw objectTooLarge({ limit: maxBytes })
+}

@@ -1,0 +1,61 @@
+// Well-known binary: OGC 06-103r4 section 8, with the thousands of ISO 13249-3 or the flags of PostGIS for heights and
+// measures. Nothing here touches coordinates.
+const FLAG_Z = 0x80000000
+const FLAG_M = 0x40000000
+const FLAG_SRID = 0x20000000
+const LAST_CODE = 17
+const LINE = 2
+const POLYGON = 3
+const TO_MULTI = 3
+
+/** What a geometry says of itself at its start. */
+export interface WkbHead {
+  /** 1 point to 7 collection; above, up to 17, curves and surfaces. */
+  readonly code: number
+  readonly hasZ: boolean
+  readonly hasM: boolean
+}
+
+/** Head of a geometry in WKB or EWKB; null when the bytes are no such geometry. */
+export function wkbHead(wkb: Uint8Array): WkbHead | null {
+  if (wkb.length < 5 || wkb[0]! > 1) return null
+  const type = viewOf(wkb).getUint32(1, wkb[0] === 1)
+  const iso = type & 0xffff
+  const code = iso % 1000
+  const thousands = (iso - code) / 1000
+  if (code < 1 || code > LAST_CODE || thousands > 3) return null
+  return { code, hasZ: (type & FLAG_Z) !== 0 || (thousands & 1) === 1, hasM: (type & FLAG_M) !== 0 || thousands >= 2 }
+}
+
+/** Whether a geometry is a line or polygon, which can be a collection of one. */
+export function isPromotable(code: number): boolean {
+  return code === LINE || code === POLYGON
+}
+
+/**
+ * The EWKB of a geometry with a reference system, its coordinates untouched; `multi` makes a line or polygon a collection
+ * of one.
+ */
+export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Array<ArrayBuffer> {
+  const little = wkb[0] === 1
+  const given = viewOf(wkb).getUint32(1, little)
+  const bodyAt = given & FLAG_SRID ? 9 : 5
+  const type = (given & ~FLAG_SRID) >>> 0
+  const wrap = multi && isPromotable((type & 0xffff) % 1000)
+  const out = new Uint8Array(wkb.length - bodyAt + (wrap ? 18 : 9))
+  const view = new DataView(out.buffer)
+  out[0] = wkb[0]!
+  view.setUint32(1, ((wrap ? type + TO_MULTI : type) | FLAG_SRID) >>> 0, little)
+  view.setUint32(5, srid, little)
+  if (wrap) {
+    view.setUint32(9, 1, little)
+    out[13] = wkb[0]!
+    view.setUint32(14, type, little)
+  }
+  out.set(wkb.subarray(bodyAt), wrap ? 18 : 9)
+  return out
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,48 @@
+const MS_TO_2000 = 946_684_800_000
+const DAY_MS = 86_400_000
+const DATE = /^([+-]?\d{4,6})-(\d\d)-(\d\d)$/
+const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?$/
+const ZONE = /(Z|[+-]\d\d(?::?\d\d)?)$/i
+
+/** Days from 2000-01-01 to an ISO date; years are astronomical, so that `-0044` is 45 BC. @throws RangeError */
+export function daysOf(text: string): number {
+  const [, year, month, day] = DATE.exec(text) ?? []
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  if (year === undefined || date.getUTCDate() !== Number(day) || date.getUTCMonth() + 1 !== Number(month)) {
+    throw new RangeError(`${text.slice(0, 40)} is no date`)
+  }
+  return (date.getTime() - MS_TO_2000) / DAY_MS
+}
+
+/** Microseconds from midnight to an ISO time. @throws RangeError */
+export function microsOfDay(text: string): bigint {
+  const [, hours, minutes, seconds = '0', fraction = ''] = TIME.exec(text) ?? []
+  if (hours === undefined || Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 60) {
+    throw new RangeError(`${text.slice(0, 40)} is no time`)
+  }
+  const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+}
+
+/** Microseconds from 2000-01-01T00:00Z to an ISO date and time; without a zone it is one of UTC. @throws RangeError */
+export function microsOf(text: string): bigint {
+  const [date = '', rest = ''] = text.split(/[T ]/, 2)
+  const zone = ZONE.exec(rest)?.[1] ?? 'Z'
+  const time = rest.replace(ZONE, '')
+  const days = BigInt(daysOf(date)) * BigInt(DAY_MS) * 1000n
+  return days + (time === '' ? 0n : microsOfDay(time)) - BigInt(minutesOf(zone)) * 60_000_000n
+}
+
+/** An ISO date or time stamp as the server reads it: it knows years before Christ by name only. */
+export function serverDate(text: string): string {
+  const [, year, rest] = /^([+-]\d{4,6})(-.*)$/s.exec(text) ?? []
+  if (year === undefined) return text
+  return Number(year) > 0 ? `${Number(year)}${rest}` : `${String(1 - Number(year)).padStart(4, '0')}${rest} BC`
+}
+
+function minutesOf(zone: string): number {
+  if (/^z$/i.test(zone)) return 0
+  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone)!
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}

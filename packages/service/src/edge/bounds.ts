@@ -1,0 +1,61 @@
+/** A part of a JSON schema, as far as bounds are concerned. */
+interface Part {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Part>>
+  readonly patternProperties?: Readonly<Record<string, Part>>
+  readonly additionalProperties?: boolean | Part
+  readonly items?: Part | readonly Part[]
+  readonly anyOf?: readonly Part[]
+  readonly oneOf?: readonly Part[]
+  readonly allOf?: readonly Part[]
+  readonly enum?: unknown
+  readonly const?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly maxLength?: number
+  readonly maxItems?: number
+  readonly maxProperties?: number
+  readonly uniqueItems?: boolean
+}
+
+/** Comparing every pair of more items than this takes longer than anything else about a request. */
+const MOST_UNIQUE = 1000
+
+/**
+ * Where a request schema sets no bound: texts without `maxLength` (or a pattern that ends), arrays without `maxItems`, maps
+ * without `maxProperties`, and `uniqueItems` on arrays that may be long. Paths are JSON pointers.
+ */
+export function unboundedParts(schema: unknown, path = ''): string[] {
+  if (schema === null || typeof schema !== 'object') return []
+  const part = schema as Part
+  if (part.enum !== undefined || part.const !== undefined) return []
+  const types = new Set([part.type ?? []].flat())
+  const found: string[] = []
+  if (types.has('string') && part.maxLength === undefined && !endsByPattern(part)) found.push(`${path}: maxLength`)
+  if (types.has('array')) {
+    if (part.maxItems === undefined) found.push(`${path}: maxItems`)
+    else if (part.uniqueItems && part.maxItems > MOST_UNIQUE) found.push(`${path}: uniqueItems`)
+  }
+  const isMap = part.patternProperties !== undefined || typeof part.additionalProperties === 'object'
+  if (types.has('object') && isMap && part.maxProperties === undefined) found.push(`${path}: maxProperties`)
+  const inner: [string, unknown][] = [
+    ...Object.entries(part.properties ?? {}),
+    ...Object.values(part.patternProperties ?? {}).map((p): [string, unknown] => ['*', p]),
+    ['*', part.additionalProperties],
+    ...[part.items ?? []].flat().map((p): [string, unknown] => ['0', p]),
+  ]
+  const branches = [...(part.anyOf ?? []), ...(part.oneOf ?? []), ...(part.allOf ?? [])]
+  return [
+    ...found,
+    ...inner.flatMap(([name, p]) => unboundedParts(p, `${path}/${name}`)),
+    ...branches.flatMap((p) => unboundedParts(p, path)),
+  ]
+}
+
+/** True for a pattern of a whole text in which nothing repeats without end, and for formats of a fixed size. */
+function endsByPattern({ pattern, format }: Part): boolean {
+  if (format === 'date-time' || format === 'date' || format === 'uuid') return true
+  return (
+    pattern !== undefined && pattern.startsWith('^') && pattern.endsWith('$') && !/[^\\][*+]|\{\d+,\}/.test(pattern)
+  )
+}

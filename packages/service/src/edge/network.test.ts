@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { networkOf } from './network.ts'
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['2001:db8:1:2::1', '2001:db8:1:2'],
+  ['2001:DB8:1:2:ffff::9', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['no address', 'no address'],
+])('%s counts for %s', (address, network) => {
+  expect(networkOf(address)).toBe(network)
+})

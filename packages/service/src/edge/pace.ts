@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import { bodyTooSlow } from '../errors.ts'
+import type { Http } from '../http.ts'
+
+/** What a body has to bring while it is waited for. */
+export interface Pace {
+  readonly everyMs: number
+  readonly leastBytes: number
+}
+
+/** A modem was faster. */
+export const PACE: Pace = { everyMs: 10_000, leastBytes: 1024 }
+
+/**
+ * Ends requests whose bodies drip: in every interval in which the server waits for more, a least number of bytes has to
+ * come. Uploads of any length stay possible, and a server that is slow to read harms nobody.
+ */
+export function keepPace(app: Http, pace: Pace): void {
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    if (!raw.complete && hasBody(raw)) watch(raw, reply, pace)
+  })
+}
+
+function watch(raw: IncomingMessage, reply: FastifyReply, { everyMs, leastBytes }: Pace): void {
+  const { socket } = raw
+  let before = socket.bytesRead
+  const timer = setInterval(() => {
+    if (raw.complete || raw.destroyed) return clearInterval(timer)
+    const received = socket.bytesRead - before
+    before = socket.bytesRead
+    // What lies here unread is the server's to read.
+    if (received >= leastBytes || raw.readableLength > 0) return
+    clearInterval(timer)
+    reply.raw.once('close', () => raw.destroy())
+    if (reply.sent) raw.destroy()
+    else void reply.header('connection', 'close').send(bodyTooSlow())
+  }, everyMs)
+  raw.once('close', () => clearInterval(timer))
+}
+
+/** True when a request announces a body. */
+export function hasBody(raw: IncomingMessage): boolean {
+  return raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0
+}

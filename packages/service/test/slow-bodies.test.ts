@@ -1,0 +1,88 @@
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { setInterval as every } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHttp, type Http } from '../src/http.ts'
+import { createLogger } from '../src/logger.ts'
+
+// What is slow here is the caller; nothing depends on how soon the server notices.
+
+let app: Http
+let hurried: Http
+beforeAll(async () => {
+  app = await listen({ pace: { everyMs: 300, leastBytes: 100 }, longestRequestMs: 0 })
+  hurried = await listen({ longestRequestMs: 1000 })
+})
+afterAll(async () => {
+  await app.close()
+  await hurried.close()
+})
+
+async function listen(options: Partial<Parameters<typeof createHttp>[0]>): Promise<Http> {
+  const made = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }), ...options })
+  made.post('/echo', async (request) => ({ body: request.body }))
+  const refuse = async () => {
+    throw Object.assign(new Error('no'), { statusCode: 400 })
+  }
+  made.post('/refused', { onRequest: refuse }, refuse)
+  await made.listen({ host: '127.0.0.1', port: 0 })
+  return made
+}
+
+/** Sends a head, then a byte at a time until the server ends the connection; returns what it said. */
+async function drip({ server }: Http, path: string): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const said = read(socket)
+  const ended = new AbortController()
+  void said.then(() => ended.abort())
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n[`)
+  try {
+    for await (const _ of every(50, null, { signal: ended.signal })) socket.write(' ')
+  } catch {
+    // The server has ended it.
+  }
+  return said
+}
+
+function read(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+  })
+}
+
+test('a body that drips is 408, however long the request may take', async () => {
+  const answer = await drip(app, '/echo')
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+  expect(answer).toContain('BODY_TOO_SLOW')
+})
+
+test('a request that takes too long is 408, however fast its bytes come', async () => {
+  expect(await drip(hurried, '/echo')).toMatch(/^HTTP\/1\.1 408 /)
+})
+
+test('a refusal is told at once, and the connection of who goes on dripping is ended', async () => {
+  expect(await drip(app, '/refused')).toMatch(/^HTTP\/1\.1 400 /)
+})
+
+test('a refused upload gets its answer although it was not read', async () => {
+  const { port } = app.server.address() as AddressInfo
+  const response = await fetch(`http://127.0.0.1:${port}/refused`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify('x'.repeat(5_000_000)),
+  })
+  expect(response.status).toBe(400)
+})
+
+test('bodies nested too deeply are 400', async () => {
+  const payload = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  const response = await app.inject({
+    method: 'POST',
+    url: '/echo',
+    payload,
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(response.json()).toMatchObject({ status: 400, code: 'BODY_TOO_DEEP' })
+})
