@@ -11,6 +11,8 @@ export const EMBEDDINGS_SCHEMA = 'geoembeddings'
 const EXACT_SEARCH_ROWS = 50_000
 /** Largest number of dimensions that an HNSW index over halfvec takes (pgvector 0.8). */
 const MAX_INDEXED_DIMS = 4000
+/** What a row of the graph takes beside its vector (m 16; measured). */
+const GRAPH_BYTES = 830
 /** A row has to fit a page of 8 KiB to keep its vector out of TOAST, which makes an exact scan four times slower. */
 const MAX_PLAIN_BYTES = 7600
 
@@ -95,7 +97,7 @@ export function loadEmbeddings(
  * index.
  */
 export async function finishEmbeddingTable(
-  database: Queryable,
+  database: Database,
   staged: StagedTable,
   shape: EmbeddingTableShape,
   rows: number,
@@ -117,7 +119,9 @@ export async function finishEmbeddingTable(
   await database.query(`create index ${quoteIdentifier(`${staged.staging}_geom_idx`)} on ${table} using gist (geom)`)
   const indexed = rows > EXACT_SEARCH_ROWS && shape.dims <= MAX_INDEXED_DIMS
   if (indexed) {
-    await database.query(
+    await buildWithMemory(
+      database,
+      rows * (2 * shape.dims + GRAPH_BYTES),
       `create index ${quoteIdentifier(`${staged.staging}_hnsw_idx`)} on ${table}
        using hnsw ((embedding::halfvec(${shape.dims})) ${shape.metric === 'l2' ? 'halfvec_l2_ops' : 'halfvec_cosine_ops'})`,
     )
@@ -131,6 +135,23 @@ export async function finishEmbeddingTable(
   await database.query(`grant all on ${table} to service_role`)
   await database.query(`analyze ${table}`)
   return indexed
+}
+
+/**
+ * Runs a statement with the memory that a graph of so many bytes wants, up to a quarter of what the server counts on for its
+ * cache: a build that leaves memory takes four times as long.
+ */
+async function buildWithMemory(database: Database, bytes: number, statement: string): Promise<void> {
+  if (!database.capabilities.copy) return void (await database.query(statement))
+  await database.transaction(async (session) => {
+    await session.query(
+      `select set_config('maintenance_work_mem', greatest(
+         pg_size_bytes(current_setting('maintenance_work_mem')),
+         least($1::bigint, pg_size_bytes(current_setting('effective_cache_size')) / 4)) / 1024 || 'kB', true)`,
+      [Math.ceil(bytes)],
+    )
+    await session.query(statement)
+  })
 }
 
 async function* toRows(batches: AsyncIterable<readonly EmbeddingRow[]>): AsyncGenerator<Row[]> {

@@ -1,0 +1,164 @@
+import { seededRandom } from '@terrane/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeEmbeddingTable } from '../../test/embedding-tables.ts'
+import type { Session } from '../database.ts'
+import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
+
+const DIMS = 8
+const COLUMNS = 40
+const COUNT = 1600
+let db: TestDatabase
+
+const random = seededRandom(5)
+const vectors = Array.from({ length: COUNT }, () => Float32Array.from({ length: DIMS }, () => random() - 0.5))
+
+/** Squares of a hundredth of a degree, in rows from (10, 50) to the south-east. */
+function ring(id: number): Float64Array {
+  const west = 10 + (id % COLUMNS) * 0.01
+  const north = 50 - Math.floor(id / COLUMNS) * 0.01
+  return Float64Array.of(west, north, west, north - 0.01, west + 0.01, north - 0.01, west + 0.01, north)
+}
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await makeEmbeddingTable(db.database, { name: 'many', vectors, ring, entry: { approximateIndex: true } })
+  await db.database.query(
+    `create index on geoembeddings.many using hnsw ((embedding::halfvec(${DIMS})) halfvec_cosine_ops)`,
+  )
+  await db.database.query(`update geoembeddings.embeddings_catalogue set approximate_index = true`)
+  await db.database.query(
+    `update geoembeddings.many set label_name = case when id % 4 = 0 then 'fourth' else 'rest' end`,
+  )
+  await db.database.query('analyze geoembeddings.many')
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+})
+
+const ids = async (session: Pick<Session, 'query'>, args: string): Promise<number[]> => {
+  const { rows } = await session.query<{ id: number }>(
+    `select id from geoembeddings.similarity_search(table_name => 'many', similarity_threshold => -1, ${args})`,
+  )
+  return rows.map((row) => row.id)
+}
+
+const estimate = async (label: string, area: string): Promise<number> => {
+  const { rows } = await db.database.query<{ n: number }>(
+    `select geoembeddings.estimate_rows(c, ${label}, ${area}) as n from geoembeddings.embeddings_catalogue c`,
+  )
+  return rows[0]!.n
+}
+
+class RolledBack extends Error {}
+
+/** Does something and undoes it. */
+async function undone<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  const results: T[] = []
+  const undo = db.database.transaction(async (session) => {
+    results.push(await work(session))
+    throw new RolledBack()
+  })
+  await expect(undo).rejects.toBeInstanceOf(RolledBack)
+  return results[0]!
+}
+
+const setBudget = (session: Session, budget: number) =>
+  session.query(
+    `create or replace function geoembeddings.exact_budget() returns double precision language sql immutable
+     as 'select ${budget}::float8'`,
+  )
+
+/** Runs a search with that budget of the exact scan; tells whether it went to the index. */
+function search(budget: number | null, args: string): Promise<{ found: number[]; approximate: boolean }> {
+  return undone(async (session) => {
+    if (budget !== null) await setBudget(session, budget)
+    const found = await ids(session, args)
+    const { rows } = await session.query<{ scan: string | null }>(
+      `select current_setting('hnsw.max_scan_tuples', true) as scan`,
+    )
+    return { found, approximate: rows[0]?.scan === '60000' }
+  })
+}
+
+describe('how many rows a filter leaves', () => {
+  test('is estimated by statistics', async () => {
+    expect(await estimate('null', 'null')).toBe(COUNT)
+    expect(await estimate(`'fourth'`, 'null')).toBeCloseTo(COUNT / 4, -1)
+    expect(await estimate(`'unheard of'`, 'null')).toBe(0)
+    const half = await estimate('null', 'st_makeenvelope(10, 49, 10.2, 51, 4326)')
+    expect(half).toBeGreaterThan(COUNT * 0.35)
+    expect(half).toBeLessThan(COUNT * 0.65)
+  })
+
+  test('decides between the exact scan and the index', async () => {
+    const args = `patch_id => 7, result_limit => 10`
+    const exact = await search(null, args)
+    expect(exact.approximate).toBe(false)
+    const fourth = (COUNT / 4) * (DIMS + 128)
+    expect((await search(fourth * 0.9, `${args}, label_name => 'fourth'`)).approximate).toBe(true)
+    expect((await search(fourth * 1.1, `${args}, label_name => 'fourth'`)).approximate).toBe(false)
+    expect((await search(fourth * 1.1, args)).approximate).toBe(true)
+    expect((await search(0, `${args}, exact => true`)).approximate).toBe(false)
+    expect((await search(0, `patch_id => 7`)).approximate).toBe(false)
+  })
+})
+
+describe('the index', () => {
+  test.each([
+    ['without a filter', ''],
+    ['with a label', `, label_name => 'fourth'`],
+    ['with an area', ', spatial_filter => st_makeenvelope(10, 49.7, 10.3, 50, 4326)'],
+  ])('finds what the exact scan finds %s', async (_, filter) => {
+    let hits = 0
+    for (const id of [0, 123, 456, 789, 1500]) {
+      const args = `patch_id => ${id}, result_limit => 10${filter}`
+      const { found, approximate } = await search(0, args)
+      expect(approximate).toBe(true)
+      const exact = new Set((await search(null, args)).found)
+      expect(exact.size).toBe(10)
+      hits += found.filter((one) => exact.has(one)).length
+    }
+    expect(hits).toBeGreaterThanOrEqual(45)
+  })
+
+  test('that runs out is made up for by the exact scan', async () => {
+    // The statistics still know a fourth of the rows under the label.
+    const found = await undone(async (session) => {
+      await session.query(`update geoembeddings.many set label_name = 'rest' where id not in (8, 800, 1200)`)
+      await setBudget(session, 0)
+      return ids(session, `patch_id => 8, result_limit => 10, label_name => 'fourth'`)
+    })
+    expect(new Set(found)).toEqual(new Set([8, 800, 1200]))
+  })
+})
+
+describe('a query that is not a tile', () => {
+  const literal = (v: Float32Array) => `'[${[...v].join()}]'`
+
+  test('is a vector of the caller', async () => {
+    const args = `query_embedding => ${literal(vectors[33]!)}, result_limit => 5`
+    expect(await ids(db.database, args)).toEqual(await ids(db.database, 'patch_id => 33, result_limit => 5'))
+    await expect(ids(db.database, `query_embedding => '[1,2]'`)).rejects.toMatchObject({
+      code: '22023',
+      message: 'query_embedding has 2 dimensions, embedding table "many" has 8',
+    })
+  })
+
+  test('is a list of examples, and of what is not meant', async () => {
+    const args = 'positive_ids => array[33]::bigint[], result_limit => 5'
+    expect(await ids(db.database, args)).toEqual(await ids(db.database, 'patch_id => 33, result_limit => 5'))
+    const unit = (v: Float32Array) => v.map((x) => x / Math.hypot(...v))
+    const [a, b, c] = [unit(vectors[1]!), unit(vectors[2]!), unit(vectors[3]!)]
+    const query = a.map((x, i) => (x + b[i]!) / 2 - c[i]! / 2)
+    expect(
+      await ids(
+        db.database,
+        `positive_ids => '{1,2}', negative_ids => '{3}', examples_table => 'many', result_limit => 9`,
+      ),
+    ).toEqual(await ids(db.database, `query_embedding => ${literal(query)}, result_limit => 9`))
+    await expect(ids(db.database, `positive_ids => '{99999}'`)).rejects.toMatchObject({ code: 'PT404' })
+    await expect(ids(db.database, `positive_ids => '{1}', examples_table => 'nope'`)).rejects.toMatchObject({
+      code: '42P01',
+    })
+  })
+})
