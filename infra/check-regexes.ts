@@ -52,7 +52,7 @@ for (const file of files) {
 const safe = new Set(readSafe())
 const slow = [...unique.entries()].flatMap(([text, { at, source, flags }]) => {
   if (safe.has(text) || REVIEWED.has(source)) return []
-  const verdict = checkSync(source, flags.replace('v', 'u'), { timeout: 10_000 })
+  const verdict = checkSync(source, flags.replace('v', 'u'), { timeout: 120_000 })
   if (verdict.status === 'safe') safe.add(text)
   if (verdict.status === 'safe') return []
   const why = verdict.status === 'vulnerable' ? `${verdict.complexity.summary}, ${verdict.attack.pattern}` : 'unknown'
