@@ -56,7 +56,7 @@ async function relay(request: FastifyRequest, reply: FastifyReply, rest: string)
       headers,
       signal: gone.signal,
       ...(body && { body: body as ReadableStream<Uint8Array>, duplex: 'half' }),
-    } as RequestInit)
+    })
   } catch (cause) {
     throw serviceDown({ service: to.service }, { cause })
   }

@@ -76,12 +76,10 @@ export class RenderPool implements AsyncDisposable {
   #start(): void {
     for (;;) {
       const idle = this.#threads.map((thread, i) => (thread?.busy ? -1 : i)).filter((i) => i >= 0)
-      const job = idle.length === 0 ? undefined : this.#take()
-      if (!job) return
-      const slot =
-        idle.find((i) => this.#threads[i]?.keys.has(job.file.key)) ??
-        idle.find((i) => this.#threads[i]) ??
-        (idle[0] as number)
+      const next = this.#waiting[0]?.file.key ?? ''
+      const slot = idle.find((i) => this.#threads[i]?.keys.has(next)) ?? idle.find((i) => this.#threads[i]) ?? idle[0]
+      const job = slot === undefined ? undefined : this.#take()
+      if (slot === undefined || !job) return
       const thread = (this.#threads[slot] ??= this.#open(slot))
       thread.take(job)
     }
