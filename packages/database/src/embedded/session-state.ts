@@ -4,6 +4,8 @@ import { statementsOf } from './sql-words.ts'
 
 /** Names of settings of a client's own that are remembered, at most. */
 const MAX_NAMES = 100
+/** The longest name of a setting that is looked for: two identifiers of PostgreSQL, 63 bytes each, and the dot. */
+const MAX_NAME = 127
 /** Longest text that is searched for such names. */
 const MAX_SEARCHED = 65_536
 /** What a session may keep that cannot be put away and brought back. */
@@ -121,8 +123,9 @@ export class SessionState {
   }
 
   #lookForNames(text: string): void {
-    for (const [name] of text.matchAll(/[a-z_]\w{0,62}\.[a-z_][\w.]{0,62}/gi)) {
-      if (this.#names.size < MAX_NAMES) this.#names.add(name.toLowerCase())
+    for (const word of text.split(/[^\w.]+/)) {
+      if (word.length > MAX_NAME || !/^[a-z_]\w*\.[a-z_]/i.test(word)) continue
+      if (this.#names.size < MAX_NAMES) this.#names.add(word.toLowerCase())
     }
   }
 }

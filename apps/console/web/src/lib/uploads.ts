@@ -65,7 +65,7 @@ export function taskFor(name: string, path: string): { task: string; label: stri
 /** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
 export function tableNameOf(name: string): string {
   const words = name
-    .replace(/\..*$/, '')
+    .slice(0, name.includes('.') ? name.indexOf('.') : undefined)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .slice(0, 60)
