@@ -414,7 +414,6 @@ for (const { probed, title, hardened } of profiles) {
           'host name': `return Deno.hostname()`,
           interfaces: `return Deno.networkInterfaces()`,
           users: `return Deno.uid()`,
-          uname: `return (await import('node:os')).release()`,
           memory: `return Deno.systemMemoryInfo()`,
           umask: `return Deno.umask(0)`,
           gpu: `if (!navigator.gpu) throw 0; return 1`,
@@ -422,6 +421,21 @@ for (const { probed, title, hardened } of profiles) {
           caches: `return caches.open('x')`,
         }),
       )
+    })
+
+    test('22 what is asked of the system is told of no machine', async () => {
+      const told = await probe({
+        release: `return (await import('node:os')).release()`,
+        'host name': `return (await import('node:os')).hostname()`,
+        user: `return (await import('node:os')).userInfo().username`,
+        interfaces: `return Object.keys((await import('node:os')).networkInterfaces()).length`,
+      })
+      expect(told).toEqual({
+        release: 'GOT 6.0.0',
+        'host name': 'GOT function',
+        user: 'GOT function',
+        interfaces: 'GOT 0',
+      })
     })
 
     test('22 a worker thread ends its process at the memory limit', async () => {

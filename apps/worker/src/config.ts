@@ -40,6 +40,9 @@ export const Env = Type.Object({
   }),
   ...AwsEnv,
   TERRANE_DATA_ROOTS: List('Folders whose files geotiffPath may name, comma-separated.'),
+  TERRANE_OPEN_SCHEMAS: List(
+    'Schemas of projects, besides public, that ogr2ogrImport may put tables into and archiveToPmtiles may read, comma-separated.',
+  ),
   TERRANE_WORK_DIR: Type.String({ default: '.terrane/work', description: 'Temporary files of running jobs.' }),
   TERRANE_FETCH_ALLOW_HOSTS: List('Hosts (name or name:port) that may be private and speak http, comma-separated.'),
   TERRANE_FETCH_ALLOW_HTTP: Type.Boolean({ default: false, description: 'Accept http URLs of public hosts.' }),

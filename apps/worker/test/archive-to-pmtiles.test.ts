@@ -11,7 +11,7 @@ let store: ObjectStore
 
 beforeAll(async () => {
   worker = await openWorker({
-    tasks: [archiveToPmtiles({ memoryBytes: 2 ** 24 })],
+    tasks: [archiveToPmtiles({ memoryBytes: 2 ** 24, openSchemas: ['odd "schema"'] })],
     env: { TERRANE_WORKER_CONCURRENCY: '2', TERRANE_PROJECT_CONCURRENCY: '4' },
   })
   store = openStore(worker.env['TERRANE_STORAGE']!)
@@ -159,8 +159,8 @@ describe('with its bucket', () => {
     {
       name: 'a table of the platform',
       body: { table: 'jobs', schema: 'terrane' },
-      status: 404,
-      code: 'TABLE_NOT_FOUND',
+      status: 422,
+      code: 'SCHEMA_NOT_ALLOWED',
     },
     { name: 'a name that is no object path', body: { table: 'a/../b' }, status: 422, code: 'INVALID_KEY' },
     { name: 'an index', body: { table: 'towns_pkey' }, status: 404, code: 'TABLE_NOT_FOUND' },

@@ -533,13 +533,13 @@ describe('fails with a clear error and leaves nothing', () => {
       'NO_GEOREFERENCE',
     ],
     [
-      'a CRS that cannot be transformed exactly',
+      'a CRS that only a grid transforms exactly',
       () =>
         writeGeoTiff(textureImage({ width: 64, height: 64, bands: 3, seed: 1, noise: 8, type: 'uint8' }), {
           ...UTM,
-          georeference: { epsg: 2056, affine: [2_600_000, 1, 0, 1_200_000, 0, -1] },
+          georeference: { epsg: 26711, affine: [500_000, 1, 0, 4_000_000, 0, -1] },
         }),
-      'UNSUPPORTED_CRS',
+      'CRS_NEEDS_GRID',
     ],
     [
       'nothing but nodata',

@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
   beforeAll(async () => {
     const engine = path ? nativeEngine(path) : wasmEngine
     worker = await openWorker({
-      tasks: [ogr2ogrImport({ engine, maxBytes: MAX_BYTES })],
+      tasks: [ogr2ogrImport({ engine, maxBytes: MAX_BYTES, openSchemas: ['opened'] })],
       env: {
         TERRANE_FETCH_ALLOW_HOSTS: new URL(base).host,
         TERRANE_WORKER_CONCURRENCY: '2',
@@ -707,8 +707,13 @@ describe.each(ENGINES)('$name', ({ path }) => {
         status: 422,
         code: 'VALIDATION_FAILED',
       },
-      { name: 'a schema of the platform', body: { schema: 'terrane' }, status: 404, code: 'SCHEMA_NOT_FOUND' },
-      { name: 'a schema that is not there', body: { schema: 'nowhere' }, status: 404, code: 'SCHEMA_NOT_FOUND' },
+      ...['terrane', 'terrane_staging', 'pgboss', 'geoembeddings', 'pg_catalog', 'auth', 'nowhere'].map((schema) => ({
+        name: `schema ${schema}, which nobody opened,`,
+        body: { schema },
+        status: 422,
+        code: 'SCHEMA_NOT_ALLOWED',
+      })),
+      { name: 'an open schema that is not there', body: { schema: 'opened' }, status: 404, code: 'SCHEMA_NOT_FOUND' },
       {
         name: 'a reference system that is text',
         body: { sourceSrs: '+proj=longlat' },

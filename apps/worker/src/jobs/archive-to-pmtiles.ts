@@ -5,6 +5,7 @@ import { bucketNotFound, checkKey, publish, type ArtifactStore } from '@terrane/
 import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatch } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
 import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
+import { requireReadable } from './open-schemas.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
@@ -14,6 +15,8 @@ const CONTENT_TYPE = 'application/vnd.pmtiles'
 export interface ArchiveOptions {
   /** Memory that a job may use for features and tiles before it writes to its folder. */
   readonly memoryBytes: number
+  /** Schemas besides `public` and `geoembeddings` whose tables may be read. */
+  readonly openSchemas?: readonly string[]
 }
 
 /** Makes the task that turns a spatial table into the storage object `pmtiles/{table}.pmtiles`. */
@@ -31,6 +34,7 @@ export function archiveToPmtiles(options: ArchiveOptions): Task {
       const input = raw as ArchiveToPmtiles
       checkZooms(zoomsOf(input))
       checkKey(keyOf(input))
+      requireReadable(input.schema ?? 'public', options.openSchemas ?? [])
       await requireBucket(project.store)
       await findSpatialTable(project.database, input.schema ?? 'public', input.table, input.properties ?? null)
     },

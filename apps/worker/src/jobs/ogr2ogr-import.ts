@@ -27,6 +27,7 @@ import { obtainDataset } from './ogr/obtain-file.ts'
 import { DEFAULT_SRS, openDataset } from './ogr/open-dataset.ts'
 import type { Reading } from './ogr/read/reading.ts'
 import { checkStoredObject } from './stored-object.ts'
+import { requireWritable } from './open-schemas.ts'
 import type { JobContext, Task } from './task.ts'
 import { Warnings, acceptWarnings } from './warnings.ts'
 
@@ -35,13 +36,12 @@ const MOST_GROWTH = 100
 const MOST_OF_LIMIT = 16
 const ALWAYS_ALLOWED_BYTES = 2 ** 28
 
-/** Schemas that belong to the platform and the server. */
-const CLOSED_SCHEMAS = /^(terrane|terrane_staging|geoembeddings|information_schema|pg_.*)$/
-
 export interface OgrSettings {
   readonly engine: Engine
   /** Largest file; an archive may hold four times as much. */
   readonly maxBytes: number
+  /** Schemas besides `public` that tables may go into. */
+  readonly openSchemas?: readonly string[]
 }
 
 /** Imports the layers of a file into tables. */
@@ -63,6 +63,7 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
       if ([fileUrl, url, storagePath].filter((source) => source !== undefined).length !== 1) throw fileMissing()
       if (fileUrl !== undefined) checkUrl(fileUrl, '/fileUrl')
       if (url !== undefined) checkUrl(url, '/url')
+      requireWritable(input.schema ?? 'public', settings.openSchemas ?? [])
       await checkTarget(project.database, input)
       if (storagePath) await checkStoredObject(project.store, storagePath, settings.maxBytes)
     },
@@ -74,7 +75,7 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
 async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<void> {
   const { schema = 'public', tableName, mode = 'create' } = input
   const { rowCount } = await database.query('select 1 from pg_namespace where nspname = $1', [schema])
-  if (CLOSED_SCHEMAS.test(schema) || !rowCount) throw schemaNotFound({ schema })
+  if (!rowCount) throw schemaNotFound({ schema })
   const exists = await relationExists(database, schema, tableName)
   if (mode === 'create' && exists) throw tableExists({ schema, table: tableName })
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })

@@ -62,8 +62,12 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     ogr2ogrImport({
       engine: config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine,
       maxBytes: config.TERRANE_IMPORT_MAX_BYTES,
+      openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),
     }),
-    archiveToPmtiles({ memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20 }),
+    archiveToPmtiles({
+      memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20,
+      openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),
+    }),
   ]
 }
 

@@ -1,0 +1,38 @@
+import { defineError } from '@terrane/core'
+
+export const schemaClosed = defineError(
+  'SCHEMA_NOT_ALLOWED',
+  'invalid',
+  (f: { schema: string; open: readonly string[] }) => `Schema ${f.schema} is not open to this task`,
+  (f) => ({
+    hint: `Use one of: ${f.open.join(', ')}. The operator opens others with TERRANE_OPEN_SCHEMAS.`,
+    errors: [{ path: '/schema', message: `must be one of ${f.open.join(', ')}` }],
+  }),
+)
+
+/** Tables of embeddings belong to their catalogue: tasks read them, and only the embedding tasks make them. */
+const TO_READ = ['public', 'geoembeddings']
+const TO_WRITE = ['public']
+
+/**
+ * Refuses a schema that a task may not read from; `opened` are those that the operator names besides. Everything else of
+ * a database belongs to the queue, to the server or to other programs.
+ *
+ * @throws SCHEMA_NOT_ALLOWED
+ */
+export function requireReadable(schema: string, opened: readonly string[]): void {
+  requireOneOf(schema, [...TO_READ, ...opened])
+}
+
+/**
+ * Refuses a schema that a task may not put tables into.
+ *
+ * @throws SCHEMA_NOT_ALLOWED
+ */
+export function requireWritable(schema: string, opened: readonly string[]): void {
+  requireOneOf(schema, [...TO_WRITE, ...opened])
+}
+
+function requireOneOf(schema: string, open: readonly string[]): void {
+  if (!open.includes(schema)) throw schemaClosed({ schema, open })
+}
