@@ -12,6 +12,7 @@ test('an empty file is a policy of defaults', () => {
     description: '',
     memory_mb: 256,
     block_ms: 2000,
+    stream_body: false,
     timeout_ms: 30_000,
     idle_ms: 60_000,
     concurrency: 64,

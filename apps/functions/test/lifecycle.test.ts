@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,6 +24,8 @@ let hosts: ChildProcess[]
 beforeEach(async () => {
   hosts = []
   folder = await mkdtemp(join(tmpdir(), 'terrane-life-'))
+  // As a system's temporary directory: where this runs as root, functions run as a user without rights.
+  await chmod(folder, 0o711)
   await write('calm', `export default () => new Response('calm')`)
   await write('busy', `export default () => { setTimeout(() => { while (true); }, 20); return new Response('busy') }`, {
     block_ms: 10_000,

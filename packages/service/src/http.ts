@@ -84,7 +84,11 @@ export function createHttp(options: HttpOptions): Http {
     bodyLimit: options.bodyLimit ?? 1024 * 1024,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // Node looks at them in this interval; without it a timeout comes half a minute late.
-    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: LOOK_MS, requestTimeout },
+    http: {
+      headersTimeout: Math.min(HEADERS_MS, requestTimeout || HEADERS_MS),
+      connectionsCheckingInterval: LOOK_MS,
+      requestTimeout,
+    },
     requestTimeout,
     requestIdHeader: false,
     genReqId: (request) => {

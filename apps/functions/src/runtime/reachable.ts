@@ -16,7 +16,8 @@ export async function isReachable(path: string): Promise<boolean> {
  * A folder that stands in for one which other users cannot reach: it belongs to this user, others may pass through and
  * write nothing. The same folder gets the same one again.
  *
- * @throws FUNCTION_RUNTIME_UNAVAILABLE when somebody else has put something in its place
+ * @throws FUNCTION_RUNTIME_UNAVAILABLE when somebody else has put something in its place, or other users cannot reach the
+ * temporary directory either
  */
 export async function reachableTwin(folder: string): Promise<string> {
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 16)
@@ -26,7 +27,13 @@ export async function reachableTwin(folder: string): Promise<string> {
   })
   const facts = await lstat(twin)
   const isOurs = facts.isDirectory() && facts.uid === process.getuid!() && (facts.mode & 0o022) === 0
-  if (isOurs) return twin
+  if (isOurs && (await isReachable(twin))) return twin
+  if (isOurs) {
+    throw runtimeUnavailable({
+      problem: `functions run as a user without rights, who can reach neither ${folder} nor ${tmpdir()}`,
+      remedy: 'set TERRANE_HOME or TMPDIR to a folder that every user may pass to',
+    })
+  }
   throw runtimeUnavailable({
     problem: `${twin} is not a folder of this user alone`,
     remedy: 'remove it, or set TERRANE_HOME to a folder that every user may pass to',

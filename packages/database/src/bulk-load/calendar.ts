@@ -36,9 +36,10 @@ export function microsOf(text: string): bigint {
 
 /** An ISO date or time stamp as the server reads it: it knows years before Christ by name only. */
 export function serverDate(text: string): string {
-  const [, year, rest] = /^([+-]\d{4,6})(-.*)$/s.exec(text) ?? []
+  const [, year, rest] = /^([+-]?\d{4,6})(-.*)$/s.exec(text) ?? []
   if (year === undefined) return text
-  return Number(year) > 0 ? `${Number(year)}${rest}` : `${String(1 - Number(year)).padStart(4, '0')}${rest} BC`
+  const [named, era] = Number(year) > 0 ? [Number(year), ''] : [1 - Number(year), ' BC']
+  return `${String(named).padStart(4, '0')}${rest}${era}`
 }
 
 function minutesOf(zone: string): number {
