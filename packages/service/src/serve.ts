@@ -47,8 +47,10 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
     throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
   })
   using _metrics = await serveMetrics(app, host, config.TERRANE_METRICS_PORT ?? 0)
+  // Before anyone is told: who hears that it listens may ask it to stop in the same moment.
+  const stop = stopRequested()
   process.send?.({ type: 'listening', url })
-  const reason = await stopRequested()
+  const reason = await stop
   const began = performance.now()
   logger.info({ reason }, 'stopping')
   markStopping(app)

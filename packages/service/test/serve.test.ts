@@ -42,7 +42,11 @@ async function startWorker(drainTimeoutMs: number) {
 /** Reads lines until one has the text; returns what was read. */
 async function readTo(lines: AsyncIterator<string>, text: string): Promise<string> {
   let all = ''
-  while (!all.includes(text)) all += (await lines.next()).value ?? ''
+  while (!all.includes(text)) {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`the process ended without '${text}': ${all}`)
+    all += value
+  }
   return all
 }
 
