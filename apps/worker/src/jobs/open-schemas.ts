@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-export const schemaClosed = defineError(
+const schemaClosed = defineError(
   'SCHEMA_NOT_ALLOWED',
   'invalid',
   (f: { schema: string; open: readonly string[] }) => `Schema ${f.schema} is not open to this task`,
