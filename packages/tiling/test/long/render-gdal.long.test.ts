@@ -7,8 +7,6 @@ import { openFileSource, openRenderer, tileView } from '../../src/raster/index.t
 import type { RasterRenderer } from '../../src/raster/index.ts'
 import { sharedFolder } from '../shared.ts'
 
-// oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
-const [python = 'python3', ...start] = (process.env['GDAL_PYTHON'] ?? 'python3').split(' ')
 const script = join(import.meta.dirname, 'render-gdal.py')
 const SIZE = 256
 const VIEWS = 5
@@ -17,8 +15,15 @@ const folders = ['geotiff', 'geotiff-synthetic']
   .map((name) => join(sharedFolder('data') ?? '', name))
   .filter(existsSync)
 const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-const there =
-  spawnSync(python, [...start, '-c', 'from osgeo import gdal; import numpy']).status === 0 && files.length > 0
+// What is asked for may run beside another root, where these files are not; Debian's bindings are for its own Python.
+// oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
+const oracle = [process.env['GDAL_PYTHON'] ?? 'python3', 'python3', '/usr/bin/python3']
+  .map((command) => command.split(' '))
+  .find((command) => {
+    const look = `import numpy; from osgeo import gdal; [open(path) for path in ${JSON.stringify([script, files[0]])}]`
+    return files.length > 0 && spawnSync(command[0]!, [...command.slice(1), '-c', look]).status === 0
+  })
+const there = oracle !== undefined
 
 /** Named by one of these, a file cannot be drawn. */
 const REFUSED = /^(NO_GEOREFERENCE|UNSUPPORTED_\w+|GEOTIFF_\w+|NOT_A_GEOTIFF|CORRUPT_TILE)$/
@@ -109,6 +114,7 @@ function overviewOf(renderer: RasterRenderer, z: number, x: number, y: number): 
 
 function warp(views: readonly object[]): Warped[] {
   const input = views.map((view) => JSON.stringify(view)).join('\n')
+  const [python = '', ...start] = oracle ?? []
   const { stdout, stderr, status } = spawnSync(python, [...start, script], {
     input,
     encoding: 'utf8',

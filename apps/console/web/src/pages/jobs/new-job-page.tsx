@@ -17,6 +17,8 @@ import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
 
 const REDACTED = '[redacted]'
+/** Fields that say what a job works on. One of several is needed, so that none of them is required. */
+const SOURCES: ReadonlySet<string> = new Set(['geotiffPath', 'storagePath', 'fileUrl'])
 
 /** A form for a task, made from the worker's own description. `?again={job_id}` starts from an earlier job's input. */
 export function NewJobPage({ project, task }: { project: Project; task: string }): JSX.Element {
@@ -150,14 +152,18 @@ function Fields(props: Parameters<typeof FieldView>[0]): JSX.Element {
       />
     </div>
   )
-  const options = field.fields.filter(({ required }) => !required)
+  const options = field.fields.filter((inner) => !leads(inner))
   return (
     <>
-      {field.fields.filter(({ required }) => required).map(show)}
+      {field.fields.filter(leads).map(show)}
       {options.length > 0 && <h2 class="section">Options</h2>}
       {options.map(show)}
     </>
   )
+}
+
+function leads({ name, required }: Field): boolean {
+  return required || SOURCES.has(name)
 }
 
 /** What the worker said about a field goes to that field, or to the nearest one around it. */
