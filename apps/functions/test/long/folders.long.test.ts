@@ -6,8 +6,8 @@ import { startApp } from '../support/app.ts'
 import { FolderModel, meets } from '../support/folder-model.ts'
 
 test.each([
-  { functions: 5, rounds: 900, seed: 1 },
-  { functions: 200, rounds: 100, seed: 2 },
+  { functions: 5, rounds: 120, seed: 1 },
+  { functions: 200, rounds: 15, seed: 2 },
 ])(
   '$rounds sequences among $functions functions: code and policy always become those on disk',
   async ({ functions, rounds, seed }) => {
