@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await heading('The town again').waitFor()
     // The box reaches beyond the town, and the page says so.
     await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor({ timeout: JOB_TIMEOUT_MS })
-    await page.getByText('SOURCE_COVERS_PART').waitFor()
+    await page.getByText('SOURCE_COVERS_PART').first().waitFor()
     await page.getByRole('row', { name: 'public.again_streets' }).getByRole('link', { name: 'Archive' }).click()
     await heading('Archive to PMTiles').waitFor()
     expect(await page.getByLabel('Table', { exact: true }).inputValue()).toBe('again_streets')
