@@ -140,11 +140,10 @@ export async function upload(
   { temporaryName = crypto.randomUUID(), abandonedNames = [], ...options }: UploadOptions = {},
 ): Promise<Upload> {
   const { bucket } = address
-  const keyOf = (name: string) => `.uploading/${name}`
-  const temporary = { bucket, key: keyOf(temporaryName) }
+  const temporary = { bucket, key: temporaryKey(temporaryName) }
   const discard = () => store.remove(bucket, [temporary.key]).then(ignore, ignore)
   try {
-    if (abandonedNames.length > 0) await store.remove(bucket, abandonedNames.map(keyOf))
+    if (abandonedNames.length > 0) await store.remove(bucket, abandonedNames.map(temporaryKey))
     await store.put(bucket, temporary.key, body, { ...options, upsert: true })
     options.signal?.throwIfAborted()
   } catch (error) {
@@ -152,6 +151,10 @@ export async function upload(
     throw error
   }
   return { place: () => store.move(temporary, address, { upsert: options.upsert ?? false }), discard }
+}
+
+function temporaryKey(name: string): string {
+  return `.uploading/${name}`
 }
 
 function ignore(): void {}

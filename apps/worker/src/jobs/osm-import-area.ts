@@ -74,11 +74,11 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       }
       await checkOsmSource(input.source, aoi, settings)
     },
-    run: (raw, context) => run(raw as OsmImportArea, settings, context),
+    run: (raw, context) => runImport(raw as OsmImportArea, settings, context),
   }
 }
 
-async function run(
+async function runImport(
   input: OsmImportArea,
   settings: OsmImportSettings,
   context: JobContext,
