@@ -92,14 +92,14 @@ writeFileSync(new URL('../src/onnx/texture-spectral-v2.tsv', import.meta.url), `
 function calibrate(rows: readonly Float32Array[]): (readonly [number, number, number])[] {
   let first = 0
   return WEIGHTS.flatMap(([count, weight]) => {
-    const own = Array.from({ length: count }, (_, i) => {
+    const family = Array.from({ length: count }, (_, i) => {
       const column = rows.map((row) => row[first + i]!)
       const centre = column.reduce((s, x) => s + x, 0) / column.length
       return [centre, Math.sqrt(column.reduce((s, x) => s + (x - centre) ** 2, 0) / column.length)] as const
     })
     first += count
-    const floor = (0.25 * own.reduce((s, [, spread]) => s + spread, 0)) / count
-    return own.map(([centre, spread]) => [centre, Math.max(floor, spread), weight / Math.sqrt(count)] as const)
+    const floor = (0.25 * family.reduce((s, [, spread]) => s + spread, 0)) / count
+    return family.map(([centre, spread]) => [centre, Math.max(floor, spread), weight / Math.sqrt(count)] as const)
   })
 }
 

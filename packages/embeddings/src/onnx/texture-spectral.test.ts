@@ -33,7 +33,7 @@ function cosine(a: Float32Array, b: Float32Array): number {
 }
 
 /** The place of the vector that is most like it. */
-function nearest(vectors: readonly Float32Array[], seen: Float32Array): number {
+function placeOf(vectors: readonly Float32Array[], seen: Float32Array): number {
   const near = vectors.map((vector) => cosine(vector, seen))
   return near.indexOf(Math.max(...near))
 }
@@ -130,12 +130,12 @@ describe('embeddings', () => {
       )
     const plain = await see('plain')
     for (const view of VIEWS) {
-      const found = (await see(view)).filter((seen, i) => nearest(plain, seen) === i)
+      const found = (await see(view)).filter((seen, i) => placeOf(plain, seen) === i)
       expect(found.length / scenes.length, view).toBeGreaterThanOrEqual(0.95)
     }
     const [left, right] = [0, 4].map((at) => scenes.map((scene) => crop(scene, SIZE, at, at)))
     const before = await run(session, left!)
-    const moved = (await run(session, right!)).filter((seen, i) => nearest(before, seen) === i)
+    const moved = (await run(session, right!)).filter((seen, i) => placeOf(before, seen) === i)
     expect(moved.length / scenes.length, 'moved by 4 pixels both ways').toBeGreaterThanOrEqual(0.95)
   })
 
