@@ -1,4 +1,5 @@
 import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { GeometryCollection, Topology } from 'topojson-specification'
 import { request } from '../lib/api.ts'
 import { createStore, type Store } from '../lib/store.ts'
 import { mapColors } from './colors.ts'
@@ -12,6 +13,13 @@ export interface OwnBasemap {
   readonly kind: 'none' | 'raster' | 'pmtiles'
   readonly url: string
   readonly attribution: string
+}
+
+/** What the build packs for the basemap of the world. */
+export interface World {
+  readonly topology: Topology<{ countries: GeometryCollection<{ name: string }>; land: GeometryCollection }>
+  /** Name, longitude, latitude, people in thousands; the largest first. */
+  readonly towns: readonly (readonly [string, number, number, number])[]
 }
 
 /** Everything of a basemap lies beneath this layer. */
