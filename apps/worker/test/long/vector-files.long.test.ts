@@ -1,17 +1,12 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JobWarning } from '@terrane/contracts'
-import { TerraneError, uuidv7 } from '@terrane/core'
+import { TerraneError } from '@terrane/core'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
-import { createGuardedFetch, createLogger } from '@terrane/service'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sniffFile } from '../../src/jobs/ogr/sniff.ts'
-import { wasmEngine } from '../../src/jobs/ogr/wasm-engine.ts'
-import { ogr2ogrImport } from '../../src/jobs/ogr2ogr-import.ts'
-import type { JobContext } from '../../src/jobs/task.ts'
-import { compareLayers, type Difference, type MadeTable } from './vector-files/compare.ts'
+import { sniffFile } from '../../src/jobs/ogr/obtain/sniff.ts'
+import { importFile, type ImportResult } from '../import-file.ts'
+import { compareLayers, type Difference } from './vector-files/compare.ts'
 import { convertNatively, nativeLayers, type NativeLayer, type Peer } from './vector-files/native.ts'
 import { sharedFolder } from './shared.ts'
 
@@ -70,21 +65,15 @@ test.runIf(!isHere)('SKIPPED: no folder of vector files and native ogr2ogr to co
 
 describe.runIf(isHere)('beside native ogr2ogr', () => {
   let db: TestDatabase
-  let scratch: string
-  let made = 0
 
   beforeAll(async () => {
     db = await openTestDatabase()
     await db.database.query(
       `set time zone 'UTC'; alter database ${JSON.stringify(new URL(db.url).pathname.slice(1))} set timezone = 'UTC'`,
     )
-    scratch = await mkdtemp(join(tmpdir(), 'terrane-vector-files-'))
     await mkdir(join(folder!, '.native'), { recursive: true })
   })
-  afterAll(async () => {
-    await db[Symbol.asyncDispose]()
-    await rm(scratch, { recursive: true, force: true })
-  })
+  afterAll(() => db[Symbol.asyncDispose]())
 
   test('every file becomes what native makes of it, or warnings say what differs', { timeout: 3_600_000 }, async () => {
     const files = (await readdir(folder!, { recursive: true, withFileTypes: true }))
@@ -134,9 +123,11 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
     } else if (filled[0]?.srid) body['targetSrs'] = `EPSG:${filled[0].srid}`
     if (filled.some(({ srid }) => srid === null)) body['sourceSrs'] = 'EPSG:4326'
     const about = { file, format }
-    let result: Record<string, unknown>
+    let result: ImportResult
+    const size = (await stat(join(folder!, file))).size
+    const source = { size, open: () => createReadStream(join(folder!, file)) }
     try {
-      result = await importFile(file, body)
+      result = await importFile(db.database, source, body, AbortSignal.timeout(TIMEOUT_MS))
     } catch (error) {
       const said =
         error instanceof TerraneError ? `${error.code}: ${error.message}` : `UNEXPECTED ${(error as Error).stack}`
@@ -149,8 +140,8 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
         differences: [],
       }
     }
-    const warnings = (result['warnings'] as JobWarning[]).map(({ code }) => code)
-    const tables = result['tables'] as MadeTable[]
+    const warnings = result.warnings.map(({ code }) => code)
+    const { tables } = result
     try {
       if (path === null) return { ...about, verdict: 'ours alone', warnings, differences: [] }
       const differences = await compareLayers(db.database, layers, tables, tolerance)
@@ -165,30 +156,6 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
             .map((n) => `"${n.replaceAll('"', '""')}"`)
             .join('.')}`,
         )
-    }
-  }
-
-  async function importFile(file: string, body: object): Promise<Record<string, unknown>> {
-    const path = join(folder!, file)
-    const { size } = await stat(path)
-    const workdir = await mkdtemp(join(scratch, 'job-'))
-    const store = { get: async () => ({ info: { size }, body: createReadStream(path) }) }
-    const context: JobContext = {
-      jobId: uuidv7(),
-      attempt: 1,
-      project: { ref: 'files', database: db.database, store: store as never },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      logger: createLogger({ name: 'files', level: 'silent' }),
-      fetch: createGuardedFetch(),
-      workdir,
-      progress: () => {},
-    }
-    const task = ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 30 })
-    const source = { bucket: 'files', path: file }
-    try {
-      return { ...(await task.run({ storagePath: source, tableName: `t${++made}`, ...body }, context)) }
-    } finally {
-      await rm(workdir, { recursive: true, force: true })
     }
   }
 })

@@ -1,16 +1,7 @@
 import type { Database } from '@terrane/database'
+import type { MadeTable } from '../../import-file.ts'
 import { differenceOf, isCurved, isEmpty, promoted, readParts, wkbOfBlob } from './geometry.ts'
 import type { NativeLayer } from './native.ts'
-
-/** A table that an import made, as its result describes it. */
-export interface MadeTable {
-  readonly table: string
-  readonly layer: string
-  readonly rows: number
-  readonly srid: number | null
-  readonly geometry_type: string | null
-  readonly columns: readonly { readonly name: string; readonly type: string }[]
-}
 
 /** Something that is in the file by native's word, and not or otherwise in the table. */
 export interface Difference {
