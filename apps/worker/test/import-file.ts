@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { JobWarning } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
-import type { Database } from '@terrane/database'
+import { beginRun, type Database } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
@@ -44,7 +44,7 @@ export async function importFile(
   const workdir = await mkdtemp(join(tmpdir(), 'terrane-import-'))
   const store = { get: async () => ({ info: { size: source.size }, body: source.open() }) }
   const context: JobContext = {
-    jobId: uuidv7(),
+    run: await beginRun(database, uuidv7()),
     attempt: 1,
     project: { ref: 'files', database, store: store as never },
     signal,
