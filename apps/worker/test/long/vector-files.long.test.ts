@@ -97,11 +97,8 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
       ),
     )
     const tally = Object.groupBy(outcomes, ({ verdict }) => verdict)
-    console.log(
-      Object.entries(tally)
-        .map(([verdict, list]) => `${list.length} ${verdict}`)
-        .join(', '),
-    )
+    const counts = Object.entries(tally).map(([verdict, list]) => `${list.length} ${verdict}`)
+    process.stdout.write(`${counts.join(', ')}\n`)
     expect(
       (tally.differs ?? []).map(({ file, differences }) => [file, ...differences.map(({ what }) => what)]),
     ).toEqual([])

@@ -39,8 +39,7 @@ export async function compareLayers(
   const differences: Difference[] = []
   const left = [...ours]
   for (const [i, layer] of filled.entries()) {
-    const plain = (name: string) => name.toLowerCase()
-    let at = left.findIndex((table) => plain(table.layer) === plain(layer.name))
+    let at = left.findIndex((table) => table.layer.toLowerCase() === layer.name.toLowerCase())
     if (at < 0 && filled.length - i === left.length) at = 0
     const [table] = at < 0 ? [] : left.splice(at, 1)
     if (table === undefined) differences.push({ kind: 'layers', what: `${layer.name} is missing` })
@@ -155,14 +154,15 @@ function instantOf(text: string): number | string {
 }
 
 function isSameJson(ours: string, theirs: string): boolean {
-  const parsed = (text: string): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      return text
-    }
-  }
   return sorted(parsed(ours)) === sorted(parsed(theirs))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 function sorted(value: unknown): string {

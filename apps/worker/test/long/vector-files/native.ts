@@ -11,6 +11,15 @@ const TIMEOUT_MS = 60_000
 const UNDEFINED_SYSTEMS = new Set([-1, 0, 99999])
 const LAYER_OPTIONS = ['SPATIAL_INDEX=NO', 'FID=__fid__', 'GEOMETRY_NAME=__geometry__'].flatMap((o) => ['-lco', o])
 
+const CSV_OPTIONS = [
+  'AUTODETECT_TYPE=YES',
+  'AUTODETECT_SIZE_LIMIT=0',
+  'KEEP_GEOM_COLUMNS=NO',
+  'X_POSSIBLE_NAMES=x,lon,lng,long,longitude,easting',
+  'Y_POSSIBLE_NAMES=y,lat,latitude,northing',
+  'GEOM_POSSIBLE_NAMES=wkt,geom,geometry,the_geom,_wkt',
+]
+
 /** A layer as native ogr2ogr wrote it into a GeoPackage. */
 export interface NativeLayer {
   readonly name: string
@@ -63,12 +72,7 @@ function sourceOf(path: string, format: string): string {
 function openOptions(format: string): string[] {
   switch (format) {
     case 'CSV':
-      return [
-        ...['-oo', 'AUTODETECT_TYPE=YES', '-oo', 'AUTODETECT_SIZE_LIMIT=0', '-oo', 'KEEP_GEOM_COLUMNS=NO'],
-        ...['-oo', 'X_POSSIBLE_NAMES=x,lon,lng,long,longitude,easting'],
-        ...['-oo', 'Y_POSSIBLE_NAMES=y,lat,latitude,northing'],
-        ...['-oo', 'GEOM_POSSIBLE_NAMES=wkt,geom,geometry,the_geom,_wkt'],
-      ]
+      return CSV_OPTIONS.flatMap((option) => ['-oo', option])
     case 'KML':
       return ['-if', 'LIBKML']
     default:
@@ -83,7 +87,6 @@ export function nativeLayers(path: string): NativeLayer[] {
 }
 
 function layerOf(database: DatabaseSync, name: string): NativeLayer {
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
   const geometry = database
     .prepare('select column_name as name, srs_id as srs from gpkg_geometry_columns where table_name = ?')
     .get(name)
@@ -118,6 +121,10 @@ function layerOf(database: DatabaseSync, name: string): NativeLayer {
       for (const row of statement.iterate()) yield row as unknown as unknown[]
     },
   }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
 
 function hasTable(database: DatabaseSync, name: string): boolean {

@@ -115,20 +115,20 @@ function geometryOf(schema: Schema): GeometryColumn | null {
     const index = schema.fields.findIndex((field) => field.name === name)
     const column = columns[name]
     if (index >= 0 && column) {
-      return place(schema, index, column.encoding ?? 'WKB', 'crs' in column ? sridOfCrs(column.crs) : WGS84)
+      return columnAt(schema, index, column.encoding ?? 'WKB', 'crs' in column ? sridOfCrs(column.crs) : WGS84)
     }
   }
   for (const [index, { metadata }] of schema.fields.entries()) {
     const encoding = metadata.get('ARROW:extension:name') ?? ''
     if (!/^(geoarrow|ogc)\./.test(encoding)) continue
     const { crs } = JSON.parse(metadata.get('ARROW:extension:metadata') || '{}') as { crs?: unknown }
-    return place(schema, index, encoding, sridOfCrs(crs ?? null))
+    return columnAt(schema, index, encoding, sridOfCrs(crs ?? null))
   }
   return null
 }
 
 /** @throws CONVERSION_FAILED for an encoding that is not known */
-function place(schema: Schema, index: number, encoding: string, srid: number | null): GeometryColumn {
+function columnAt(schema: Schema, index: number, encoding: string, srid: number | null): GeometryColumn {
   const type = schema.fields[index]!.type as DataType
   const decode = geometryDecoder(encoding, dimensionsOf(namesOf(type)))
   if (decode === null) throw conversionFailed({ reason: `its geometries are encoded as ${encoding}` })
