@@ -3,7 +3,7 @@ import { zipRefused } from '../errors.ts'
 const LONGEST_NAME = 200
 const IN_GEODATABASE = /(?:^|\/)([^/]+\.gdb)\/([^/]+)$/
 /** A folder for the files of a geodatabase that lie in none. */
-export const GEODATABASE = 'data.gdb'
+const GEODATABASE = 'data.gdb'
 
 /** @throws ZIP_REFUSED for a path that leads elsewhere, or that no file system takes */
 export function checkPath(path: string): void {
