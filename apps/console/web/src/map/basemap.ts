@@ -16,7 +16,7 @@ export interface OwnBasemap {
 }
 
 /** What the build packs for the basemap of the world. */
-export interface World {
+interface World {
   readonly topology: Topology<{ countries: GeometryCollection<{ name: string }>; land: GeometryCollection }>
   /** Name, longitude, latitude, people in thousands; the largest first. */
   readonly towns: readonly (readonly [string, number, number, number])[]
@@ -69,7 +69,7 @@ async function worldParts(dark: boolean): Promise<Parts> {
     import('virtual:world'),
     import('topojson-client'),
   ])
-  const { topology, towns } = world
+  const { topology, towns } = world as World
   const { countries, land } = topology.objects
   const names = feature(topology, countries).features.map((country) =>
     point(labelPlace(country.geometry), {
