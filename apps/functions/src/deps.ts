@@ -77,6 +77,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       addressOf: (ref) => projects.get(ref),
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+      onRefused: (version, text) => logBook.event('warn', version, text),
     }),
   )
   const factory = opening.use(
@@ -111,6 +112,8 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       depths,
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
+      // On a shared host each project has a host name to itself.
+      ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
       resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
       bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
       bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,

@@ -34,8 +34,24 @@ test('an answer passes without the headers of the connection, of the host, and o
     'keep-alive: timeout=9, x-error-code: FAKE, access-control-allow-origin: *, x-terrane-failure: thrown, x-terrane-held: 1'
   const received = `${own}, ${others}`.split(/: |, /)
   const kept = ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2']
-  expect(returnedHeaders(received, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
-  expect(returnedHeaders(received, false).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+  expect(returnedHeaders(received, true, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
+  expect(returnedHeaders(received, false, true).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+})
+
+test('on a shared origin an answer is no page of it: sandboxed beside its own policy, and without what speaks for the origin', () => {
+  const received = ['set-cookie', 'a=1', 'content-security-policy', 'default-src *', 'x-content-type-options', 'sniff']
+  received.push('service-worker-allowed', '/', 'etag', '"1"')
+  const { headers } = returnedHeaders(received, true, false)
+  expect(headers).toEqual([
+    'content-security-policy',
+    'sandbox allow-scripts allow-forms allow-popups allow-downloads',
+    'x-content-type-options',
+    'nosniff',
+    'content-security-policy',
+    'default-src *',
+    'etag',
+    '"1"',
+  ])
 })
 
 test.each([

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isOfTheOrigin, strangersPolicy } from '@terrane/service'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
@@ -22,6 +23,9 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-for',
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
+
+/** What an answer is given on an origin that it shares: beside its own policy, if it has one, this one holds. */
+const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-content-type-options', 'nosniff']
 
 /** Headers with this prefix are spoken between host and shim; nobody else's pass either way. */
 const INTERNAL = 'x-terrane-'
@@ -87,9 +91,10 @@ export interface Returned {
  *
  * @param received names in lower case and values, alternating
  * @param cors true when the host writes the CORS headers
+ * @param ownOrigin false where the answer may speak for no origin: it is no page of it, and sets no cookies
  */
-export function returnedHeaders(received: readonly string[], cors: boolean): Returned {
-  const headers: string[] = []
+export function returnedHeaders(received: readonly string[], cors: boolean, ownOrigin: boolean): Returned {
+  const headers: string[] = ownOrigin ? [] : [...SHARED_ORIGIN]
   let failure = ''
   let held = false
   for (let i = 0; i < received.length; i += 2) {
@@ -101,6 +106,7 @@ export function returnedHeaders(received: readonly string[], cors: boolean): Ret
     }
     if (NOT_RETURNED.has(name)) continue
     if (cors && name.startsWith('access-control-')) continue
+    if (!ownOrigin && (isOfTheOrigin(name) || name === 'x-content-type-options')) continue
     headers.push(name, received[i + 1]!)
   }
   return { headers, failure, held }

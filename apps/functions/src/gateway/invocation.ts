@@ -135,7 +135,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   onHead(status: number, received: string[]): void {
     const { version } = this.live
-    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0)
+    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0, this.gateway.ownOrigin)
     this.held = held
     if (failure !== '') return this.drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
     if (announcedLength(received) > version.policy.response_bytes)

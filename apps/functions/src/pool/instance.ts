@@ -55,6 +55,8 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** `host` (port 443) and `host:port` that its sockets may reach. */
+  readonly reach: readonly string[]
   readonly memoryMb: number
   readonly blockMs: number
   readonly timeoutMs: number
@@ -140,6 +142,7 @@ export class Instance {
         bundle: command.bundle,
         ingress: command.ingress,
         gateway: command.gateway,
+        sockets: { path: command.sockets, listed: options.reach },
         env: options.env,
       })}\n`,
     )
