@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly log: GatewayLog
   /** Told about every request when it is over. */
   readonly onFinished: (invocation: Invocation) => void
+  /** True for the address of a proxy that is believed about the caller's address. */
+  readonly trusts: (address: string) => boolean
   /** Whether an answer of a function may speak for the origin that it comes from, as a page of it. */
   readonly ownOrigin: boolean
   /** 546, or another status for proxies that refuse it. */
@@ -52,6 +54,7 @@ export class Gateway implements Disposable {
   readonly log: GatewayLog
   readonly resourceLimitStatus: number
   readonly ownOrigin: boolean
+  readonly trusts: (address: string) => boolean
   /** Bytes of request bodies that are held right now, or have been promised a place. */
   private buffered = 0
   private readonly options: GatewayOptions
@@ -67,6 +70,7 @@ export class Gateway implements Disposable {
     this.log = options.log
     this.resourceLimitStatus = options.resourceLimitStatus
     this.ownOrigin = options.ownOrigin
+    this.trusts = options.trusts
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS)
     this.sweeper.unref()
   }

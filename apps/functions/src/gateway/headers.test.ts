@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forwardedHeaders, returnedHeaders, safeHost } from './headers.ts'
+import { forwardedHeaders, publicAddress, returnedHeaders, safeHost } from './headers.ts'
 
 const sent = (headers: Record<string, string>, connection?: string) =>
   forwardedHeaders(Object.entries(headers).flat(), connection, '203.0.113.7')
@@ -26,6 +26,29 @@ test('headers that Connection names are of the connection too, wherever they sta
 
 test('the address of the peer is added behind what it says of others', () => {
   expect(sent({ 'X-Forwarded-For': '198.51.100.1' })).toBe('x-forwarded-for: 198.51.100.1, 203.0.113.7\r\n')
+})
+
+test.each([
+  [
+    true,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example', 'x-forwarded-proto': 'https' },
+    'https://app.example',
+  ],
+  [
+    true,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example, proxy', 'x-forwarded-proto': 'https, http' },
+    'https://app.example',
+  ],
+  [true, { host: 'inside:8001', 'x-forwarded-host': 'evil/path', 'x-forwarded-proto': 'gopher' }, 'http://inside:8001'],
+  [true, { host: 'inside:8001' }, 'http://inside:8001'],
+  [
+    false,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example', 'x-forwarded-proto': 'https' },
+    'http://inside:8001',
+  ],
+])('the address that the caller has used: trusted %s, %o is %s', (isTrusted, headers, address) => {
+  const { host, protocol } = publicAddress(headers, isTrusted)
+  expect(`${protocol}://${host}`).toBe(address)
 })
 
 test('an answer passes without the headers of the connection, of the host, and of CORS where the policy speaks', () => {

@@ -121,7 +121,8 @@ export class Invocation implements Exchange, Waiter, Call {
     const { parts, stream, request, requestId, target } = this
     const ids = { requestId, call: this.id, claims: this.caller!.claims }
     const bytes = stream ? stream.bytes : this.bytesIn
-    const head = requestHead(request, target.name + target.rest, bytes, ids)
+    const isTrusted = this.gateway.trusts(request.socket.remoteAddress ?? '')
+    const head = requestHead(request, target.name + target.rest, bytes, ids, isTrusted)
     this.connection = instance.upstream.send(head, stream ?? parts, request.method === 'HEAD', this)
     if (stream) this.passBody()
   }

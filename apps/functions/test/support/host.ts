@@ -39,6 +39,7 @@ export async function startHost(options: {
   readonly bodyTimeoutMs?: number
   readonly bufferBytes?: number
   readonly ownOrigin?: boolean
+  readonly trustsPeers?: boolean
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -105,6 +106,7 @@ export async function startHost(options: {
           problem: invocation.problem,
           requestId: invocation.requestId,
         }),
+      trusts: () => options.trustsPeers ?? false,
       ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
       bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
