@@ -12,7 +12,7 @@ import type { Json } from './request/read.ts'
 import { checkRequest, readRequest, type RouteRequest } from './request/request.ts'
 import type { RouteResponse } from './respond/response.ts'
 import { tellTrip } from './respond/trip.ts'
-import { isReachable } from './snap/reach.ts'
+import { isReachable, type Reach } from './snap/reach.ts'
 import { Regions } from './snap/regions.ts'
 import { snap } from './snap/snap.ts'
 
@@ -88,7 +88,12 @@ export class Router {
 
   #route(request: RouteRequest): RouteResponse {
     const prepared = this.#costings.get(request.mode, request.options)
-    const stops = request.locations.map((location) => this.#stop(prepared, location))
+    const last = request.locations.length - 1
+    const stops = request.locations.map((location, i) => {
+      const nodes = location.minimumReachability
+      // Nobody arrives where a route begins, or goes on from where it ends.
+      return this.#stop(prepared, location, { inbound: i === 0 ? 0 : nodes, outbound: i === last ? 0 : nodes })
+    })
     this.#checkRegions(stops)
     const routes = this.#routes(request, prepared, stops)
     const { graph } = this.network
@@ -107,7 +112,10 @@ export class Router {
   #routes(request: RouteRequest, prepared: PreparedCosting, stops: readonly TripStop[]): Leg[][] {
     const { graph } = this.network
     const { costing } = prepared
-    const places = request.excludeLocations.flatMap((location) => this.#snap(prepared, location)?.candidates ?? [])
+    const places = request.excludeLocations.flatMap((location) => {
+      const nodes = location.minimumReachability
+      return this.#snap(prepared, location, { inbound: nodes, outbound: nodes })?.candidates ?? []
+    })
     const planner = new Planner(prepared, closuresOf({ graph, costing }, places, request.excludePolygons), this.#search)
     if (request.alternates > 0) {
       const [origin, destination] = stops.map(({ snapped }) => snapped.candidates)
@@ -119,21 +127,21 @@ export class Router {
     return [legs]
   }
 
-  #stop(prepared: PreparedCosting, location: Location): TripStop {
-    const snapped = this.#snap(prepared, location)
+  #stop(prepared: PreparedCosting, location: Location, reach: Reach): TripStop {
+    const snapped = this.#snap(prepared, location, reach)
     if (snapped === null) throw new RouteProblem(171)
     const { graph } = this.network
     return {
       type: location.type,
       snapped,
-      isReachable: ({ edge }) => isReachable(graph, prepared.weights, edge, location.minimumReachability),
+      isReachable: ({ edge }) => isReachable(graph, prepared.weights, edge, reach),
     }
   }
 
-  #snap({ costing, weights }: PreparedCosting, location: Location): ReturnType<typeof snap> {
+  #snap({ costing, weights }: PreparedCosting, location: Location, reach: Reach): ReturnType<typeof snap> {
     const { graph } = this.network
     const through = location.type === 'through' || location.type === 'break_through'
-    const reaches = (edge: number, nodes: number): boolean => isReachable(graph, weights, edge, nodes)
+    const reaches = (edge: number): boolean => isReachable(graph, weights, edge, reach)
     return snap(graph, costing, { ...location, through, isReachable: reaches })
   }
 
