@@ -140,11 +140,7 @@ class Snapper {
         const { shape } = projection
         const inRadius = projection.meters < radius
         if (reachable.length > 0 && !inRadius && !this.#isOnStreet(edgesOf[2 * shape]!)) return farthest
-        if (
-          edgesOf
-            .subarray(2 * shape, 2 * shape + 2)
-            .some((edge) => this.#open(edge) && isReachable(edge))
-        )
+        if (edgesOf.subarray(2 * shape, 2 * shape + 2).some((edge) => this.#open(edge) && isReachable(edge)))
           reachable.push(projection)
         else if (inRadius || islands.length === 0) islands.push(projection)
         return reachable.length > 0 ? farthest : searchCutoff
