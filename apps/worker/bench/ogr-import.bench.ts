@@ -9,7 +9,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { seededRandom, uuidv7 } from '@terrane/core'
-import { migrate, openDatabase } from '@terrane/database'
+import { beginRun, migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
@@ -76,7 +76,7 @@ async function runOurs(file: string): Promise<void> {
   const workdir = join(directory, 'work')
   mkdirSync(workdir)
   const context: JobContext = {
-    jobId: uuidv7(),
+    run: await beginRun(database, uuidv7()),
     attempt: 1,
     project: { ref: 'bench', database, store },
     signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { migrate, openDatabase, quoteIdentifier, type Database } from '@terrane/database'
+import { beginRun, migrate, openDatabase, quoteIdentifier, type Database } from '@terrane/database'
 import { TOPIC_TABLES, topicTables } from '@terrane/osm'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { osmImportArea } from '../src/jobs/osm-import-area.ts'
@@ -86,7 +86,7 @@ async function importHere(target: Database): Promise<number[]> {
     ...(topics.length > 0 && { topics }),
   }
   const result = await task.run(body, {
-    jobId: crypto.randomUUID(),
+    run: await beginRun(database, crypto.randomUUID()),
     attempt: 1,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an import touches no storage
     project: { ref: 'bench', database: target, store: null as never },

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { uuidv7 } from '@terrane/core'
-import { migrate, openDatabase } from '@terrane/database'
+import { beginRun, migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { overtureImportArea } from '../src/jobs/overture-import-area.ts'
@@ -55,7 +55,7 @@ async function importStrip(height: number): Promise<void> {
   const limits = { maxAreaKm2: Infinity, maxVertices: 100 }
   const task = overtureImportArea({ catalogueUrl: `${files.base}/catalog.json`, ...limits })
   const context: JobContext = {
-    jobId: uuidv7(),
+    run: await beginRun(database, uuidv7()),
     attempt: 1,
     project: { ref: 'bench', database, store: openStore(`file:${workdir}`) },
     signal: new AbortController().signal,

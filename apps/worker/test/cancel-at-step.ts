@@ -25,7 +25,7 @@ export function cancelAtStep(task: Task, watch: StepWatch, cancel: (jobId: strin
     const step = (): Promise<unknown> | null => {
       watch.count++
       if (watch.count === watch.cancelAt) {
-        held = Promise.all([signal.aborted ? null : once(signal, 'abort'), cancel(context.jobId)])
+        held = Promise.all([signal.aborted ? null : once(signal, 'abort'), cancel(context.run.jobId)])
       }
       return held
     }

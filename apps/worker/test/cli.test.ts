@@ -44,7 +44,7 @@ test.each([[['nonsense']], [['models', 'pin']], [['--nope']]])('%j shows how it 
 describe('models', () => {
   test('list tells what is there', async () => {
     const { stdout } = await cli(['models', 'list'])
-    expect(stdout).toMatch(/builtin-texture-spectral-v1\s+ready/)
+    expect(stdout).toMatch(/builtin-texture-spectral-v2\s+ready/)
     expect(stdout).toMatch(new RegExp(`${MODEL}\\s+unpinned`))
   })
 
@@ -87,6 +87,6 @@ describe('models', () => {
   test('an unknown one is named with those that are known', async () => {
     const { code, stderr } = await cli(['models', 'pin', 'resnet'])
     expect(code).toBe(1)
-    expect(stderr).toContain('builtin-texture-spectral-v1')
+    expect(stderr).toContain('builtin-texture-spectral-v2')
   })
 })

@@ -55,9 +55,9 @@ test('a worker that starts keeps the folders of jobs that run elsewhere', { time
   await until(api, first.body.links.self, (job) => job.terminal, 60_000)
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'elsewhere', steps: 1000, stepMs: 100 })
   await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 0, 60_000)
-  await mkdir(join(folders, first.body.job_id))
+  await mkdir(join(folders, `${first.body.job_id}.1`))
   const other = await startRunner(45_998)
-  expect(await readdir(folders)).toEqual([body.job_id])
+  expect(await readdir(folders)).toEqual([expect.stringMatching(new RegExp(`^${body.job_id}\\.\\d+$`))])
   await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
   await until(api, body.links.self, (job) => job.terminal, 60_000)
   for (const child of [runner, other]) {

@@ -50,7 +50,7 @@ export function fakeTask(onRun: (context: JobContext) => void | Promise<void> = 
       await onRun(context)
       const { tableName, steps = 3, stepMs = 10, fault, faultyAttempts = 99 } = raw as Static<typeof Body>
       const { database } = context.project
-      const staged = stagedTable(context.jobId, 0, 'public', tableName)
+      const staged = stagedTable(context.run, 0, 'public', tableName)
       await database.query(`create table terrane_staging.${quoteIdentifier(staged.staging)} (step int)`)
       const faulty = context.attempt <= faultyAttempts ? fault : undefined
       for (let step = 1; step <= steps; step++) {
@@ -62,7 +62,7 @@ export function fakeTask(onRun: (context: JobContext) => void | Promise<void> = 
       if (faulty === 'upstream') throw upstreamDown()
       if (faulty === 'bug') throw new Error('secret detail of a bug')
       const result = { table: `public.${tableName}`, rows: steps, attempt: context.attempt }
-      await swapIn(database, context.jobId, [staged], result)
+      await swapIn(database, context.run, [staged], result)
       if (faulty === 'after-swap') throw upstreamDown()
       return result
     },

@@ -1,9 +1,11 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { TerraneError } from '@terrane/core'
+import { stagedTable, swapIn } from '@terrane/database'
 import type { TestDatabase } from '@terrane/database/testing'
 import { createLogger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Task } from '../src/jobs/task.ts'
 import { cancelled, toShowable, workerLost } from '../src/errors.ts'
 import { archiveToPmtiles } from '../src/jobs/archive-to-pmtiles.ts'
 import { startBoss } from '../src/queue/boss.ts'
@@ -172,4 +174,39 @@ test('a run that was given up for lost settles nothing, also before the next one
   expect(await old.claims.succeed(before, { rows: 1 })).toBe(false)
   expect(await young.claims.succeed(now, { rows: 3 })).toBe(true)
   expect(await record(body.id)).toMatchObject({ status: 'success', attempt: 3, queued: 'completed' })
+})
+
+test('a run that was lost just before its swap publishes nothing, and the next one publishes its own', async () => {
+  const { promise: inside, resolve: enter } = Promise.withResolvers<void>()
+  const { promise: late, resolve: goOn } = Promise.withResolvers<void>()
+  const refused: string[] = []
+  const task: Task = {
+    ...fakeTask(),
+    async run(_, { run, attempt }) {
+      // On a database without the signal: this run never hears that it was lost.
+      const staged = stagedTable(run, 0, 'public', 'by_the_second')
+      await db.database.query(`create table terrane_staging.${staged.staging} as select ${attempt} as attempt`)
+      if (attempt === 1) {
+        enter()
+        await late
+      }
+      await swapIn(db.database, run, [staged], { attempt }).catch((error: { code: string }) => {
+        refused.push(error.code)
+        throw error
+      })
+      return { attempt }
+    },
+  }
+  await using first = await openWorker({ beside: api, tasks: [task] })
+  const { body } = await submit(first, TASK, { tableName: 'by_the_second' })
+  await inside
+  await boss.fail(TASK, body.id, { message: 'heartbeat' })
+  await db.database.query(`update pgboss.job set start_after = now() where name = $1 and id = $2`, [TASK, body.id])
+  await using second = await openWorker({ beside: api, tasks: [task] })
+  expect(await until(second, body.links.self)).toMatchObject({ status: 'success', attempt: 2, result: { attempt: 2 } })
+  goOn()
+  await expect.poll(() => refused).toEqual(['RUN_SUPERSEDED'])
+  expect((await db.database.query('select attempt from public.by_the_second')).rows).toEqual([{ attempt: 2 }])
+  const left = () => db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
+  await expect.poll(async () => (await left()).rows).toEqual([])
 })

@@ -13,6 +13,7 @@ import {
   stagedTable,
   swapIn,
 } from './staging.ts'
+import { beginRun, closeRuns } from './job-runs.ts'
 
 let test_: TestDatabase
 beforeAll(async () => {
@@ -214,18 +215,19 @@ describe('bulk load', () => {
 describe('staging', () => {
   const job = '0199b1f0-0000-7000-8000-000000000001'
   const make = async (jobId: string, table: string) => {
-    const staged = stagedTable(jobId, 0, 'public', table)
+    const run = await beginRun(test_.database, jobId)
+    const staged = stagedTable(run, 0, 'public', table)
     await test_.database.query(
       `create table terrane_staging.${staged.staging} (id bigserial constraint ${staged.staging}_pkey primary key, a int)`,
     )
     await test_.database.query(`create index ${staged.staging}_a_idx on terrane_staging.${staged.staging} (a)`)
-    return staged
+    return { run, staged }
   }
 
   test('a swap moves the table with its index, constraint and sequence and records the result', async () => {
-    const staged = await make(job, 'swapped')
+    const { run, staged } = await make(job, 'swapped')
     expect(await stagedJobIds(test_.database)).toContain(job)
-    await swapIn(test_.database, job, [staged], { rows: 0 })
+    await swapIn(test_.database, run, [staged], { rows: 0 })
     await test_.database.query('insert into public.swapped (a) values (7)')
     const { rows } = await test_.database.query(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -243,10 +245,10 @@ describe('staging', () => {
 
   test('of two swaps to one name at once one is made and the other finds the name taken', async () => {
     const jobs = ['0199b1f0-0000-7000-8000-000000000003', '0199b1f0-0000-7000-8000-000000000004']
-    const staged = [await make(jobs[0]!, 'contested'), await make(jobs[1]!, 'contested')]
+    const made = [await make(jobs[0]!, 'contested'), await make(jobs[1]!, 'contested')]
     const held = Promise.withResolvers<void>()
-    const swaps = jobs.map((id, i) =>
-      swapIn(test_.database, id, [staged[i]!], { i }, async () => {
+    const swaps = made.map(({ run, staged }, i) =>
+      swapIn(test_.database, run, [staged], { i }, async () => {
         // The other one has begun meanwhile: a server lets it wait, the embedded database has not let it begin.
         if (i === 0) await held.promise
       }),
@@ -260,11 +262,50 @@ describe('staging', () => {
 
   test('a target that is there by then stops the swap and nothing is changed', async () => {
     const other = '0199b1f0-0000-7000-8000-000000000002'
-    const staged = await make(other, 'swapped')
-    await expect(swapIn(test_.database, other, [staged], {})).rejects.toMatchObject({ code: 'TABLE_EXISTS' })
+    const { run, staged } = await make(other, 'swapped')
+    await expect(swapIn(test_.database, run, [staged], {})).rejects.toMatchObject({ code: 'TABLE_EXISTS' })
     expect(await appliedResult(test_.database, other)).toBeNull()
     expect(await relationExists(test_.database, 'terrane_staging', staged.staging)).toBe(true)
     await dropStaging(test_.database, other)
     expect(await relationExists(test_.database, 'terrane_staging', staged.staging)).toBe(false)
+  })
+  test('only the latest run of a job can publish, and none once the job is closed', async () => {
+    const id = '0199b1f0-0000-7000-8000-000000000005'
+    const [first, second] = [await make(id, 'fenced'), await make(id, 'fenced')]
+    expect(first.staged.staging).not.toBe(second.staged.staging)
+    expect(second.run).toMatchObject({ number: first.run.number + 1, earlier: [first.run.number] })
+    const registered: string[] = []
+    const publish = ({ run, staged }: typeof first) =>
+      swapIn(test_.database, run, [staged], {}, async () => void registered.push(staged.staging))
+    await expect(publish(first)).rejects.toMatchObject({ code: 'RUN_SUPERSEDED' })
+    await expect(beginRun(test_.database, id, first.run.number)).rejects.toMatchObject({ code: 'RUN_SUPERSEDED' })
+    await closeRuns(test_.database, id)
+    await expect(publish(second)).rejects.toMatchObject({ code: 'RUN_SUPERSEDED' })
+    await expect(beginRun(test_.database, id)).rejects.toMatchObject({ code: 'RUN_SUPERSEDED' })
+    expect(registered).toEqual([])
+    expect(await relationExists(test_.database, 'public', 'fenced')).toBe(false)
+    expect(await appliedResult(test_.database, id)).toBeNull()
+
+    await dropStaging(test_.database, id, first.run)
+    expect(await relationExists(test_.database, 'terrane_staging', first.staged.staging)).toBe(false)
+    expect(await relationExists(test_.database, 'terrane_staging', second.staged.staging)).toBe(true)
+    await dropStaging(test_.database, id)
+    expect(await relationExists(test_.database, 'terrane_staging', second.staged.staging)).toBe(false)
+  })
+
+  test('a run that begins while an earlier one is swapping in waits for it and finds its result', async () => {
+    const id = '0199b1f0-0000-7000-8000-000000000006'
+    const { run, staged } = await make(id, 'in_time')
+    const { promise: inside, resolve: enter } = Promise.withResolvers<void>()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const swap = swapIn(test_.database, run, [staged], { by: run.number }, async () => {
+      enter()
+      await released
+    })
+    await inside
+    const next = beginRun(test_.database, id).then(() => appliedResult(test_.database, id))
+    release()
+    await swap
+    expect(await next).toEqual({ by: run.number })
   })
 })

@@ -21,6 +21,12 @@ export const tableExists = defineError(
   () => ({ hint: 'Choose another name, or delete that table first; nothing is ever overwritten.' }),
 )
 
+export const runSuperseded = defineError(
+  'RUN_SUPERSEDED',
+  'conflict',
+  () => 'A later run of this job has begun, or the job has ended: this run changes nothing any more',
+)
+
 export const schemaBehind = defineError(
   'DATABASE_SCHEMA',
   'unavailable',

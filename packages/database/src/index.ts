@@ -18,6 +18,8 @@ export {
   swapIn,
 } from './staging.ts'
 export type { StagedTable } from './staging.ts'
+export { beginRun, closeRuns } from './job-runs.ts'
+export type { JobRun } from './job-runs.ts'
 export {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { qualified, quoteIdentifier, type Database, type Queryable, type Session } from './database.ts'
 import { tableExists } from './errors.ts'
+import { holdRun, type JobRun } from './job-runs.ts'
 
 /** Where tables are built before they are swapped in. Nothing in it is ever served. */
 export const STAGING_SCHEMA = 'terrane_staging'
+
+/** Longest wait for a staging table that is to be dropped, in milliseconds. */
+const DROP_LOCK_MS = 2000
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /** A table that a job builds in the staging schema and that becomes `schema.table` when the job succeeds. */
 export interface StagedTable {
@@ -15,9 +20,12 @@ export interface StagedTable {
   readonly replaces?: boolean
 }
 
-/** The staging table of a job: `j_{job id}_{index}`. The name tells the janitor whose it is. */
-export function stagedTable(jobId: string, index: number, schema: string, table: string): StagedTable {
-  return { staging: `j_${jobId.replaceAll('-', '')}_${index}`, schema, table }
+/**
+ * A staging table of a run: `j_{job id}_{run}_{index}`. Two runs of a job never write into one table, and the name tells
+ * whose it is.
+ */
+export function stagedTable(run: JobRun, index: number, schema: string, table: string): StagedTable {
+  return { staging: `${prefixOf(run.jobId, run.number)}${index}`, schema, table }
 }
 
 /** True when a relation of that name is there: a table, view, sequence or index. */
@@ -29,15 +37,28 @@ export async function relationExists(database: Queryable, schema: string, name: 
   return (rowCount ?? 0) > 0
 }
 
-/** Drops the staging tables of a job; nothing happens when there are none. */
-export async function dropStaging(database: Queryable, jobId: string): Promise<void> {
-  const prefix = `j_${jobId.replaceAll('-', '')}_`
+/**
+ * Drops the staging tables of a job, or of one run of it; nothing happens when there are none. A table that another
+ * session holds, such as that of a run that was lost and goes on all the same, stays.
+ */
+export async function dropStaging(database: Database, jobId: string, run?: JobRun): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, $2)`,
-    [STAGING_SCHEMA, prefix],
+    [STAGING_SCHEMA, prefixOf(jobId, run?.number)],
   )
-  for (const row of rows) await database.query(`drop table if exists ${qualified(STAGING_SCHEMA, row.name)}`)
+  for (const row of rows) await dropUnlessHeld(database, qualified(STAGING_SCHEMA, row.name))
+}
+
+async function dropUnlessHeld(database: Database, table: string): Promise<void> {
+  try {
+    await database.transaction(async (session) => {
+      await session.query(`set local lock_timeout = '${DROP_LOCK_MS}ms'`)
+      await session.query(`drop table if exists ${table}`)
+    })
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error
+  }
 }
 
 /** The job ids that own staging tables, e.g. left by a worker that was killed. */
@@ -55,29 +76,31 @@ export async function stagedJobIds(database: Queryable): Promise<string[]> {
 
 /**
  * Moves staged tables to their place in one short transaction with whatever else makes the job's effect: records the job
- * as applied, so that a second run finds the result instead of doing it twice, and runs `register`, after which nothing
- * but the commit comes. Of two jobs with the same target the second waits for the first. The staged table's indexes,
+ * as applied, so that a second run finds the result instead of doing it twice. `register` comes last but for that: what
+ * it does outside the database is done once it ends, and what it adds to the result is recorded. Of two jobs with the same target the second waits for the first. The staged table's indexes,
  * constraints and sequences, named after it, are renamed along.
  *
- * @throws TABLE_EXISTS when a target is there by now; nothing is changed then
+ * @throws RUN_SUPERSEDED when a later run of the job has begun, TABLE_EXISTS when a target is there by now; nothing is
+ * changed then
  */
 export async function swapIn(
   database: Database,
-  jobId: string,
+  run: JobRun,
   tables: readonly StagedTable[],
   result: unknown,
   register?: (session: Session) => Promise<void>,
 ): Promise<void> {
   await database.transaction(async (session) => {
+    await holdRun(session, run)
     if (database.capabilities.locks) await lockNames(session, tables)
     for (const staged of tables) await move(session, staged)
-    await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
-      jobId,
-      JSON.stringify(result),
-    ])
     // A PostgREST in front of this database learns of the new tables.
     if (database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
     await register?.(session)
+    await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
+      run.jobId,
+      JSON.stringify(result),
+    ])
   })
 }
 
@@ -128,4 +151,9 @@ function fitName(table: string, suffix: string): string {
   if (table.length + suffix.length <= 63) return table + suffix
   const hash = createHash('sha256').update(table).digest('hex').slice(0, 6)
   return `${table.slice(0, 63 - suffix.length - 7)}_${hash}${suffix}`
+}
+
+/** What the names of staging tables of a job, or of one run of it, begin with. */
+function prefixOf(jobId: string, run?: number): string {
+  return `j_${jobId.replaceAll('-', '')}_${run === undefined ? '' : `${run.toString(36)}_`}`
 }

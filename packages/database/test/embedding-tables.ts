@@ -6,6 +6,7 @@ import {
   loadEmbeddings,
   type EmbeddingRow,
 } from '../src/geoembeddings/embedding-table.ts'
+import { beginRun } from '../src/job-runs.ts'
 import { stagedTable, swapIn } from '../src/staging.ts'
 
 export interface TestTable {
@@ -21,7 +22,8 @@ let jobs = 0
 /** A finished embedding table with its catalogue row, made as a job makes it. */
 export async function makeEmbeddingTable(database: Database, { name, vectors, ring, entry }: TestTable): Promise<void> {
   const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`
-  const staged = stagedTable(jobId, 0, 'geoembeddings', name)
+  const run = await beginRun(database, jobId)
+  const staged = stagedTable(run, 0, 'geoembeddings', name)
   const dims = vectors[0]?.length ?? 1
   const shape = { kind: 'tile', dims, metric: entry?.metric ?? 'cosine' } as const
   await createEmbeddingTable(database, staged, shape)
@@ -30,7 +32,7 @@ export async function makeEmbeddingTable(database: Database, { name, vectors, ri
   }
   await loadEmbeddings(database, staged, shape, batches())
   const approximateIndex = await finishEmbeddingTable(database, staged, shape, vectors.length)
-  await swapIn(database, jobId, [staged], {}, (session) =>
+  await swapIn(database, run, [staged], {}, (session) =>
     registerEmbeddings(session, {
       owner: null,
       tableName: name,

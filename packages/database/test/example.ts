@@ -1,12 +1,12 @@
-import { bulkLoad, dropStaging, openDatabase, stagedTable, swapIn, type Row } from '@terrane/database'
+import { beginRun, bulkLoad, openDatabase, stagedTable, swapIn, type Row } from '@terrane/database'
 
 /** Fills a table and shows it only when it is whole; fails when a table of that name is there. */
 export async function publishPlaces(url: string, jobId: string, places: readonly Row[]): Promise<void> {
   await using database = await openDatabase({ url, applicationName: 'places' })
-  const table = stagedTable(jobId, 0, 'public', 'places')
-  await dropStaging(database, jobId)
+  const run = await beginRun(database, jobId)
+  const table = stagedTable(run, 0, 'public', 'places')
   await database.query(`create table terrane_staging.${table.staging} (name text not null, people integer)`)
   const columns = [{ name: 'name', type: 'text' }, { name: 'people', type: 'int4' }] as const // prettier-ignore
   await bulkLoad(database, { schema: 'terrane_staging', table: table.staging, columns }, [places])
-  await swapIn(database, jobId, [table], { rows: places.length })
+  await swapIn(database, run, [table], { rows: places.length })
 }

@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-const BUILT_IN_HINT = 'The built-in model "builtin-texture-spectral-v1" needs no download: name it as modelName.'
+const BUILT_IN_HINT = 'The built-in model "builtin-texture-spectral-v2" needs no download: name it as modelName.'
 
 export const modelUnknown = defineError(
   'MODEL_UNKNOWN',

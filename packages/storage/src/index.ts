@@ -1,6 +1,6 @@
 export { openStore } from './open-store.ts'
 export type { AwsSettings } from './open-store.ts'
-export { checkBucketName, checkKey, publish } from './object-store.ts'
+export { checkBucketName, checkKey, upload } from './object-store.ts'
 export type {
   ArtifactStore,
   Bucket,
@@ -12,6 +12,7 @@ export type {
   ObjectInfo,
   ObjectStore,
   PutOptions,
+  Upload,
 } from './object-store.ts'
 export { RemoteStore } from './remote-store.ts'
 export type { RemoteFetch, RemoteOptions } from './remote-store.ts'

@@ -114,29 +114,47 @@ export function checkKey(key: string): void {
   }
 }
 
+export interface UploadOptions extends PutOptions {
+  /** Of the temporary key. */
+  readonly temporaryName?: string
+  /** Under which earlier uploads that were broken off may have left something: it is removed. */
+  readonly abandonedNames?: readonly string[]
+}
+
+/** A file in the storage that does not have its name yet. */
+export interface Upload {
+  /** Gives it its name. */
+  place(): Promise<ObjectInfo>
+  /** Removes it, when it was not placed. */
+  discard(): Promise<void>
+}
+
 /**
- * Uploads under a temporary key, then moves it to its place: a remote storage whose uploads are not atomic never shows
- * half a file.
- *
- * @param options.temporaryName of the temporary key; a job that runs again with the same one leaves nothing of its first
- * run behind
+ * Uploads under a temporary key and leaves the object there until it is placed: a remote storage whose uploads are not
+ * atomic never shows half a file, and whose it is can be settled before anyone sees it.
  */
-export async function publish(
+export async function upload(
   store: ArtifactStore,
   address: ObjectAddress,
   body: AsyncIterable<Uint8Array>,
-  { temporaryName = crypto.randomUUID(), ...options }: PutOptions & { readonly temporaryName?: string } = {},
-): Promise<ObjectInfo> {
+  { temporaryName = crypto.randomUUID(), abandonedNames = [], ...options }: UploadOptions = {},
+): Promise<Upload> {
   const { bucket } = address
-  const temporary = { bucket, key: `.uploading/${temporaryName}` }
+  const temporary = { bucket, key: temporaryKey(temporaryName) }
+  const discard = () => store.remove(bucket, [temporary.key]).then(ignore, ignore)
   try {
+    if (abandonedNames.length > 0) await store.remove(bucket, abandonedNames.map(temporaryKey))
     await store.put(bucket, temporary.key, body, { ...options, upsert: true })
     options.signal?.throwIfAborted()
-    return await store.move(temporary, address, { upsert: options.upsert ?? false })
   } catch (error) {
-    await store.remove(bucket, [temporary.key]).catch(ignore)
+    await discard()
     throw error
   }
+  return { place: () => store.move(temporary, address, { upsert: options.upsert ?? false }), discard }
+}
+
+function temporaryKey(name: string): string {
+  return `.uploading/${name}`
 }
 
 function ignore(): void {}

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openStore, publish, type ObjectStore } from '../src/index.ts'
+import { openStore, upload, type ObjectStore } from '../src/index.ts'
 import { awsAt, startEmulators } from './emulators.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
@@ -170,11 +170,16 @@ describe.each(stores)('%s', (name, open) => {
     expect(await read(store, bucket, 'b')).toBe('content')
   })
 
-  test('publishing shows the object whole or not at all and leaves nothing behind', async () => {
-    await publish(store, { bucket, key: 'p/q.bin' }, chunks('whole'), { contentType: 'x/y' })
-    await expect(publish(store, { bucket, key: 'p/q.bin' }, chunks('again'))).rejects.toMatchObject({
-      code: 'OBJECT_EXISTS',
-    })
+  test('an upload shows the object whole once it is placed, or not at all, and leaves nothing behind', async () => {
+    const address = { bucket, key: 'p/q.bin' }
+    await upload(store, address, chunks('lost'), { temporaryName: 'first' })
+    const names = { temporaryName: 'second', abandonedNames: ['first'] }
+    const whole = await upload(store, address, chunks('whole'), { contentType: 'x/y', ...names })
+    expect(await store.head(bucket, 'p/q.bin')).toBeNull()
+    await whole.place()
+    const again = await upload(store, address, chunks('again'))
+    await expect(again.place()).rejects.toMatchObject({ code: 'OBJECT_EXISTS' })
+    await again.discard()
     expect((await Array.fromAsync(store.list(bucket, ''))).map((info) => info.key)).toEqual(['p/q.bin'])
     expect(await read(store, bucket, 'p/q.bin')).toBe('whole')
   })

@@ -1,7 +1,7 @@
 import { quoteIdentifier, type Queryable } from '@terrane/database'
 import { RestError } from './errors.ts'
 
-interface Argument {
+export interface Argument {
   readonly name: string
   /** SQL text of the type. */
   readonly type: string
@@ -108,24 +108,26 @@ async function readFunctions(
      order by p.oid`,
     [schema, name, ofExtensions],
   )
-  return rows.map((row) => {
-    const inputs =
-      row.modes === null
-        ? (row.names ?? [])
-        : (row.names ?? []).filter((_, i) => ['i', 'b', 'v'].includes(row.modes?.[i] ?? 'i'))
-    const args = row.types.map((type, i) => ({
-      name: inputs[i] ?? '',
-      type,
-      optional: i >= row.types.length - row.defaults,
-    }))
-    return {
-      schema,
-      name,
-      args,
-      returnsSet: row.returns_set,
-      returnsRow: row.returns_row,
-      returnsVoid: row.returns_void,
-      readOnly: row.read_only,
-    }
-  })
+  return rows.map((row) => ({
+    schema,
+    name,
+    args: argumentsOf(row),
+    returnsSet: row.returns_set,
+    returnsRow: row.returns_row,
+    returnsVoid: row.returns_void,
+    readOnly: row.read_only,
+  }))
+}
+
+/** The parameters of a row of `pg_proc` that a caller gives: names and modes cover results too, types and defaults do not. */
+export function argumentsOf(row: {
+  readonly names: readonly string[] | null
+  readonly modes: readonly string[] | null
+  readonly types: readonly string[]
+  readonly defaults: number
+}): Argument[] {
+  const names = row.names ?? []
+  const inputs = row.modes === null ? names : names.filter((_, i) => ['i', 'b', 'v'].includes(row.modes?.[i] ?? 'i'))
+  const firstOptional = row.types.length - row.defaults
+  return row.types.map((type, i) => ({ name: inputs[i] ?? '', type, optional: i >= firstOptional }))
 }

@@ -1,11 +1,12 @@
 import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { scan, swapIn, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
-import { bucketNotFound, checkKey, publish, type ArtifactStore } from '@terrane/storage'
+import { bucketNotFound, checkKey, upload, type ArtifactStore } from '@terrane/storage'
 import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatch } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
 import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
 import { requireReadable } from './open-schemas.ts'
+import { uploadNames } from './upload-names.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
@@ -65,7 +66,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
   const warnings = acceptWarnings(input.strict, skippedWarnings(archive.skipped))
   const path = keyOf(input)
-  const info = await publish(
+  const uploaded = await upload(
     store,
     { bucket: BUCKET, key: path },
     withProgress(archive.read(), archive.bytes, context),
@@ -73,14 +74,14 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
       contentType: CONTENT_TYPE,
       upsert: true,
       signal: context.signal,
-      temporaryName: context.jobId,
+      ...uploadNames(context.run),
     },
   )
   const result = {
     bucket: BUCKET,
     path,
     bytes: archive.bytes,
-    etag: info.etag,
+    etag: null as string | null,
     tiles: archive.tiles,
     minzoom: archive.minZoom,
     maxzoom: archive.maxZoom,
@@ -92,8 +93,16 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
     dropped_features: archive.dropped,
     warnings,
   }
-  // The archive is in its place: a cancellation that comes now comes too late.
-  await swapIn(database.withSignal(new AbortController().signal), context.jobId, [], result)
+  context.signal.throwIfAborted()
+  try {
+    // From the moment the archive is in its place a cancellation comes too late.
+    await swapIn(database.withSignal(new AbortController().signal), context.run, [], result, async () => {
+      result.etag = (await uploaded.place()).etag
+    })
+  } catch (error) {
+    await uploaded.discard()
+    throw error
+  }
   return result
 }
 

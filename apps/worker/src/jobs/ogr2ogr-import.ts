@@ -2,7 +2,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
 import {
-  dropStaging,
   finishImportTable,
   registerImport,
   relationExists,
@@ -129,7 +128,7 @@ class Import {
 
   /** Makes the staging tables of the layers. */
   async #makeTables(reading: Reading, chosen: readonly number[]): Promise<LayerTable[]> {
-    const { jobId, project } = this.#context
+    const { run, project } = this.#context
     const { schema = 'public', mode = 'create', geometryType = 'auto', promoteToMulti = true } = this.#input
     const layers = chosen.map((index) => reading.layers[index]!)
     const names = tableNamesOf(this.#input, layers)
@@ -139,7 +138,7 @@ class Import {
       const exists = await relationExists(project.database, schema, name)
       if (mode === 'create' && exists) throw tableExists({ schema, table: name })
       if (mode === 'append' && !exists) throw targetMissing({ schema, table: name })
-      const staged = { ...stagedTable(jobId, i, schema, name), replaces: mode === 'replace' }
+      const staged = { ...stagedTable(run, i, schema, name), replaces: mode === 'replace' }
       const options = {
         promoteToMulti,
         onlyCode: codeOfName(geometryType),
@@ -186,7 +185,7 @@ class Import {
     finished: readonly FinishedTable[],
     warnings: readonly JobWarning[],
   ): Promise<Readonly<Record<string, unknown>>> {
-    const { jobId, project } = this.#context
+    const { run, project } = this.#context
     const { database } = project
     const isAppend = this.#input.mode === 'append'
     const origin = describeOrigin(this.#input)
@@ -202,17 +201,16 @@ class Import {
     }
     const staged = finished.map(({ table }) => table.staged)
     try {
-      await swapIn(database, jobId, isAppend ? [] : staged, result, async (session) => {
+      await swapIn(database, run, isAppend ? [] : staged, result, async (session) => {
         for (const sql of appends) await session.query(sql)
         for (const { table, contents } of finished) {
-          const about = { jobId, task: 'ogr2ogrImport', source: origin, attribution: '', licence: '' }
+          const about = { jobId: run.jobId, task: 'ogr2ogrImport', source: origin, attribution: '', licence: '' }
           await registerImport(session, table.staged, { ...about, rows: table.rows, bbox: contents.bbox })
         }
       })
     } catch (cause) {
       throw explained(cause, tables.map(({ table }) => table).join(', '))
     }
-    if (isAppend) await dropStaging(database, jobId)
     return result
   }
 }

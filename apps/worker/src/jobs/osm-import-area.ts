@@ -11,6 +11,7 @@ import {
   swapIn,
   tableExists,
   type ImportShape,
+  type JobRun,
   type StagedTable,
 } from '@terrane/database'
 import {
@@ -73,19 +74,19 @@ export function osmImportArea(settings: OsmImportSettings): Task {
       }
       await checkOsmSource(input.source, aoi, settings)
     },
-    run: (raw, context) => run(raw as OsmImportArea, settings, context),
+    run: (raw, context) => runImport(raw as OsmImportArea, settings, context),
   }
 }
 
-async function run(
+async function runImport(
   input: OsmImportArea,
   settings: OsmImportSettings,
   context: JobContext,
 ): Promise<Readonly<Record<string, unknown>>> {
   const started = performance.now()
-  const { jobId, project } = context
+  const { run, project } = context
   const aoi = readAoi(input.aoiGeoJson, settings)
-  const targets = targetsOf(input, jobId)
+  const targets = targetsOf(input, run)
   const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
   await createImportTables(project.database, targets)
   const imported = await load(reader, aoi, input, targets, settings.maxNodes, context)
@@ -106,8 +107,14 @@ async function run(
     warnings,
   }
   const staged = targets.map((target) => target.staged)
-  const record = { jobId, task: 'osmImportArea', source: origin, attribution: OSM_ATTRIBUTION, licence: OSM_LICENCE }
-  await swapIn(project.database, jobId, staged, result, async (session) => {
+  const record = {
+    jobId: run.jobId,
+    task: 'osmImportArea',
+    source: origin,
+    attribution: OSM_ATTRIBUTION,
+    licence: OSM_LICENCE,
+  }
+  await swapIn(project.database, run, staged, result, async (session) => {
     for (const [i, { rows, bbox }] of tables.entries()) {
       await registerImport(session, staged[i]!, { ...record, rows, bbox })
     }
@@ -115,12 +122,12 @@ async function run(
   return result
 }
 
-function targetsOf(input: OsmImportArea, jobId: string): Target[] {
+function targetsOf(input: OsmImportArea, run: JobRun): Target[] {
   const tables = topicTables(input.topics)
   const names = tableNames(input, tables)
   return tables.map((table, i) => ({
     table,
-    staged: stagedTable(jobId, i, SCHEMA, names[i]!),
+    staged: stagedTable(run, i, SCHEMA, names[i]!),
     shape: shapeOf(table, input.clip ?? false),
   }))
 }

@@ -190,8 +190,8 @@ class Import {
   }
 
   async #addTarget(table: TablePlan, columns: readonly OvertureColumn[]): Promise<Target> {
-    const { jobId, project } = this.#context
-    const staged = stagedTable(jobId, this.#targets.length, SCHEMA, nameOf(this.#input, table))
+    const { run, project } = this.#context
+    const staged = stagedTable(run, this.#targets.length, SCHEMA, nameOf(this.#input, table))
     const target = { table, staged, shape: shapeOf(table, columns) }
     this.#targets.push(target)
     await createImportTables(project.database, [{ staged, shape: target.shape }])
@@ -221,7 +221,7 @@ class Import {
 
   /** Indexes the tables and swaps them in. */
   async #finish(source: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
-    const { jobId, project, signal } = this.#context
+    const { run, project, signal } = this.#context
     const { database } = project
     const tables: TableResult[] = []
     for (const [i, { table, staged, shape }] of this.#targets.entries()) {
@@ -250,10 +250,10 @@ class Import {
       warnings,
     }
     const staged = this.#targets.map((target) => target.staged)
-    await swapIn(database, jobId, staged, result, async (session) => {
+    await swapIn(database, run, staged, result, async (session) => {
       for (const [i, { rows, bbox, type }] of tables.entries()) {
         const { attribution, licence } = OVERTURE_TYPES[type]!
-        const record = { jobId, task: 'overtureImportArea', source, attribution, licence, rows, bbox }
+        const record = { jobId: run.jobId, task: 'overtureImportArea', source, attribution, licence, rows, bbox }
         await registerImport(session, staged[i]!, record)
       }
     })

@@ -1,6 +1,6 @@
 import type { TaskName } from '@terrane/contracts'
 import type { Progress } from '@terrane/core'
-import type { Database } from '@terrane/database'
+import type { Database, JobRun } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { ArtifactStore } from '@terrane/storage'
 import type { TObject } from 'typebox'
@@ -28,7 +28,8 @@ export type JobProgress = Progress & { readonly etaSeconds?: number }
 
 /** What a running job may use. Nothing else: a task has no globals. */
 export interface JobContext {
-  readonly jobId: string
+  /** Names the job's staging tables and uploads; the swap wants it. */
+  readonly run: JobRun
   /** 1 for the first run; more after a worker was lost. */
   readonly attempt: number
   readonly project: Project
@@ -43,8 +44,8 @@ export interface JobContext {
 }
 
 /**
- * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the job
- * and end with `swapIn`, whose record a second run finds.
+ * A kind of job. Tasks run at least once and take effect exactly once: they write into staging tables named after the run
+ * and end with `swapIn`, which only the latest run passes and whose record a further run finds.
  */
 export interface Task<Input = unknown> {
   readonly name: TaskName

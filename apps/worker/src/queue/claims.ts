@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { TerraneError } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
@@ -11,8 +10,8 @@ export interface Claim {
   readonly task: string
   readonly id: string
   readonly attempt: number
-  /** Of this run alone: two runs of a job that was handed over have the same attempt. */
-  readonly run: string
+  /** Of this run alone, and larger than that of any run before: two runs of a job that was handed over have the same attempt. */
+  readonly run: number
 }
 
 export interface ClaimsOptions {
@@ -41,22 +40,22 @@ export class Claims {
     const { boss, database, workerId, projectConcurrency } = this.#options
     const [job] = await boss.fetch(task, { includeMetadata: true, groupConcurrency: projectConcurrency })
     if (!job) return null
-    const claim = { task, id: job.id, attempt: job.retryCount + 1, run: randomUUID() }
-    const { rowCount } = await database.query(
-      `update ${QUEUE_SCHEMA}.job set data = jsonb_build_object('worker', $4::text, 'run', $5::text)
-       where name = $1 and id = $2 and state = 'active' and retry_count = $3`,
-      [task, job.id, job.retryCount, workerId, claim.run],
+    const { rows } = await database.query<{ run: number }>(
+      `update ${QUEUE_SCHEMA}.job
+       set data = jsonb_build_object('worker', $4::text, 'run', nextval('terrane.run_numbers'))
+       where name = $1 and id = $2 and state = 'active' and retry_count = $3 returning (data->>'run')::bigint as run`,
+      [task, job.id, job.retryCount, workerId],
     )
-    return rowCount === 1 ? claim : null
+    return rows[0] ? { task, id: job.id, attempt: job.retryCount + 1, run: rows[0].run } : null
   }
 
   /** Tells the queue that runs go on; returns those that are no longer held. */
   async touch(claims: readonly Claim[]): Promise<Claim[]> {
-    const { rows } = await this.#options.database.query<{ run: string }>(
+    const { rows } = await this.#options.database.query<{ run: number }>(
       `update ${QUEUE_SCHEMA}.job set heartbeat_on = now()
        where state = 'active' and name = any($1) and id = any($2::uuid[]) and data->>'run' = any($3)
-       returning data->>'run' as run`,
-      [[...new Set(claims.map(({ task }) => task))], claims.map(({ id }) => id), claims.map(({ run }) => run)],
+       returning (data->>'run')::bigint as run`,
+      [[...new Set(claims.map(({ task }) => task))], claims.map(({ id }) => id), claims.map(({ run }) => String(run))],
     )
     const held = new Set(rows.map(({ run }) => run))
     return claims.filter(({ run }) => !held.has(run))
@@ -112,7 +111,7 @@ export class Claims {
       const { rowCount } = await session.query(
         `select 1 from ${QUEUE_SCHEMA}.job
          where name = $1 and id = $2 and state = 'active' and retry_count = $3 and data->>'run' = $4 for update`,
-        [claim.task, claim.id, claim.attempt - 1, claim.run],
+        [claim.task, claim.id, claim.attempt - 1, String(claim.run)],
       )
       if (rowCount !== 1) return false
       await work(session)

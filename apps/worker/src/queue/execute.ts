@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appliedResult, dropStaging } from '@terrane/database'
+import { appliedResult, beginRun, dropStaging } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
@@ -21,26 +21,32 @@ export async function execute(
   row: JobRow,
   run: {
     readonly attempt: number
+    /** Number of the run. */
+    readonly number: number
     readonly signal: AbortSignal
     readonly logger: Logger
     readonly progress: ProgressWriter
   },
 ): Promise<unknown> {
   const { attempt, signal, logger, progress } = run
-  const workdir = join(options.workdir, row.id)
-  await rm(workdir, { recursive: true, force: true })
+  const workdir = join(options.workdir, folderOf(row.id, run.number))
   await mkdir(workdir)
   let opened: OpenProject | null = null
   try {
     const { input, project } = await options.projects.open(row)
     opened = project
     const database = project.database
+    // Only then can no earlier run take effect any more.
+    const current = await beginRun(database, row.id, run.number)
+    for (const earlier of current.earlier) {
+      await rm(join(options.workdir, folderOf(row.id, earlier)), { recursive: true, force: true })
+    }
     const before = await appliedResult(database, row.id)
     if (before !== null) return before
     await dropStaging(database, row.id)
     try {
-      return await task.run(input, {
-        jobId: row.id,
+      const result = await task.run(input, {
+        run: current,
         attempt,
         project: {
           ref: row.project_ref,
@@ -53,20 +59,24 @@ export async function execute(
         workdir,
         progress: (step) => progress.report(step),
       })
+      await dropStaging(database, row.id).catch(ignore)
+      return result
     } catch (error) {
       // A cancellation that came while the effect was being committed came too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
-      if (!isLost(signal)) await dropStaging(database, row.id)
+      await dropStaging(database, row.id, current)
       throw error
     }
   } finally {
     await opened?.[Symbol.asyncDispose]()
-    if (!isLost(signal)) await rm(workdir, { recursive: true, force: true })
+    await rm(workdir, { recursive: true, force: true })
   }
 }
 
-/** Another worker runs the job by now: staging tables and folder are its own. */
-function isLost({ aborted, reason }: AbortSignal): boolean {
-  return aborted && (reason as { code?: unknown }).code === 'worker_lost'
+/** Folder of a run in the work directory. */
+function folderOf(id: string, run: number): string {
+  return `${id}.${run}`
 }
+
+function ignore(): void {}

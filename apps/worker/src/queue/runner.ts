@@ -153,7 +153,13 @@ export class Runner {
     const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
     const progress = new ProgressWriter(store, claim.id, claim.attempt, lost)
     logger.info('job started')
-    const outcome = await this.outcome(task, row, { ...claim, controller, logger, progress })
+    const outcome = await this.outcome(task, row, {
+      attempt: claim.attempt,
+      number: claim.run,
+      controller,
+      logger,
+      progress,
+    })
     await progress.close()
     if ('result' in outcome) {
       await this.settle(logger, () => this.claims.succeed(claim, outcome.result))
@@ -179,6 +185,7 @@ export class Runner {
     row: JobRow,
     run: {
       readonly attempt: number
+      readonly number: number
       readonly controller: AbortController
       readonly logger: Logger
       readonly progress: ProgressWriter

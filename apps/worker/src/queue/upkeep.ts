@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dropStaging, type Database } from '@terrane/database'
+import { closeRuns, dropStaging, type Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
 import { toJobError, workerLost } from '../errors.ts'
@@ -10,7 +10,8 @@ import type { JobStore } from './job-store.ts'
 
 const RECONCILE_MS = 10_000
 const RETENTION_SWEEP_MS = 3_600_000
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+/** Folder of a run: the job and the number of the run. */
+const RUN_FOLDER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.\d+$/
 
 export interface UpkeepOptions {
   readonly boss: PgBoss
@@ -99,8 +100,14 @@ export class Upkeep {
   /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
   private async sweep(): Promise<void> {
     const { store, workdir, retentionDays } = this.options
-    const folders = (await readdir(workdir)).filter((name) => UUID.test(name) && !this.runsHere(name))
-    for (const id of await store.idle(folders)) await rm(join(workdir, id), { recursive: true, force: true })
+    const folders = new Map<string, string[]>()
+    for (const name of await readdir(workdir)) {
+      const id = RUN_FOLDER.exec(name)?.[1]
+      if (id !== undefined && !this.runsHere(id)) folders.set(id, [...(folders.get(id) ?? []), name])
+    }
+    for (const id of await store.idle([...folders.keys()])) {
+      for (const name of folders.get(id) ?? []) await rm(join(workdir, name), { recursive: true, force: true })
+    }
     await store.prune(retentionDays)
   }
 
@@ -111,6 +118,7 @@ export class Upkeep {
       if (!row) return
       const { project } = await this.options.projects.open(row)
       await using opened = project
+      await closeRuns(opened.database, id)
       await dropStaging(opened.database, id)
     } catch (error) {
       this.options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')

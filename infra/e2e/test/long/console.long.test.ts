@@ -5,7 +5,7 @@ import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser 
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
-const MODEL = 'builtin-texture-spectral-v1'
+const MODEL = 'builtin-texture-spectral-v2'
 /** The demo town, and a pair of places in it. */
 const TOWN = { west: '11.585', south: '48.085', east: '11.62', north: '48.115' }
 const JOB_TIMEOUT_MS = 300_000

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbeddingKind, EmbeddingTableShape } from '@terrane/database'
+import type { EmbeddingKind, EmbeddingTableShape, JobRun } from '@terrane/database'
 import {
   openGeoParquet,
   stacItem,
@@ -11,7 +11,8 @@ import {
   type GeoRows,
   type StacItemRequest,
 } from '@terrane/embeddings'
-import type { ArtifactStore, ObjectAddress } from '@terrane/storage'
+import { upload, type ArtifactStore, type Upload } from '@terrane/storage'
+import { uploadNames } from '../upload-names.ts'
 import type { PlacedRow } from './rows.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
@@ -81,10 +82,10 @@ export interface UploadedArtifacts {
   discard(): Promise<void>
 }
 
-/** Uploads the file and the STAC item that describes it, under names of the job's own. */
+/** Uploads the file and the STAC item that describes it, under names of the run's own. */
 export async function uploadArtifacts(
   store: ArtifactStore,
-  { tableName, jobId }: { readonly tableName: string; readonly jobId: string },
+  { tableName, run }: { readonly tableName: string; readonly run: JobRun },
   path: string,
   item: Omit<StacItemRequest, 'embeddings' | 'id'>,
   signal: AbortSignal,
@@ -92,22 +93,24 @@ export async function uploadArtifacts(
   await ensureBucket(store)
   const bytes = (await stat(path)).size
   const description = { ...item, id: tableName, embeddings: { href: `./${tableName}.parquet`, bytes } }
+  const { temporaryName, abandonedNames } = uploadNames(run)
   const text = Buffer.from(JSON.stringify(stacItem(description), null, 2))
   const parts = [
     { ending: 'parquet', contentType: 'application/vnd.apache.parquet', bytes, body: () => createReadStream(path) },
     { ending: 'stac.json', contentType: 'application/geo+json', bytes: text.length, body: () => [text] },
-  ].map((part) => ({
-    ...part,
-    temporary: `.uploading/${jobId}.${part.ending}`,
-    key: `${tableName}/${tableName}.${part.ending}`,
-  }))
-  const remove = (keys: readonly string[]) => store.remove(ARTIFACT_BUCKET, keys)
-  const discard = async () => void (await remove(parts.map((part) => part.temporary)))
+  ].map((part) => ({ ...part, key: `${tableName}/${tableName}.${part.ending}` }))
+  const uploads: Upload[] = []
+  const discard = async () => void (await Promise.all(uploads.map((part) => part.discard())))
   try {
-    for (const { temporary, contentType, body } of parts) {
+    for (const { ending, key, contentType, body } of parts) {
       signal.throwIfAborted()
       const pieces = body() as unknown as AsyncIterable<Uint8Array>
-      await store.put(ARTIFACT_BUCKET, temporary, pieces, { contentType, upsert: true, signal })
+      const names = {
+        temporaryName: `${temporaryName}.${ending}`,
+        abandonedNames: abandonedNames.map((name) => `${name}.${ending}`),
+      }
+      const address = { bucket: ARTIFACT_BUCKET, key }
+      uploads.push(await upload(store, address, pieces, { contentType, upsert: true, signal, ...names }))
     }
   } catch (error) {
     await discard()
@@ -117,18 +120,17 @@ export async function uploadArtifacts(
     files: parts.map((part) => ({ bucket: ARTIFACT_BUCKET, path: part.key, bytes: part.bytes })),
     place: async () => {
       try {
-        for (const { temporary, key } of parts) await store.move(addressOf(temporary), addressOf(key), { upsert: true })
+        for (const part of uploads) await part.place()
       } catch (error) {
-        await remove(parts.map((part) => part.key))
+        await store.remove(
+          ARTIFACT_BUCKET,
+          parts.map((part) => part.key),
+        )
         throw error
       }
     },
     discard,
   }
-}
-
-function addressOf(key: string): ObjectAddress {
-  return { bucket: ARTIFACT_BUCKET, key }
 }
 
 async function ensureBucket(store: ArtifactStore): Promise<void> {

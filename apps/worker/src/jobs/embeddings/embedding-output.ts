@@ -79,7 +79,7 @@ export class EmbeddingOutput implements AsyncDisposable {
 
   static async open(context: JobContext, options: OutputOptions): Promise<EmbeddingOutput> {
     const { tableName, shape, upload, metadata } = options
-    const staged = stagedTable(context.jobId, 0, EMBEDDINGS_SCHEMA, tableName)
+    const staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, tableName)
     await createEmbeddingTable(context.project.database, staged, shape)
     const artifact = upload ? await openArtifact(context.workdir, shape, metadata) : null
     return new EmbeddingOutput(context, options, staged, artifact)
@@ -108,7 +108,7 @@ export class EmbeddingOutput implements AsyncDisposable {
   /** Indexes the table, uploads the artifacts and swaps the table in. */
   async publish({ result, entry, item }: Publication, watch: Stopwatch): Promise<EmbeddingsResult> {
     const { tableName, shape, metadata } = this.#options
-    const { jobId, signal, project } = this.#context
+    const { run, signal, project } = this.#context
     const { database } = project
     const { bbox } = this.#extent
     await this.flush()
@@ -133,7 +133,7 @@ export class EmbeddingOutput implements AsyncDisposable {
       signal.throwIfAborted()
       // From the moment the artifacts are in their place a cancellation comes too late.
       const unstoppable = database.withSignal(new AbortController().signal)
-      await swapIn(unstoppable, jobId, [this.#staged], whole, async (session) => {
+      await swapIn(unstoppable, run, [this.#staged], whole, async (session) => {
         await registerEmbeddings(session, {
           ...entry,
           tableName,
@@ -143,7 +143,7 @@ export class EmbeddingOutput implements AsyncDisposable {
           approximateIndex,
           bbox,
           metadata,
-          jobId,
+          jobId: run.jobId,
         })
         await artifacts?.place()
       })
@@ -156,10 +156,10 @@ export class EmbeddingOutput implements AsyncDisposable {
 
   async #upload(item: Omit<StacItemRequest, 'embeddings' | 'id'>, watch: Stopwatch): Promise<UploadedArtifacts | null> {
     if (!this.#artifact) return null
-    const { jobId, signal, project } = this.#context
+    const { run, signal, project } = this.#context
     this.#step('upload', 'uploading the artifacts')
     await this.#artifact.finish()
-    const names = { tableName: this.#options.tableName, jobId }
+    const names = { tableName: this.#options.tableName, run }
     return watch.time('upload', uploadArtifacts(project.store, names, this.#artifact.path, item, signal))
   }
 

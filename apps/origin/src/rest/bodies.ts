@@ -1,0 +1,45 @@
+import { TerraneError } from '@terrane/core'
+import { refuseDeepJson } from '@terrane/service'
+import { RestError } from './errors.ts'
+import { isArgument, type RestQuery } from './parse-query.ts'
+
+/** The named arguments of a call, and its body as it came: the database parses it, so that numbers of any size survive. */
+export function argumentsOfBody(body: unknown): { json: string; names: string[] } {
+  if (body === undefined || body === null || body === '') return { json: '{}', names: [] }
+  const parsed = parseJson(body)
+  if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
+    throw new RestError(400, 'PGRST102', 'The body must be a JSON object of named arguments')
+  }
+  const names = Object.keys(parsed)
+  // PostgreSQL's own limit of a function's arguments.
+  if (names.length > 100) throw new RestError(400, 'PGRST102', 'A function has at most 100 arguments')
+  return { json: body as string, names }
+}
+
+/** The arguments of a call by GET, as the text of a JSON object. */
+export function argumentsOfQuery(parameters: URLSearchParams): string {
+  return JSON.stringify(Object.fromEntries([...parameters].filter(isArgument)))
+}
+
+/** The rows of a body and their columns: those of `columns=`, else those of the first row. */
+export function readRowsBody(body: unknown, query: RestQuery): { columns: string[]; rows: unknown; json: string } {
+  const rows = parseJson(body)
+  const first: unknown = Array.isArray(rows) ? rows[0] : rows
+  if (Array.isArray(rows) && rows.length === 0) return { columns: [], rows, json: '[]' }
+  if (first === null || typeof first !== 'object')
+    throw new RestError(400, 'PGRST102', 'The body must be a JSON object or an array of objects')
+  const columns = query.columns ? [...query.columns] : Object.keys(first)
+  if (columns.length > 1600) throw new RestError(400, 'PGRST102', 'A table has at most 1600 columns')
+  return { columns, rows, json: body as string }
+}
+
+function parseJson(body: unknown): unknown {
+  try {
+    const text = typeof body === 'string' ? body : 'x'
+    refuseDeepJson(text)
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    if (error instanceof TerraneError) throw new RestError(400, 'PGRST102', error.message)
+    throw new RestError(400, 'PGRST102', 'Error in $: the body is not valid JSON')
+  }
+}

@@ -1,0 +1,132 @@
+import type { Principal } from '@terrane/auth'
+import type { Database, Session } from '@terrane/database'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RestError } from './errors.ts'
+import { contentRange, runAs, type Rows } from './execute.ts'
+import { timeoutOf, type RestLimits } from './limits.ts'
+import { parseQuery, type RestQuery } from './parse-query.ts'
+import { parseAccept, parsePreferences, parseRange, type Format, type Preferences } from './preferences.ts'
+
+export interface RestDeps {
+  readonly database: Database
+  /** Schemas that may be asked for; the first is the default. */
+  readonly schemas: readonly string[]
+  readonly limits: RestLimits
+  /** The caller of a request, after its keys were verified; 401 otherwise. */
+  readonly authenticate: (request: FastifyRequest) => Promise<Principal>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    restCaller: Principal | null
+  }
+}
+
+/** A request for a table or function by its name. */
+export type Named = FastifyRequest<{ Params: { name: string } }>
+
+/** One request, read. */
+export interface Call {
+  readonly principal: Principal
+  readonly schema: string
+  readonly query: RestQuery
+  readonly parameters: URLSearchParams
+  readonly preferences: Preferences
+  readonly format: Format
+  readonly headOnly: boolean
+}
+
+const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json; charset=utf-8',
+  object: 'application/vnd.pgrst.object+json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  geojson: 'application/geo+json; charset=utf-8',
+  plan: 'application/vnd.pgrst.plan+json; charset=utf-8',
+  planText: 'application/vnd.pgrst.plan+text; charset=utf-8',
+}
+
+/** Runs work as the caller, for as long as the caller may. */
+export function run<T>(
+  deps: RestDeps,
+  call: Call,
+  readOnly: boolean,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const as = {
+    principal: call.principal,
+    schema: call.schema,
+    readOnly,
+    rollback: call.preferences.rollback,
+    timeoutMs: timeoutOf(deps.limits, call.principal),
+  }
+  return runAs(deps.database, as, work)
+}
+
+/** Sends rows with the headers that the request's preferences ask for. */
+export function answer(reply: FastifyReply, call: Call, rows: Rows, status: number): FastifyReply {
+  const { preferences, headOnly } = call
+  const isChange = status === 201 || !['GET', 'HEAD'].includes(reply.request.method)
+  reply.header('content-range', contentRange(call.query, rows))
+  if (preferences.representation)
+    reply.header(
+      'preference-applied',
+      `return=${preferences.representation === 'full' ? 'representation' : preferences.representation === 'none' ? 'minimal' : 'headers-only'}`,
+    )
+  const isCall = reply.request.url.includes('/rpc/')
+  if (isChange && !isCall && preferences.representation !== 'full') return reply.code(status === 201 ? 201 : 204).send()
+  reply.code(status).type(CONTENT_TYPES[call.format])
+  return headOnly ? reply.send() : reply.send(rows.body)
+}
+
+/** Whether a counted answer holds only a part of the rows. */
+export function partial(call: Call, rows: Rows): boolean {
+  return rows.total !== null && rows.returned > 0 && rows.returned < rows.total && call.preferences.count
+}
+
+/** Reads everything that a request for a table says. */
+export async function readCall(deps: RestDeps, request: Named): Promise<Call> {
+  const principal = callerOf(request)
+  const parameters = searchParameters(request)
+  return {
+    principal,
+    schema: schemaOf(deps, request),
+    query: withRange(parseQuery(parameters), request),
+    parameters,
+    preferences: parsePreferences(request.headers.prefer),
+    format: parseAccept(request.headers.accept, deps.limits.plans),
+    headOnly: request.method === 'HEAD',
+  }
+}
+
+/** The schema by Accept-Profile for reads, Content-Profile for the rest; the first exposed one without either. */
+export function schemaOf(deps: RestDeps, request: FastifyRequest): string {
+  const reads = request.method === 'GET' || request.method === 'HEAD'
+  const header =
+    request.headers[reads ? 'accept-profile' : 'content-profile'] ??
+    request.headers[reads ? 'content-profile' : 'accept-profile']
+  const wanted = typeof header === 'string' && header !== '' ? header : (deps.schemas[0] as string)
+  if (!deps.schemas.includes(wanted)) {
+    throw new RestError(406, 'PGRST106', `Invalid schema: ${wanted}`, {
+      hint: `Only the following schemas are exposed: ${deps.schemas.join(', ')}`,
+    })
+  }
+  return wanted
+}
+
+export function searchParameters(request: FastifyRequest): URLSearchParams {
+  const { url } = request.raw
+  const start = url?.indexOf('?') ?? -1
+  return new URLSearchParams(start < 0 ? '' : url?.slice(start + 1))
+}
+
+/** A query without a page of its own takes the one of the Range header. */
+export function withRange(query: RestQuery, request: FastifyRequest): RestQuery {
+  const range = parseRange(request.headers.range)
+  return range && query.limit === null && query.offset === 0 ? { ...query, ...range } : query
+}
+
+/** The caller whom the first hook has let in. */
+export function callerOf(request: FastifyRequest): Principal {
+  if (!request.restCaller) throw new Error('the request has not passed the door')
+  return request.restCaller
+}

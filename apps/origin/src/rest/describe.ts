@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf, schemaOf, type RestDeps } from './call.ts'
+import { readCatalog } from './catalog.ts'
+import { runAs } from './execute.ts'
+import { timeoutOf } from './limits.ts'
+import { openApi, swagger } from './openapi.ts'
+
+const OPENAPI_31 = 'application/vnd.oai.openapi+json'
+
+/**
+ * `GET /rest/v1/`: what the caller may use of a schema. Swagger 2.0 as PostgREST gives it; OpenAPI 3.1, which generators of
+ * types want, where Accept names `application/vnd.oai.openapi+json` or the query says `openapi=3.1`.
+ */
+export async function describeSchema(
+  deps: RestDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const principal = callerOf(request)
+  const schema = schemaOf(deps, request)
+  const as = { principal, schema, readOnly: true, rollback: false, timeoutMs: timeoutOf(deps.limits, principal) }
+  const catalog = await runAs(deps.database, as, (session) =>
+    readCatalog(session, schema, deps.limits.extensionFunctions),
+  )
+  const { openapi } = request.query as { openapi?: unknown }
+  const modern = openapi === '3.1' || request.headers.accept?.includes(OPENAPI_31) === true
+  reply.header('vary', 'accept, accept-profile, authorization, apikey')
+  return modern
+    ? reply.type(`${OPENAPI_31}; version=3.1; charset=utf-8`).send(JSON.stringify(openApi(catalog)))
+    : reply
+        .type('application/openapi+json; charset=utf-8')
+        .send(JSON.stringify(swagger(catalog, request.headers.host ?? 'localhost')))
+}

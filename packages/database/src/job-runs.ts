@@ -1,0 +1,60 @@
+import type { Queryable, Session } from './database.ts'
+import { runSuperseded } from './errors.ts'
+
+/** One run of a job, which alone may publish the job's effect as long as no later one has begun. */
+export interface JobRun {
+  readonly jobId: string
+  /** Larger than that of every earlier run of the job. */
+  readonly number: number
+  /** Numbers of runs of the job that began before, and may have left something behind. */
+  readonly earlier: readonly number[]
+}
+
+/** The number that closes a job: no run has a larger one. */
+const CLOSED = '9223372036854775806'
+/** How long the number of a job's last run is remembered: longer than any run can sleep. */
+const REMEMBERED = `interval '30 days'`
+
+/**
+ * Makes a run the one that may publish the job's effect; every earlier one may not from now on, and waits here until a
+ * swap that it is in the middle of has ended.
+ *
+ * @param number of the run; the next one when absent
+ * @throws RUN_SUPERSEDED when a later run has begun, or the job was closed
+ */
+export async function beginRun(database: Queryable, jobId: string, number?: number): Promise<JobRun> {
+  await database.query(`delete from terrane.job_runs where begun_at < now() - ${REMEMBERED}`)
+  const { rows } = await database.query<{ number: number; earlier: number[] }>(
+    `insert into terrane.job_runs as r (job_id, number) values ($1, coalesce($2, 1))
+     on conflict (job_id) do update
+       set number = coalesce($2, r.number + 1), earlier = r.earlier || r.number, begun_at = clock_timestamp()
+       where r.number < coalesce($2, r.number + 1) and r.number < ${CLOSED}
+     returning number, (select coalesce(array_agg(n::float8), '{}') from unnest(earlier) n) as earlier`,
+    [jobId, number ?? null],
+  )
+  const begun = rows[0]
+  if (!begun) throw runSuperseded()
+  return { jobId, ...begun }
+}
+
+/** Lets no run of the job publish any more, because it was given up. */
+export async function closeRuns(database: Queryable, jobId: string): Promise<void> {
+  await database.query(
+    `insert into terrane.job_runs as r (job_id, number) values ($1, ${CLOSED})
+     on conflict (job_id) do update set number = excluded.number, begun_at = clock_timestamp()`,
+    [jobId],
+  )
+}
+
+/**
+ * Holds the run until the transaction ends: no later one begins meanwhile.
+ *
+ * @throws RUN_SUPERSEDED when it is not the one that may publish
+ */
+export async function holdRun(session: Session, { jobId, number }: JobRun): Promise<void> {
+  const { rowCount } = await session.query(
+    'select 1 from terrane.job_runs where job_id = $1 and number = $2 for update',
+    [jobId, number],
+  )
+  if (rowCount !== 1) throw runSuperseded()
+}
