@@ -15,7 +15,7 @@ const offsets = new Map<string, number>()
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Minutes that the clocks of a zone are ahead of UTC at a moment. */
-export function offsetMinutes(zone: string, utcMs: number): number {
+function offsetMinutes(zone: string, utcMs: number): number {
   const step = Math.floor(utcMs / STEP_MS)
   const key = `${zone} ${step}`
   let offset = offsets.get(key)

@@ -9,7 +9,7 @@ import { TURN_SCENARIOS } from '../scenarios/turns.ts'
 import { drawnElements, type Places } from './ascii-map.ts'
 import { decodeShape } from './compare.ts'
 
-export const SCENARIOS: readonly Scenario[] = [
+const SCENARIOS: readonly Scenario[] = [
   ...ACCESS_SCENARIOS,
   ...LIMIT_SCENARIOS,
   ...TURN_SCENARIOS,
