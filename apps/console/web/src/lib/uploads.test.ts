@@ -15,3 +15,14 @@ test('imagery is embedded, anything else imported, from where it lies in storage
   })
   expect(taskFor('a.geojson', 'uploads/1/a.geojson').task).toBe('ogr2ogrImport')
 })
+
+test('map data are imported where they lie, over the area that their header states', () => {
+  const { task, presets } = taskFor('porto.osm.pbf', 'uploads/1/porto.osm.pbf', [-8.7, 41.1, -8.5, 41.2])
+  expect(task).toBe('osmImportArea')
+  expect(presets).toEqual({
+    areaName: 'porto',
+    source: '{"kind":"storage","bucket":"uploads","path":"1/porto.osm.pbf"}',
+    aoiGeoJson: '{"type":"Polygon","coordinates":[[[-8.7,41.1],[-8.5,41.1],[-8.5,41.2],[-8.7,41.2],[-8.7,41.1]]]}',
+  })
+  expect(taskFor('porto.osm.pbf', 'uploads/1/porto.osm.pbf').presets).not.toHaveProperty('aoiGeoJson')
+})

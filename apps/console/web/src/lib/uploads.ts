@@ -1,3 +1,4 @@
+import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
 
 /** Where files go that are brought by the page. */
@@ -24,20 +25,30 @@ export interface RasterFacts {
 export async function uploadFile(ref: string, file: File, onPercent: (percent: number) => void): Promise<string> {
   // Who brings no file loads no code for it.
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
-  const key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
+  let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
+    const metadata = { bucketName: BUCKET, objectName: key, contentType: file.type || 'application/octet-stream' }
     const upload = new Upload(file, {
       endpoint: new URL(projectPath(ref, '/storage/v1/upload/resumable'), location.href).href,
       chunkSize: CHUNK_BYTES,
       retryDelays: [0, 1000, 3000, 5000, 10_000],
-      storeFingerprintForResuming: false,
+      // An upload that the end of a page cut is taken up again when the same file is brought again.
+      removeFingerprintOnSuccess: true,
       headers: { 'x-csrf-token': session.get()?.csrf_token ?? '' },
-      metadata: { bucketName: BUCKET, objectName: key, contentType: file.type || 'application/octet-stream' },
+      metadata,
       onProgress: (sent, total) => onPercent(total > 0 ? (100 * sent) / total : 100),
       onSuccess: () => resolve(),
       onError: reject,
     })
-    upload.start()
+    const begin = async () => {
+      const [earlier] = await upload.findPreviousUploads()
+      if (earlier) {
+        upload.resumeFromPreviousUpload(earlier)
+        key = metadata.objectName = earlier.metadata['objectName'] ?? key
+      }
+      upload.start()
+    }
+    begin().catch(reject)
   })
   return `${BUCKET}/${key}`
 }
@@ -47,11 +58,24 @@ export function lookAtRaster(ref: string, path: string): Promise<RasterFacts> {
   return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(`storage://${path}`)}`))
 }
 
-/** What fits a file by the ending of its name, with the fields of the form that are known. */
-export function taskFor(name: string, path: string): { task: string; label: string; presets: Record<string, string> } {
+/** What fits a file by the ending of its name, with the fields of the form that are known; `extent` of OSM data. */
+export function taskFor(
+  name: string,
+  path: string,
+  extent: Box | null = null,
+): { task: string; label: string; presets: Record<string, string> } {
   const tableName = tableNameOf(name)
   const [bucket, ...key] = path.split('/')
-  const storagePath = JSON.stringify({ bucket, path: key.join('/') })
+  const place = { bucket, path: key.join('/') }
+  const storagePath = JSON.stringify(place)
+  if (/\.(osm|pbf)(\.(gz|bz2|xml))?$/i.test(name)) {
+    const presets = {
+      areaName: name.slice(0, name.indexOf('.')),
+      source: JSON.stringify({ kind: 'storage', ...place }),
+      ...(extent && { aoiGeoJson: JSON.stringify(polygonOf(extent)) }),
+    }
+    return { task: 'osmImportArea', label: 'Import the map data', presets }
+  }
   if (/\.tiff?$/i.test(name)) {
     return {
       task: 'createGeoEmbeddings',
@@ -60,6 +84,14 @@ export function taskFor(name: string, path: string): { task: string; label: stri
     }
   }
   return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
+}
+
+function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
+  const ring = [west, south, east, south, east, north, west, north, west, south]
+  return {
+    type: 'Polygon',
+    coordinates: [Array.from({ length: 5 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0])],
+  }
 }
 
 /** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */

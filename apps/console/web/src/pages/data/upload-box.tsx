@@ -4,9 +4,11 @@ import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatBytes, formatNumber } from '../../lib/format.ts'
+import { osmExtent } from '../../lib/osm-extent.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
+import type { Box } from '../../map/graticule.ts'
 
 /** A file on its way, or there. */
 interface Upload {
@@ -15,6 +17,8 @@ interface Upload {
   /** `bucket/key` once it is there. */
   readonly path: string | null
   readonly facts: RasterFacts | null
+  /** Where OpenStreetMap data lie, as their file says. */
+  readonly extent: Box | null
 }
 
 /** Drop a file, see what it is, and go on with the task that fits it. */
@@ -25,12 +29,13 @@ export function UploadBox({ project }: { project: Project }): JSX.Element {
   const take = async (file: File | undefined) => {
     if (!file) return
     setProblem(null)
-    setUpload({ file, percent: 0, path: null, facts: null })
+    setUpload({ file, percent: 0, path: null, facts: null, extent: null })
     try {
       const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
-      const facts =
-        taskFor(file.name, path).task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
-      setUpload({ file, percent: 100, path, facts })
+      const { task } = taskFor(file.name, path)
+      const facts = task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
+      const extent = task === 'osmImportArea' ? await osmExtent(file) : null
+      setUpload({ file, percent: 100, path, facts, extent })
     } catch (error) {
       setUpload(null)
       setProblem(toProblem(error))
@@ -55,7 +60,9 @@ export function UploadBox({ project }: { project: Project }): JSX.Element {
       {!isBusy && (
         <label class="upload-pick">
           <Icon name="upload" />
-          <span>Drop a file here, or choose one: GeoTIFF, GeoPackage, Shapefile as zip, GeoJSON, CSV, GPX</span>
+          <span>
+            Drop a file here, or choose one: GeoTIFF, OSM PBF, GeoPackage, Shapefile as zip, GeoJSON, CSV, GPX and more
+          </span>
           <input
             class="visually-hidden"
             type="file"
@@ -79,7 +86,7 @@ export function UploadBox({ project }: { project: Project }): JSX.Element {
 }
 
 function Arrived({ project, upload, path }: { project: Project; upload: Upload; path: string }): JSX.Element {
-  const { task, label, presets } = taskFor(upload.file.name, path)
+  const { task, label, presets } = taskFor(upload.file.name, path, upload.extent)
   const { facts } = upload
   return (
     <div class="arrived" role="status">
