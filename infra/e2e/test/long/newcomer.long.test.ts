@@ -1,0 +1,175 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CHROMIUM, mapReady, screenshot, startBrowser } from '../support/browser.ts'
+import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
+
+// Somebody who has just started the stack, with an empty home, and brings files that other tools have made. Everything
+// after `npm start` happens on the page, but for the commands that it prints.
+
+const EMAIL = 'admin@terrane.local'
+const JOB_TIMEOUT_MS = 300_000
+/** Clicks from the page after signing in to tiles like one of the person's own image. */
+const MOST_CLICKS = 5
+/** Rows of the files that GDAL made. */
+const TABLES = [
+  { file: 'parcels.gpkg', table: 'parcels', rows: 20 },
+  { file: 'squares.geojson', table: 'squares', rows: 20 },
+  { file: 'stops.csv', table: 'stops', rows: 20 },
+  { file: 'lots.zip', table: 'lots', rows: 20 },
+  { file: 'walk.gpx', table: 'walk', rows: 5 },
+] as const
+
+// oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
+const pythons = [process.env['GDAL_PYTHON'] ?? 'python3', '/usr/bin/python3'].map((command) => command.split(' '))
+const python = pythons.find(
+  ([program = '', ...args]) => spawnSync(program, [...args, '-c', 'import numpy; from osgeo import ogr']).status === 0,
+)
+const missing = [
+  ...(CHROMIUM === undefined ? ['a browser at CHROMIUM_PATH or /usr/bin/chromium'] : []),
+  ...(python === undefined ? ['a Python with GDAL and NumPy (GDAL_PYTHON)'] : []),
+]
+
+describe.skipIf(missing.length > 0)(
+  `${missing.length > 0 ? `SKIPPED, there is no ${missing.join(' and no ')}: ` : ''}a newcomer with files of their own`,
+  () => {
+    let folder: string
+    let stack: RunningStack
+    let browser: Browser
+    let page: Page
+    let clicks = 0
+    const closing = new AsyncDisposableStack()
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'terrane-newcomer-'))
+      closing.defer(() => rm(folder, { recursive: true, force: true }))
+      await makeFiles(folder)
+      stack = closing.use(await startStack({ HOME: folder }))
+      browser = await startBrowser()
+      closing.defer(() => browser.close())
+      const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })
+      page = await context.newPage()
+      page.setDefaultTimeout(60_000)
+    }, START_TIMEOUT_MS + 60_000)
+    afterAll(() => closing.disposeAsync())
+
+    const click = async (what: Locator) => {
+      clicks += 1
+      await what.click()
+    }
+    const link = (name: string) => page.getByRole('link', { name, exact: true })
+    const start = () => page.getByRole('button', { name: 'Start the job' })
+    const ended = (how: RegExp = /^Done$/) =>
+      page.locator('.page-head .badge', { hasText: how }).waitFor({ timeout: JOB_TIMEOUT_MS })
+    const upload = async (name: string) => {
+      await page.getByLabel('Choose a file').setInputFiles(join(folder, name))
+      await page.getByRole('status').getByText(name).waitFor()
+    }
+
+    test('signs in with the password that was printed', async () => {
+      expect(stack.output()).toContain(stack.password)
+      await page.goto(stack.consoleUrl)
+      await page.getByLabel('E-mail').fill(EMAIL)
+      await page.getByLabel('Password').fill(stack.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await link('Local project').click()
+      await page.getByRole('heading', { name: 'Data', level: 1 }).waitFor()
+    })
+
+    test('drops an image and sees tiles like one of it, over the image, in few clicks', async () => {
+      clicks = 0
+      await upload('my scene.tif')
+      await page.getByText('1,024 × 1,024 pixels, 4 bands of uint8').waitFor()
+      await click(link('Embed the imagery'))
+      await click(start())
+      await ended()
+      await click(link('Explore on the map'))
+      await page.getByText('Loading tiles').waitFor({ state: 'detached' })
+      await mapReady(page)
+      const map = page.locator('.map-box .canvas')
+      const box = (await map.boundingBox())!
+      clicks += 1
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+      const before = performance.now()
+      await page.waitForFunction(() => {
+        const picture = document.querySelector<HTMLImageElement>('.matches img')
+        return picture !== null && picture.complete && picture.naturalWidth > 0
+      })
+      console.log(`clicks: ${clicks}, first picture of a match after ${Math.round(performance.now() - before)} ms`)
+      expect(clicks).toBeLessThanOrEqual(MOST_CLICKS)
+      await screenshot(page, 'newcomer-similar')
+    })
+
+    for (const { file, table, rows } of TABLES) {
+      test(`drops ${file} and finds its ${rows} rows in a table`, async () => {
+        await link('Data').click()
+        await upload(file)
+        await link('Import the file').click()
+        await start().click()
+        await ended()
+        await link('Data').click()
+        const row = page.getByRole('row', { name: new RegExp(`^${table} `) })
+        await row.waitFor()
+        expect(await row.locator('[data-label="Rows"]').innerText()).toBe(String(rows))
+      })
+    }
+
+    test('drops map data, whose area is filled in, and gets its streets', async () => {
+      await writeFile(join(folder, 'our town.osm.pbf'), await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
+      await link('Data').click()
+      await upload('our town.osm.pbf')
+      await link('Import the map data').click()
+      await page.getByText('km², 5 positions').waitFor()
+      await start().click()
+      await ended(/Done|Ended with/)
+      await link('Data').click()
+      const streets = page.getByRole('row', { name: /^our_town_streets / })
+      await streets.waitFor()
+      expect(Number(await streets.locator('[data-label="Rows"]').innerText())).toBeGreaterThan(100)
+    })
+
+    test('shares a table, and reads it with the command that the page shows', async () => {
+      await link('Data').click()
+      await page.getByRole('button', { name: 'parcels', exact: true }).click()
+      const panel = page.getByRole('region', { name: 'public.parcels' })
+      await panel.getByLabel('Everybody with the anon key').check()
+      await page
+        .getByRole('row', { name: /^parcels / })
+        .getByText('anon', { exact: true })
+        .waitFor()
+      const command = (await panel.getByText('curl "$PROJECT_URL').innerText()).trim()
+      const env = { PROJECT_URL: stack.urls.origin, ANON_KEY: stack.keys['anonKey'] ?? '' }
+      expect(JSON.parse(await run(command, env))).toHaveLength(10)
+    })
+
+    test('finds that every command that was printed works', async () => {
+      const commands = stack.output().match(/curl (?:"|http)[^\n]*/g) ?? []
+      expect(commands.length).toBeGreaterThanOrEqual(4)
+      for (const command of commands) {
+        const answer = await run(command.replace('curl ', 'curl --fail-with-body '))
+        expect([command.slice(0, 60), answer.length > 1]).toEqual([command.slice(0, 60), true])
+      }
+      expect(stack.output()).not.toMatch(/^# no (?:route|function)/m)
+    })
+  },
+)
+
+async function makeFiles(folder: string): Promise<void> {
+  const [program = '', ...args] = python ?? []
+  const input = await readFile(join(import.meta.dirname, 'newcomer-files.py'), 'utf8')
+  const { stdout, stderr, status } = spawnSync(program, [...args, '-'], { input, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  if (status !== 0) throw new Error(`the files were not made: ${stderr}`)
+  for (const [name, base64] of Object.entries(JSON.parse(stdout) as Record<string, string>)) {
+    await writeFile(join(folder, name), Buffer.from(base64, 'base64'))
+  }
+}
+
+async function run(command: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command.replace(/^curl /, 'curl -sS ')], {
+    env: { PATH: process.env['PATH'], ...env },
+  })
+  return stdout
+}
