@@ -53,6 +53,12 @@ export const Env = Type.Object({
     }),
   ),
 
+  TERRANE_FUNCTIONS_OWN_ORIGIN: Type.Boolean({
+    default: false,
+    description:
+      'Local mode: this address is the functions’ alone, no console or data beside it: answers keep their cookies and may be pages.',
+  }),
+
   TERRANE_FUNCTIONS_RUNTIME: Type.Enum(['auto', 'deno', 'node'], {
     default: 'auto',
     description: 'Deno, or Node for trusted code where there is no Deno.',

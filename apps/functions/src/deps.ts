@@ -1,6 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Projects as RegisteredProjects, mergeCredentials, openKeyring, registerLocal } from '@terrane/control'
+import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
   createLogger,
@@ -77,6 +78,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       addressOf: (ref) => projects.get(ref),
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+      onRefused: (version, text) => logBook.event('warn', version, text),
     }),
   )
   const factory = opening.use(
@@ -111,6 +113,9 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       depths,
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
+      trusts: trustedBy(readEdge(config).trustedProxies),
+      // On a shared host each project has a host name to itself.
+      ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
       resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
       bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
       bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,
@@ -130,6 +135,12 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+function trustedBy(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false
+  const isProxy = compile([...proxies])
+  return (address) => isProxy(address, 0)
 }
 
 function checkShared(config: FunctionsConfig): void {

@@ -181,7 +181,9 @@ for (const { probed, title, hardened } of profiles) {
       const peak = watchPeak()
       const { status, before } = await attack(source, {}, { block_ms: 10_000 })
       expect([500, 546]).toContain(status)
-      if (status === 500) await expectKept(before)
+      // What it caught itself leaves memory that may still be more than the watchdog lets pass, a look later.
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      if (status === 500 && pidOf(attacker) === before) await expectKept(before)
       else await expectReplaced(before, 'memory')
       expect(peak()).toBeLessThan(LIMITS.memory_mb * 1.25 + 48)
     })

@@ -121,7 +121,8 @@ export class Invocation implements Exchange, Waiter, Call {
     const { parts, stream, request, requestId, target } = this
     const ids = { requestId, call: this.id, claims: this.caller!.claims }
     const bytes = stream ? stream.bytes : this.bytesIn
-    const head = requestHead(request, target.name + target.rest, bytes, ids)
+    const isTrusted = this.gateway.trusts(request.socket.remoteAddress ?? '')
+    const head = requestHead(request, target.name + target.rest, bytes, ids, isTrusted)
     this.connection = instance.upstream.send(head, stream ?? parts, request.method === 'HEAD', this)
     if (stream) this.passBody()
   }
@@ -135,7 +136,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   onHead(status: number, received: string[]): void {
     const { version } = this.live
-    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0)
+    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0, this.gateway.ownOrigin)
     this.held = held
     if (failure !== '') return this.drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
     if (announcedLength(received) > version.policy.response_bytes)

@@ -55,6 +55,8 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** `host` (port 443) and `host:port` that its sockets may reach. */
+  readonly reach: readonly string[]
   readonly memoryMb: number
   readonly blockMs: number
   readonly timeoutMs: number
@@ -85,6 +87,9 @@ const RUNTIME_MB = 40
 /** CPU seconds after which an instance is replaced in peace, well before the kernel's limit. */
 const REPLACE_AFTER_CPU_SECONDS = 1800
 const NICE = 5
+/** Last words of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
+const OUT_OF_MEMORY =
+  /JavaScript heap out of memory|Fatal JavaScript (?:invalid size|out of memory)|unable to create worker threads|memory allocation of [0-9]{1,20} bytes failed/
 
 /** One process and everything the host knows about it. */
 export class Instance {
@@ -140,6 +145,7 @@ export class Instance {
         bundle: command.bundle,
         ingress: command.ingress,
         gateway: command.gateway,
+        sockets: { path: command.sockets, listed: options.reach },
         env: options.env,
       })}\n`,
     )
@@ -326,7 +332,7 @@ export class Instance {
     if (!this.alive) return
     this.alive = false
     const stderr = this.stderr + problem
-    const outOfMemory = /JavaScript heap out of memory|Fatal JavaScript (invalid size|out of memory)/.test(stderr)
+    const outOfMemory = OUT_OF_MEMORY.test(stderr)
     const reason = this.reason ?? (outOfMemory ? 'memory' : 'crashed')
     this.booted.reject(new BootFailure(`it ended while starting (${signal ?? `exit code ${code}`})`, stderr))
     this.upstream.close()

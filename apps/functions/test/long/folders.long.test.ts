@@ -21,9 +21,9 @@ const runs = Array.from({ length: RUNS }, (_, i) => [
   { functions: 200, rounds: 25, seed: 2 * i + 2 },
 ]).flat()
 
-test.concurrent.each(runs)(
+test.concurrent.for(runs)(
   '$rounds sequences among $functions functions, seed $seed: code and policy always become those on disk',
-  async ({ functions, rounds, seed }) => {
+  async ({ functions, rounds, seed }, { expect: expectHere }) => {
     const root = await mkdtemp(join(tmpdir(), 'terrane-random-'))
     const model = new FolderModel(root, seed)
     for (let i = 0; i < functions; i++) await model.add(`start${i}`)
@@ -31,7 +31,7 @@ test.concurrent.each(runs)(
     {
       await using app = await startApp({ TERRANE_FUNCTIONS_DIR: root })
       for (const name of model.functions.keys())
-        await expect.poll(() => meets(app.url(name))).toBe(model.expected(name))
+        await expectHere.poll(() => meets(app.url(name))).toBe(model.expected(name))
       for (let round = 0; round < rounds; round++) {
         model.touched.clear()
         for (let act = 0; act < 4; act++) await model.act()
@@ -41,11 +41,11 @@ test.concurrent.each(runs)(
         )
         if (met.some(([name, answer]) => answer !== model.expected(name))) late++
         for (const name of model.touched)
-          await expect
+          await expectHere
             .poll(() => meets(app.url(name)), { interval: 25, message: `seed ${seed}, round ${round}, ${name}` })
             .toBe(model.expected(name))
       }
-      for (const name of model.functions.keys()) expect(await meets(app.url(name))).toBe(model.expected(name))
+      for (const name of model.functions.keys()) expectHere(await meets(app.url(name))).toBe(model.expected(name))
     }
     process.stdout.write(
       `seed ${seed}, ${functions} functions: ${rounds - late} of ${rounds} sequences were served ${STILLNESS_MS} ms after the last act\n`,

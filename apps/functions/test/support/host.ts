@@ -38,6 +38,8 @@ export async function startHost(options: {
   readonly instances?: number
   readonly bodyTimeoutMs?: number
   readonly bufferBytes?: number
+  readonly ownOrigin?: boolean
+  readonly trustsPeers?: boolean
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -53,6 +55,7 @@ export async function startHost(options: {
   }[] = []
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
+  const refusedSockets: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
   const egress = stack.use(
@@ -65,6 +68,7 @@ export async function startHost(options: {
       }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
+      onRefused: (_version, text) => refusedSockets.push(text),
     }),
   )
   const factory = stack.use(
@@ -102,6 +106,8 @@ export async function startHost(options: {
           problem: invocation.problem,
           requestId: invocation.requestId,
         }),
+      trusts: () => options.trustsPeers ?? false,
+      ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
       bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
       bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
@@ -127,6 +133,7 @@ export async function startHost(options: {
     exits,
     bootFailures,
     finished,
+    refusedSockets,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
       const encoder = new TextEncoder()

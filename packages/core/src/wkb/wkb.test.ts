@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { toEwkb, wkbHead } from './wkb.ts'
-import { geoJsonType, wkbOfGeoJson } from './wkb-writer.ts'
+import { geoJsonType, wkbOfGeoJson } from './geojson.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const line = { type: 'LineString', coordinates: [[1, 2, 3], [4, 5]] } // prettier-ignore

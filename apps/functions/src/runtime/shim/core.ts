@@ -10,6 +10,8 @@ export interface Boot {
   /** Unix socket to serve on, and the one that leads to the host. */
   readonly ingress: string
   readonly gateway: string
+  /** The one that leads to other hosts, and `host:port` of those that it leads to. */
+  readonly sockets: { readonly path: string; readonly listed: readonly string[] }
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -24,6 +26,8 @@ export interface Platform {
    * @param around runs the handling of each request
    */
   offerHttp(path: string, bundle: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
+  /** Lets TCP clients of the bundle dial the hosts that are listed. */
+  carrySockets(path: string, listed: readonly string[], bundle: string): void
   /** Makes the function that carries a request to the host; its URL is without meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
@@ -92,6 +96,7 @@ export async function run(platform: Platform): Promise<void> {
   platform.tidy()
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  platform.carrySockets(boot.sockets.path, boot.sockets.listed, boot.bundle)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
   const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)

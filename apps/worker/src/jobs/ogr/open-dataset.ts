@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
@@ -6,8 +6,8 @@ import type { JobContext } from '../task.ts'
 import type { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
-import type { LayerSchema } from './feature-stream.ts'
-import type { Dataset } from './obtain-file.ts'
+import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import type { Dataset } from './obtain/find-datasets.ts'
 import type { ReadFormat } from './read/protocol.ts'
 import { READ_FORMATS } from './read/protocol.ts'
 import { Reading } from './read/reading.ts'
@@ -28,11 +28,11 @@ const EXCHANGE_OPTIONS = [
 
 /** A data set that can be read, and what became of it before. */
 export interface OpenedDataset extends AsyncDisposable {
-  readonly reading: Reading
+  readonly reading: LayerSource
   /** All layers of the file, whether they were asked for or not. */
   readonly layerNames: readonly string[]
   /** How many features of a layer the engine could not convert; they are counted as a warning. */
-  lostOf(layer: LayerSchema, limit: number, warnings: Warnings): number
+  lostOf(layer: number, limit: number, warnings: Warnings): number
 }
 
 /**
@@ -56,14 +56,14 @@ export async function openDataset(
     }
     await reading[Symbol.asyncDispose]()
   }
-  const folder = join(workdir, 'exchange')
-  await mkdir(folder)
+  const folder = await mkdtemp(join(workdir, 'exchange-'))
   const { layers, target } = await convert(engine, conversionOf(dataset, input, folder), workdir, signal)
   const reading = await open(target, 'GPKG', input, workdir, signal)
   return {
     reading,
     layerNames: layers.map(({ name }) => name),
-    lostOf: ({ name, rows }, limit, warnings) => {
+    lostOf: (index, limit, warnings) => {
+      const { name, rows } = reading.layers[index]!
       const features = layers.find((layer) => layer.name === name)?.features ?? rows
       const lost = Math.max(0, Math.min(features, limit) - rows)
       const message =

@@ -1,4 +1,4 @@
-import { geoJsonType, wkbHead, wkbOfGeoJson } from '@terrane/core'
+import { wkbHead, wkbOfGeoJson } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
@@ -7,7 +7,7 @@ import { isoType } from './geometry-types.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
-import { readWkt } from './wkt.ts'
+import { wkbOfWkt } from './wkt.ts'
 
 const WGS84 = 4326
 /** Names of columns that hold coordinates or a geometry when none are given. */
@@ -69,7 +69,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid: request.srid ?? WGS84 }],
     read: () => readRows(table, shown, fields, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 
@@ -161,8 +161,7 @@ function geometryOfText(text: string): Uint8Array | null {
     const bytes = Buffer.from(text, 'hex')
     return wkbHead(bytes) ? bytes : null
   }
-  const geometry = readWkt(text)
-  return geometry && geoJsonType(geometry) !== null ? wkbOfGeoJson(geometry) : null
+  return wkbOfWkt(text)
 }
 
 function numberOf(text: string | undefined): number | null {

@@ -53,7 +53,7 @@ export async function openGeoJson(path: string): Promise<FeatureReader> {
   return {
     layers: [{ ...about, rows, fields, hasGeometry, geometryTypes: [...types] }],
     read: () => readRows(path, fields, takesId, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 

@@ -44,7 +44,7 @@ export function openGpkg(path: string): FeatureReader {
   return {
     layers: tables.map(({ schema }) => schema),
     read: (layer) => readRows(database, tables[layer]!, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FeatureReader } from '../feature-stream.ts'
+import { openArrow } from './arrow.ts'
 import { openCsv } from './csv.ts'
 import { openGeoJson } from './geojson.ts'
 import { openGpkg } from './gpkg.ts'
@@ -20,5 +21,7 @@ export function openReader(request: ReadRequest): FeatureReader | Promise<Featur
       return openKml(request.path)
     case 'Parquet':
       return openParquet(request.path)
+    case 'Arrow':
+      return openArrow(request.path)
   }
 }

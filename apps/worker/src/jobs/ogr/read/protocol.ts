@@ -4,7 +4,7 @@ import type { PlainError } from '@terrane/core'
 import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
 
 /** Formats that are read without the engine. */
-export const READ_FORMATS = ['GPKG', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'KML', 'Parquet'] as const
+export const READ_FORMATS = ['GPKG', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'KML', 'Parquet', 'Arrow'] as const
 export type ReadFormat = (typeof READ_FORMATS)[number]
 
 /** How a data set is to be read. */
