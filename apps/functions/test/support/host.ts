@@ -31,6 +31,8 @@ export interface Deployment {
   readonly sealed?: boolean
   /** Bundle it where the packages of this workspace are found. */
   readonly packages?: boolean
+  /** Name of the source's file; index.ts when absent. */
+  readonly entry?: string
 }
 
 /** A functions host without a registry, for tests: functions are deployed from text. */
@@ -159,7 +161,7 @@ export async function startHost(options: {
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
       const encoder = new TextEncoder()
-      const uploads = new Map([['index.ts', encoder.encode(source)]])
+      const uploads = new Map([[deployment.entry ?? 'index.ts', encoder.encode(source)]])
       for (const [path, text] of Object.entries(deployment.files ?? {})) uploads.set(path, encoder.encode(text))
       const { code } = deployment.packages ? await bundlePackages(folder, uploads) : await bundleFiles(uploads)
       const archive = { code, files: pickStatic(uploads, policy.static) }
