@@ -243,7 +243,7 @@ export class MotorCosting implements Costing {
     const graph = this.#graph
     const roadClass = get(graph.edgeInfo[to]!, EdgeField.roadClass)
     const low = roadClass === RoadClass.residential || roadClass === RoadClass.service
-    const closed = (edge: number): boolean => (get(graph.edgeInfo[edge]!, EdgeField.access) & Access.truck) === 0
+    const closed = (edge: number): boolean => !this.rights.edge(edge)
     const tolerated = this.#number('hgv_no_access_penalty')
     return (low ? this.#number('low_class_penalty') : 0) + (!closed(from) && closed(to) ? tolerated : 0)
   }

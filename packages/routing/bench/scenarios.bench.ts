@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
+
+import { openScenarios, outcomeOf, placeScenarios, type Outcome } from '../test/support/scenario-town.ts'
+import { openValhalla } from './support/valhalla.ts'
+
+// The drawn behaviours of `test/scenarios`, asked of Terrane and of a live Valhalla: `node scenarios.bench.ts` says where
+// they differ. `--record` writes down what Valhalla answers, for the everyday test.
+const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
+const folder = mkdtempSync(join(tmpdir(), 'terrane-scenarios-'))
+const path = join(folder, 'scenarios.osm.pbf')
+const { pbf } = placeScenarios()
+writeFileSync(path, pbf)
+const valhalla = openValhalla({
+  name: `scenarios-${Buffer.from(await crypto.subtle.digest('SHA-256', pbf))
+    .toString('hex')
+    .slice(0, 12)}`,
+  path,
+})
+rmSync(folder, { recursive: true })
+if (valhalla !== null) {
+  const { asks, answer } = await openScenarios()
+  const recorded: Record<string, Outcome> = {}
+  let same = 0
+  for (const ask of asks) {
+    const theirs = await valhalla
+      .route(ask.request)
+      .catch((error: unknown) => JSON.stringify({ error: String(error).replace(/^.*Route error: /, '') }))
+    const expected = outcomeOf(theirs, ask.places)
+    const mine = answer(ask)
+    recorded[ask.name] = expected
+    const differ = (['path', 'says'] as const).filter(
+      (key) => JSON.stringify(mine[key]) !== JSON.stringify(expected[key]),
+    )
+    const late = Math.abs(mine.seconds - expected.seconds) > 1 + expected.seconds * 0.02
+    if (differ.length === 0 && !late) same++
+    else {
+      console.log(`${ask.name}`)
+      for (const key of differ)
+        console.log(`  ${key}: ${JSON.stringify(mine[key])}\n  Valhalla: ${JSON.stringify(expected[key])}`)
+      if (late) console.log(`  seconds: ${mine.seconds}, Valhalla ${expected.seconds}`)
+    }
+  }
+  console.log(`${same} of ${asks.length} as Valhalla 3.6.1 answers`)
+  if (values.record) {
+    writeFileSync(join(import.meta.dirname, '../test/scenarios/answers.json'), `${JSON.stringify(recorded, null, 1)}\n`)
+  }
+}
+process.exit()
