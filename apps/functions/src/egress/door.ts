@@ -61,7 +61,7 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
         server.once('error', reject)
         server.listen(paths.gateway, resolve)
       })
-      const outside = await openSockets(paths.sockets, version, sockets)
+      const outside = await openSockets(paths.sockets, { version, instance }, sockets)
       return {
         async [Symbol.asyncDispose]() {
           await outside[Symbol.asyncDispose]()

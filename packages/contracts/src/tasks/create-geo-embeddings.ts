@@ -93,7 +93,7 @@ export const CreateGeoEmbeddings = Type.Object(
         {
           description:
             '[min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 ' +
-            'for bytes, else the 2nd to 98th percentile of the raster.',
+            'for bytes, else the 2nd to 98th percentile of the raster with some headroom.',
         },
       ),
     ),

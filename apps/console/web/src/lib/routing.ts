@@ -50,9 +50,17 @@ export interface Trip {
   readonly summary: Summary
 }
 
-export async function findRoute(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<Trip> {
-  const { trip } = await request<{ trip: Trip }>('POST', projectPath(ref, '/route'), wanted, signal)
-  return trip
+/** Other ways to show beside the best, where there are any: the engine gives them between two places. */
+const ALTERNATES = 2
+
+/** The best route, then others worth a look. */
+export async function findRoutes(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<readonly Trip[]> {
+  const body = { ...wanted, alternates: ALTERNATES }
+  const { trip, alternates = [] } = await request<{
+    trip: Trip
+    alternates?: readonly { readonly trip: Trip }[]
+  }>('POST', projectPath(ref, '/route'), body, signal)
+  return [trip, ...alternates.map((other) => other.trip)]
 }
 
 /**

@@ -64,6 +64,8 @@ interface Context {
   readonly claims: Readonly<Record<string, unknown>> | null
   /** Keeps the instance alive for work that goes on after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void
+  /** The project's database under the role and the claims of the caller, while this call goes on; null where there is none. */
+  readonly databaseUrl: string | null
 }
 
 interface Scope {
@@ -92,6 +94,7 @@ export async function run(platform: Platform): Promise<void> {
   let handler: Handler | null = null
   let captured: Handler | null = null
   let sealed = false
+  const databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
 
   platform.tidy()
   replaceConsole(platform, say, scopes)
@@ -114,6 +117,7 @@ export async function run(platform: Platform): Promise<void> {
         functionName: boot.name,
         claims: claimsOf(request),
         waitUntil,
+        databaseUrl: databaseUrl && databaseUrl.replace('function@', `call-${scope.call}@`),
       })
       if (!(response instanceof Response)) {
         say(logLine('error', 'The handler returned something that is not a Response', scopes))
