@@ -35,7 +35,7 @@ const drawn = all
   .slice(0, Number(values.count))
   .map(({ mutation }) => mutation)
 
-const HOOK = join(ROOT, 'bench/support/mutant.ts')
+const HOOK = join(ROOT, 'test/fixtures/mutant.ts')
 const TESTS = [
   'src/cost',
   'src/request',
@@ -62,7 +62,7 @@ await Promise.all(
     for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
       const vitest = join(ROOT, '../../node_modules/vitest/vitest.mjs')
       const killed =
-        (await fails(mutation, [join(ROOT, 'test/support/check-scenarios.ts')])) ||
+        (await fails(mutation, [join(ROOT, 'test/fixtures/check-scenarios.ts')])) ||
         (!values['scenarios-only'] &&
           (await fails(mutation, [
             vitest,
