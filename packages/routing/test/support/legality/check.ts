@@ -145,7 +145,8 @@ export class LegalityChecker {
     const exit = after.segment.way
     // The ways of a restriction end where it is: of one that goes on nobody knows which part is meant.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
-    if (only) return !to.includes(exit.id)
+    // Where the map ends before the only way on, nobody can be held to take it.
+    if (only) return !to.includes(exit.id) && to.some((id) => this.map.ways.has(id))
     if (!to.includes(exit.id)) return false
     return entry.id === exit.id ? before.from === after.to : endsAt(exit, viaNode!)
   }
