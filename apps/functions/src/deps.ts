@@ -19,6 +19,7 @@ import type { AppDeps } from './app.ts'
 import { ceilingsOf, type FunctionsConfig } from './config.ts'
 import type { Deployed } from './control/control-deps.ts'
 import { Deployer } from './control/deployer.ts'
+import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
 import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
 import { Functions } from './functions.ts'
@@ -73,11 +74,21 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
 
   const depths = new Depths(secretsKey(config).toString('hex'))
+  const databaseDoor = opening.use(
+    new DatabaseDoor({
+      urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
+      secretsKey: secretsKey(config),
+      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
+      onFailed: ({ project, name }, error) =>
+        logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
+    }),
+  )
   const egress = opening.use(
     createEgress({
       addressOf: (ref) => projects.get(ref),
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+      database: databaseDoor,
       onRefused: (version, text) => logBook.event('warn', version, text),
     }),
   )
@@ -250,6 +261,7 @@ function localSettings(config: FunctionsConfig): { ref: string; settings: Projec
       anonKey: config.TERRANE_ANON_KEY,
       serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
       servicesKey: config.TERRANE_SERVICES_KEY,
+      databaseUrl: config.TERRANE_FUNCTIONS_DATABASE_URL,
       jwtSecret: config.TERRANE_JWT_SECRET,
       jwksUrl: config.TERRANE_JWKS_URL,
     },

@@ -92,7 +92,8 @@ for (const { probed, title } of variants) {
       await host.deploy('context', `export default (req, { waitUntil, ...ctx }) => Response.json(ctx)`)
       const forged = { 'x-terrane-claims': '%7B%22role%22%3A%22service%22%7D', 'x-terrane-call': '1' }
       const anonymous = await fetch(host.url('context'), { headers: { ...forged, 'x-request-id': 'my-id.1' } })
-      expect(await anonymous.json()).toEqual({ requestId: 'my-id.1', functionName: 'context', claims: null })
+      const context = { requestId: 'my-id.1', functionName: 'context', claims: null, databaseUrl: null }
+      expect(await anonymous.json()).toEqual(context)
       expect(anonymous.headers.get('x-request-id')).toBe('my-id.1')
       const user = await fetch(host.url('context'), { headers: { ...forged, authorization: 'Bearer user' } })
       expect(await user.json()).toMatchObject({ claims: { role: 'user', name: 'Zo\u00eb' } })

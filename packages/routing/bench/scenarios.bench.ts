@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-import { openScenarios, outcomeOf, placeScenarios, type Outcome } from '../test/support/scenario-town.ts'
+import { differences, openScenarios, outcomeOf, placeScenarios, type Outcome } from '../test/support/scenario-town.ts'
 import { openValhalla } from './support/valhalla.ts'
 
 // The drawn behaviours of `test/scenarios`, asked of Terrane and of a live Valhalla: `node scenarios.bench.ts` says where
@@ -31,21 +31,17 @@ if (valhalla !== null) {
     const expected = outcomeOf(theirs, ask.places)
     const mine = answer(ask)
     recorded[ask.name] = expected
-    const differ = (['path', 'says'] as const).filter(
-      (key) => JSON.stringify(mine[key]) !== JSON.stringify(expected[key]),
-    )
-    const late = Math.abs(mine.seconds - expected.seconds) > 1 + expected.seconds * 0.02
-    if (differ.length === 0 && !late) same++
-    else {
-      console.log(`${ask.name}`)
-      for (const key of differ)
-        console.log(`  ${key}: ${JSON.stringify(mine[key])}\n  Valhalla: ${JSON.stringify(expected[key])}`)
-      if (late) console.log(`  seconds: ${mine.seconds}, Valhalla ${expected.seconds}`)
+    const differ = differences(mine, expected)
+    if (differ.length === 0) same++
+    else console.log(ask.name)
+    for (const key of differ) {
+      console.log(`  ${key}: ${JSON.stringify(mine[key])}\n  Valhalla: ${JSON.stringify(expected[key])}`)
     }
   }
   console.log(`${same} of ${asks.length} as Valhalla 3.6.1 answers`)
   if (values.record) {
-    writeFileSync(join(import.meta.dirname, '../test/scenarios/answers.json'), `${JSON.stringify(recorded, null, 1)}\n`)
+    const lines = Object.entries(recorded).map((entry) => JSON.stringify(entry))
+    writeFileSync(join(import.meta.dirname, '../test/scenarios/answers.ndjson'), `${lines.join('\n')}\n`)
   }
 }
 process.exit()

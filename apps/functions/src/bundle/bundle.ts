@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { readDenoJson } from './deno-json.ts'
+import { jsxPragma } from './jsx-pragma.ts'
 import { lateBound } from './late-bound.ts'
 import { packageQuirks } from './package-quirks.ts'
 import { specifiers } from './specifiers.ts'
@@ -53,7 +54,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 export async function bundleFolder(folder: string): Promise<Bundle> {
   const entry = await firstExisting(folder)
   const { imports, jsx } = await readDenoJson(folder)
-  const plugins = [systemFacts(), lateBound(), specifiers(imports), packageQuirks()]
+  const plugins = [systemFacts(), lateBound(), specifiers(imports), packageQuirks(), jsxPragma()]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
   return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)

@@ -1,6 +1,7 @@
 import type { FetchPolicy } from '@terrane/service'
 import type { GatewayDoor } from '../pool/factory.ts'
 import type { Depths } from '../gateway/depth.ts'
+import type { DatabaseDoor } from '../database/door.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { createDoor, type Outgoing } from './door.ts'
 import { carryOutside } from './outside.ts'
@@ -11,6 +12,7 @@ export interface EgressOptions {
   readonly depths: Depths
   /** Guards fetches and connections to hosts outside. */
   readonly fetchPolicy: FetchPolicy
+  readonly database: DatabaseDoor | null
   /** Told why a connection to a host outside did not come about. */
   readonly onRefused: (version: FunctionVersion, text: string) => void
 }
@@ -22,7 +24,11 @@ export function createEgress(options: EgressOptions): GatewayDoor & Disposable {
     if (outgoing.target.hostname === PROJECT_HOST) projectApi.carry(outgoing)
     else void carryOutside(outgoing, options.fetchPolicy)
   }
-  const door = createDoor(carry, { policy: options.fetchPolicy, onRefused: options.onRefused })
+  const door = createDoor(carry, {
+    policy: options.fetchPolicy,
+    database: options.database,
+    onRefused: options.onRefused,
+  })
   return {
     open: (paths, version, instance) => door.open(paths, version, instance),
     [Symbol.dispose]() {

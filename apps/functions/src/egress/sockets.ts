@@ -2,9 +2,13 @@ import { connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
+import { DATABASE_TARGET } from '../database/address.ts'
+import type { DatabaseDoor, Visitor } from '../database/door.ts'
 import { allowing, isListed } from './listed.ts'
 
 export interface SocketsOptions {
+  /** The way to the project's database; null where functions have none. */
+  readonly database: DatabaseDoor | null
   /** Hosts that the operator lets functions reach although they are private. */
   readonly policy: FetchPolicy
   /** Told why a connection did not come about; its function only sees that it closes. */
@@ -24,18 +28,14 @@ const MAX_LINE = 300
  * `host:port`; from there on bytes pass both ways as they are. The name is resolved here, once, every address must be
  * public, and the one that was checked is dialled.
  */
-export async function openSockets(
-  path: string,
-  version: FunctionVersion,
-  options: SocketsOptions,
-): Promise<AsyncDisposable> {
+export async function openSockets(path: string, visitor: Visitor, options: SocketsOptions): Promise<AsyncDisposable> {
   const open = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (inside) => {
     open.add(inside)
     inside.once('close', () => open.delete(inside))
     inside.on('error', ignore)
-    void serve(inside, version, options).catch((error: Error) => {
-      options.onRefused(version, error.message)
+    void serve(inside, visitor, options).catch((error: Error) => {
+      options.onRefused(visitor.version, error.message)
       inside.destroy()
     })
   })
@@ -52,8 +52,10 @@ export async function openSockets(
   }
 }
 
-async function serve(inside: Socket, version: FunctionVersion, { policy }: SocketsOptions): Promise<void> {
+async function serve(inside: Socket, visitor: Visitor, { policy, database }: SocketsOptions): Promise<void> {
   const line = await firstLine(inside)
+  if (line === DATABASE_TARGET && database) return database.serve(inside, visitor)
+  const { version } = visitor
   const [, hostname = '', digits = ''] = /^([a-z0-9.-]{1,253}):([0-9]{1,5})$/i.exec(line) ?? []
   const port = Number(digits)
   if (hostname === '' || port < 1 || port > 65_535) throw new Error('a connection named no host and port')

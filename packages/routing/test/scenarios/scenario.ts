@@ -12,6 +12,8 @@ export interface Scenario {
   readonly restrictions?: readonly DrawnRestriction[]
   /** Metres from one column to the next; a row is twice that. */
   readonly meters?: number
+  /** So many streets in each direction around, not connected with the drawing: a town. */
+  readonly grid?: number
   readonly asks: readonly Ask[]
 }
 

@@ -1,4 +1,4 @@
-import { isPromotable, toEwkb, wkbHead } from '@terrane/core'
+import { isPromotable, toEwkb, wkbHead, wkbProblem, type WkbProblem } from '@terrane/core'
 import {
   JsonText,
   STAGING_SCHEMA,
@@ -23,6 +23,14 @@ const GEOMETRY = 'geom'
 const LOADS_AT_ONCE = 2
 const FIRST_CURVE = 8
 const LAST_CURVE = 12
+
+const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
+  damaged: 'their bytes are damaged',
+  'short line': 'a line needs two positions, or none',
+  'open ring': 'a ring of a polygon ends where it begins',
+  'short ring': 'a ring of a polygon needs four positions',
+  'odd part': 'a collection of one kind holds another',
+}
 
 export interface LayerTableOptions {
   readonly promoteToMulti: boolean
@@ -171,6 +179,15 @@ export class LayerTable {
       if (onlyCode === 0) return null
       return this.#reject('have no geometry')
     }
+    const problem = wkbProblem(wkb)
+    if (problem !== null) {
+      this.warnings.count(
+        'GEOMETRY_INVALID',
+        `Geometries were left out of their rows: ${PROBLEMS[problem]}.`,
+        this.#read,
+      )
+      return null
+    }
     const multi = promoteToMulti && (onlyCode === 0 || onlyCode > 3)
     if (onlyCode !== 0 && codeOf(head.code, multi) !== onlyCode) return this.#reject('are of another geometry type')
     if (head.code >= FIRST_CURVE && head.code <= LAST_CURVE) {
@@ -203,9 +220,10 @@ export class LayerTable {
   }
 
   #json(value: unknown): JsonText {
-    const text = JSON.stringify(value, (_, part: unknown) =>
-      typeof part === 'bigint' ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part)) : part,
-    )
+    const text = JSON.stringify(value, (_, part: unknown) => {
+      if (typeof part === 'bigint') return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
+      return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part
+    })
     if (!text.includes('\\u0000')) return new JsonText(text)
     this.#countNul()
     return new JsonText(

@@ -41,6 +41,7 @@ export async function openDatasets(
       places,
       layers,
     ),
+    notes: opened.flatMap(({ notes }) => notes),
     layerNames,
     lostOf: (index, limit, warnings) => {
       const { set, layer } = places[index]!

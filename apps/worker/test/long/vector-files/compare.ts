@@ -9,6 +9,12 @@ export interface Difference {
   readonly what: string
 }
 
+/** How near coordinates must be, and whether values that native lacks are no difference. */
+export interface Tolerance {
+  readonly tolerance: number
+  readonly ownGivesMore: boolean
+}
+
 /** Types that hold all that a type of GeoPackage can. */
 const HELD_BY: Readonly<Record<string, readonly string[]>> = {
   BOOLEAN: ['bool'],
@@ -20,8 +26,8 @@ const HELD_BY: Readonly<Record<string, readonly string[]>> = {
   FLOAT: ['float4', 'float8', 'numeric'],
   DOUBLE: ['float8', 'numeric'],
   REAL: ['float8', 'numeric'],
-  TEXT: ['text', 'jsonb'],
-  JSON: ['jsonb'],
+  TEXT: ['text', 'jsonb', 'time'],
+  JSON: ['jsonb', 'text'],
   BLOB: ['bytea'],
   DATE: ['date'],
   DATETIME: ['timestamptz', 'timestamp'],
@@ -33,7 +39,7 @@ export async function compareLayers(
   database: Database,
   theirs: readonly NativeLayer[],
   ours: readonly MadeTable[],
-  tolerance: number,
+  { tolerance, ownGivesMore }: Tolerance,
 ): Promise<Difference[]> {
   const filled = theirs.filter(({ rows }) => rows > 0)
   const differences: Difference[] = []
@@ -43,7 +49,7 @@ export async function compareLayers(
     if (at < 0 && filled.length - i === left.length) at = 0
     const [table] = at < 0 ? [] : left.splice(at, 1)
     if (table === undefined) differences.push({ kind: 'layers', what: `${layer.name} is missing` })
-    else differences.push(...(await compareTable(database, layer, table, tolerance)))
+    else differences.push(...(await compareTable(database, layer, table, { tolerance, ownGivesMore })))
   }
   return differences
 }
@@ -52,7 +58,7 @@ async function compareTable(
   database: Database,
   layer: NativeLayer,
   table: MadeTable,
-  tolerance: number,
+  { tolerance, ownGivesMore }: Tolerance,
 ): Promise<Difference[]> {
   const found = new Map<string, Difference[]>()
   const add = (kind: Difference['kind'], what: string) => {
@@ -62,10 +68,12 @@ async function compareTable(
   }
   const all = () => [...found.values()].flat()
   if (table.rows !== layer.rows) add('rows', `${table.rows} rows, not ${layer.rows}`)
-  const names = layer.columns.map(({ name, type }) => {
-    const own = ownColumn(table, name)
-    if (own === undefined) add('columns', `${name} (${type}) is missing`)
-    else if (!isHeld(type, own.type)) add('type', `${name} is ${own.type}, not ${type}`)
+  const shown = (name: string, type: string) => !isNested(name, type, table)
+  const pairs = pairColumns(layer.columns, table.columns, shown)
+  const names = layer.columns.map(({ name, type }, c) => {
+    const own = pairs[c]!
+    if (own === null && shown(name, type)) add('columns', `${name} (${type}) is missing`)
+    else if (own !== null && !isHeld(type, own.type)) add('type', `${name} is ${own.type}, not ${type}`)
     return own
   })
   const hasGeometry = table.geometry_type !== null
@@ -95,13 +103,15 @@ async function compareTable(
   for (const theirs of layer.read()) {
     const row = rows[i++]!
     for (const [c, { name: column, type }] of layer.columns.entries()) {
+      if (ownGivesMore && theirs[c] === null) continue
       if (names[c] && !isSame(row.v[c] ?? null, theirs[c], type, names[c].type)) {
         add('value', `row ${i}, ${column}: ${show(row.v[c])}, not ${show(theirs[c])}`)
       }
     }
     if (layer.hasGeometry && hasGeometry) {
       const difference = compareGeometry(row.g, theirs.at(-1) as Uint8Array | null, table.geometry_type!, tolerance)
-      if (difference) add(difference.kind, `row ${i}: ${difference.what}`)
+      const isMore = ownGivesMore && theirs.at(-1) === null
+      if (difference && !isMore) add(difference.kind, `row ${i}: ${difference.what}`)
     }
   }
   return all()
@@ -117,12 +127,29 @@ async function keyOf(database: Database, { table }: MadeTable): Promise<string> 
   return rows[0]!.name
 }
 
-function ownColumn({ columns }: MadeTable, name: string) {
-  const wanted = name.toLowerCase().replaceAll(/[-#]/g, '_')
-  return (
-    columns.find((column) => column.name === wanted) ??
-    columns.find((column) => column.name.replace(/_\d+$/, '') === wanted.replace(/_\d+$/, '').slice(0, 60))
-  )
+/** Pairs columns by name, and what is left over in order: names that are equal but for case, or long, are changed. */
+function pairColumns(
+  theirs: NativeLayer['columns'],
+  ours: MadeTable['columns'],
+  shown: (name: string, type: string) => boolean,
+): (MadeTable['columns'][number] | null)[] {
+  const left = [...ours]
+  const take = (at: number) => (at < 0 ? null : left.splice(at, 1)[0]!)
+  const pairs = theirs.map(({ name, type }) => {
+    if (!shown(name, type)) return undefined
+    const wanted = name.toLowerCase().replaceAll(/[-#]/g, '_')
+    return take(left.findIndex((column) => column.name === wanted))
+  })
+  const missing = pairs.filter((pair) => pair === null).length
+  const all = missing <= left.length ? pairs.map((pair) => (pair === null ? take(0) : pair)) : pairs
+  return all.map((pair) => pair ?? null)
+}
+
+/** Members of a nested value are columns of native's, and JSON in ours; a geometry that it takes for bytes is one here. */
+function isNested(name: string, type: string, { columns, geometry_type }: MadeTable): boolean {
+  const parent = name.split('.')[0]!.toLowerCase()
+  if (name.includes('.') && columns.some((column) => column.name === parent && column.type === 'jsonb')) return true
+  return type === 'BLOB' && /^geo(metry|graphy)$/.test(name) && geometry_type !== null
 }
 
 function isHeld(type: string, own: string): boolean {
@@ -132,6 +159,8 @@ function isHeld(type: string, own: string): boolean {
 function isSame(ours: string | null, theirs: unknown, type: string, own: string): boolean {
   if (theirs === null || ours === null) return ours === null && theirs === null
   const kind = type.replace(/\(.*/, '')
+  // A letter or a word for truth that stays a text.
+  if (own === 'text' && kind !== 'TEXT' && /^(true|false|[TFYN?])$/i.test(ours)) return true
   if (theirs instanceof Uint8Array) return ours === `\\x${Buffer.from(theirs).toString('hex')}`
   if (typeof theirs === 'bigint' && own === 'bool') return ours === (theirs === 0n ? 'false' : 'true')
   if (typeof theirs === 'bigint')
@@ -139,6 +168,7 @@ function isSame(ours: string | null, theirs: unknown, type: string, own: string)
   if (typeof theirs === 'number') {
     const number = Number(ours.replace(/^(-?)Infinity$/, '$1Infinity'))
     if (Number.isNaN(theirs)) return Number.isNaN(number)
+    if (own === 'numeric' && Math.abs(number - theirs) <= Math.abs(theirs) * 1e-15) return true
     return number === theirs || (own === 'float4' && Math.fround(number) === Math.fround(theirs))
   }
   const text = String(theirs)
@@ -186,7 +216,10 @@ function compareGeometry(
   const [own, parts] = [readParts(ours), readParts(wkbOfBlob(blob))]
   if (isCurved(parts)) return { kind: 'curve', what: `code ${own.code}, not ${parts.code}` }
   if (isEmpty(own) && isEmpty(parts)) return null
-  const theirs = columnType.startsWith('Multi') || columnType.startsWith('Geometry') ? promoted(parts) : parts
+  const theirs =
+    columnType.startsWith('Multi') || columnType.startsWith('Geometry')
+      ? promoted(parts, columnType.startsWith('MultiPoint'))
+      : parts
   const what = differenceOf(own, theirs, tolerance)
   if (what !== null) return { kind: 'geometry', what }
   return own.dimensions === theirs.dimensions

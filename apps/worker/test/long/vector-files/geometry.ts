@@ -52,9 +52,10 @@ export function wkbOfBlob(blob: Uint8Array): Uint8Array {
   return blob.subarray(8 + envelope)
 }
 
-/** A line or polygon as a collection of one. */
-export function promoted(parts: Parts): Parts {
-  if (parts.code !== 2 && parts.code !== 3) return parts
+/** A line or polygon, or with `points` a point, as a collection of one. */
+export function promoted(parts: Parts, points: boolean): Parts {
+  const isSingle = parts.code === 2 || parts.code === 3 || (points && parts.code === 1)
+  if (!isSingle) return parts
   return { code: parts.code + 3, dimensions: parts.dimensions, numbers: [], parts: [parts] }
 }
 
@@ -72,7 +73,8 @@ export function differenceOf(ours: Parts, theirs: Parts, tolerance: number): str
   if (ours.code !== theirs.code) return `code ${ours.code}, not ${theirs.code}`
   const lost = [...theirs.dimensions].filter((d) => !ours.dimensions.includes(d))
   if (lost.length > 0) return `dimensions ${ours.dimensions}, not ${theirs.dimensions}`
-  if (ours.parts.length !== theirs.parts.length) return `${ours.parts.length} parts, not ${theirs.parts.length}`
+  const [own, other] = [ours, theirs].map(({ parts }) => parts.filter((part) => !isEmpty(part))) as [Parts[], Parts[]]
+  if (own.length !== other.length) return `${own.length} parts, not ${other.length}`
   const count = ours.numbers.length / ours.dimensions.length
   if (count !== theirs.numbers.length / theirs.dimensions.length) return `${count} positions`
   for (let i = 0; i < count; i++) {
@@ -84,8 +86,8 @@ export function differenceOf(ours: Parts, theirs: Parts, tolerance: number): str
       }
     }
   }
-  for (const [i, part] of ours.parts.entries()) {
-    const found = differenceOf(part, theirs.parts[i]!, tolerance)
+  for (const [i, part] of own.entries()) {
+    const found = differenceOf(part, other[i]!, tolerance)
     if (found !== null) return found
   }
   return null

@@ -177,7 +177,8 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
 
 /** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
-  const said = (access.tagged & Access.bicycle) !== 0 || meaning(ACCESS, tags.get('access')) === false
+  const closed = ['access', 'vehicle'].some((key) => meaning(ACCESS, tags.get(key)) === false)
+  const said = (access.tagged & Access.bicycle) !== 0 || closed
   if (said || !mountainBikeAccess(tags)) return access
   return {
     ...access,

@@ -48,7 +48,10 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The file does not say its encoding and is not UTF-8: it was read as ${encoding.name}. Send encoding to read it otherwise.`
     warnings.add('ENCODING_GUESSED', message)
   }
-  const table = await readHead(request, encoding.name)
+  let table = await readHead(request, encoding.name)
+  if (request.csv?.wkt === undefined && table.place.wkt >= 0 && !(await holdsGeometry(table))) {
+    table = { ...table, place: { ...table.place, wkt: -1 } }
+  }
   const guesses = table.names.map(() => new TypeGuess())
   const types = new Set<number>()
   let rows = 0
@@ -71,6 +74,17 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     read: () => readRows(table, shown, fields, warnings),
     takeWarnings: () => warnings.take(),
   }
+}
+
+/** Whether a column that is called as one of geometries holds any, or nothing at all. */
+async function holdsGeometry(table: Table): Promise<boolean> {
+  let hasText = false
+  for await (const record of dataOf(table)) {
+    if (!saysGeometry(record, table.place)) continue
+    if (geometryOf(record, table.place) !== null) return true
+    hasText = true
+  }
+  return !hasText
 }
 
 async function* readRows(

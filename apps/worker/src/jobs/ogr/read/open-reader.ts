@@ -11,7 +11,7 @@ import type { ReadRequest } from './protocol.ts'
 export function openReader(request: ReadRequest): FeatureReader | Promise<FeatureReader> {
   switch (request.format) {
     case 'GPKG':
-      return openGpkg(request.path)
+      return openGpkg(request.path, request.logical)
     case 'GeoJSON':
     case 'GeoJSONSeq':
       return openGeoJson(request.path)

@@ -15,6 +15,8 @@ export interface ReadRequest {
   readonly encoding?: string
   /** EPSG code of a CSV's coordinates; 4326 when absent. */
   readonly srid?: number
+  /** Fields of a GeoPackage, by layer, that hold truth values as letters. */
+  readonly logical?: Readonly<Record<string, readonly string[]>>
   /** Columns of a CSV that hold coordinates or WKT. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
 }
