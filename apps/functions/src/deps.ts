@@ -26,7 +26,6 @@ import { Functions } from './functions.ts'
 import { createAuthenticator } from './gateway/authenticator.ts'
 import { Depths } from './gateway/depth.ts'
 import { Gateway } from './gateway/gateway.ts'
-import { Invocation } from './gateway/invocation.ts'
 import { LogBook } from './observe/log-book.ts'
 import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
@@ -80,7 +79,6 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
       secretsKey: secretsKey(config),
       sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
-      callerOf: (call) => (call instanceof Invocation ? call.caller : null),
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
     }),

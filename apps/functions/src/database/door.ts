@@ -3,7 +3,7 @@ import type { LentSession } from '@terrane/database'
 import { TerraneError } from '@terrane/core'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from '../gateway/caller.ts'
-import type { Call, Instance } from '../pool/instance.ts'
+import type { Instance } from '../pool/instance.ts'
 import { FUNCTION_USER, callOfUser } from './address.ts'
 import { openLogins, type LoginKind } from './logins.ts'
 import { NoSession, Sessions, type Identity } from './sessions.ts'
@@ -16,8 +16,6 @@ export interface DatabaseDoorOptions {
   readonly secretsKey: Buffer
   /** Most sessions of a project, per login. */
   readonly sessions: number
-  /** The verified caller of a call. */
-  readonly callerOf: (call: Call) => Caller | null
   readonly onFailed: (version: FunctionVersion, error: unknown) => void
 }
 
@@ -58,7 +56,7 @@ export class DatabaseDoor implements AsyncDisposable {
     const call = id === null ? undefined : instance()?.call(id)
     if (id === null ? opening.user !== FUNCTION_USER : !call)
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
-    const identity = identityOf(version, call ? this.#options.callerOf(call) : undefined)
+    const identity = identityOf(version, call?.caller)
     try {
       const logins = await this.#loginsOf(version.project)
       if (!logins) return refuse(client, '0A000', 'functions have no sockets to this database', BY_API)

@@ -2,7 +2,8 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer, type Socket } from 'node:net'
 import type { FunctionVersion } from '../function-version.ts'
 import type { GatewayDoor } from '../pool/factory.ts'
-import type { Call, Instance } from '../pool/instance.ts'
+import type { Instance } from '../pool/instance.ts'
+import type { Call } from '../pool/presence.ts'
 import { openSockets, type SocketsOptions } from './sockets.ts'
 
 /** A request that a function makes, with what the host knows about where it comes from. */

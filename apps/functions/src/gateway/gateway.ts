@@ -5,7 +5,7 @@ import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
 import { OPEN, isPreflight } from './cors.ts'
-import { Invocation } from './invocation.ts'
+import { Invocation, type Desk } from './invocation.ts'
 import { statusOf, type Problem } from './problems.ts'
 import { noServiceWorkers, notFound, notStarting } from './refusals.ts'
 import { readTarget, type Target } from './target.ts'
@@ -47,7 +47,7 @@ const SWEEP_MS = 500
  * The data path, a plain listener of Node's HTTP server: it looks the function up, applies its policy, and carries the
  * request into an instance and the answer out. Nothing here waits for anything that is not needed for that.
  */
-export class Gateway implements Disposable {
+export class Gateway implements Desk, Disposable {
   readonly functions: Functions
   readonly authenticate: Authenticate
   readonly depths: Depths

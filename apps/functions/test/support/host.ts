@@ -74,7 +74,6 @@ export async function startHost(options: {
       urlOf: () => options.databaseUrl ?? null,
       secretsKey: Buffer.alloc(32, 5),
       sessions: options.sessions ?? 10,
-      callerOf: (call) => (call as Invocation).caller,
       onFailed: (_version, error) => databaseFailures.push(error),
     }),
   )
