@@ -40,10 +40,13 @@ export async function bulkLoad(
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: BulkLoadOptions = {},
 ): Promise<number> {
-  const partBytes = database.capabilities.parallel ? Infinity : EMBEDDED_COPY
+  const { parallel } = database.capabilities
+  const partBytes = parallel ? Infinity : EMBEDDED_COPY
+  // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
+  const inTransaction = parallel && target.schema === STAGING_SCHEMA
   return database.session(async (session) => {
     const encoder = new CopyEncoder(target.columns)
-    let part = await CopyPart.begin(session, target)
+    let part = await CopyPart.begin(session, target, inTransaction)
     let rows = 0
     try {
       for await (const batch of batches) {
@@ -55,7 +58,7 @@ export async function bulkLoad(
           if (part.bytes < partBytes) continue
           await part.end(encoder)
           encoder.begin()
-          part = await CopyPart.begin(session, target)
+          part = await CopyPart.begin(session, target, inTransaction)
         }
         options.onRows?.(rows)
       }
@@ -90,12 +93,18 @@ class CopyPart {
     })
   }
 
-  static async begin(session: Session, { schema, table, columns }: BulkLoadTarget): Promise<CopyPart> {
+  static async begin(
+    session: Session,
+    { schema, table, columns }: BulkLoadTarget,
+    inTransaction: boolean,
+  ): Promise<CopyPart> {
     const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
-    // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
-    const staging = schema === STAGING_SCHEMA
-    if (staging) await session.query('begin; set local synchronous_commit to off')
-    return new CopyPart(session, `copy ${qualified(schema, table)} (${names}) from stdin (format binary)`, staging)
+    if (inTransaction) await session.query('begin; set local synchronous_commit to off')
+    return new CopyPart(
+      session,
+      `copy ${qualified(schema, table)} (${names}) from stdin (format binary)`,
+      inTransaction,
+    )
   }
 
   async send(bytes: Buffer): Promise<void> {
