@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 import { FINGERPRINT_FILE, pageFingerprint } from './src/page/fingerprint.ts'
+import { world } from './world.ts'
 
 const root = import.meta.dirname
 
@@ -21,7 +22,7 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // `pnpm dev` serves the sources; the console itself has to run for /api.
   server: { proxy: { '/api': 'http://127.0.0.1:8003' } },
-  plugins: [finish()],
+  plugins: [world(), finish()],
 })
 
 /** Compresses what was built, and writes what it was built from beside it. */

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -137,5 +138,17 @@ describe(`terrane (${testLane()})`, () => {
   test('hands the commands of apps to them as they are', async () => {
     expect((await program(['functions', '--help'])).stdout).toContain('terrane functions <command>')
     expect(await program(['models', 'nonsense'])).toMatchObject({ code: 2 })
+  })
+
+  test('who asks a program of an app to stop is heard by it, and hears how it ended', async () => {
+    const env = { TERRANE_HOME: join(folder, 'home'), LOG_LEVEL: 'info' }
+    const child = spawn(process.execPath, [PROGRAM, 'functions', 'serve', '--dir', folder, '--port', '0'], { env })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)))
+    await expect.poll(() => said).toContain('Server listening')
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
+    expect(said).toContain('stopped')
   })
 })

@@ -9,6 +9,7 @@ import {
   type ReadinessCheck,
   type Registry,
 } from '@terrane/service'
+import { basemapRoutes, type OwnBasemap } from './page/basemap.ts'
 import { addSecurityHeaders } from './page/headers.ts'
 import { pageRoutes } from './page/page.ts'
 import type { Projects } from './projects/projects.ts'
@@ -32,6 +33,7 @@ export interface AppDeps extends SessionDeps {
   readonly projects: Projects
   /** Folder of the built page. */
   readonly pageDir: string
+  readonly basemap: OwnBasemap
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
@@ -47,7 +49,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   app.decorateRequest('session', null)
   app.decorateRequest('project', null)
   await app.register(cookie)
-  addSecurityHeaders(app, deps.cookie.secure)
+  addSecurityHeaders(app, deps.cookie.secure, deps.basemap.origin)
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry, deps.edge)
   signInRoutes(app, deps)
@@ -56,6 +58,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const http = members as unknown as Http
     sessionRoutes(http, deps)
     projectsRoute(http, deps.projects)
+    basemapRoutes(http, deps.basemap)
     await members.register(async (project) => {
       project.addHook('onRequest', requireProject(deps.projects))
       const routes = project as unknown as Http

@@ -59,6 +59,15 @@ export const Env = Type.Object({
   TERRANE_CONSOLE_PAGE_DIR: Type.Optional(
     Type.String({ description: 'A built page; when absent dist of the console, built when missing or stale.' }),
   ),
+  TERRANE_CONSOLE_BASEMAP: Type.Optional(
+    Type.String({
+      description:
+        'A basemap for all maps: `https://…/{z}/{x}/{y}.png`, `https://….pmtiles`, or the absolute path of a PMTiles file. The countries of the world without it.',
+    }),
+  ),
+  TERRANE_CONSOLE_BASEMAP_ATTRIBUTION: Type.Optional(
+    Type.String({ description: 'What the licence of that basemap wants said, as HTML; an archive carries its own.' }),
+  ),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
 })
 export type ConsoleConfig = Readonly<Static<typeof Env>>

@@ -12,6 +12,7 @@ import { Accounts } from './accounts/accounts.ts'
 import type { AppDeps } from './app.ts'
 import type { ConsoleConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
+import { readBasemap } from './page/basemap.ts'
 import { preparePage } from './page/prepare-page.ts'
 import { Projects } from './projects/projects.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -59,6 +60,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
       local: local && { id: local.id, keys: localKeys(config) },
     }),
     pageDir,
+    basemap: await readBasemap(config.TERRANE_CONSOLE_BASEMAP, config.TERRANE_CONSOLE_BASEMAP_ATTRIBUTION),
     readiness: { database: () => database.query('select 1') },
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     edge: readEdge(config),

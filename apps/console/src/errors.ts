@@ -80,6 +80,13 @@ export const pageMissing = defineError(
   () => ({ hint: 'Run `pnpm build`, or name a built page by TERRANE_CONSOLE_PAGE_DIR.' }),
 )
 
+export const basemapInvalid = defineError(
+  'BASEMAP_INVALID',
+  'invalid',
+  (f: { setting: string; reason: string }) => `TERRANE_CONSOLE_BASEMAP ${f.setting} is no basemap: ${f.reason}`,
+  () => ({ hint: 'Set `https://…/{z}/{x}/{y}.png`, `https://….pmtiles`, or the absolute path of a PMTiles file.' }),
+)
+
 export const secretsKeyMissing = defineError(
   'SECRETS_KEY',
   'invalid',

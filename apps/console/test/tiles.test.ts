@@ -37,3 +37,20 @@ test('a tile that shows nothing is empty, any other refusal is passed on, other 
   }
   expect(project.asked.length).toBe(before)
 })
+
+test('values of a column are read under its quoted name, whatever the name holds', async () => {
+  project.answer = (_, response) => json(response, 200, [{ value: 1 }])
+  const column = 'odd "name", a\\b'
+  const path = `/api/projects/demo/tables/public/places/rows?limit=1000&column=${encodeURIComponent(column)}`
+  expect(await (await browser.ask('GET', path)).json()).toEqual([{ value: 1 }])
+  const asked = new URL(project.asked.at(-1)?.url ?? '', 'http://project')
+  expect(asked.pathname).toBe('/rest/v1/places')
+  const quoted = String.raw`"odd \"name\", a\\b"`
+  expect(Object.fromEntries(asked.searchParams)).toEqual({
+    limit: '1000',
+    offset: '0',
+    select: `value:${quoted}`,
+    [quoted]: 'not.is.null',
+  })
+  expect((await browser.ask('GET', path.replace('1000', '1001'))).status).toBe(422)
+})

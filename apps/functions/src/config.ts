@@ -44,6 +44,12 @@ export const Env = Type.Object({
   TERRANE_SERVICES_KEY: Type.Optional(
     Secret('Local mode: the Services API key that privileged functions send to the shared services.', 16),
   ),
+  TERRANE_FUNCTIONS_DATABASE_URL: Type.Optional(
+    Secret(
+      'Local mode: PostgreSQL of the project, for functions that dial it; its user makes two logins without rights. Not the embedded database.',
+    ),
+  ),
+  TERRANE_FUNCTIONS_DATABASE_SESSIONS: count(20, 1, 'Most database sessions of a project’s functions, per login.'),
   ...ControlEnv,
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(
     Type.String({
@@ -52,6 +58,12 @@ export const Env = Type.Object({
         'Shared mode: a request to {label}.{domain} is for the project of that host label, by default its reference.',
     }),
   ),
+
+  TERRANE_FUNCTIONS_OWN_ORIGIN: Type.Boolean({
+    default: false,
+    description:
+      'Local mode: this address is the functions’ alone, no console or data beside it: answers keep their cookies and may be pages.',
+  }),
 
   TERRANE_FUNCTIONS_RUNTIME: Type.Enum(['auto', 'deno', 'node'], {
     default: 'auto',

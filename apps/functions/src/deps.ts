@@ -1,6 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Projects as RegisteredProjects, mergeCredentials, openKeyring, registerLocal } from '@terrane/control'
+import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
   createLogger,
@@ -18,6 +19,7 @@ import type { AppDeps } from './app.ts'
 import { ceilingsOf, type FunctionsConfig } from './config.ts'
 import type { Deployed } from './control/control-deps.ts'
 import { Deployer } from './control/deployer.ts'
+import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
 import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
 import { Functions } from './functions.ts'
@@ -72,11 +74,22 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
 
   const depths = new Depths(secretsKey(config).toString('hex'))
+  const databaseDoor = opening.use(
+    new DatabaseDoor({
+      urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
+      secretsKey: secretsKey(config),
+      sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
+      onFailed: ({ project, name }, error) =>
+        logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
+    }),
+  )
   const egress = opening.use(
     createEgress({
       addressOf: (ref) => projects.get(ref),
       depths,
       fetchPolicy: { allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS) },
+      database: databaseDoor,
+      onRefused: (version, text) => logBook.event('warn', version, text),
     }),
   )
   const factory = opening.use(
@@ -111,6 +124,9 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
       depths,
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
+      trusts: trustedBy(readEdge(config).trustedProxies),
+      // On a shared host each project has a host name to itself.
+      ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,
       resourceLimitStatus: config.TERRANE_FUNCTIONS_LIMIT_STATUS,
       bufferBytes: config.TERRANE_FUNCTIONS_BUFFER_BYTES,
       bodyTimeoutMs: config.TERRANE_FUNCTIONS_BODY_TIMEOUT_MS,
@@ -130,6 +146,12 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+function trustedBy(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false
+  const isProxy = compile([...proxies])
+  return (address) => isProxy(address, 0)
 }
 
 function checkShared(config: FunctionsConfig): void {
@@ -239,6 +261,7 @@ function localSettings(config: FunctionsConfig): { ref: string; settings: Projec
       anonKey: config.TERRANE_ANON_KEY,
       serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
       servicesKey: config.TERRANE_SERVICES_KEY,
+      databaseUrl: config.TERRANE_FUNCTIONS_DATABASE_URL,
       jwtSecret: config.TERRANE_JWT_SECRET,
       jwksUrl: config.TERRANE_JWKS_URL,
     },

@@ -9,12 +9,19 @@ const host = {
   SUPABASE_ANON_KEY: 'a',
 }
 const secrets = { project: { A: '1', B: '2' }, own: { B: '3', C: '4' } }
-const env = (policy: object) => environmentOf({ anonKey: 'a' }, parsePolicy(policy), secrets)
+const env = (policy: object) => environmentOf({ anonKey: 'a', databaseUrl: null }, parsePolicy(policy), secrets)
 
 test('a function sees the secrets that its policy names, and all of its own', () => {
   expect(env({})).toEqual({ ...host, A: '1', B: '3', C: '4' })
   expect(env({ secrets: [] })).toEqual({ ...host, B: '3', C: '4' })
   expect(env({ secrets: ['A'] })).toEqual({ ...host, A: '1', B: '3', C: '4' })
+})
+
+test('the address of the database is there where the project has one for functions, and says no password', () => {
+  const withDatabase = { anonKey: null, databaseUrl: 'postgres://admin:secret@db.example/postgres' }
+  const { TERRANE_DB_URL, SUPABASE_DB_URL } = environmentOf(withDatabase, parsePolicy({}), secrets)
+  expect(TERRANE_DB_URL).toBe('postgresql://function@project.internal:5432/postgres')
+  expect(SUPABASE_DB_URL).toBe(TERRANE_DB_URL)
 })
 
 test('a secret that is named and not there is an error', () => {
@@ -31,7 +38,7 @@ test('privileged functions get words in the place of keys', () => {
 
 test('no secret takes the place of what the host sets', () => {
   const stolen = { project: { SUPABASE_URL: 'http://evil', DENO_DIR: '/', NODE_OPTIONS: '--x', FINE: '1' }, own: {} }
-  expect(environmentOf({ anonKey: null }, parsePolicy({}), stolen)).toEqual({
+  expect(environmentOf({ anonKey: null, databaseUrl: null }, parsePolicy({}), stolen)).toEqual({
     PROJECT_URL: host.PROJECT_URL,
     SUPABASE_URL: host.SUPABASE_URL,
     FINE: '1',

@@ -1,3 +1,4 @@
+import { DATABASE_URL_INSIDE } from './database/address.ts'
 import { KEY_PLACEHOLDERS } from './egress/project-api.ts'
 import { missingSecrets } from './errors.ts'
 import type { Policy } from './policy.ts'
@@ -17,10 +18,11 @@ export function isSecretName(name: string): boolean {
  * What a function finds in its environment: the way to the project's API under two names each, so that programs written
  * for Supabase find theirs, and its secrets. Its own secrets come before the project's of the same name.
  *
+ * @param project null for one that has just gone
  * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist
  */
 export function environmentOf(
-  project: Pick<Project, 'anonKey'>,
+  project: Pick<Project, 'anonKey' | 'databaseUrl'> | null,
   policy: Policy,
   secrets: { readonly project: Readonly<Record<string, string>>; readonly own: Readonly<Record<string, string>> },
 ): Record<string, string> {
@@ -31,9 +33,10 @@ export function environmentOf(
   const granted = Object.entries(secrets.project).filter(([name]) => all || policy.secrets.includes(name))
   const env: Record<string, string> = Object.fromEntries([...granted, ...Object.entries(secrets.own)])
   for (const name of Object.keys(env)) if (!isSecretName(name)) delete env[name]
-  const host = { PROJECT_URL: URL_INSIDE, ANON_KEY: project.anonKey, SUPABASE_URL: URL_INSIDE } as const
+  const host = { PROJECT_URL: URL_INSIDE, ANON_KEY: project?.anonKey ?? null, SUPABASE_URL: URL_INSIDE } as const
   for (const [name, value] of Object.entries(host)) if (value !== null) env[name] = value
-  if (project.anonKey !== null) env['SUPABASE_ANON_KEY'] = project.anonKey
+  if (project?.anonKey != null) env['SUPABASE_ANON_KEY'] = project.anonKey
+  if (project?.databaseUrl != null) env['TERRANE_DB_URL'] = env['SUPABASE_DB_URL'] = DATABASE_URL_INSIDE
   if (policy.privileged) {
     env['SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey
     env['SUPABASE_SERVICE_ROLE_KEY'] = KEY_PLACEHOLDERS.serviceKey

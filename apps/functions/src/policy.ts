@@ -59,7 +59,7 @@ const PolicySchema = Type.Object(
     net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
       default: [],
       maxItems: 100,
-      description: 'Hosts (name or name:port) that fetch may reach beside the project API.',
+      description: 'Hosts (name or name:port) that fetch and sockets may reach beside the project API.',
     }),
     secrets: Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z_][A-Za-z0-9_]*)$' }), {
       default: ['*'],

@@ -28,6 +28,29 @@ test('a project that fills the line holds nobody else: the others have their tur
   expect(ended.indexOf('modest')).toBeLessThan(2)
 })
 
+test('a folder that somebody waits for is built before the others; who stops gives up what still waits', async () => {
+  const home = (name: string) => join(folder, name)
+  const names = ['first', 'second', 'third', 'wanted', 'wanted later']
+  for (const name of names) {
+    await mkdir(home(name))
+    await writeFile(join(home(name), 'index.ts'), 'export default 1')
+  }
+  using builder = new Builder({ parallel: 1, cache: null })
+  const ended: string[] = []
+  builder.hurry('p', home('wanted later'))
+  const all = names.map((name) => builder.bundleFolder('p', home(name)).then(() => ended.push(name)))
+  await Promise.all(all.slice(0, 1))
+  builder.hurry('p', home('wanted'))
+  await Promise.all(all)
+  expect(ended.slice(0, 3).toSorted()).toEqual(['first', 'wanted', 'wanted later'])
+  const given = names.map((name) => builder.bundleFolder('p', home(name)))
+  await given[0]
+  builder.abandon('p')
+  const outcomes = await Promise.allSettled(given)
+  // The second was on its way.
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, false, false])
+})
+
 test('a build that takes too long is ended, and says by which bound', async () => {
   using builder = new Builder({ parallel: 1, cache: null, uploadMs: 1 })
   await expect(builder.bundleFiles('p', upload(HOSTILE))).rejects.toMatchObject({

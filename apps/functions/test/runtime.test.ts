@@ -72,11 +72,28 @@ for (const { probed, title } of variants) {
       expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true)
     })
 
+    test('behind a trusted proxy a function knows the address that its caller has used', async () => {
+      await using behind = await startHost({ ...probed!, trustsPeers: true })
+      await behind.deploy(
+        'address',
+        `export default (req) => Response.json([req.url, req.headers.get('host'), req.headers.get('x-forwarded-host'), req.headers.get('x-forwarded-proto')])`,
+      )
+      const headers = { 'x-forwarded-host': 'app.example', 'x-forwarded-proto': 'https' }
+      const response = await fetch(`${behind.url('address')}/back?a=1`, { headers })
+      expect(await response.json()).toEqual([
+        'https://app.example/address/back?a=1',
+        'app.example',
+        'app.example',
+        'https',
+      ])
+    })
+
     test('the context carries request id, claims and name; forged ones from outside do not arrive', async () => {
       await host.deploy('context', `export default (req, { waitUntil, ...ctx }) => Response.json(ctx)`)
       const forged = { 'x-terrane-claims': '%7B%22role%22%3A%22service%22%7D', 'x-terrane-call': '1' }
       const anonymous = await fetch(host.url('context'), { headers: { ...forged, 'x-request-id': 'my-id.1' } })
-      expect(await anonymous.json()).toEqual({ requestId: 'my-id.1', functionName: 'context', claims: null })
+      const context = { requestId: 'my-id.1', functionName: 'context', claims: null, databaseUrl: null }
+      expect(await anonymous.json()).toEqual(context)
       expect(anonymous.headers.get('x-request-id')).toBe('my-id.1')
       const user = await fetch(host.url('context'), { headers: { ...forged, authorization: 'Bearer user' } })
       expect(await user.json()).toMatchObject({ claims: { role: 'user', name: 'Zo\u00eb' } })

@@ -62,6 +62,15 @@ describe('reading a table, through supabase-js', () => {
     expect(error).toBeNull()
     expect(data).toEqual([{ id: 1, label: 'Bakery', size: '10.5', building: 'yes', levels: 2 }])
   })
+  test('a column whose name needs quotes', async () => {
+    await origin.db.database.query(
+      'create table public.odd ("say ""hi"", a\\b" int); insert into public.odd values (7); grant select on public.odd to anon',
+    )
+    const quoted = String.raw`"say \"hi\", a\\b"`
+    const query = new URLSearchParams({ select: `value:${quoted}`, [quoted]: 'not.is.null' })
+    const response = await fetch(`${origin.url}/rest/v1/odd?${query}`, { headers: { apikey: origin.keys.anon } })
+    expect(await response.json()).toEqual([{ value: 7 }])
+  })
   test('a geometry is GeoJSON', async () => {
     const { data } = await anon().from('places').select('geom').eq('id', 1).single()
     expect(data).toMatchObject({ geom: { type: 'Point', coordinates: [11, 48] } })

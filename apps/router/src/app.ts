@@ -1,3 +1,4 @@
+import compress from '@fastify/compress'
 import cors from '@fastify/cors'
 import type { Verify } from '@terrane/auth'
 import {
@@ -11,8 +12,12 @@ import {
   type ReadinessCheck,
   type Registry,
 } from '@terrane/service'
+import { constants } from 'node:zlib'
 import type { Engine } from './engine/engine.ts'
 import { routingRoutes, sendProblem, unknownPath } from './routes.ts'
+
+/** Answers from this size on are compressed for those who accept that. */
+const COMPRESSED_BYTES = 1024
 
 /** Where the routing engine answers. */
 export const ROUTING_BASE = '/routing-engine/v1'
@@ -52,6 +57,14 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
         strictPreflight: false,
         exposedHeaders: ['x-request-id'],
         maxAge: 3600,
+      })
+      // Only answers: a body that unpacks to much more than it was is nobody's friend.
+      await base.register(compress, {
+        globalDecompression: false,
+        threshold: COMPRESSED_BYTES,
+        encodings: ['br', 'gzip', 'deflate'],
+        brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } },
+        zlibOptions: { level: 4 },
       })
       routingRoutes(base, deps)
     },

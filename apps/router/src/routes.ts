@@ -36,11 +36,13 @@ export function routingRoutes(base: Http, { engine, verify, registry }: AppDeps)
   })
   base.post('/route', async (request, reply) => {
     const text = typeof request.body === 'string' ? request.body : ''
-    const { status, body } = await engine.answer(text, () => !request.socket.destroyed)
+    const { status, body, type = 'json' } = await engine.answer(text, () => !request.socket.destroyed)
     answers.inc({ code: status === 200 ? '0' : errorCodeOf(body) })
-    return reply.code(status).type('application/json; charset=utf-8').send(body)
+    return reply.code(status).type(MEDIA_TYPES[type]).send(body)
   })
 }
+
+const MEDIA_TYPES = { json: 'application/json; charset=utf-8', gpx: 'application/gpx+xml; charset=utf-8' } as const
 
 /** What is answered under the base where there is nothing. */
 export function unknownPath(): RouteProblem {
@@ -117,5 +119,5 @@ function discardRest(request: IncomingMessage, reply: FastifyReply): void {
 }
 
 function errorCodeOf(body: string): string {
-  return /"error_code":(\d+)/.exec(body)?.[1] ?? 'unknown'
+  return /"error_code":(\d+)/.exec(body)?.[1] ?? 'osrm'
 }

@@ -1,7 +1,8 @@
-import { resolve } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { TerraneError } from '@terrane/core'
-import { openModelStore, pinModel } from '@terrane/embeddings'
+import { checkModelFile, openModelStore, pinModel } from '@terrane/embeddings'
 import { createGuardedFetch, splitList } from '@terrane/service'
 import { modelFetcher } from './jobs/create-geo-embeddings/model-fetcher.ts'
 
@@ -11,6 +12,7 @@ Models (TERRANE_MODEL_DIR, default .terrane/models; HF_TOKEN for gated ones):
   models list                  what there is, and what is missing
   models pin <id> [--local]    write revision, sizes and checksums into <id>.json; --local from the files in place
   models fetch <id>            download and verify a model now
+  models check <file.onnx>     draft a manifest beside the file and run one tile by it
 
 Organizations, projects and keys: terrane org, terrane project, terrane key.
 `
@@ -39,6 +41,8 @@ async function run([group = '', action = '', ...args]: string[], local: boolean)
       return listModels()
     case 'models pin':
       return pin(argument(args, 0, 'the id of a model'), local)
+    case 'models check':
+      return checkModel(argument(args, 0, 'the path of an ONNX file'))
     case 'models fetch':
       return fetchModel(argument(args, 0, 'the id of a model'))
     default:
@@ -67,6 +71,21 @@ async function fetchModel(id: string): Promise<void> {
     },
   })
   process.stdout.write(`${id}: ${model.bytes} bytes, sha256 ${model.sha256}\n`)
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+async function checkModel(path: string): Promise<void> {
+  const { manifest, notes, embedding, milliseconds } = await checkModelFile(resolve(path))
+  const draft = resolve(dirname(path), `${manifest.id}.json`)
+  say(`one tile: ${embedding.length} numbers in ${Math.round(milliseconds)} ms by ${manifest.outputs[0]!.name}`)
+  for (const note of notes) say(`look at: ${note}`)
+  // Never over what somebody wrote.
+  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' })
+  say(`draft: ${draft}`)
+  say(`to use it: the draft to ${modelFolder()}/, the files to ${modelFolder()}/${manifest.id}/${manifest.revision}/`)
 }
 
 function fetcher() {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COMMIT = 'c0ffee'.padEnd(40, '0')
@@ -44,7 +45,7 @@ test.each([[['nonsense']], [['models', 'pin']], [['--nope']]])('%j shows how it 
 describe('models', () => {
   test('list tells what is there', async () => {
     const { stdout } = await cli(['models', 'list'])
-    expect(stdout).toMatch(/builtin-texture-spectral-v1\s+ready/)
+    expect(stdout).toMatch(/builtin-texture-spectral-v2\s+ready/)
     expect(stdout).toMatch(new RegExp(`${MODEL}\\s+unpinned`))
   })
 
@@ -84,9 +85,24 @@ describe('models', () => {
     expect((await cli(['models', 'fetch', 'from-hub'])).stdout).toContain(`sha256 ${sha256}`)
   })
 
+  test('check drafts a manifest beside the file, once', async () => {
+    const file = join(await mkdtemp(join(folder, 'export-')), 'tiny.onnx')
+    await writeFile(file, buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7))
+    const { code, stdout } = await cli(['models', 'check', file])
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('one tile: 32 numbers') as string,
+    })
+    expect(JSON.parse(await readFile(join(file, '..', 'tiny.json'), 'utf8'))).toMatchObject({ id: 'tiny', dims: 32 })
+    expect(await cli(['models', 'check', file])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('EEXIST') as string,
+    })
+  })
+
   test('an unknown one is named with those that are known', async () => {
     const { code, stderr } = await cli(['models', 'pin', 'resnet'])
     expect(code).toBe(1)
-    expect(stderr).toContain('builtin-texture-spectral-v1')
+    expect(stderr).toContain('builtin-texture-spectral-v2')
   })
 })

@@ -253,9 +253,9 @@ describe.each(ENGINES)('$name', ({ path }) => {
     const done = await run('odd.json', odd)
     expect(done.result).toMatchObject({ rows: 3, geometry_type: 'PointZ' })
     expect((done.result!['warnings'] as { code: string }[]).map(({ code, ...more }) => [code, more])).toEqual([
-      ['GEOMETRY_UNREADABLE', { message: expect.any(String), count: 1, examples: [3] }],
-      ['DIMENSIONS_FILLED', { message: expect.any(String), count: 1, examples: [1] }],
-      ['NUL_REMOVED', { message: expect.any(String), count: 1, examples: [1] }],
+      ['GEOMETRY_UNREADABLE', { message: expect.any(String), layer: 'features', count: 1, examples: [3] }],
+      ['DIMENSIONS_FILLED', { message: expect.any(String), layer: 'features', count: 1, examples: [1] }],
+      ['NUL_REMOVED', { message: expect.any(String), layer: 'features', count: 1, examples: [1] }],
     ])
     const rows = await query(
       `select id, big::text, born = '0045-03-15 BC'::date as ides, text, st_z(geom) as z from ${done.table} order by fid`,
@@ -664,7 +664,11 @@ describe.each(ENGINES)('$name', ({ path }) => {
         file: zip([{ name: 'a.tab', data: Buffer.from('!table\n"\\IsSeamless" = "TRUE"\n') }]),
         code: 'FORMAT_UNKNOWN',
       },
-      { name: 'two data sets in one zip', file: zip([towns, { ...towns, name: 'b.json' }]), code: 'FORMAT_UNKNOWN' },
+      {
+        name: 'two files of one name in one zip',
+        file: zip([towns, { ...towns, name: 'TOWNS.json' }]),
+        code: 'ZIP_REFUSED',
+      },
     ])('$name', async ({ file, code }) => {
       const done = await run('evil.geojson', file)
       expect(done).toMatchObject({ status: 'failed', error: { code } })

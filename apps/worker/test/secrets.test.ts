@@ -51,7 +51,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   const body = {
     geotiffPath: `https://127.0.0.1:1/a.tif?sig=${SECRET}`,
     tableName: 'x',
-    modelName: 'builtin-texture-spectral-v1',
+    modelName: 'builtin-texture-spectral-v2',
   }
   const answers = [
     // A password the server does not know, a server that is not there, a body that does not fit, a key nobody has.

@@ -15,8 +15,36 @@ export interface ZipEntry {
   readonly claimedOffset?: number
 }
 
-/** A zip archive, honest or not. */
-export function zip(entries: readonly ZipEntry[], claimedCount = entries.length): Buffer {
+/** Extra field of an entry whose sizes and offset are 64 bits wide, and what stands in their places (APPNOTE 4.5.3). */
+function wideFields(central: Buffer): Buffer {
+  const extra = Buffer.alloc(28)
+  extra.writeUInt16LE(1, 0)
+  extra.writeUInt16LE(24, 2)
+  for (const [at, from] of [24, 20, 42].entries()) {
+    extra.writeBigUInt64LE(BigInt(central.readUInt32LE(from)), 4 + 8 * at)
+    central.writeUInt32LE(0xffffffff, from)
+  }
+  central.writeUInt16LE(extra.length, 30)
+  return extra
+}
+
+/** End of a Zip64 directory and what points to it (APPNOTE 4.3.14, 4.3.15). */
+function wideEnd(count: number, size: number, offset: number): Buffer {
+  const end = Buffer.alloc(56 + 20)
+  end.writeUInt32LE(0x06064b50, 0)
+  end.writeBigUInt64LE(44n, 4)
+  end.writeBigUInt64LE(BigInt(count), 24)
+  end.writeBigUInt64LE(BigInt(count), 32)
+  end.writeBigUInt64LE(BigInt(size), 40)
+  end.writeBigUInt64LE(BigInt(offset), 48)
+  end.writeUInt32LE(0x07064b50, 56)
+  end.writeBigUInt64LE(BigInt(offset + size), 64)
+  end.writeUInt32LE(1, 72)
+  return end
+}
+
+/** A zip archive, honest or not; with `isWide` it is Zip64. */
+export function zip(entries: readonly ZipEntry[], claimedCount = entries.length, isWide = false): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
@@ -46,6 +74,7 @@ export function zip(entries: readonly ZipEntry[], claimedCount = entries.length)
     central.writeUInt32LE(entry.claimedOffset ?? offset, 42)
     parts.push(local, name, body)
     directory.push(central, name)
+    if (isWide) directory.push(wideFields(central))
     offset += local.length + name.length + body.length
   }
   const size = directory.reduce((sum, part) => sum + part.length, 0)
@@ -54,6 +83,7 @@ export function zip(entries: readonly ZipEntry[], claimedCount = entries.length)
   end.writeUInt16LE(claimedCount, 8)
   end.writeUInt16LE(claimedCount, 10)
   end.writeUInt32LE(size, 12)
-  end.writeUInt32LE(offset, 16)
-  return Buffer.concat([...parts, ...directory, end])
+  end.writeUInt32LE(isWide ? 0xffffffff : offset, 16)
+  const wide = isWide ? [wideEnd(entries.length, size, offset)] : []
+  return Buffer.concat([...parts, ...directory, ...wide, end])
 }

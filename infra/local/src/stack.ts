@@ -72,6 +72,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_MODE: 'local',
     TERRANE_PROJECT_URL: local(ports.origin),
     TERRANE_FUNCTIONS_DIR: process.env['TERRANE_FUNCTIONS_DIR'] || EXAMPLE_FUNCTIONS,
+    TERRANE_FUNCTIONS_DATABASE_URL: databaseUrl,
     TERRANE_FUNCTIONS_STORAGE: `file:${join(home, 'functions', 'archives')}`,
   })
   await start('router', ports.router, {

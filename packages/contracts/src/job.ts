@@ -9,6 +9,7 @@ export const TASK_NAMES = [
   'createGeoEmbeddings',
   'createSraiEmbeddings',
   'archiveToPmtiles',
+  'exportTable',
 ] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 

@@ -4,6 +4,7 @@ import { Type, type Static } from 'typebox'
 export const JobWarning = Type.Object({
   code: Type.String({ description: 'Upper case, stable.' }),
   message: Type.String(),
+  layer: Type.Optional(Type.String({ description: 'Layer of the file, where it is about one.' })),
   count: Type.Optional(Type.Integer({ minimum: 0, description: 'How many rows, features or values it is about.' })),
   examples: Type.Optional(
     Type.Array(Type.Union([Type.Integer(), Type.String()]), {

@@ -29,6 +29,7 @@ export {
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
 export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'
 export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
+export { LentSession } from './lent-session.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'

@@ -25,7 +25,7 @@ const folder = join(tmpdir(), 'terrane-bench')
 
 /** A model in memory: the built-in one, or a transformer of the shape of ViT-S/16 with random weights. */
 export async function benchModel(name: 'built-in' | 'vit-s'): Promise<Model> {
-  const builtIn = await openModelStore({ directory: folder }).acquire('builtin-texture-spectral-v1')
+  const builtIn = await openModelStore({ directory: folder }).acquire('builtin-texture-spectral-v2')
   if (name === 'built-in') return builtIn
   const graph = join(folder, 'vit-s.onnx')
   if (!existsSync(graph)) writeVit(graph)

@@ -1,6 +1,6 @@
 import { defineError } from '@terrane/core'
 
-const BUILT_IN_HINT = 'The built-in model "builtin-texture-spectral-v1" needs no download: name it as modelName.'
+const BUILT_IN_HINT = 'The built-in model "builtin-texture-spectral-v2" needs no download: name it as modelName.'
 
 export const modelUnknown = defineError(
   'MODEL_UNKNOWN',
@@ -77,6 +77,21 @@ export const modelMismatch = defineError(
   (f: { id: string; problem: string }) => `The graph of the model "${f.id}" does not fit its manifest: ${f.problem}.`,
   () => ({ hint: "Correct the manifest's input, outputs or dims." }),
 )
+
+export const modelInputMissing = defineError(
+  'MODEL_INPUT_MISSING',
+  'invalid',
+  (f: { id: string; input: string; what: 'datetime' | 'gsd' | 'wavelengths' | 'places' }) =>
+    `The model "${f.id}" takes ${f.what} by its input ${f.input}, and nothing says it.`,
+  (f) => ({ hint: INPUT_HINTS[f.what] }),
+)
+
+const INPUT_HINTS = {
+  datetime: 'Send datetime, the time at which the imagery was taken, such as 2024-06-01T10:00:00Z.',
+  wavelengths: 'Send the profile of the sensor: it tells the wavelength of each band.',
+  gsd: 'The raster needs a georeference: the size of its pixels is taken from it.',
+  places: 'The raster needs a georeference: the places of its tiles are taken from it.',
+}
 
 export const modelNotPinnable = defineError(
   'MODEL_NOT_PINNABLE',

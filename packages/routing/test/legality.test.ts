@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import type { Mode } from '../src/index.ts'
 import { drawTown } from './support/ascii-map.ts'
-import { LegalityChecker, type Place } from './support/legality/check.ts'
+import { type Journey, LegalityChecker, type Place } from './support/legality/check.ts'
+import { holdsAllThrough } from './support/legality/conditions.ts'
 import { readTravelMap } from './support/legality/map.ts'
 
 // What finds no fault with any route must be known to find faults.
@@ -46,7 +47,7 @@ describe('the checker of routes', async () => {
   const checker = new LegalityChecker(await readTravelMap(town.reader))
   const places = (path: string): Place[] => Array.from(path, (letter) => [town.at(letter).lon, town.at(letter).lat])
   const faults = (mode: Mode, path: string): string[] =>
-    checker.check(mode, places(path)).violations.map(({ kind }) => kind)
+    checker.check({ mode }, places(path)).violations.map(({ kind }) => kind)
 
   it.each<[Mode, string, string[]]>([
     ['auto', 'ABFGH', []],
@@ -89,15 +90,87 @@ describe('the checker of routes', async () => {
   it('finds routes that begin and end between nodes', () => {
     const [a, b, f] = places('ABF') as [Place, Place, Place]
     const middle = (p: Place, q: Place): Place => [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2]
-    expect(checker.check('auto', [middle(a, b), b, middle(b, f)]).violations).toEqual([])
-    expect(checker.check('auto', [middle(b, f), b, middle(a, b)]).violations).toMatchObject([{ kind: 'oneway' }])
-    expect(checker.check('auto', [b, middle(a, b)]).violations).toMatchObject([{ kind: 'oneway', id: 1 }])
+    expect(checker.check({ mode: 'auto' }, [middle(a, b), b, middle(b, f)]).violations).toEqual([])
+    expect(checker.check({ mode: 'auto' }, [middle(b, f), b, middle(a, b)]).violations).toMatchObject([
+      { kind: 'oneway' },
+    ])
+    expect(checker.check({ mode: 'auto' }, [b, middle(a, b)]).violations).toMatchObject([{ kind: 'oneway', id: 1 }])
     const west: Place = [a[0] - 0.001, a[1]]
-    expect(checker.check('auto', [west, a, b]).violations).toMatchObject([{ kind: 'off the map' }])
+    expect(checker.check({ mode: 'auto' }, [west, a, b]).violations).toMatchObject([{ kind: 'off the map' }])
   })
 
   it('tells ways for residents only that are passed from those where a route ends', () => {
-    expect(checker.check('auto', places('EAB')).passesRestricted).toEqual([])
-    expect(checker.check('auto', places('FEABF')).passesRestricted.length).toBe(1)
+    expect(checker.check({ mode: 'auto' }, places('EAB')).passesRestricted).toEqual([])
+    expect(checker.check({ mode: 'auto' }, places('FEABF')).passesRestricted.length).toBe(1)
+  })
+})
+
+describe('the checker of limits, hours and ferries', async () => {
+  const road = { highway: 'residential' }
+  const town = await drawTown({
+    map: `
+      A---B---C---D
+      |   |   |   |
+      E---F---G---H
+      |   |   |   |
+      I---J---K---L
+    `,
+    meters: 40,
+    ways: {
+      AB: road,
+      BC: { ...road, maxheight: '3.5', maxweight: '7.5 t' },
+      CD: road,
+      AE: road,
+      BF: { ...road, 'motor_vehicle:conditional': 'no @ (Mo-Fr 07:00-19:00)' },
+      CG: { ...road, maxweight: '3.5', 'maxweight:conditional': 'none @ destination' },
+      DH: road,
+      EF: road,
+      FG: { ...road, 'vehicle:conditional': 'no @ (22:00-06:00)', motorcar: 'yes' },
+      GH: road,
+      EI: road,
+      FJ: road,
+      GK: { route: 'ferry', oneway: 'yes' },
+      HL: road,
+      IJ: road,
+      JK: { ...road, 'maxheight:forward': '2' },
+      KL: road,
+    },
+    restrictions: [
+      { from: 'FJ', via: 'J', to: 'IJ', tags: { 'restriction:conditional': 'no_right_turn @ (Sa 10:00-12:00)' } },
+    ],
+  })
+  const checker = new LegalityChecker(await readTravelMap(town.reader))
+  const places = (path: string): Place[] => Array.from(path, (letter) => [town.at(letter).lon, town.at(letter).lat])
+  const monday = { from: 480, to: 490 }
+  const night = { from: 5 * 1440 + 1400, to: 5 * 1440 + 1450 }
+  const saturday = { from: 5 * 1440 + 610, to: 5 * 1440 + 620 }
+
+  it.each<[string, Journey, string, string[]]>([
+    ['a high lorry', { mode: 'truck', vehicle: { height: 4 } }, 'ABCD', ['limit']],
+    ['a low lorry', { mode: 'truck', vehicle: { height: 3, weight: 7 } }, 'ABCD', []],
+    ['a heavy lorry', { mode: 'truck', vehicle: { weight: 8 } }, 'ABCD', ['limit']],
+    ['a heavy lorry that ends there', { mode: 'truck', vehicle: { weight: 8 } }, 'ABC', []],
+    ['a motorcycle of no size', { mode: 'motorcycle', vehicle: { height: 4 } }, 'ABCD', []],
+    ['a limit with an exception', { mode: 'truck', vehicle: { weight: 8 } }, 'DCGH', []],
+    ['a limit in one direction', { mode: 'bus', vehicle: { height: 3 } }, 'IJKL', ['limit']],
+    ['a limit in the other', { mode: 'bus', vehicle: { height: 3 } }, 'LKJI', []],
+    ['closed hours', { mode: 'auto', when: monday }, 'ABFE', ['hours']],
+    ['other hours', { mode: 'auto', when: saturday }, 'ABFE', []],
+    ['no hours', { mode: 'auto' }, 'ABFE', []],
+    ['hours for others', { mode: 'bicycle', when: monday }, 'ABFE', []],
+    ['hours over midnight', { mode: 'truck', when: night }, 'EFGH', ['hours']],
+    ['hours that a mode is excepted from', { mode: 'auto', when: night }, 'EFGH', []],
+    ['a turn in its hours', { mode: 'auto', when: saturday }, 'FJI', ['restriction']],
+    ['a turn in other hours', { mode: 'auto', when: monday }, 'FJI', []],
+    ['a walker against a ferry', { mode: 'pedestrian' }, 'LKGH', ['oneway']],
+    ['a walker on a ferry', { mode: 'pedestrian' }, 'HGKL', []],
+  ])('finds of %s', (_, journey, path, want) => {
+    expect(checker.check(journey, places(path)).violations.map(({ kind }) => kind)).toEqual(want)
+  })
+
+  it('makes no claim about hours that are not plain', () => {
+    for (const hours of ['sunset-sunrise', 'Mo-Fr', 'PH 10:00-12:00', 'Mar-Oct 10:00-12:00']) {
+      expect(holdsAllThrough(hours, monday)).toBeNull()
+    }
   })
 })

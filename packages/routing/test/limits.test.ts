@@ -130,12 +130,12 @@ describe('a conditional exception', () => {
   })
 })
 
-it('conditional tags are split at semicolons and AND, but not inside parentheses', () => {
+it('conditional tags are split at semicolons outside parentheses, and at AND', () => {
   expect(
     conditionalCases('no @ (Mo-Fr 07:00-09:00; Sa 10:00-12:00); 30 @ (wet AND weight>7.5);yes@destination'),
   ).toEqual([
     { value: 'no', conditions: ['Mo-Fr 07:00-09:00; Sa 10:00-12:00'] },
-    { value: '30', conditions: ['wet AND weight>7.5'] },
+    { value: '30', conditions: ['wet', 'weight>7.5'] },
     { value: 'yes', conditions: ['destination'] },
   ])
   expect(conditionalCases('no @ (06:00-10:00) AND (length>5)')).toEqual([

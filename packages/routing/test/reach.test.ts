@@ -46,3 +46,41 @@ describe('a place beside a stub that turn restrictions close', async () => {
     expect(town.route('1E').path).toBe('ABGHE')
   })
 })
+
+/** A net of streets between B and G, the one-way Out that only leads away from it, and the one-way In that only leads to it. */
+describe('a place beside a street that traffic passes one way', async () => {
+  const town = await drawTown({
+    map: `
+        1       2
+      A---B---C---D
+          |   |
+          E---F
+          |   |
+          G---H
+    `,
+    meters: 30,
+    ways: {
+      CD: { ...residential, oneway: 'yes' },
+      AB: { ...residential, oneway: 'yes' },
+      BC: residential,
+      BEG: residential,
+      CFH: residential,
+      EF: residential,
+      GH: residential,
+    },
+  })
+  const at = (place: string) => ({ ...town.at(place), minimum_reachability: 4 })
+
+  it('may be begun at where nobody arrives, and ended at where nobody goes on', () => {
+    const { path, trip } = town.answer([at('1'), at('2')])
+    expect(path).toBe('BC')
+    expect(trip.summary.length).toBeCloseTo(0.24, 2)
+    expect(town.answer([at('1'), at('G')]).trip.summary.length).toBeCloseTo(0.3, 2)
+    expect(town.answer([at('G'), at('2')]).trip.summary.length).toBeCloseTo(0.42, 2)
+  })
+
+  it('is left out where the route would not lead on, or nobody would come', () => {
+    expect(town.answer([at('2'), at('G')]).trip.summary.length).toBeCloseTo(0.36, 2)
+    expect(town.answer([at('G'), at('1')]).trip.summary.length).toBeCloseTo(0.24, 2)
+  })
+})

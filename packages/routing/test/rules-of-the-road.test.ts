@@ -88,6 +88,15 @@ describe('one-way streets', async () => {
   })
 })
 
+it.each([
+  [{ 'cycleway:both': 'lane' }, 'EBCDA'],
+  [{ 'cycleway:right': 'lane', 'cycleway:left': 'lane' }, 'EBCDA'],
+  [{ 'cycleway:both': 'lane', 'oneway:bicycle': 'no' }, 'EBA'],
+])('a one-way street with %j is left by riders as %s', async (tags, path) => {
+  const town = await square({ ways: { AB: { ...street('North Street'), oneway: 'yes', ...tags } } })
+  expect(town.route('EA', { costing: 'bicycle' }).path).toBe(path)
+})
+
 describe('what a request excludes', async () => {
   const town = await square({ ways: { AB: { ...street('North Street'), bridge: 'yes' } } })
   const without = (costing: string, name: string) => ({ costing, costing_options: { [costing]: { [name]: true } } })
@@ -267,6 +276,13 @@ describe('access', async () => {
 
   it.each([
     ['bicycle=no with a grade for mountain bikes', { bicycle: 'no', 'mtb:scale': '1' }, 'bicycle'],
+    [
+      'vehicle=no on a path with a grade for mountain bikes',
+      { highway: 'path', vehicle: 'no', 'mtb:scale': '1' },
+      'bicycle',
+    ],
+    ['mofa=yes on a path', { highway: 'path', mofa: 'yes' }, 'motor_scooter'],
+    ['mofa=no', { mofa: 'no' }, 'motor_scooter'],
     ['motorroad=yes on a street of any class', { motorroad: 'yes' }, 'bicycle'],
     ['motorroad=yes for walkers', { motorroad: 'yes' }, 'pedestrian'],
     ['vehicle=agricultural', { vehicle: 'agricultural' }, 'auto'],

@@ -27,11 +27,16 @@ export function delegatedCommands(program: Command): void {
 async function run(app: string, args: readonly string[]): Promise<void> {
   const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' })
-  // Ctrl-C reaches the program itself; this one waits for it.
+  // Ctrl-C reaches the program itself, and this one waits for it; who asks this one alone to stop means both.
+  const passOn = (signal: NodeJS.Signals) => child.kill(signal)
   process.on('SIGINT', wait)
+  for (const signal of PASSED_ON) process.on(signal, passOn)
   const [code] = (await once(child, 'exit')) as [number | null]
   process.off('SIGINT', wait)
+  for (const signal of PASSED_ON) process.off(signal, passOn)
   process.exitCode = code ?? 1
 }
+
+const PASSED_ON = ['SIGTERM', 'SIGHUP'] as const
 
 function wait(): void {}

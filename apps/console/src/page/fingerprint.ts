@@ -10,7 +10,10 @@ export async function pageFingerprint(console: string): Promise<string> {
   const web = await readdir(join(console, 'web'), { recursive: true, withFileTypes: true })
   const files = web.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')
-  for (const path of [...files.toSorted(), join(console, 'vite.config.ts'), join(console, 'package.json')]) {
+  for (const path of [
+    ...files.toSorted(),
+    ...['vite.config.ts', 'world.ts', 'package.json'].map((name) => join(console, name)),
+  ]) {
     const bytes = await readFile(path)
     hash.update(`${path.slice(console.length).replaceAll('\\', '/')} ${bytes.length}\n`).update(bytes)
   }

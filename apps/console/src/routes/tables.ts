@@ -12,8 +12,15 @@ const Role = Type.Enum(['anon', 'authenticated'])
 const Share = Type.Object({ role: Role }, { additionalProperties: false })
 const RoleParams = Type.Object({ ...Params.properties, role: Role })
 const Rows = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 50 }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
+  column: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 63,
+      description: 'Only this column, as `value`, and only rows that have it.',
+    }),
+  ),
 })
 
 /** The tables of a project, as the service role: list, look into, share with a role, drop. */
@@ -26,11 +33,17 @@ export function tableRoutes(app: Http): void {
     { schema: { params: Params, querystring: Rows } },
     async (request, reply) => {
       const { schema, table } = request.params
-      const { limit, offset } = request.query
+      const { limit, offset, column } = request.query
+      const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
+      if (column !== undefined) {
+        const quoted = `"${column.replaceAll(/["\\]/g, '\\$&')}"`
+        query.set('select', `value:${quoted}`)
+        query.set(quoted, 'not.is.null')
+      }
       const what: Ask = {
         method: 'GET',
         path: `/rest/v1${pathOf(table)}`,
-        query: new URLSearchParams({ limit: String(limit), offset: String(offset) }),
+        query,
         headers: { 'accept-profile': schema },
       }
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))

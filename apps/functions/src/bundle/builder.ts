@@ -28,6 +28,8 @@ export class Builder implements Disposable {
   readonly #folderMs: number
   /** By project, whose turn comes first, first. */
   readonly #waiting = new Map<string, Waiting[]>()
+  /** Folders that somebody waits for. */
+  readonly #hurried = new Set<string>()
   readonly #running = new Map<string, number>()
   readonly #processes = new Set<BuildProcess>()
   readonly #own = new Map<string, { readonly process: BuildProcess; builds: number }[]>()
@@ -75,20 +77,38 @@ export class Builder implements Disposable {
     return this.#enqueue(project, { kind: 'folder', folder }, NOTHING, this.#folderMs)
   }
 
+  /** Lets the next build of a folder come before the others of its project, whether it waits already or not yet. */
+  hurry(project: string, folder: string): void {
+    const queue = this.#waiting.get(project) ?? []
+    const at = queue.findIndex(({ job }) => job.kind === 'folder' && job.folder === folder)
+    if (at < 0) this.#hurried.add(folder)
+    else queue.unshift(...queue.splice(at, 1))
+  }
+
   /** Remembers the bundle of a folder. @param unchanged whether the inputs still are what was bundled */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     await this.#cache?.keepFolder(folder, bundle, unchanged)
   }
 
+  /** Gives up what waits for its turn. */
+  abandon(project: string): void {
+    const queue = this.#waiting.get(project) ?? []
+    this.#waiting.delete(project)
+    for (const { done } of queue) done.reject(new Error('the host is stopping'))
+  }
+
   [Symbol.dispose](): void {
     this.#closed = true
+    for (const project of this.#waiting.keys()) this.abandon(project)
     this.#endAll()
   }
 
   #enqueue(project: string, job: BuildJob, payload: Uint8Array, limitMs: number): Promise<Bundle> {
     const done = Promise.withResolvers<Bundle>()
     const queue = this.#waiting.get(project) ?? []
-    queue.push({ job, payload, limitMs, done })
+    const waiting = { job, payload, limitMs, done }
+    if (job.kind === 'folder' && this.#hurried.delete(job.folder)) queue.unshift(waiting)
+    else queue.push(waiting)
     this.#waiting.set(project, queue)
     this.#next()
     return done.promise

@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path'
 import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { readDenoJson } from './deno-json.ts'
+import { jsxPragma } from './jsx-pragma.ts'
+import { lateBound } from './late-bound.ts'
 import { packageQuirks } from './package-quirks.ts'
 import { specifiers } from './specifiers.ts'
 import { systemFacts } from './system-facts.ts'
@@ -52,7 +54,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 export async function bundleFolder(folder: string): Promise<Bundle> {
   const entry = await firstExisting(folder)
   const { imports, jsx } = await readDenoJson(folder)
-  const plugins = [systemFacts(), specifiers(imports), packageQuirks()]
+  const plugins = [systemFacts(), lateBound(), specifiers(imports), packageQuirks(), jsxPragma()]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
   return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
@@ -67,7 +69,7 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
   const entry = ENTRIES.find((name) => files.has(name))
   if (entry === undefined) throw noEntry()
   return bundle(
-    { ...OPTIONS, entryPoints: [entry], plugins: [systemFacts(), uploaded(files)], tsconfigRaw: '{}' },
+    { ...OPTIONS, entryPoints: [entry], plugins: [systemFacts(), lateBound(), uploaded(files)], tsconfigRaw: '{}' },
     null,
   )
 }

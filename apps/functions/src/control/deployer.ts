@@ -133,7 +133,7 @@ export class Deployer {
       project: await this.registry.secrets(project, ''),
       own: await this.registry.secrets(project, name),
     }
-    const env = environmentOf({ anonKey: this.projects.get(project)?.anonKey ?? null }, policy, secrets)
+    const env = environmentOf(this.projects.get(project), policy, secrets)
     const digest = digestOf(archive)
     await this.store.use(project, digest, async () => {
       const version = await this.store.add(archive, { project, name, version: 0, policy, env })

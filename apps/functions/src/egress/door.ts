@@ -2,7 +2,9 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer, type Socket } from 'node:net'
 import type { FunctionVersion } from '../function-version.ts'
 import type { GatewayDoor } from '../pool/factory.ts'
-import type { Call, Instance } from '../pool/instance.ts'
+import type { Instance } from '../pool/instance.ts'
+import type { Call } from '../pool/presence.ts'
+import { openSockets, type SocketsOptions } from './sockets.ts'
 
 /** A request that a function makes, with what the host knows about where it comes from. */
 export interface Outgoing {
@@ -30,7 +32,7 @@ const PER_SECOND = 500
  * Opens the sockets by which instances reach the host: one each, so that the socket itself says who speaks and nothing
  * has to be believed. One HTTP server reads them all.
  */
-export function createDoor(carry: (outgoing: Outgoing) => void): GatewayDoor & Disposable {
+export function createDoor(carry: (outgoing: Outgoing) => void, sockets: SocketsOptions): GatewayDoor & Disposable {
   const origins = new WeakMap<Socket, Origin>()
   const http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: 30_000 }, (request, response) => {
     const origin = origins.get(request.socket)!
@@ -46,23 +48,25 @@ export function createDoor(carry: (outgoing: Outgoing) => void): GatewayDoor & D
     carry({ request, response, version: origin.version, target, call })
   }
   return {
-    async open(path, version, instance) {
-      const sockets = new Set<Socket>()
+    async open(paths, version, instance) {
+      const connections = new Set<Socket>()
       const origin = { version, instance, turns: new Turns() }
       const server = createServer((socket) => {
         origins.set(socket, origin)
-        sockets.add(socket)
-        socket.once('close', () => sockets.delete(socket))
+        connections.add(socket)
+        socket.once('close', () => connections.delete(socket))
         http.emit('connection', socket)
       })
       server.maxConnections = MAX_CONNECTIONS
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject)
-        server.listen(path, resolve)
+        server.listen(paths.gateway, resolve)
       })
+      const outside = await openSockets(paths.sockets, { version, instance }, sockets)
       return {
         async [Symbol.asyncDispose]() {
-          for (const socket of sockets) socket.destroy()
+          await outside[Symbol.asyncDispose]()
+          for (const socket of connections) socket.destroy()
           await new Promise((resolve) => server.close(resolve))
         },
       }

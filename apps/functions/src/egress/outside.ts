@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
 import { deny, type Outgoing } from './door.ts'
 import { forward, passable } from './forward.ts'
+import { allowing, isListed } from './listed.ts'
 
 /** Longest silence of a host outside, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000
@@ -41,18 +42,4 @@ export async function carryOutside(outgoing: Outgoing, policy: FetchPolicy): Pro
     : httpRequest(options)
   upstream.once('timeout', () => upstream.destroy(new Error('it does not answer')))
   forward(request, response, upstream, (error) => deny(response, `fetch to ${target.host} failed: ${error.message}`))
-}
-
-/** The policy as it counts for one host: the operator may have named it with its port. */
-function allowing(policy: FetchPolicy, hostname: string, port: number): FetchPolicy {
-  const allowed = (policy.allowHosts ?? []).some((host) => host.toLowerCase() === `${hostname}:${port}`)
-  return allowed ? { ...policy, allowHosts: [...policy.allowHosts!, hostname] } : policy
-}
-
-/** `name` means https on port 443; `name:port` that port, encrypted or not. */
-function isListed(net: readonly string[], hostname: string, port: number, secure: boolean): boolean {
-  return net.some((entry) => {
-    const listed = entry.toLowerCase()
-    return listed === `${hostname}:${port}` || (secure && port === 443 && listed === hostname)
-  })
 }

@@ -1,6 +1,5 @@
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
-import { Invocation } from '../gateway/invocation.ts'
 import type { Caller } from '../gateway/caller.ts'
 import { DEPTH_HEADER, type Depths } from '../gateway/depth.ts'
 import type { Verify } from '@terrane/auth'
@@ -47,10 +46,9 @@ export class ProjectApi implements Disposable {
     const { request, response, target, call, version } = outgoing
     const address = this.addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
-    const invocation = call instanceof Invocation ? call : null
     const headers = passable(request.headers)
-    addCredentials(headers, invocation?.caller ?? null, version.policy.privileged ? address : null)
-    headers[DEPTH_HEADER] = this.depths.next(invocation?.depth ?? 0)
+    addCredentials(headers, call?.caller ?? null, version.policy.privileged ? address : null)
+    headers[DEPTH_HEADER] = this.depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
     if (isAuthRequest(target)) {
       const given = headers['authorization']

@@ -5,9 +5,9 @@ import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
 import { OPEN, isPreflight } from './cors.ts'
-import { Invocation } from './invocation.ts'
+import { Invocation, type Desk } from './invocation.ts'
 import { statusOf, type Problem } from './problems.ts'
-import { notFound, notStarting } from './refusals.ts'
+import { noServiceWorkers, notFound, notStarting } from './refusals.ts'
 import { readTarget, type Target } from './target.ts'
 
 /** The part of a logger that the gateway uses. */
@@ -28,6 +28,10 @@ export interface GatewayOptions {
   readonly log: GatewayLog
   /** Told about every request when it is over. */
   readonly onFinished: (invocation: Invocation) => void
+  /** True for the address of a proxy that is believed about the caller's address. */
+  readonly trusts: (address: string) => boolean
+  /** Whether an answer of a function may speak for the origin that it comes from, as a page of it. */
+  readonly ownOrigin: boolean
   /** 546, or another status for proxies that refuse it. */
   readonly resourceLimitStatus: number
   /** Most bytes of request bodies held at once, over all functions. */
@@ -43,12 +47,14 @@ const SWEEP_MS = 500
  * The data path, a plain listener of Node's HTTP server: it looks the function up, applies its policy, and carries the
  * request into an instance and the answer out. Nothing here waits for anything that is not needed for that.
  */
-export class Gateway implements Disposable {
+export class Gateway implements Desk, Disposable {
   readonly functions: Functions
   readonly authenticate: Authenticate
   readonly depths: Depths
   readonly log: GatewayLog
   readonly resourceLimitStatus: number
+  readonly ownOrigin: boolean
+  readonly trusts: (address: string) => boolean
   /** Bytes of request bodies that are held right now, or have been promised a place. */
   private buffered = 0
   private readonly options: GatewayOptions
@@ -63,6 +69,8 @@ export class Gateway implements Disposable {
     this.depths = options.depths
     this.log = options.log
     this.resourceLimitStatus = options.resourceLimitStatus
+    this.ownOrigin = options.ownOrigin
+    this.trusts = options.trusts
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS)
     this.sweeper.unref()
   }
@@ -72,6 +80,8 @@ export class Gateway implements Disposable {
     const given = request.headers['x-request-id']
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     const target = readTarget(request.url!)
+    if (!this.ownOrigin && request.headers['service-worker'] !== undefined)
+      return this.refuse(request, response, requestId, noServiceWorkers())
     const project = target && this.options.projectOf(request)
     if (!target || project === null) {
       const name = target?.name ?? null

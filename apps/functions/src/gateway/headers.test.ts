@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forwardedHeaders, returnedHeaders, safeHost } from './headers.ts'
+import { forwardedHeaders, publicAddress, returnedHeaders, safeHost } from './headers.ts'
 
 const sent = (headers: Record<string, string>, connection?: string) =>
   forwardedHeaders(Object.entries(headers).flat(), connection, '203.0.113.7')
@@ -28,14 +28,53 @@ test('the address of the peer is added behind what it says of others', () => {
   expect(sent({ 'X-Forwarded-For': '198.51.100.1' })).toBe('x-forwarded-for: 198.51.100.1, 203.0.113.7\r\n')
 })
 
+test.each([
+  [
+    true,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example', 'x-forwarded-proto': 'https' },
+    'https://app.example',
+  ],
+  [
+    true,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example, proxy', 'x-forwarded-proto': 'https, http' },
+    'https://app.example',
+  ],
+  [true, { host: 'inside:8001', 'x-forwarded-host': 'evil/path', 'x-forwarded-proto': 'gopher' }, 'http://inside:8001'],
+  [true, { host: 'inside:8001' }, 'http://inside:8001'],
+  [
+    false,
+    { host: 'inside:8001', 'x-forwarded-host': 'app.example', 'x-forwarded-proto': 'https' },
+    'http://inside:8001',
+  ],
+])('the address that the caller has used: trusted %s, %o is %s', (isTrusted, headers, address) => {
+  const { host, protocol } = publicAddress(headers, isTrusted)
+  expect(`${protocol}://${host}`).toBe(address)
+})
+
 test('an answer passes without the headers of the connection, of the host, and of CORS where the policy speaks', () => {
   const own = 'content-type: text/plain, set-cookie: a=1, set-cookie: b=2'
   const others =
     'keep-alive: timeout=9, x-error-code: FAKE, access-control-allow-origin: *, x-terrane-failure: thrown, x-terrane-held: 1'
   const received = `${own}, ${others}`.split(/: |, /)
   const kept = ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2']
-  expect(returnedHeaders(received, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
-  expect(returnedHeaders(received, false).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+  expect(returnedHeaders(received, true, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
+  expect(returnedHeaders(received, false, true).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+})
+
+test('on a shared origin an answer is no page of it: sandboxed beside its own policy, and without what speaks for the origin', () => {
+  const received = ['set-cookie', 'a=1', 'content-security-policy', 'default-src *', 'x-content-type-options', 'sniff']
+  received.push('service-worker-allowed', '/', 'etag', '"1"')
+  const { headers } = returnedHeaders(received, true, false)
+  expect(headers).toEqual([
+    'content-security-policy',
+    'sandbox allow-scripts allow-forms allow-popups allow-downloads',
+    'x-content-type-options',
+    'nosniff',
+    'content-security-policy',
+    'default-src *',
+    'etag',
+    '"1"',
+  ])
 })
 
 test.each([

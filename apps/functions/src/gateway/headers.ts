@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isOfTheOrigin, strangersPolicy } from '@terrane/service'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1), and those the host alone writes. */
 const HOP_BY_HOP = [
@@ -20,8 +21,15 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'expect',
   'x-request-id',
   'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'forwarded',
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
+
+/** What an answer is given on an origin that it shares: beside its own policy, if it has one, this one holds. */
+const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-content-type-options', 'nosniff']
 
 /** Headers with this prefix are spoken between host and shim; nobody else's pass either way. */
 const INTERNAL = 'x-terrane-'
@@ -32,6 +40,7 @@ const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
  * The head of a request as it goes to the function's instance, with the blank line.
  *
  * @param path the function's name and what follows it in the path
+ * @param isTrusted whether the peer is a proxy of the operator's, which says what address the caller has used
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
  */
 export function requestHead(
@@ -39,11 +48,13 @@ export function requestHead(
   path: string,
   bodyBytes: number | null,
   ids: { readonly requestId: string; readonly call: string; readonly claims: string | null },
+  isTrusted: boolean,
 ): string {
-  const host = safeHost(headers.host)
+  const { host, protocol } = publicAddress(headers, isTrusted)
   const bodiless = bodyBytes === 0 && (method === 'GET' || method === 'HEAD')
   return (
-    `${method} http://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
+    `${method} ${protocol}://${host}/${path} HTTP/1.1\r\nhost: ${host}\r\n` +
+    `x-forwarded-host: ${host}\r\nx-forwarded-proto: ${protocol}\r\n` +
     forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '') +
     `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
@@ -87,9 +98,10 @@ export interface Returned {
  *
  * @param received names in lower case and values, alternating
  * @param cors true when the host writes the CORS headers
+ * @param ownOrigin false where the answer may speak for no origin: it is no page of it, and sets no cookies
  */
-export function returnedHeaders(received: readonly string[], cors: boolean): Returned {
-  const headers: string[] = []
+export function returnedHeaders(received: readonly string[], cors: boolean, ownOrigin: boolean): Returned {
+  const headers: string[] = ownOrigin ? [] : [...SHARED_ORIGIN]
   let failure = ''
   let held = false
   for (let i = 0; i < received.length; i += 2) {
@@ -101,6 +113,7 @@ export function returnedHeaders(received: readonly string[], cors: boolean): Ret
     }
     if (NOT_RETURNED.has(name)) continue
     if (cors && name.startsWith('access-control-')) continue
+    if (!ownOrigin && (isOfTheOrigin(name) || name === 'x-content-type-options')) continue
     headers.push(name, received[i + 1]!)
   }
   return { headers, failure, held }
@@ -110,6 +123,24 @@ export function returnedHeaders(received: readonly string[], cors: boolean): Ret
 export function announcedLength(received: readonly string[]): number {
   for (let i = 0; i < received.length; i += 2) if (received[i] === 'content-length') return Number(received[i + 1])
   return 0
+}
+
+/** The address that the caller has used: as the request says, or as the first proxy of a trusted chain has heard it. */
+export function publicAddress(
+  headers: IncomingHttpHeaders,
+  isTrusted: boolean,
+): { readonly host: string; readonly protocol: 'http' | 'https' } {
+  const said = (name: string) =>
+    isTrusted
+      ? String(headers[name] ?? '')
+          .split(',', 1)[0]!
+          .trim()
+      : ''
+  const host = said('x-forwarded-host')
+  return {
+    host: safeHost(SAFE_HOST.test(host) ? host : headers.host),
+    protocol: said('x-forwarded-proto').toLowerCase() === 'https' ? 'https' : 'http',
+  }
 }
 
 /** The host a caller named, or a harmless one when it is no host name. */

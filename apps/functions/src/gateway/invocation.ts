@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LiveFunction } from '../functions.ts'
-import type { Call, Exit, Instance } from '../pool/instance.ts'
+import type { Functions, LiveFunction } from '../functions.ts'
+import type { Exit, Instance } from '../pool/instance.ts'
+import type { Call } from '../pool/presence.ts'
 import type { Refusal, Waiter } from '../pool/pool.ts'
 import {
   SMALL_BODY,
@@ -10,10 +11,9 @@ import {
   type UpstreamFailure,
 } from '../upstream/upstream.ts'
 import { answerPreflight, answerProblem, discardRest, hasBody } from './answer.ts'
-import { isAllowed, type Caller } from './caller.ts'
+import { isAllowed, type Authenticate, type Caller } from './caller.ts'
 import { corsHeaders, isPreflight } from './cors.ts'
-import { DEPTH_HEADER, MAX_DEPTH } from './depth.ts'
-import type { Gateway } from './gateway.ts'
+import { DEPTH_HEADER, MAX_DEPTH, type Depths } from './depth.ts'
 import { announcedLength, requestHead, returnedHeaders } from './headers.ts'
 import { statusOf, type Problem } from './problems.ts'
 import * as refusals from './refusals.ts'
@@ -21,6 +21,23 @@ import type { Target } from './target.ts'
 
 /** How long an answer waits for the news of its instance's end, which says why the connection broke. */
 const EXIT_NEWS_MS = 1000
+
+/** What an invocation has of the gateway that it came through. */
+export interface Desk {
+  readonly functions: Functions
+  readonly authenticate: Authenticate
+  readonly depths: Depths
+  readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>
+  readonly resourceLimitStatus: number
+  readonly ownOrigin: boolean
+  readonly trusts: (address: string) => boolean
+  reserve(bytes: number): boolean
+  release(bytes: number): void
+  beginBody(invocation: Invocation): void
+  endBody(invocation: Invocation): void
+  finished(invocation: Invocation): void
+  labels(invocation: Invocation): object
+}
 
 /** One request to one function, from its head to the last byte of its answer. */
 export class Invocation implements Exchange, Waiter, Call {
@@ -33,7 +50,7 @@ export class Invocation implements Exchange, Waiter, Call {
   status = 0
   bytesIn = 0
   bytesOut = 0
-  private readonly gateway: Gateway
+  private readonly gateway: Desk
   private readonly request: IncomingMessage
   private readonly response: ServerResponse
   private readonly target: Target
@@ -55,7 +72,7 @@ export class Invocation implements Exchange, Waiter, Call {
   private done = false
 
   constructor(
-    gateway: Gateway,
+    gateway: Desk,
     live: LiveFunction,
     target: Target,
     request: IncomingMessage,
@@ -121,7 +138,8 @@ export class Invocation implements Exchange, Waiter, Call {
     const { parts, stream, request, requestId, target } = this
     const ids = { requestId, call: this.id, claims: this.caller!.claims }
     const bytes = stream ? stream.bytes : this.bytesIn
-    const head = requestHead(request, target.name + target.rest, bytes, ids)
+    const isTrusted = this.gateway.trusts(request.socket.remoteAddress ?? '')
+    const head = requestHead(request, target.name + target.rest, bytes, ids, isTrusted)
     this.connection = instance.upstream.send(head, stream ?? parts, request.method === 'HEAD', this)
     if (stream) this.passBody()
   }
@@ -135,7 +153,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   onHead(status: number, received: string[]): void {
     const { version } = this.live
-    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0)
+    const { headers, failure, held } = returnedHeaders(received, version.policy.cors.length > 0, this.gateway.ownOrigin)
     this.held = held
     if (failure !== '') return this.drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
     if (announcedLength(received) > version.policy.response_bytes)

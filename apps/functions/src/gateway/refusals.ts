@@ -19,6 +19,15 @@ export function notFound(name: string | null): Problem {
 
 const NAME_HINT = 'Call /functions/v1/{name}; names are of a-z, 0-9, - and _, and at most 63 characters long.'
 
+/** On an origin that others share, nobody's script may stay and answer for it. */
+export function noServiceWorkers(): Problem {
+  return {
+    code: 'FORBIDDEN',
+    message: 'Service workers need an origin of their own',
+    hint: 'Set TERRANE_FUNCTIONS_OWN_ORIGIN=true where the project has a domain to itself.',
+  }
+}
+
 /** A function that is known, but could not be built or started. */
 export function notStarting(retryMs: number): Problem {
   return {

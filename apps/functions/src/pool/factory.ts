@@ -1,17 +1,26 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DATABASE_TARGET } from '../database/address.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import { claimFolder } from '../ownership.ts'
-import { GATEWAY, INGRESS, type Runtime } from '../runtime/runtime.ts'
+import { GATEWAY, INGRESS, SOCKETS, type Runtime } from '../runtime/runtime.ts'
 import { Instance } from './instance.ts'
 import { createMeter } from './meter.ts'
 import type { FunctionLine } from './output.ts'
 
-/** Opens the socket by which one instance reaches the host. */
+/** Opens the sockets by which one instance reaches the host. */
 export interface GatewayDoor {
-  /** @param instance the instance behind the socket; null while it is being made */
-  open(path: string, version: FunctionVersion, instance: () => Instance | null): Promise<AsyncDisposable>
+  /**
+   * @param paths of the socket for requests, and of that for connections to other hosts
+   * @param instance the instance behind the sockets; null while it is being made
+   */
+  open(paths: DoorPaths, version: FunctionVersion, instance: () => Instance | null): Promise<AsyncDisposable>
+}
+
+export interface DoorPaths {
+  readonly gateway: string
+  readonly sockets: string
 }
 
 /** Users that instances run as, one each, when the host is root; null otherwise. */
@@ -71,10 +80,10 @@ export class InstanceFactory implements AsyncDisposable {
     if (this.options.users && uid === null) throw new Error('every user of the range is taken')
     await mkdir(runDir, { mode: 0o700 })
     let instance: Instance | null = null
-    const gateway = join(runDir, GATEWAY)
-    const door = await this.options.door.open(gateway, version, () => instance)
+    const paths = { gateway: join(runDir, GATEWAY), sockets: join(runDir, SOCKETS) }
+    const door = await this.options.door.open(paths, version, () => instance)
     if (uid !== null) {
-      await Promise.all([chown(runDir, uid, uid), chown(gateway, uid, uid)])
+      await Promise.all([runDir, ...Object.values(paths)].map((path) => chown(path, uid, uid)))
       // Whoever filled it before was another user.
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
@@ -94,6 +103,8 @@ export class InstanceFactory implements AsyncDisposable {
       }),
       ingress: join(runDir, INGRESS),
       env: version.env,
+      // What its environment names it may dial.
+      reach: version.env['TERRANE_DB_URL'] === undefined ? policy.net : [...policy.net, DATABASE_TARGET],
       memoryMb: policy.memory_mb,
       blockMs: policy.block_ms,
       timeoutMs: policy.timeout_ms,

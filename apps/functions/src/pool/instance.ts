@@ -5,6 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 import type { Command } from '../runtime/runtime.ts'
 import { Upstream } from '../upstream/upstream.ts'
 import type { Meter } from './meter.ts'
+import { NEW_BORN, SAMPLE_MS, judge } from './health.ts'
+import { Presences, type Call } from './presence.ts'
 import { Output, type FunctionLine, type ShimMessage } from './output.ts'
 
 /** Why an instance ended. The first three are limits, `crashed` is its own doing, the others are the host's will. */
@@ -38,16 +40,6 @@ export class BootFailure extends Error {
   }
 }
 
-/** A request that is in the instance, or whose background work is. */
-export interface Call {
-  /** Unique on this host; never what a caller chose. */
-  readonly id: string
-  readonly requestId: string
-  /** Moment after which it is ended, in `performance.now()` milliseconds. */
-  readonly deadline: number
-  expire(): void
-}
-
 export interface InstanceOptions {
   readonly id: string
   readonly name: string
@@ -55,6 +47,8 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  /** `host` (port 443) and `host:port` that its sockets may reach. */
+  readonly reach: readonly string[]
   readonly memoryMb: number
   readonly blockMs: number
   readonly timeoutMs: number
@@ -64,27 +58,11 @@ export interface InstanceOptions {
   readonly onLine: (line: FunctionLine, requestId: string | null) => void
 }
 
-interface Presence {
-  readonly call: Call
-  answered: boolean
-  /** Whether it has background work, as far as the shim has said. */
-  held: boolean | null
-  /** When the call is ended, or after its answer, forgotten. */
-  until: number
-}
-
 const PING_AFTER_USE_MS = 1000
-/** How many calls that left are remembered for their lines. */
-const MOST_LEFT = 256
-const IDLE_SAMPLE_MS = 1000
-/** Share of one core that counts as busy for an instance without work, and how many samples in a row end it. */
-const IDLE_CPU_SHARE = 0.3
-const IDLE_CPU_SAMPLES = 10
-/** Private memory of the runtime itself, on top of the function's budget. */
-const RUNTIME_MB = 40
-/** CPU seconds after which an instance is replaced in peace, well before the kernel's limit. */
-const REPLACE_AFTER_CPU_SECONDS = 1800
 const NICE = 5
+/** Last words of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
+const OUT_OF_MEMORY =
+  /JavaScript heap out of memory|Fatal JavaScript (?:invalid size|out of memory)|unable to create worker threads|memory allocation of [0-9]{1,20} bytes failed/
 
 /** One process and everything the host knows about it. */
 export class Instance {
@@ -93,8 +71,6 @@ export class Instance {
   /** Settles when the function answers requests, or rejects with {@link BootFailure}. */
   readonly ready: Promise<void>
   readonly exited: Promise<Exit>
-  /** Requests in it right now. */
-  inflight = 0
   /** Moment of the last sign of use. */
   usedAt: number
   /** True when it takes no more requests and ends when empty. */
@@ -103,23 +79,19 @@ export class Instance {
   private alive = true
   private readonly options: InstanceOptions
   private readonly process: ChildProcess
-  private readonly calls = new Map<string, Presence>()
-  /** Request ids of the last calls that left: what they printed may come after their answer. */
-  private readonly left = new Map<string, string>()
+  private readonly calls: Presences
   private reason: ExitReason | null = null
   private stderr = ''
   private pings = 0
   private pongs = 0
   private pingedAt = 0
-  private sampledAt = 0
-  private cpuSeconds = 0
-  private busySamples = 0
-  private busy = false
+  private health = NEW_BORN
   private readonly booted = Promise.withResolvers<void>()
   private readonly ended = Promise.withResolvers<Exit>()
 
   constructor(options: InstanceOptions) {
     this.options = options
+    this.calls = new Presences(options.timeoutMs)
     this.id = options.id
     this.usedAt = performance.now()
     this.upstream = new Upstream(options.ingress)
@@ -140,6 +112,7 @@ export class Instance {
         bundle: command.bundle,
         ingress: command.ingress,
         gateway: command.gateway,
+        sockets: { path: command.sockets, listed: options.reach },
         env: options.env,
       })}\n`,
     )
@@ -148,6 +121,11 @@ export class Instance {
       this.kill('boot_timeout')
     }, options.bootMs)
     this.ready.finally(() => clearTimeout(timer)).catch(() => {})
+  }
+
+  /** Requests in it right now. */
+  get inflight(): number {
+    return this.calls.unanswered
   }
 
   /** True when it may be given another request. */
@@ -162,31 +140,22 @@ export class Instance {
 
   /** True while a request or background work of one is in it. */
   get working(): boolean {
-    return this.calls.size > 0
+    return this.calls.any
   }
 
   /** The call that a project API request says it comes from, if this instance really has it. */
   call(id: string): Call | undefined {
-    return this.calls.get(id)?.call
+    return this.calls.get(id)
   }
 
   begin(call: Call): void {
-    this.inflight++
-    this.calls.set(call.id, { call, answered: false, held: null, until: call.deadline })
+    this.calls.enter(call)
   }
 
-  /**
-   * The call has left.
-   *
-   * @param heldByAnswer what its answer said about background work; a line from the shim counts more, but may be later
-   */
+  /** The call has left. @param heldByAnswer what its answer said about background work */
   end(call: Call, heldByAnswer: boolean): void {
-    this.inflight--
     this.usedAt = performance.now()
-    const presence = this.calls.get(call.id)!
-    presence.answered = true
-    if (presence.held ?? heldByAnswer) presence.until = this.usedAt + this.options.timeoutMs
-    else this.forget(call.id)
+    this.calls.answer(call, heldByAnswer, this.usedAt)
   }
 
   /** Ends the process at once. */
@@ -211,16 +180,12 @@ export class Instance {
     if (!this.alive) return
     this.upstream.sweep(now)
     this.pingedAt += lateMs
-    for (const [id, { call, answered, until }] of this.calls) {
-      if (now < until) continue
-      if (answered) this.forget(id)
-      else call.expire()
-    }
-    const active = this.calls.size > 0 || this.busy || now - this.usedAt < PING_AFTER_USE_MS
+    this.calls.sweep(now)
+    const active = this.calls.any || this.health.busy || now - this.usedAt < PING_AFTER_USE_MS
     const waited = this.pings > this.pongs ? now - this.pingedAt : 0
     if (waited > this.options.blockMs) this.kill('blocked')
     else if (active && waited === 0) this.ping(now)
-    if (active || now - this.sampledAt >= IDLE_SAMPLE_MS) this.sample(now)
+    if (active || now - this.health.sampledAt >= SAMPLE_MS) this.sample(now)
   }
 
   private ping(now: number): void {
@@ -231,15 +196,11 @@ export class Instance {
   private sample(now: number): void {
     const usage = this.options.meter(this.pid)
     if (!usage) return
-    if (usage.privateMb > this.options.memoryMb + RUNTIME_MB) return this.kill('memory')
-    if (now - this.sampledAt < IDLE_SAMPLE_MS) return
-    const share = (usage.cpuSeconds - this.cpuSeconds) / ((now - this.sampledAt) / 1000)
-    this.busy = this.sampledAt > 0 && share > IDLE_CPU_SHARE
-    this.busySamples = this.busy && !this.working ? this.busySamples + 1 : 0
-    if (this.busySamples >= IDLE_CPU_SAMPLES) this.kill('idle_cpu')
-    if (usage.cpuSeconds > REPLACE_AFTER_CPU_SECONDS) this.retiring = true
-    this.sampledAt = now
-    this.cpuSeconds = usage.cpuSeconds
+    const { memoryMb } = this.options
+    const { health, verdict } = judge(this.health, usage, { memoryMb, working: this.working, now })
+    this.health = health
+    if (verdict === 'worn') this.retiring = true
+    else if (verdict !== 'fine') this.kill(verdict)
   }
 
   private listen(keeper: Command['keeper']): void {
@@ -271,7 +232,7 @@ export class Instance {
     const output = new Output(
       {
         message: (message) => this.receive(message),
-        line: (line) => this.options.onLine(line, this.call(line.call)?.requestId ?? this.left.get(line.call) ?? null),
+        line: (line) => this.options.onLine(line, this.calls.requestIdOf(line.call)),
         throttle: (ms) => {
           stream.pause()
           setTimeout(() => stream.resume(), ms)
@@ -300,33 +261,16 @@ export class Instance {
         break
       case 'hold':
       case 'release':
-        this.hold(message.call, message.t === 'hold')
+        this.calls.hold(message.call, message.t === 'hold', performance.now())
         break
     }
-  }
-
-  private forget(id: string): void {
-    const { requestId } = this.calls.get(id)!.call
-    this.calls.delete(id)
-    this.left.set(id, requestId)
-    if (this.left.size > MOST_LEFT) this.left.delete(this.left.keys().next().value!)
-  }
-
-  /** Background work counts for calls that are really here, and no longer than a request may take. */
-  private hold(id: string, held: boolean): void {
-    const presence = this.calls.get(id)
-    if (!presence) return
-    presence.held = held
-    if (!presence.answered) return
-    if (held) presence.until = performance.now() + this.options.timeoutMs
-    else this.forget(id)
   }
 
   private gone(code: number | null, signal: string | null, problem: string): void {
     if (!this.alive) return
     this.alive = false
     const stderr = this.stderr + problem
-    const outOfMemory = /JavaScript heap out of memory|Fatal JavaScript (invalid size|out of memory)/.test(stderr)
+    const outOfMemory = OUT_OF_MEMORY.test(stderr)
     const reason = this.reason ?? (outOfMemory ? 'memory' : 'crashed')
     this.booted.reject(new BootFailure(`it ended while starting (${signal ?? `exit code ${code}`})`, stderr))
     this.upstream.close()

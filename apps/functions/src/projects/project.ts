@@ -27,6 +27,8 @@ export interface Project {
   readonly serviceKey: string | null
   /** The organization's key for the shared services, kept likewise. */
   readonly servicesKey: string | null
+  /** Its database, as someone who may make roles; null when functions reach it by the API only. */
+  readonly databaseUrl: string | null
   readonly verify: Verify
 }
 
@@ -45,6 +47,7 @@ export interface ProjectSettings {
   readonly anonKey?: string | undefined
   readonly serviceKey?: string | undefined
   readonly servicesKey?: string | undefined
+  readonly databaseUrl?: string | undefined
   readonly jwtSecret?: string | undefined
   readonly jwksUrl?: string | undefined
 }
@@ -73,6 +76,7 @@ export function projectOf(
     anonKey: anonKey ?? null,
     serviceKey: serviceKey ?? null,
     servicesKey: servicesKey ?? null,
+    databaseUrl: settings.databaseUrl ?? null,
     verify: control
       ? createVerifier({ findStoredKey: (sha256) => keyOfProject(control, sha256), trust })
       : createVerifier({ keys: keysOf(names.ref, settings), trust }),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bubblewrap } from './bubblewrap.ts'
 import { confine } from './confine.ts'
-import { BUNDLE, GATEWAY, INGRESS, type Command, type Launch, type Runtime } from './runtime.ts'
+import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Command, type Launch, type Runtime } from './runtime.ts'
 
 /** What {@link denoRuntime} was told by the machine; `probeDeno` finds it out. */
 export interface DenoMachine {
@@ -29,7 +29,7 @@ export interface Sandbox {
 const CACHE_FILE_BLOCKS = 32_768
 
 /**
- * Deno, one process per instance: nothing is allowed but two unix sockets and the function's own files. There is no
+ * Deno, one process per instance: nothing is allowed but three unix sockets and the function's own files. There is no
  * network permission (`gateway.invalid` never resolves), so every request leaves through the host.
  */
 export function denoRuntime(machine: DenoMachine): Runtime {
@@ -88,12 +88,13 @@ function inside(paths: Paths) {
     bundle: pathToFileURL(join(paths.code, BUNDLE)).href,
     ingress: join(paths.run, INGRESS),
     gateway: join(paths.run, GATEWAY),
+    sockets: join(paths.run, SOCKETS),
   }
 }
 
 function denoArgs(paths: Paths, launch: Launch): string[] {
-  const { ingress, gateway } = inside(paths)
-  const sockets = [ingress, gateway]
+  const { ingress, gateway, sockets: outside } = inside(paths)
+  const sockets = [ingress, gateway, outside]
   const readable = [join(paths.code, BUNDLE), ...launch.files.map((file) => join(paths.code, file)), ...sockets]
   const heapMb = Math.floor(launch.memoryMb * 0.75)
   return [

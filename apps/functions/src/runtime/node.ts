@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { confine } from './confine.ts'
-import { BUNDLE, GATEWAY, INGRESS, type Runtime } from './runtime.ts'
+import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Runtime } from './runtime.ts'
 
 export interface NodeMachine {
   readonly node: string
@@ -49,6 +49,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         bundle: pathToFileURL(join(launch.codeDir, BUNDLE)).href,
         ingress: join(launch.runDir, INGRESS),
         gateway: join(launch.runDir, GATEWAY),
+        sockets: join(launch.runDir, SOCKETS),
         keeper: null,
       }
     },

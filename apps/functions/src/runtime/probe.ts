@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runtimeUnavailable } from '../errors.ts'
-import { InstanceFactory, type UserRange } from '../pool/factory.ts'
+import { InstanceFactory, type DoorPaths, type UserRange } from '../pool/factory.ts'
 import { DEFAULT_CEILINGS, readPolicy } from '../policy.ts'
 import { denoRuntime } from './deno.ts'
 import { bundleShim, findDeno, findProgram, findSetpriv, librariesOf } from './machine.ts'
@@ -129,10 +129,12 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
   })
 }
 
-/** A trial has nobody to call: its socket is a file. */
-async function closedDoor(path: string): Promise<AsyncDisposable> {
-  await writeFile(path, '')
-  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
+/** A trial has nobody to call: its sockets are files. */
+async function closedDoor(paths: DoorPaths): Promise<AsyncDisposable> {
+  const places = Object.values(paths)
+  await Promise.all(places.map((place) => writeFile(place, '')))
+  const remove = async () => void (await Promise.all(places.map((place) => rm(place, { force: true }))))
+  return { [Symbol.asyncDispose]: remove }
 }
 
 function isRoot(pid: number): boolean {

@@ -11,7 +11,7 @@ export interface Launch {
    * read-only and the process cannot write files at all. `open`: serves while it fills, for a folder that is edited.
    */
   readonly cache: 'filling' | 'sealed' | 'open'
-  /** Folder of this instance alone: its two sockets. */
+  /** Folder of this instance alone: its sockets. */
   readonly runDir: string
   readonly memoryMb: number
   /** User and group the process runs as; the host's own when null. */
@@ -26,6 +26,7 @@ export interface Command {
   readonly bundle: string
   readonly ingress: string
   readonly gateway: string
+  readonly sockets: string
   /** Set when a keeper is spawned that writes the runtime's pid as JSON to descriptor 3. */
   readonly keeper: { /** What the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
 }
@@ -46,3 +47,4 @@ export interface Runtime {
 export const BUNDLE = 'index.mjs'
 export const INGRESS = 'in.sock'
 export const GATEWAY = 'gw.sock'
+export const SOCKETS = 'tcp.sock'

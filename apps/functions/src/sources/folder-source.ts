@@ -87,9 +87,11 @@ export class FolderSource implements AsyncDisposable {
 
   /** The function, once its first build is done; undefined when there is none or it cannot be built. */
   find(projectId: string, name: string): Promise<LiveFunction | undefined> | undefined {
-    const { functions, project } = this.#options
-    const settling = projectId === project.id ? this.#folders.get(name)?.settling : null
+    const { functions, project, builder } = this.#options
+    const folder = projectId === project.id ? this.#folders.get(name) : undefined
+    const settling = folder?.settling
     if (!settling) return undefined
+    builder.hurry(project.id, folder!.home)
     const waited = new AbortController()
     const enough = sleep(FIRST_BUILD_MS, undefined, { signal: waited.signal, ref: false }).catch(ignore)
     return Promise.race([settling, enough]).then(() => {
@@ -101,6 +103,7 @@ export class FolderSource implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     this.#watcher[Symbol.dispose]()
+    this.#options.builder.abandon(this.#options.project.id)
     await this.#scanning
     for (const { settling } of this.#folders.values()) await settling
   }
@@ -210,6 +213,7 @@ export class FolderSource implements AsyncDisposable {
         if (version) this.#options.onBuilt(version, performance.now() - begun)
         if (round % RESTLESS_ROUNDS === 0 && folder.again) this.#options.onFailed(name, filesNotStill({ name }))
       } catch (error) {
+        if (this.#closed) return
         folder.failed = true
         folder.fingerprint = ''
         if (!folder.version && isWanted()) this.#options.functions.markBroken(this.#options.project.id, name)
@@ -230,7 +234,7 @@ export class FolderSource implements AsyncDisposable {
     const isUntouched = async (paths: Iterable<string>) => isStill(before, await lookAt(paths), begunMs)
     const MOVED = { version: null, moved: true }
     await sleep(STILL_MS)
-    if (!(await isUntouched([...fixed, ...folder.inputs]))) return MOVED
+    if (this.#closed || !(await isUntouched([...fixed, ...folder.inputs]))) return MOVED
     if (ENTRIES.every((entry) => before.get(join(home, entry)) === '')) {
       this.#withdraw(name, folder)
       folder.failed = false

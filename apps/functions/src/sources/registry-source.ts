@@ -162,7 +162,7 @@ export class RegistrySource implements AsyncDisposable {
     const { project: ref, name, version, digest } = record
     const policy = clampPolicy(record.policy, ceilings)
     const secrets = { project: await registry.secrets(ref, ''), own: await registry.secrets(ref, name) }
-    const env = environmentOf({ anonKey: projects.get(ref)?.anonKey ?? null }, policy, secrets)
+    const env = environmentOf(projects.get(ref), policy, secrets)
     const facts = { project: ref, name, version, policy, env }
     return (await store.find(digest, facts)) ?? store.add(await archives.get(ref, digest), facts)
   }

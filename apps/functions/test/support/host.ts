@@ -1,12 +1,15 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm, chmod } from 'node:fs/promises'
+import { mkdtemp, rm, chmod, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundleFiles } from '../../src/bundle/bundle.ts'
+import { fileURLToPath } from 'node:url'
+import { bundleFiles, bundleFolder } from '../../src/bundle/bundle.ts'
 import { pickStatic } from '../../src/bundle/static-files.ts'
 import type { FetchPolicy } from '@terrane/service'
+import { DATABASE_URL_INSIDE } from '../../src/database/address.ts'
 import { createEgress } from '../../src/egress/egress.ts'
+import { DatabaseDoor } from '../../src/database/door.ts'
 import { Functions } from '../../src/functions.ts'
 import type { Caller } from '../../src/gateway/caller.ts'
 import { Depths } from '../../src/gateway/depth.ts'
@@ -26,6 +29,10 @@ export interface Deployment {
   readonly files?: Record<string, string>
   /** Fill the cache by a run of its own and seal it, as a registry's versions are. */
   readonly sealed?: boolean
+  /** Bundle it where the packages of this workspace are found. */
+  readonly packages?: boolean
+  /** Name of the source's file; index.ts when absent. */
+  readonly entry?: string
 }
 
 /** A functions host without a registry, for tests: functions are deployed from text. */
@@ -38,6 +45,11 @@ export async function startHost(options: {
   readonly instances?: number
   readonly bodyTimeoutMs?: number
   readonly bufferBytes?: number
+  readonly ownOrigin?: boolean
+  readonly trustsPeers?: boolean
+  /** Database of the test project. */
+  readonly databaseUrl?: string
+  readonly sessions?: number
 }) {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'terrane-host-'))
@@ -53,8 +65,18 @@ export async function startHost(options: {
   }[] = []
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
+  const refusedSockets: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
+  const databaseFailures: unknown[] = []
+  const databaseDoor = stack.use(
+    new DatabaseDoor({
+      urlOf: () => options.databaseUrl ?? null,
+      secretsKey: Buffer.alloc(32, 5),
+      sessions: options.sessions ?? 10,
+      onFailed: (_version, error) => databaseFailures.push(error),
+    }),
+  )
   const egress = stack.use(
     createEgress({
       addressOf: () => ({
@@ -65,6 +87,8 @@ export async function startHost(options: {
       }),
       depths,
       fetchPolicy: options.fetchPolicy ?? {},
+      database: options.databaseUrl === undefined ? null : databaseDoor,
+      onRefused: (_version, text) => refusedSockets.push(text),
     }),
   )
   const factory = stack.use(
@@ -102,6 +126,8 @@ export async function startHost(options: {
           problem: invocation.problem,
           requestId: invocation.requestId,
         }),
+      trusts: () => options.trustsPeers ?? false,
+      ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
       bufferBytes: options.bufferBytes ?? 256 * 1024 * 1024,
       bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
@@ -115,6 +141,8 @@ export async function startHost(options: {
   })
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   let count = 0
+  const databaseEnv: Record<string, string> =
+    options.databaseUrl === undefined ? {} : { TERRANE_DB_URL: DATABASE_URL_INSIDE }
   return {
     origin,
     url: (name: string) => `${origin}/functions/v1/${name}`,
@@ -127,14 +155,16 @@ export async function startHost(options: {
     exits,
     bootFailures,
     finished,
+    refusedSockets,
+    databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
       const encoder = new TextEncoder()
-      const uploads = new Map([['index.ts', encoder.encode(source)]])
+      const uploads = new Map([[deployment.entry ?? 'index.ts', encoder.encode(source)]])
       for (const [path, text] of Object.entries(deployment.files ?? {})) uploads.set(path, encoder.encode(text))
-      const { code } = await bundleFiles(uploads)
+      const { code } = deployment.packages ? await bundlePackages(folder, uploads) : await bundleFiles(uploads)
       const archive = { code, files: pickStatic(uploads, policy.static) }
-      const facts = { project: 'test', name, version: ++count, policy, env: deployment.env ?? {} }
+      const facts = { project: 'test', name, version: ++count, policy, env: { ...databaseEnv, ...deployment.env } }
       const added = await store.add(archive, facts)
       await functions.install(deployment.sealed ? await store.prepare(added) : added)
     },
@@ -145,6 +175,16 @@ export async function startHost(options: {
 }
 
 export type TestHost = Awaited<ReturnType<typeof startHost>>
+
+const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url))
+
+/** Bundles from a folder of its own, which has the packages of this app. */
+async function bundlePackages(root: string, files: ReadonlyMap<string, Uint8Array>) {
+  const place = await mkdtemp(join(root, 'packages-'))
+  await symlink(PACKAGES, join(place, 'node_modules'))
+  for (const [path, bytes] of files) await writeFile(join(place, path), bytes)
+  return bundleFolder(place)
+}
 
 /** Keys of the tests: the role itself. */
 const testAuthenticate = (headers: IncomingHttpHeaders): Caller => {

@@ -110,18 +110,46 @@ export const HOSTILE_DEPLOYS: Readonly<Record<string, () => HostileDeploy>> = {
   }),
 }
 
-/** Deploys one, and something honest beside it; returns what is wrong with the outcome, or null. */
-export async function deployHostile(app: TestApp, name: string): Promise<string | null> {
+/** Who deploys: a hostile project, and an honest one beside it. */
+export interface Deployers {
+  hostile(body: object): Promise<{ readonly status: number; readonly body: unknown }>
+  honest(source: string): Promise<{ readonly status: number }>
+  /** What the honest function answers. */
+  call(): Promise<string>
+}
+
+export interface Outcome {
+  /** What is wrong; null when nothing is. */
+  readonly wrong: string | null
+  readonly status: number
+  /** From the request to the answer, in milliseconds. */
+  readonly hostileMs: number
+  readonly honestMs: number
+}
+
+/** One app and one project, which deploys both. */
+export const inOneProject = (app: TestApp): Deployers => ({
+  hostile: (body) => app.control('PUT', '/functions/hostile', body),
+  honest: (source) => app.deploy('honest', source),
+  call: async () => (await fetch(app.url('honest'))).text(),
+})
+
+/** Deploys one, and something honest while that lasts. */
+export async function deployHostile(by: Deployers, name: string): Promise<Outcome> {
   const { files: sent, policy = {}, met } = HOSTILE_DEPLOYS[name]!()
-  const begun = app.control('PUT', '/functions/hostile', { files: sent, policy })
-  // What holds the bundler must not hold the deploy of somebody else.
-  const holds = met.includes(422) && JSON.stringify(sent).length > 100_000
-  const honest = holds ? await app.deploy('honest', `export default () => new Response(${JSON.stringify(name)})`) : null
-  const answer = await begun
-  if (!met.includes(answer.status)) return `met ${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`
-  if (!honest) return null
-  if (honest.status !== 201) return `the honest deploy met ${honest.status}`
-  const response = await fetch(app.url('honest'))
-  const text = await response.text()
-  return response.status === 200 && text === name ? null : `the honest function answers ${response.status} ${text}`
+  const body = { files: sent, policy }
+  const begun = performance.now()
+  const timed = <T>(work: Promise<T>) => work.then((done) => ({ done, ms: performance.now() - begun }))
+  const hostile = timed(by.hostile(body))
+  const honest = timed(by.honest(`export default () => new Response(${JSON.stringify(name)})`))
+  const [{ done: answer, ms: hostileMs }, { done: deployed, ms: honestMs }] = await Promise.all([hostile, honest])
+  const said = await by.call()
+  const wrong = !met.includes(answer.status)
+    ? `met ${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`
+    : deployed.status !== 201
+      ? `the honest deploy met ${deployed.status}`
+      : said === name
+        ? null
+        : `the honest function answers ${said}`
+  return { wrong, status: answer.status, hostileMs, honestMs }
 }

@@ -1,4 +1,6 @@
+import { get } from 'node:http'
 import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 
 /** What a raw exchange over TCP brought: bytes until the peer closed or the time was up. */
 export function rawExchange(
@@ -35,4 +37,11 @@ export async function outcome(
     whole = false
   }
   return { status: response.status, code, body: Buffer.concat(chunks).toString('utf8'), whole }
+}
+
+/** The body of a GET that says another host than the address has; `fetch` sends none but that. */
+export function getByHost(url: string, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers: { host } }, (response) => textOf(response).then(resolve, reject)).on('error', reject)
+  })
 }

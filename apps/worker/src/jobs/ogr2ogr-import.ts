@@ -22,9 +22,10 @@ import {
 } from './ogr/errors.ts'
 import { codeOfName } from './ogr/final-type.ts'
 import { LayerTable, type Contents } from './ogr/layer-table.ts'
-import { obtainDataset } from './ogr/obtain-file.ts'
-import { DEFAULT_SRS, openDataset } from './ogr/open-dataset.ts'
-import type { Reading } from './ogr/read/reading.ts'
+import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
+import { DEFAULT_SRS } from './ogr/open-dataset.ts'
+import { openDatasets } from './ogr/open-datasets.ts'
+import type { LayerSource } from './ogr/feature-stream.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { requireWritable } from './open-schemas.ts'
 import type { JobContext, Task } from './task.ts'
@@ -49,8 +50,8 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
     name: 'ogr2ogrImport',
     summary: 'Import a file of features',
     description:
-      'Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, CSV, XLSX, KML, ' +
-      'GML, GPX, DXF and others, plain, in gzip or zip, and of zips of a Shapefile, of MapInfo files or of a file ' +
+      'Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, KML, ' +
+      'GML, GPX, DXF and others, plain, in gzip, zip or tar, and of archives of a Shapefile, of MapInfo files or of a file ' +
       'geodatabase. What a file is, its content decides. A file with one layer becomes tableName, one with several a ' +
       'table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is ' +
       'counted in warnings.',
@@ -101,9 +102,13 @@ class Import {
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
     const { engine, maxBytes } = this.#settings
-    const dataset = await obtainDataset(this.#input, maxBytes, this.#context)
-    const mostBytes = await this.#mostBytes(dataset.folder)
-    await using opened = await openDataset(dataset, engine, this.#input, this.#context)
+    const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
+    if (skipped.length > 0) {
+      const message = 'Files of the archive are no data of a format that is known, and were left out.'
+      this.#warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
+    }
+    const mostBytes = await this.#mostBytes()
+    await using opened = await openDatasets(datasets, engine, this.#input, this.#context)
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
     const tables = await this.#makeTables(reading, chosen)
@@ -113,10 +118,11 @@ class Import {
       for (const [i, table] of tables.entries()) {
         this.#context.progress({ phase: 'indexes', done: i, total: tables.length, unit: 'tables' })
         const contents = await table.finish()
-        const lost = opened.lostOf(table.layer, this.#input.limit ?? Infinity, this.#warnings)
+        const lost = opened.lostOf(chosen[i]!, this.#input.limit ?? Infinity, table.warnings)
         finished.push({ table, contents, rejected: table.rejected + lost })
       }
-      const warnings = [...reading.warnings, ...this.#warnings.list()]
+      const ofLayers = tables.flatMap(({ warnings, layer }) => warnings.list(layer.name))
+      const warnings = [...this.#warnings.list(), ...opened.notes, ...reading.warnings, ...ofLayers]
       refuseEmpty(finished, opened.layerNames, warnings)
       return await this.#finish(finished, acceptWarnings(this.#input.strict, warnings))
     } catch (error) {
@@ -127,7 +133,7 @@ class Import {
   }
 
   /** Makes the staging tables of the layers. */
-  async #makeTables(reading: Reading, chosen: readonly number[]): Promise<LayerTable[]> {
+  async #makeTables(reading: LayerSource, chosen: readonly number[]): Promise<LayerTable[]> {
     const { run, project } = this.#context
     const { schema = 'public', mode = 'create', geometryType = 'auto', promoteToMulti = true } = this.#input
     const layers = chosen.map((index) => reading.layers[index]!)
@@ -147,7 +153,7 @@ class Import {
         fields: this.#input.fields ?? null,
         limit: this.#input.limit ?? Infinity,
       }
-      const table = new LayerTable(project.database, staged, layer, options, this.#warnings)
+      const table = new LayerTable(project.database, staged, layer, options)
       await table.create()
       tables.push(table)
     }
@@ -155,7 +161,7 @@ class Import {
   }
 
   async #load(
-    reading: Reading,
+    reading: LayerSource,
     chosen: readonly number[],
     tables: readonly LayerTable[],
     mostBytes: number,
@@ -175,7 +181,8 @@ class Import {
   }
 
   /** Most bytes that the rows may take. */
-  async #mostBytes(folder: string): Promise<number> {
+  async #mostBytes(): Promise<number> {
+    const folder = join(this.#context.workdir, 'data')
     let size = 0
     for (const name of await readdir(folder, { recursive: true })) size += (await stat(join(folder, name))).size
     return Math.max(ALWAYS_ALLOWED_BYTES, Math.min(size * MOST_GROWTH, this.#settings.maxBytes * MOST_OF_LIMIT))

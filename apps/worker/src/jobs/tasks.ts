@@ -6,6 +6,7 @@ import { splitList, type GuardedFetch } from '@terrane/service'
 import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
+import { exportTable } from './export-table.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
@@ -40,6 +41,7 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
     maxVertices: config.TERRANE_MAX_AOI_VERTICES,
   }
+  const engine = config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine
   return [
     osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({
@@ -60,10 +62,11 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),
     ogr2ogrImport({
-      engine: config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine,
+      engine,
       maxBytes: config.TERRANE_IMPORT_MAX_BYTES,
       openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),
     }),
+    exportTable({ engine, openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS) }),
     archiveToPmtiles({
       memoryBytes: config.TERRANE_TILER_MEMORY_MB * 2 ** 20,
       openSchemas: splitList(config.TERRANE_OPEN_SCHEMAS),

@@ -32,13 +32,22 @@ export class Warnings {
     this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })
   }
 
-  list(): JobWarning[] {
+  /** What was gathered; `layer` is the layer that all of it is about. */
+  list(layer?: string): JobWarning[] {
     return [...this.#byCode].map(([code, { message, count, examples }]) => ({
       code,
       message,
+      ...(layer !== undefined && { layer }),
       ...(count > 0 && { count }),
       ...(examples.length > 0 && { examples }),
     }))
+  }
+
+  /** What was gathered since it was last taken. */
+  take(): JobWarning[] {
+    const list = this.list()
+    this.#byCode.clear()
+    return list
   }
 }
 

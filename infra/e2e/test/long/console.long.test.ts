@@ -5,7 +5,7 @@ import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser 
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
-const MODEL = 'builtin-texture-spectral-v1'
+const MODEL = 'builtin-texture-spectral-v2'
 /** The demo town, and a pair of places in it. */
 const TOWN = { west: '11.585', south: '48.085', east: '11.62', north: '48.115' }
 const JOB_TIMEOUT_MS = 300_000
@@ -75,7 +75,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('link', { name: 'Explore on the map' }).click()
     await mapReady(page)
     await page.getByText('256 tiles, 64 dimensions').waitFor()
-    await page.waitForTimeout(2000)
+    // The tiles are there, and drawn.
+    await page.getByText('Loading tiles').waitFor({ state: 'detached' })
+    await mapReady(page)
     await clickMap(0.5, 0.5)
     const neighbours = page.getByRole('list', { name: 'Nearest neighbours' }).getByRole('listitem')
     await neighbours.first().waitFor()
@@ -96,6 +98,14 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Like tile').fill('0')
     await page.keyboard.press('Enter')
     await page.waitForFunction((before) => document.querySelector('.matches .match')?.textContent !== before, shown[0])
+  })
+
+  test('what changed since an earlier table is listed, with pictures of both', async () => {
+    await page.getByLabel('What changed since').selectOption({ index: 1 })
+    const changes = page.getByRole('list', { name: 'Changes' }).getByRole('listitem')
+    await changes.first().waitFor()
+    expect(await changes.first().locator('img').count()).toBe(2)
+    await screenshot(page, 'map-changes')
   })
 
   test('an area is imported, archived and looked at', async () => {
@@ -136,6 +146,10 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await mapReady(page)
     await page.getByRole('checkbox', { name: 'again_streets' }).first().waitFor()
     await page.locator('.maplibregl-ctrl-attrib', { hasText: 'OpenStreetMap' }).waitFor()
+    await page.getByLabel('Colour by').first().selectOption('highway')
+    const legend = page.getByRole('list', { name: 'Colours by highway' })
+    await legend.getByText('residential', { exact: true }).waitFor()
+    await screenshot(page, 'map-legend')
     await page.getByRole('link', { name: 'Data', exact: true }).click()
     await page.getByRole('button', { name: 'demo_pois', exact: true }).click()
     await page.getByRole('button', { name: 'Drop the table' }).click()
@@ -157,6 +171,18 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await page.locator('.pin.marker').count()).toBe(2)
     await page.getByLabel('Travel by').selectOption('pedestrian')
     await itinerary.getByRole('button').nth(1).click()
+  })
+
+  test('a basemap lies beneath every map, and the choice stays', async () => {
+    const attribution = page.locator('.maplibregl-ctrl-attrib')
+    await attribution.getByText('Natural Earth').waitFor()
+    await page.getByLabel('Basemap').selectOption('plain')
+    await attribution.getByText('Natural Earth').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Map', exact: true }).click()
+    await mapReady(page)
+    expect(await page.getByLabel('Basemap').inputValue()).toBe('plain')
+    await page.getByLabel('Basemap').selectOption('world')
+    await attribution.getByText('Natural Earth').waitFor()
   })
 
   test('a function is called and its log is shown', async () => {
@@ -311,8 +337,9 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.locator('h1').first().waitFor()
     await page.waitForFunction(
       () =>
-        document.querySelector('.loading') === null && document.querySelector('.map-box[aria-busy="true"]') === null,
+        document.querySelector('.loading') === null &&
+        document.querySelector('.map-box[aria-busy="true"]') === null &&
+        document.querySelector('.map-box .canvas:not([data-drawn="true"])') === null,
     )
-    await page.waitForTimeout(700)
   }
 })

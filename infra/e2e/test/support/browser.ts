@@ -80,10 +80,8 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
-/** Waits until the map of the page can be used. */
+/** Waits until the map of the page is drawn. */
 export async function mapReady(page: Page): Promise<void> {
   await page.locator('.map-box[aria-busy="false"]').waitFor()
-  // Handlers are attached with the next frame.
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
-  await page.waitForTimeout(500)
+  await page.locator('.map-box .canvas[data-drawn="true"]').waitFor()
 }

@@ -14,7 +14,7 @@ import { writeScene } from './scene.ts'
 import { TOWN_BBOX, TOWN_FILE } from './town.ts'
 
 const TABLE = 'demo_scene'
-const MODEL = 'builtin-texture-spectral-v1'
+const MODEL = 'builtin-texture-spectral-v2'
 const TILE = 256
 /** A place in the forest, in the scene's pixels: its tile is the one whose like is looked for. */
 const QUERY = { x: 880, y: 900 }

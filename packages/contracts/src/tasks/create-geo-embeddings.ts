@@ -57,6 +57,14 @@ export const CreateGeoEmbeddings = Type.Object(
         description: 'Reference system of the raster, in the place of what the file says.',
       }),
     ),
+    datetime: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+        description:
+          'When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it.',
+      }),
+    ),
     scaleFrom: Type.Optional(
       Type.Object(
         { table: identifier('An embedding table of this project.') },
@@ -93,7 +101,7 @@ export const CreateGeoEmbeddings = Type.Object(
         {
           description:
             '[min, max] of the physical values, or one such pair per channel. When absent: by the sensor profile, 0 to 255 ' +
-            'for bytes, else the 2nd to 98th percentile of the raster.',
+            'for bytes, else the 2nd to 98th percentile of the raster with some headroom.',
         },
       ),
     ),

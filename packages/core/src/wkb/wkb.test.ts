@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { wkbProblem } from './check-wkb.ts'
 import { toEwkb, wkbHead } from './wkb.ts'
-import { geoJsonType, wkbOfGeoJson } from './wkb-writer.ts'
+import { geoJsonType, wkbOfGeoJson } from './geojson.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const line = { type: 'LineString', coordinates: [[1, 2, 3], [4, 5]] } // prettier-ignore
@@ -34,4 +35,24 @@ test('what is no geometry is none', () => {
   expect(wkbHead(Buffer.from('01630000000000', 'hex'))).toBeNull()
   expect(wkbOfGeoJson({ type: 'Point', coordinates: ['1', 2] })).toBeNull()
   expect(wkbOfGeoJson({ type: 'Circle', coordinates: [1, 2] })).toBeNull()
+})
+
+test('what PostGIS would refuse is found, and what it takes is not', () => {
+  const of = (type: string, coordinates: unknown) => wkbProblem(wkbOfGeoJson({ type, coordinates })!)
+  const ring = [[0, 0], [1, 0], [1, 1], [0, 0]] // prettier-ignore
+  expect(of('Polygon', [ring])).toBeNull()
+  expect(of('LineString', [])).toBeNull()
+  expect(of('LineString', [[1, 2]])).toBe('short line')
+  expect(of('MultiLineString', [[[1, 2], [3, 4]], [[1, 2]]])).toBe('short line') // prettier-ignore
+  expect(of('Polygon', [ring.slice(0, 3)])).toBe('open ring')
+  expect(of('Polygon', [[[0, 0], [1, 1], [0, 0]]])).toBe('short ring') // prettier-ignore
+  expect(of('Polygon', [[]])).toBe('short ring')
+  const straight = wkbOfGeoJson({ type: 'LineString', coordinates: [[1, 2], [3, 4]] })! // prettier-ignore
+  expect(wkbProblem(straight.subarray(0, 30))).toBe('damaged')
+  const collection = Buffer.concat([
+    Buffer.from('010500000001000000', 'hex'),
+    Buffer.from('0108000000', 'hex'),
+    straight.subarray(5),
+  ])
+  expect(wkbProblem(collection)).toBe('odd part')
 })

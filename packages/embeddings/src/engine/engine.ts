@@ -5,6 +5,7 @@ import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models
 import type { Model } from '../models/store.ts'
 import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
 import { EngineThread } from './engine-thread.ts'
+import { NO_CONTEXT, type TileContext } from './extra-inputs.ts'
 import type { Job, Ring, ThreadSetup } from './protocol.ts'
 import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
@@ -33,6 +34,8 @@ export interface EmbedRequest {
   readonly normalize?: boolean
   /** Tiles with less valid area, 0 to 1, are skipped and counted; 0.5 when absent. */
   readonly minValidFraction?: number
+  /** What is known of the tiles beside their pixels, for models that take it. */
+  readonly context?: Partial<TileContext>
   readonly signal?: AbortSignal
   /** Called with every batch, and at least once a second. */
   readonly onProgress?: (progress: EmbedProgress) => void
@@ -109,6 +112,7 @@ function planJob(model: Model, request: EmbedRequest, workers: number, mode: Eng
     minValidFraction,
     window: chooseWindow(unit, workers, bytesPerTile),
     control: RunControl.allocate(),
+    context: { ...NO_CONTEXT, ...request.context },
     ring: mode === 'pipeline' ? allocateRing(batch, manifest.input.bands.length * width * height) : null,
   }
   return { job, dims: manifest.dims }

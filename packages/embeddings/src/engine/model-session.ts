@@ -1,23 +1,18 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { InferenceSession, type Tensor } from 'onnxruntime-node'
 
 import { embeddingNotFinite, inferenceFailed, modelMismatch } from '../errors.ts'
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { ThreadSetup } from './protocol.ts'
+import { type TileContext, extraTensors } from './extra-inputs.ts'
+import { type Input, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
 import { type OutputTensor, poolOutput } from './pooling.ts'
-
-/** Tensors to embed: `count` tiles `[channels, height, width]`, one after the other in `pixels`. */
-export interface Input {
-  readonly pixels: Float32Array
-  readonly count: number
-  readonly height: number
-  readonly width: number
-}
 
 /** What to make of a tile. */
 export interface Wanted {
   readonly level: EmbeddingLevel
   readonly perTile: number
   readonly normalize: boolean
+  readonly context: TileContext
 }
 
 /**
@@ -70,13 +65,18 @@ export class ModelSession {
   async embed(input: Input, wanted: Wanted, tileOf: (place: number) => number): Promise<Float32Array<ArrayBuffer>> {
     const { id, dims, patches } = this.#manifest
     const name = wanted.level === 'patch' && patches ? patches.output : this.#output.name
-    const tensor = await this.#run(input, name)
+    const tiles = Array.from({ length: input.count }, (_, place) => tileOf(place))
+    const tensor = await this.#run(
+      input,
+      extraTensors(this.#manifest, this.#session.inputMetadata, wanted.context, tiles),
+      name,
+    )
     const embeddings = new Float32Array(input.count * wanted.perTile * dims)
     const pooled = { batch: input.count, dims, perTile: wanted.perTile }
     const expected =
       wanted.level === 'patch' && patches
-        ? poolOutput(tensor, 'patches', { ...pooled, skip: patches.skip }, embeddings)
-        : poolOutput(tensor, this.#output.pooling, { ...pooled, skip: 0 }, embeddings)
+        ? poolOutput(tensor, PATCH_POOLING[patches.layout ?? 'tokens'], { ...pooled, skip: patches.skip }, embeddings)
+        : poolOutput(tensor, this.#output.pooling, { ...pooled, skip: this.#output.skip ?? 0 }, embeddings)
     if (expected !== null) {
       throw modelMismatch({ id, problem: `output ${name} is [${tensor.dims.join(', ')}] and should be ${expected}` })
     }
@@ -87,21 +87,23 @@ export class ModelSession {
     return embeddings
   }
 
-  async #run({ pixels, count, height, width }: Input, output: string): Promise<OutputTensor> {
-    const { id, input } = this.#manifest
-    const channels = input.bands.length
-    const shape = [count, channels, height, width]
+  async #run(input: Input, extra: Record<string, Tensor>, output: string): Promise<OutputTensor> {
+    const { id, input: described } = this.#manifest
     let value: Tensor | undefined
     try {
-      const tensor = new Tensor('float32', pixels.subarray(0, count * channels * height * width), shape)
-      value = (await this.#session.run({ [input.name]: tensor }, [output]))[output]
+      const feeds = { ...extra, [described.name]: pixelTensor(described, input) }
+      value = (await this.#session.run(feeds, [output]))[output]
     } catch (cause) {
-      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape.join(', ')}])` }, { cause })
+      const shape = inputShape(described, input).join(', ')
+      throw inferenceFailed({ id, why: `${messageOf(cause)} (input [${shape}])` }, { cause })
     }
-    if (!(value?.data instanceof Float32Array)) throw modelMismatch({ id, problem: `output ${output} is not float32` })
-    return { dims: value.dims, data: value.data }
+    const data = value ? singlePrecision(value) : null
+    if (!value || !data) throw modelMismatch({ id, problem: `output ${output} holds no floating point numbers` })
+    return { dims: value.dims, data }
   }
 }
+
+const PATCH_POOLING = { tokens: 'patches', map: 'patch-map', 'map-last': 'patch-map-last' } as const
 
 function findOutput(session: InferenceSession, manifest: ModelManifest): ModelManifest['outputs'][number] {
   const found = manifest.outputs.find(({ name }) => session.outputNames.includes(name))
@@ -112,28 +114,41 @@ function findOutput(session: InferenceSession, manifest: ModelManifest): ModelMa
   throw modelMismatch({ id: manifest.id, problem })
 }
 
-function checkInput(session: InferenceSession, { id, input }: ModelManifest): void {
+function checkInput(session: InferenceSession, { id, input, extra_inputs: extra = [] }: ModelManifest): void {
   const metadata = session.inputMetadata.find(({ name }) => name === input.name)
   if (!metadata) {
     throw modelMismatch({ id, problem: `it has no input ${input.name}, but ${session.inputNames.join(', ')}` })
   }
-  if (session.inputNames.length > 1) {
-    throw modelMismatch({ id, problem: `it needs more than one input: ${session.inputNames.join(', ')}` })
+  const filled = new Set([input.name, ...extra.map(({ name }) => name)])
+  const unfilled = session.inputNames.filter((name) => !filled.has(name))
+  if (unfilled.length > 0) {
+    throw modelMismatch({ id, problem: `it also needs ${unfilled.join(', ')}, which extra_inputs does not fill` })
   }
-  if (!metadata.isTensor || metadata.type !== 'float32' || metadata.shape.length !== 4) {
-    throw modelMismatch({ id, problem: `input ${input.name} is not a float32 tensor of four dimensions` })
+  const type = input.type ?? 'float32'
+  if (!metadata.isTensor || metadata.type !== type || metadata.shape.length !== 4) {
+    const found = metadata.isTensor ? `${metadata.type} [${metadata.shape.join(', ')}]` : 'no tensor'
+    throw modelMismatch({
+      id,
+      problem: `input ${input.name} is ${found}, and input.type ${type} with four axes is wanted`,
+    })
   }
-  const wanted = [input.batch, input.bands.length, input.size?.height, input.size?.width]
+  const { width = null, height = null } = input.size ?? {}
+  const last = input.layout === 'nhwc'
+  const wanted = last
+    ? [input.batch, height, width, input.bands.length]
+    : [input.batch, input.bands.length, height, width]
+  const fields = ['input.batch', ...(last ? SIZES : ['input.bands']), ...(last ? ['input.bands'] : SIZES)]
   for (const [axis, size] of metadata.shape.entries()) {
     // A name, or a size below 1, is a dimension that the caller chooses.
     if (typeof size !== 'number' || size < 1 || size === wanted[axis]) continue
-    const field = ['input.batch', 'input.bands', 'input.size', 'input.size'][axis]
-    throw modelMismatch({
-      id,
-      problem: `input ${input.name} is [${metadata.shape.join(', ')}], which ${field} contradicts`,
-    })
+    const shape = `input ${input.name} is [${metadata.shape.join(', ')}]`
+    const turned = !last && metadata.shape[3] === input.bands.length
+    const why = turned ? 'which input.layout "nhwc" would fit' : `which ${fields[axis]} contradicts`
+    throw modelMismatch({ id, problem: `${shape}, ${why}` })
   }
 }
+
+const SIZES = ['input.size', 'input.size'] as const
 
 /** Scales the row to unit length when asked to, leaving a row of zeros alone; false when a number is not finite. */
 function finishRow(rows: Float32Array, start: number, length: number, normalize: boolean): boolean {

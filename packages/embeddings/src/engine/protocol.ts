@@ -1,6 +1,7 @@
 import type { PlainError } from '@terrane/core'
 
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
+import type { TileContext } from './extra-inputs.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** What a thread is started with. */
@@ -30,6 +31,8 @@ export interface Job {
   readonly window: number
   readonly control: SharedArrayBuffer
   readonly ring: Ring | null
+  /** What is known of the tiles beside their pixels. */
+  readonly context: TileContext
 }
 
 /** Tensors on their way from the decoding to the inferring thread: `groups` batches, used in turn. */

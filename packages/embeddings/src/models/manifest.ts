@@ -14,8 +14,47 @@ export type Pooling =
   | 'first-token'
   /** `[batch, tokens, dims]`: the mean over all tokens. */
   | 'mean-tokens'
+  /** `[batch, tokens, dims]`: the first token, then the mean of those after `skip`: half of `dims` each. */
+  | 'first-and-mean'
   /** `[batch, dims, height, width]`: the mean over all positions. */
   | 'mean-positions'
+  /** `[batch, height, width, dims]`: the mean over all positions. */
+  | 'mean-positions-last'
+
+const POOLINGS = [
+  'none',
+  'first-token',
+  'mean-tokens',
+  'first-and-mean',
+  'mean-positions',
+  'mean-positions-last',
+] as const satisfies readonly Pooling[]
+
+/** What an input beside the pixels is filled with, from the request, the raster and its profile. */
+const EXTRAS = [
+  /** Sine and cosine of the week (2π/52), then of the hour (2π/24). */
+  'week-hour-waves',
+  /** The year and the day of the year, from 1. */
+  'year-day',
+  /** Day of the month, month from 0, year. */
+  'day-month-year',
+  /** Degrees. */
+  'latitude-longitude',
+  /** Sine and cosine of the latitude, then of the longitude. */
+  'latitude-longitude-waves',
+  /** Meters per pixel. */
+  'gsd',
+  /** Of each channel, in micrometers. */
+  'wavelengths',
+  /** The numbers in `values`. */
+  'constant',
+] as const
+
+export interface ExtraInput {
+  readonly name: string
+  readonly is: (typeof EXTRAS)[number]
+  readonly values?: readonly number[] | undefined
+}
 
 /** One file of a model. */
 export interface ModelFile {
@@ -61,15 +100,35 @@ export interface ModelManifest {
     readonly std: readonly number[]
     /** Most tiles per run; 1 for a graph with a fixed batch. */
     readonly batch: number
+    /** Type of the tensor; `float32` when absent. Bytes are of values scaled to [0, 1]: 0 to 255, or -128 to 127. */
+    readonly type?: 'float32' | 'float16' | 'uint8' | 'int8' | undefined
+    /** Order of the axes; `nchw` when absent. */
+    readonly layout?: 'nchw' | 'nhwc' | undefined
   }
+  /** What the graph takes beside the pixels. */
+  readonly extra_inputs?: readonly ExtraInput[] | undefined
   /** The first of these that the graph has gives the tile's embedding. */
-  readonly outputs: readonly { readonly name: string; readonly pooling: Pooling }[]
+  readonly outputs: readonly {
+    readonly name: string
+    readonly pooling: Pooling
+    /** Tokens that a mean leaves out at the start: classes and registers; 0 when absent. */
+    readonly skip?: number | undefined
+  }[]
   /** Length of an embedding. */
   readonly dims: number
   /** Sides of tiles in pixels. */
   readonly tile: { readonly min: number; readonly multiple: number; readonly default: number }
-  /** Patch tokens `[batch, skip + patches, dims]`, row by row after `skip` others; null when there are none. */
-  readonly patches: { readonly output: string; readonly size: number; readonly skip: number } | null
+  /**
+   * Patch tokens, row by row; null when there are none: `[batch, skip + patches, dims]` after `skip` others, or a map of them,
+   * `[batch, dims, rows, columns]` or `[batch, rows, columns, dims]`.
+   */
+  readonly patches: {
+    readonly output: string
+    readonly size: number
+    readonly skip: number
+    /** `tokens` when absent. */
+    readonly layout?: 'tokens' | 'map' | 'map-last' | undefined
+  } | null
   /** Patches in a tile of the default size; 1 without patches. */
   readonly patches_per_tile: number
 }
@@ -104,15 +163,27 @@ const isManifest = record<ModelManifest>({
     mean: list(number(-1e6, 1e6), 1, 64),
     std: list(number(1e-9, 1e6), 1, 64),
     batch: number(1, 64, true),
+    type: optional(oneOf('float32', 'float16', 'uint8', 'int8')),
+    layout: optional(oneOf('nchw', 'nhwc')),
   }),
-  outputs: list(record({ name: text(), pooling: oneOf('none', 'first-token', 'mean-tokens', 'mean-positions') }), 1, 8),
+  extra_inputs: optional(
+    list(record({ name: text(), is: oneOf(...EXTRAS), values: optional(list(number(-1e9, 1e9), 1, 4096)) }), 0, 16),
+  ),
+  outputs: list(record({ name: text(), pooling: oneOf(...POOLINGS), skip: optional(number(0, 1024, true)) }), 1, 8),
   dims: number(1, 16_000, true),
   tile: record({
     min: number(1, 8192, true),
     multiple: number(1, 8192, true),
     default: number(1, 8192, true),
   }),
-  patches: nullable(record({ output: text(), size: number(1, 512, true), skip: number(0, 1024, true) })),
+  patches: nullable(
+    record({
+      output: text(),
+      size: number(1, 512, true),
+      skip: number(0, 1024, true),
+      layout: optional(oneOf('tokens', 'map', 'map-last')),
+    }),
+  ),
   patches_per_tile: number(1, 2 ** 26, true),
 })
 
@@ -184,6 +255,20 @@ function checkConsistency(manifest: ModelManifest, errors: FieldError[]): void {
     errors.push({ path: '/input/mean', message: `must have ${channels} entries, as bands has` })
   if (input.std.length !== channels)
     errors.push({ path: '/input/std', message: `must have ${channels} entries, as bands has` })
+  const byte = input.type === 'uint8' || input.type === 'int8'
+  if (byte && [...input.mean.map((mean) => mean !== 0), ...input.std.map((std) => std !== 1)].some(Boolean)) {
+    errors.push({
+      path: '/input/type',
+      message: `must have mean 0 and std 1 as ${input.type}: bytes are not normalised`,
+    })
+  }
+  for (const [i, { is, values }] of (manifest.extra_inputs ?? []).entries()) {
+    if ((is === 'constant') === (values !== undefined)) continue
+    errors.push({ path: `/extra_inputs/${i}/values`, message: 'must stand beside "is": "constant" and nowhere else' })
+  }
+  if (manifest.dims % 2 === 1 && manifest.outputs.some(({ pooling }) => pooling === 'first-and-mean')) {
+    errors.push({ path: '/dims', message: 'must be even for pooling first-and-mean' })
+  }
   if (new Set(files.map((file) => file.path)).size !== files.length) {
     errors.push({ path: '/files', message: 'must not name a path twice' })
   }

@@ -22,6 +22,9 @@ import { BUILT_IN_MODEL, DEFAULT_MODEL } from './built-in-manifests.ts'
 import type { ModelManifest } from './manifest.ts'
 import { openModelStore } from './store.ts'
 
+/** The built-in model before the present one. */
+const FORMER = 'builtin-texture-spectral-v1'
+
 const { graph, weights } = tinyVitFiles()
 const acquireScript = fileURLToPath(new URL('../../test/fixtures/acquire-model.ts', import.meta.url))
 
@@ -64,7 +67,9 @@ describe('finding a model', () => {
     const store = openModelStore({ directory: directoryFor(manifestAt('http://x')) })
     await expect(store.find('resnet')).rejects.toMatchObject({
       code: 'MODEL_UNKNOWN',
-      errors: [{ path: '/modelName', message: `must be one of ${BUILT_IN_MODEL}, ${DEFAULT_MODEL}, tiny-vit` }],
+      errors: [
+        { path: '/modelName', message: `must be one of ${FORMER}, ${BUILT_IN_MODEL}, ${DEFAULT_MODEL}, tiny-vit` },
+      ],
     })
     await expect(store.find('../tiny-vit')).rejects.toMatchObject({ code: 'MODEL_UNKNOWN' })
   })
@@ -79,6 +84,7 @@ describe('finding a model', () => {
     expect((await store.find(BUILT_IN_MODEL)).id).toBe(BUILT_IN_MODEL)
     expect((await store.list()).map(({ id, availability }) => [id, availability])).toEqual([
       ['broken', 'invalid'],
+      [FORMER, 'ready'],
       [BUILT_IN_MODEL, 'ready'],
       [DEFAULT_MODEL, 'invalid'],
     ])
@@ -95,6 +101,7 @@ describe('finding a model', () => {
     const availability = async (fetcher: typeof fetch | null): Promise<unknown> =>
       Object.fromEntries((await openModelStore({ directory, fetcher }).list()).map((one) => [one.id, one.availability]))
     expect(await availability(fetch)).toEqual({
+      [FORMER]: 'ready',
       [BUILT_IN_MODEL]: 'ready',
       [DEFAULT_MODEL]: 'unpinned',
       'tiny-vit': 'downloadable',
@@ -106,9 +113,9 @@ describe('finding a model', () => {
 })
 
 describe('acquiring a model', () => {
-  test('the built-in model needs no directory and no network', async () => {
+  test.for([BUILT_IN_MODEL, FORMER])('%s needs no directory and no network', async (id) => {
     const store = openModelStore({ directory: '/nonexistent/models' })
-    const model = await store.acquire(BUILT_IN_MODEL)
+    const model = await store.acquire(id)
     expect(model.sha256).toBe(model.manifest.files[0]!.sha256)
     expect(existsSync('/nonexistent')).toBe(false)
   })
@@ -232,7 +239,7 @@ describe('a model that cannot be had', () => {
       await expect(failure).rejects.toMatchObject({
         code: 'MODEL_UNAVAILABLE',
         message: expect.stringMatching(/model\.onnx is missing.*(cannot be reached|did not answer within 900 ms)/),
-        hint: expect.stringMatching(/tiny-vit.model\.onnx.*builtin-texture-spectral-v1/),
+        hint: expect.stringMatching(/tiny-vit.model\.onnx.*builtin-texture-spectral-v2/),
       })
     }
   })

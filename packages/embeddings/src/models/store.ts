@@ -12,8 +12,7 @@ import {
   modelUnpinned,
   unpinnedAndMissing,
 } from '../errors.ts'
-import { buildTextureSpectral } from '../onnx/texture-spectral.ts'
-import { BUILT_IN_MANIFESTS, BUILT_IN_MODEL } from './built-in-manifests.ts'
+import { BUILDERS, BUILT_IN_MANIFESTS } from './built-in-manifests.ts'
 import { type Fetcher, download } from './download.ts'
 import { withLock } from './file-lock.ts'
 import { type ModelFile, type ModelManifest, isPinned, parseManifest } from './manifest.ts'
@@ -100,9 +99,8 @@ export function openModelStore(options: ModelStoreOptions): ModelStore {
     require: (id) => requireModel(settings, id),
     acquire: async (id, acquireOptions = {}) => {
       const manifest = await findManifest(settings.directory, id)
-      return manifest === BUILT_IN_MANIFESTS.find((one) => one.id === BUILT_IN_MODEL)
-        ? buildModel(manifest)
-        : acquireFiles(settings, manifest, acquireOptions)
+      const build = builderOf(manifest)
+      return build ? buildModel(manifest, build) : acquireFiles(settings, manifest, acquireOptions)
     },
   }
 }
@@ -183,15 +181,20 @@ async function requireModel(settings: Settings, id: string): Promise<ModelManife
 }
 
 async function availabilityOf(settings: Settings, manifest: ModelManifest): Promise<ModelStatus['availability']> {
-  if (manifest.id === BUILT_IN_MODEL) return 'ready'
+  if (builderOf(manifest)) return 'ready'
   if (!isPinned(manifest) && !settings.allowUnpinned) return 'unpinned'
   const missing = await missingFiles(settings.directory, manifest)
   if (missing.length === 0) return 'ready'
   return settings.fetcher && missing.every((file) => file.url !== null) ? 'downloadable' : 'missing'
 }
 
-function buildModel(manifest: ModelManifest): Model {
-  const graph = buildTextureSpectral()
+/** How to make the graph, unless a manifest in the directory has taken the model's name. */
+function builderOf(manifest: ModelManifest): (() => Uint8Array) | null {
+  return BUILT_IN_MANIFESTS.includes(manifest) ? (BUILDERS.get(manifest.id) ?? null) : null
+}
+
+function buildModel(manifest: ModelManifest, build: () => Uint8Array): Model {
+  const graph = build()
   const digest = { size: graph.length, sha256: createHash('sha256').update(graph).digest('hex') }
   checkDigest(manifest.id, 'the graph made on this machine', manifest.files[0]!, digest)
   return { manifest, graph, sha256: digest.sha256, bytes: digest.size }

@@ -17,8 +17,11 @@ export interface ExternalData {
   readonly write: (bytes: Uint8Array) => void
 }
 
-const FLOAT = 1
-const INT64 = 7
+/** ONNX's numbers of the types of tensors. */
+const TYPES = { float32: 1, uint8: 2, int8: 3, int64: 7, float16: 10 } as const
+export type TensorType = keyof typeof TYPES
+const FLOAT = TYPES.float32
+const INT64 = TYPES.int64
 const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const
 
 /**
@@ -41,10 +44,20 @@ export class OnnxGraph {
     this.#external = external
   }
 
-  /** A float32 tensor that the caller feeds. */
-  input(name: string, shape: readonly Dimension[]): Value {
-    this.#inputs.push(valueInfo(name, shape))
+  /** A tensor that the caller feeds; float32 unless it says otherwise. */
+  input(name: string, shape: readonly Dimension[], type: TensorType = 'float32'): Value {
+    this.#inputs.push(valueInfo(name, shape, type))
     return name
+  }
+
+  /** The value in another type. */
+  cast(value: Value, type: TensorType): Value {
+    return this.op('Cast', [value], { to: TYPES[type] })
+  }
+
+  /** A constant of one byte, for the zero point of a quantization. */
+  byte(value: number): Value {
+    return this.#initializer(TYPES.uint8, [], Uint8Array.of(value), false)
   }
 
   /** A constant float32 tensor, row-major. */
@@ -67,9 +80,9 @@ export class OnnxGraph {
   }
 
   /** Declares `value` as the graph's output `name`. */
-  output(name: string, shape: readonly Dimension[], value: Value): void {
+  output(name: string, shape: readonly Dimension[], value: Value, type: TensorType = 'float32'): void {
     this.#node('Identity', [value], [name], {})
-    this.#outputs.push(valueInfo(name, shape))
+    this.#outputs.push(valueInfo(name, shape, type))
   }
 
   /** The bytes of the `.onnx` file. */
@@ -143,12 +156,12 @@ function writeExternal(tensor: ProtobufWriter, location: string, offset: number,
   tensor.int(14, 1)
 }
 
-function valueInfo(name: string, shape: readonly Dimension[]): Uint8Array {
+function valueInfo(name: string, shape: readonly Dimension[], type: TensorType): Uint8Array {
   return new ProtobufWriter()
     .string(1, name)
-    .message(2, (type) =>
-      type.message(1, (tensor) =>
-        tensor.int(1, FLOAT).message(2, (dimensions) => {
+    .message(2, (described) =>
+      described.message(1, (tensor) =>
+        tensor.int(1, TYPES[type]).message(2, (dimensions) => {
           for (const size of shape) {
             dimensions.message(1, (dimension) => {
               if (typeof size === 'number') dimension.int(1, size)

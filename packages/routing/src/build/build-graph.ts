@@ -4,13 +4,14 @@ import type { OsmReader } from '@terrane/osm'
 import { emptyNetwork } from '../errors.ts'
 import { Access, Intersection, NodeType, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, put } from '../graph/fields.ts'
-import { type Graph, type GraphArrays, LimitBits, packGraph } from '../graph/graph.ts'
+import { type Graph, type GraphArrays, packGraph } from '../graph/graph.ts'
 import type { SectionFile } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
 import { collectWays, type CollectedWay } from './collect.ts'
 import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
 import { findConnected } from './connectivity.ts'
+import { limitTable, timedTable } from './edge-tables.ts'
 import { driveOnRight, type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
 import { cutIntoLinks, findEnds, type Junctions, type LinkTable } from './links.ts'
 import { NodeIndex } from './node-index.ts'
@@ -114,7 +115,12 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     driveOnRight: (node) => onRight[node] === 1,
   })
   shareInternal(edges)
-  const rules = applyRestrictions(restrictions, { edges, turns, ...lookups(network) })
+  const rules = applyRestrictions(restrictions, {
+    edges,
+    turns,
+    ...lookups(network),
+    textOf: (text) => texts.intern(text),
+  })
   const signInputs = { edges, wayOf, factsOf }
   const shapes = shapesOf(network)
   const boxes = packBoxes(shapes)
@@ -132,6 +138,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
   })
   const signs = signTable(signInputs, texts)
   const limits = limitTable(edges, wayOf)
+  const timed = timedTable(edges, wayOf, texts)
   return {
     nodeLon: edges.nodeLon,
     nodeLat: edges.nodeLat,
@@ -157,6 +164,7 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     ...names.pack(),
     ...signs,
     ...limits,
+    ...timed,
     ...rules,
     ...texts.pack(),
     boxes: boxes.boxes,
@@ -284,33 +292,5 @@ function signTable(
     firstSign: Uint32Array.from(firstSign),
     signText: Uint32Array.from(signText),
     signType: Uint8Array.from(signType),
-  }
-}
-
-function limitTable(
-  edges: EdgeTable,
-  wayOf: (edge: number) => CollectedWay,
-): Pick<GraphArrays, 'limitEdge' | 'limitType' | 'limitValue'> {
-  const limitEdge: number[] = []
-  const limitType: number[] = []
-  const limitValue: number[] = []
-  for (let edge = 0; edge < edges.head.length; edge++) {
-    const direction = edges.forward[edge] === 1 ? 1 : 2
-    for (const limit of wayOf(edge).facts.limits) {
-      if ((limit.direction & direction) === 0) continue
-      edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
-      limitEdge.push(edge)
-      limitType.push(
-        limit.type |
-          (limit.exceptDestination ? LimitBits.exceptDestination : 0) |
-          (limit.trucksOnly ? LimitBits.trucksOnly : 0),
-      )
-      limitValue.push(limit.value)
-    }
-  }
-  return {
-    limitEdge: Uint32Array.from(limitEdge),
-    limitType: Uint8Array.from(limitType),
-    limitValue: Uint32Array.from(limitValue),
   }
 }

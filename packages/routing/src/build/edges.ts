@@ -213,7 +213,7 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   flags = put(flags, FlagField.stop, car && stop)
   flags = put(flags, FlagField.destinationOnly, facts.flags.destinationOnly)
   flags = put(flags, FlagField.destinationOnlyTruck, facts.flags.destinationOnlyTruck)
-  table.flags[edge] = put(flags, FlagField.timed, facts.flags.timed)
+  table.flags[edge] = put(flags, FlagField.timed, facts.timed.length > 0)
 }
 
 /** Modes that a road for motor traffic only is closed to, unless a tag of their own opens it. */

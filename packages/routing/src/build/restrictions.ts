@@ -5,11 +5,15 @@ import type { EdgeTable } from './edges.ts'
 import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
-/** Restrictions over more than two edges. */
+/** Restrictions over more than two edges, and those of any length that hold at certain times. */
 export interface RuleTable {
   readonly firstRule: Uint32Array
   readonly ruleEdge: Uint32Array
   readonly ruleModes: Uint16Array
+  readonly firstTimedRule: Uint32Array
+  readonly timedRuleEdge: Uint32Array
+  readonly timedRuleModes: Uint16Array
+  readonly timedRuleText: Uint32Array
 }
 
 /** Where the parts of restrictions are found. */
@@ -22,32 +26,55 @@ export interface RestrictionInputs {
   readonly nodeOf: (id: number) => number
   /** Edges of a way, both directions. */
   readonly edgesOf: (way: number) => readonly number[]
+  /** Number of a text of the graph. */
+  readonly textOf: (text: string) => number
+}
+
+/** Edges that must not follow each other. */
+interface Forbidden {
+  readonly edges: readonly number[]
+  readonly modes: number
 }
 
 /** Longest detour over via ways that is followed. */
 const MOST_VIA_EDGES = 20
 
-/** Enters restrictions over a node into the turn table and returns those over ways. */
+/** Enters restrictions over a node into the turn table and returns those over ways, and those for certain times. */
 export function applyRestrictions(rules: readonly TurnRule[], inputs: RestrictionInputs): RuleTable {
-  const sequences: { edges: number[]; modes: number }[] = []
+  const sequences: Forbidden[] = []
+  const timed: (Forbidden & { text: number })[] = []
   for (const rule of rules) {
-    if (rule.viaWays.length === 0) forbidTurns(rule, inputs)
-    else sequences.push(...forbiddenSequences(rule, inputs))
+    const { modes, conditions } = rule.facts
+    const found =
+      rule.viaWays.length > 0
+        ? forbiddenSequences(rule, inputs)
+        : forbiddenTurns(rule, inputs).map((edges) => ({ edges, modes }))
+    if (conditions !== null) timed.push(...found.map((each) => ({ ...each, text: inputs.textOf(conditions) })))
+    else if (rule.viaWays.length > 0) sequences.push(...found)
+    else for (const { edges } of found) forbid(inputs, edges[0]!, edges[1]!, modes)
   }
-  const firstRule = new Uint32Array(sequences.length + 1)
-  sequences.forEach(({ edges }, i) => (firstRule[i + 1] = firstRule[i]! + edges.length))
   return {
-    firstRule,
+    firstRule: firstOf(sequences),
     ruleEdge: Uint32Array.from(sequences.flatMap(({ edges }) => edges)),
     ruleModes: Uint16Array.from(sequences, ({ modes }) => modes),
+    firstTimedRule: firstOf(timed),
+    timedRuleEdge: Uint32Array.from(timed.flatMap(({ edges }) => edges)),
+    timedRuleModes: Uint16Array.from(timed, ({ modes }) => modes),
+    timedRuleText: Uint32Array.from(timed, ({ text }) => text),
   }
+}
+
+function firstOf(sequences: readonly Forbidden[]): Uint32Array {
+  const first = new Uint32Array(sequences.length + 1)
+  sequences.forEach(({ edges }, i) => (first[i + 1] = first[i]! + edges.length))
+  return first
 }
 
 /** Modes to which some turn from each edge is forbidden, by itself or as the beginning of a longer rule. */
 export function boundModes(
   edges: EdgeTable,
   turns: TurnTable,
-  { firstRule, ruleEdge, ruleModes }: RuleTable,
+  { firstRule, ruleEdge, ruleModes }: Pick<RuleTable, 'firstRule' | 'ruleEdge' | 'ruleModes'>,
 ): Uint16Array {
   const bound = new Uint16Array(edges.head.length)
   for (let node = 0; node < edges.nodeCount; node++) {
@@ -63,18 +90,21 @@ export function boundModes(
   return bound
 }
 
-function forbidTurns(rule: TurnRule, inputs: RestrictionInputs): void {
+/** The turns that a restriction over a node forbids, each from an edge onto an edge. */
+function forbiddenTurns(rule: TurnRule, inputs: RestrictionInputs): [from: number, to: number][] {
   const node = inputs.nodeOf(rule.viaNode)
-  if (node < 0) return
+  if (node < 0) return []
   const leaving = edgesAt(inputs, node)
-  const arrivals = leaving.filter((edge) => inputs.wayOf(edge) === rule.from)
-  for (const back of arrivals) {
-    const targets = leaving.filter((edge) => inputs.wayOf(edge) === rule.to)
-    if (targets.length === 0) continue
-    const chosen = chooseTarget(inputs, node, back, targets, rule.facts.turn)
-    const forbidden = rule.facts.only ? leaving.filter((edge) => !targets.includes(edge)) : [chosen]
-    for (const edge of forbidden) forbid(inputs, node, back, edge, rule.facts.modes)
-  }
+  const targets = leaving.filter((edge) => inputs.wayOf(edge) === rule.to)
+  if (targets.length === 0) return []
+  return leaving
+    .filter((edge) => inputs.wayOf(edge) === rule.from)
+    .flatMap((back) => {
+      const forbidden = rule.facts.only
+        ? leaving.filter((edge) => !targets.includes(edge))
+        : [chooseTarget(inputs, node, back, targets, rule.facts.turn)]
+      return forbidden.map((to): [number, number] => [inputs.edges.opposite[back]!, to])
+    })
 }
 
 /** Of several edges of the target way the one the restriction can mean. */
@@ -116,17 +146,18 @@ function turnAt({ edges, turns }: RestrictionInputs, node: number, back: number,
   return turns.firstTurn[node]! + (back - first) * degree + (to - first)
 }
 
-function forbid(inputs: RestrictionInputs, node: number, back: number, to: number, modes: number): void {
-  const at = turnAt(inputs, node, back, to)
-  const before = inputs.turns.info[at]!
-  inputs.turns.info[at] = put(before, TurnField.forbidden, get(before, TurnField.forbidden) | modes)
+function forbid(inputs: RestrictionInputs, from: number, to: number, modes: number): void {
+  const { edges, turns } = inputs
+  const at = turnAt(inputs, edges.head[from]!, edges.opposite[from]!, to)
+  const before = turns.info[at]!
+  turns.info[at] = put(before, TurnField.forbidden, get(before, TurnField.forbidden) | modes)
 }
 
 /** The sequences of edges that a restriction over ways forbids: from, along the via ways, and the turn at their end. */
-function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): { edges: number[]; modes: number }[] {
+function forbiddenSequences(rule: TurnRule, inputs: RestrictionInputs): Forbidden[] {
   const { edges } = inputs
   const { modes } = rule.facts
-  const found: { edges: number[]; modes: number }[] = []
+  const found: Forbidden[] = []
   for (const from of inputs.edgesOf(rule.from)) {
     for (const path of viaPaths(inputs, from, rule.viaWays)) {
       const end = path.at(-1)!

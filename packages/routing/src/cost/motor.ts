@@ -43,6 +43,8 @@ const CROSSING_WEIGHT = 2
 const RAMP_WEIGHT = 1.5
 const ROUNDABOUT_WEIGHT = 0.5
 const U_TURN_COST = 600
+/** Factor per km/h that a street is faster than the vehicle. */
+const OVER_SPEED_FACTOR = 0.05
 const PENCIL_POINT_FACTOR = 15
 /** Stops take longer in towns: factor by density. */
 const STOP_DENSITY = [1, 1, 1, 1, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1, 3.5]
@@ -135,6 +137,8 @@ export class MotorCosting implements Costing {
     const seconds = this.edgeSeconds(edge)
     const use = get(graph.edgeInfo[edge]!, EdgeField.use)
     const weighted = this.#factor(edge, use)
+    // Taxis weigh distance on turns only.
+    if (this.mode === 'taxi') return seconds * weighted
     // A preference for short ways mixes metres in, at sixteen to the second.
     const mixed = seconds * (1 - this.#distanceShare) + (meters * this.#distanceShare) / 16
     return mixed * weighted
@@ -156,8 +160,7 @@ export class MotorCosting implements Costing {
     if (this.mode === 'truck') cost += this.#truckTransition(from, to)
     const impact = get(turn, TurnField.stopImpact)
     if (impact > 0 && !this.#shortest) cost += this.#stopCost(from, to, turn, impact, internal)
-    // Taxis weigh distance on streets only.
-    return this.mode === 'taxi' ? cost : cost * (1 - this.#distanceShare)
+    return cost * (1 - this.#distanceShare)
   }
 
   turnSeconds(from: number, to: number, turn: number): number {
@@ -190,7 +193,7 @@ export class MotorCosting implements Costing {
     const { mode } = this
     const transitions = this.#transitions
     const roadClass = get(info, EdgeField.roadClass)
-    const overSpeed = Math.max(0, (this.#fixedSpeed || get(traffic, TrafficField.speed)) - this.#topSpeed) * 0.05
+    const overSpeed = Math.max(0, this.#allowedSpeed(traffic) - this.#topSpeed) * OVER_SPEED_FACTOR
     const surface = this.#surfaceFactor * SURFACE_SHARE[get(info, EdgeField.surface)]!
     const highway = this.#highwayFactor * HIGHWAY_SHARE[roadClass]!
     const toll = get(traffic, TrafficField.toll) * this.#tollFactor
@@ -227,6 +230,14 @@ export class MotorCosting implements Costing {
       : factor
   }
 
+  /** The speed that the mode may go, whatever the vehicle can. */
+  #allowedSpeed(traffic: number): number {
+    if (this.#fixedSpeed > 0) return this.#fixedSpeed
+    const truck = this.mode === 'truck' ? get(traffic, TrafficField.truckSpeed) : 0
+    const speed = get(traffic, TrafficField.speed)
+    return truck > 0 ? Math.min(truck, speed) : speed
+  }
+
   #density(edge: number): number {
     const { nodeInfo, edgeHead } = this.#graph
     const end = get(nodeInfo[edgeHead[edge]!]!, NodeField.density)
@@ -243,7 +254,7 @@ export class MotorCosting implements Costing {
     const graph = this.#graph
     const roadClass = get(graph.edgeInfo[to]!, EdgeField.roadClass)
     const low = roadClass === RoadClass.residential || roadClass === RoadClass.service
-    const closed = (edge: number): boolean => (get(graph.edgeInfo[edge]!, EdgeField.access) & Access.truck) === 0
+    const closed = (edge: number): boolean => !this.rights.edge(edge)
     const tolerated = this.#number('hgv_no_access_penalty')
     return (low ? this.#number('low_class_penalty') : 0) + (!closed(from) && closed(to) ? tolerated : 0)
   }

@@ -1,5 +1,6 @@
 import { EdgeField, get, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { timedOpenings } from '../graph/timed.ts'
 import type { CostOptions } from './options.ts'
 
 /** What a mode may use, and what of that its options tell to ignore. As in Valhalla 3.6 (`sif/dynamiccost.h`). */
@@ -15,6 +16,8 @@ export class Rights {
   /** Modes of which some must be admitted, in the direction of an edge and in the other. */
   readonly #along: number
   readonly #against: number
+  /** Modes that may use an edge at some time though not at others; null where that does not count. */
+  readonly #openings: ReadonlyMap<number, number> | null
 
   /** @param access bit of the access masks of the mode */
   constructor(graph: Graph, access: number, options: CostOptions) {
@@ -27,11 +30,13 @@ export class Rights {
     this.boundModes = this.ignoresLimits || options.ignore_non_vehicular_restrictions === true ? 0 : access
     this.#along = ignoresAccess ? ANY_MODE : access
     this.#against = ignoresOneways ? this.#along : 0
+    this.#openings = options[AT_SOME_TIME] === true ? timedOpenings(graph) : null
   }
 
   edge(edge: number): boolean {
     const { edgeInfo, edgeOpposite } = this.#graph
     if ((get(edgeInfo[edge]!, EdgeField.access) & this.#along) !== 0) return true
+    if (this.#openings !== null && ((this.#openings.get(edge) ?? 0) & this.#access) !== 0) return true
     return this.#against !== 0 && (get(edgeInfo[edgeOpposite[edge]!]!, EdgeField.access) & this.#against) !== 0
   }
 
@@ -43,5 +48,8 @@ export class Rights {
     return (get(turn, TurnField.forbidden) & this.boundModes) === 0
   }
 }
+
+/** Option, which no request has, of a costing that may use all that is open at some time. */
+export const AT_SOME_TIME = 'at_some_time'
 
 const ANY_MODE = EdgeField.access.mask

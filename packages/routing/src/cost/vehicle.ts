@@ -13,7 +13,7 @@ export class Vehicle {
   constructor(graph: Graph, mode: Mode, options: CostOptions) {
     this.#graph = graph
     this.#truck = mode === 'truck'
-    this.#size = sizeOf(mode, options)
+    this.#size = vehicleSize(mode, options)
   }
 
   /** Whether the vehicle keeps the limits of an edge that hold for everybody. */
@@ -55,7 +55,8 @@ function firstAtLeast(values: Uint32Array, wanted: number): number {
 /** Modes that are held to height and width; lorries to all limits. */
 const SIZED = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
 
-function sizeOf(mode: Mode, options: CostOptions): Float64Array {
+/** Size of a vehicle in the units of limits, by kind of limit; zero where the mode is not held to it. */
+export function vehicleSize(mode: Mode, options: CostOptions): Float64Array {
   const size = new Float64Array(Object.keys(Limit).length)
   if (!SIZED.has(mode)) return size
   const hundredth = (name: string): number => Math.round(Number(options[name]) * 100)

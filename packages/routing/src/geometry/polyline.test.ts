@@ -1,3 +1,5 @@
+import polyline from '@mapbox/polyline'
+import { seededRandom } from '@terrane/core'
 import { expect, it } from 'vitest'
 
 import { encodeLine } from './polyline.ts'
@@ -11,4 +13,22 @@ it('encodes six decimals as Google described for five', () => {
 
 it('encodes no points as no text', () => {
   expect(encodeLine({ lon: [], lat: [] })).toBe('')
+})
+
+it.each([5, 6] as const)('encodes as others do, with %i decimals', (decimals) => {
+  const random = seededRandom(3)
+  for (let i = 0; i < 50; i++) {
+    const points = Array.from({ length: 1 + Math.floor(random() * 30) }, () => ({
+      lon: Math.round((random() * 360 - 180) * 1e6) / 1e6,
+      lat: Math.round((random() * 180 - 90) * 1e6) / 1e6,
+    }))
+    const line = { lon: points.map(({ lon }) => lon), lat: points.map(({ lat }) => lat) }
+    const text = encodeLine(line, decimals)
+    const places = polyline.decode(text, decimals)
+    expect(places).toHaveLength(points.length)
+    places.forEach(([lat, lon], at) => {
+      expect(lat).toBeCloseTo(points[at]!.lat, decimals - 1)
+      expect(lon).toBeCloseTo(points[at]!.lon, decimals - 1)
+    })
+  }
 })

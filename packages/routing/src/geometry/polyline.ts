@@ -59,14 +59,15 @@ function pointAfter({ lon, lat }: Line, from: number, to: number, meters: number
   return { lon: lon[to]!, lat: lat[to]! }
 }
 
-/** Encodes a line as text with six decimals (the polyline algorithm of Google Maps with a factor of 1e6). */
-export function encodeLine({ lon, lat }: Line): string {
+/** Encodes a line as text with six decimals, or five (the polyline algorithm of Google Maps). */
+export function encodeLine({ lon, lat }: Line, decimals: 5 | 6 = 6): string {
+  const scale = decimals === 6 ? 1e6 : 1e5
   const codes: number[] = []
   let x = 0
   let y = 0
   for (let i = 0; i < lon.length; i++) {
-    const nextY = Math.round(lat[i]! * 1e6)
-    const nextX = Math.round(lon[i]! * 1e6)
+    const nextY = Math.round(lat[i]! * scale)
+    const nextX = Math.round(lon[i]! * scale)
     encodeNumber(codes, nextY - y)
     encodeNumber(codes, nextX - x)
     y = nextY

@@ -70,6 +70,17 @@ export interface Graph {
   /** Modes a rule forbids the whole sequence to. */
   readonly ruleModes: Uint16Array
 
+  /** Rules for certain times, ordered by edge: modes they are for, effects as in `TimedEffect`, texts of their conditions. */
+  readonly timedEdge: Uint32Array
+  readonly timedModes: Uint16Array
+  readonly timedEffect: Uint8Array
+  readonly timedText: Uint32Array
+  /** Turn restrictions for certain times, over two edges or more, as those that always hold. */
+  readonly firstTimedRule: Uint32Array
+  readonly timedRuleEdge: Uint32Array
+  readonly timedRuleModes: Uint16Array
+  readonly timedRuleText: Uint32Array
+
   /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
   readonly firstByte: Uint32Array
   readonly textBytes: Uint8Array
@@ -125,6 +136,14 @@ const ARRAYS = {
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,
+  timedEdge: Uint32Array,
+  timedModes: Uint16Array,
+  timedEffect: Uint8Array,
+  timedText: Uint32Array,
+  firstTimedRule: Uint32Array,
+  timedRuleEdge: Uint32Array,
+  timedRuleModes: Uint16Array,
+  timedRuleText: Uint32Array,
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,

@@ -50,6 +50,11 @@ export class TextReader {
     }))
   }
 
+  /** A text by its number. */
+  text(text: number): string {
+    return this.#decode(text)
+  }
+
   #read(stored: Uint32Array): Name[] {
     return Array.from(stored, (text) => ({ text: this.#decode(text >>> 1), isRouteNumber: (text & 1) === 1 }))
   }

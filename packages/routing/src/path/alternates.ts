@@ -18,15 +18,15 @@ const MOST_DETOUR = 2
  * Kobitzsch: "Alternative Route Techniques", 2015).
  */
 export function alternates(
-  given: { graph: Graph; costing: Costing; planner: Planner; count: number },
+  given: { graph: Graph; costing: Costing; planner: Planner; count: number; startMs: number },
   origins: readonly Candidate[],
   destinations: readonly Candidate[],
 ): Path[] {
-  const { graph, costing, planner, count } = given
+  const { graph, costing, planner, count, startMs } = given
   const accepted: Path[] = []
   const mostShared = mostSharedLength(origins[0]!, destinations[0]!)
   let examined = 0
-  for (const path of planner.findSeveral(origins, destinations, mostWeight)) {
+  for (const path of planner.findSeveral(origins, destinations, mostWeight, startMs)) {
     if (accepted.length > 0) {
       const apart = accepted.every(
         (other) => sharedMeters(graph, path, other) <= mostShared * metersOf(graph, other.edges),

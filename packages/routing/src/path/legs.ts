@@ -33,8 +33,8 @@ export interface Leg {
   readonly destination: Candidate
 }
 
-/** Finds the cheapest path between candidates, or null. */
-type FindPath = (origins: readonly Candidate[], destinations: readonly Candidate[]) => Path | null
+/** Finds the cheapest path between candidates of stop `i` and of the next, or null. */
+type FindPath = (origins: readonly Candidate[], destinations: readonly Candidate[], i: number) => Path | null
 
 /** A graph, a costing and a way to find paths. */
 export interface TripContext {
@@ -88,11 +88,11 @@ function followStops(
     const last = legs.at(-1)?.edges.at(-1)?.edge ?? null
     const edge = arrived?.edges.at(-1)?.edge ?? last
     if (goesThrough(stops[i]!) && edge !== null) places = places.with(i, onEdge(places[i]!, edge))
-    let path = findPath(places[i]!.candidates, places[i + 1]!.candidates)
+    let path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     if (path === null) {
       // The second try also takes places that face another way or lie on another side than was asked for.
       places = places.with(i, withFiltered(places[i]!)).with(i + 1, withFiltered(places[i + 1]!))
-      path = findPath(places[i]!.candidates, places[i + 1]!.candidates)
+      path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     }
     if (path === null) return { failedAt: i }
     open.push(path)

@@ -1,4 +1,4 @@
-import type { AlternativeSearch, FoundPath, Seed } from '../search/search.ts'
+import type { AlternativeSearch, FoundPath, PathSearch, Seed } from '../search/search.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import { ArcRule } from '../states/state-graph.ts'
@@ -25,9 +25,12 @@ export type Closures = ReadonlyMap<number, number>
 const OPEN: Closures = new Map()
 
 /** Finds the cheapest path between candidates; null when there is none. */
-export function findPath(weights: StateWeights, search: AlternativeSearch, ends: Ends): Path | null {
+export function findPath(weights: StateWeights, search: PathSearch, ends: Ends): Path | null {
   const { direct, origins, destinations } = seedsOf(weights, ends)
-  const found = origins.size === 0 || destinations.size === 0 ? null : search.find(seeds(origins), seeds(destinations))
+  const found =
+    origins.size === 0 || destinations.size === 0
+      ? null
+      : search.find(seeds(weights, origins), seeds(weights, destinations))
   if (found === null || (direct !== null && direct.cost <= found.cost)) return direct?.path ?? null
   return pathOf(weights, found, origins, destinations)
 }
@@ -46,7 +49,7 @@ export function* findPaths(
   const { direct, origins, destinations } = seedsOf(weights, ends)
   if (direct !== null) yield direct.path
   if (origins.size === 0 || destinations.size === 0) return
-  for (const found of search.findSeveral(seeds(origins), seeds(destinations), most)) {
+  for (const found of search.findSeveral(seeds(weights, origins), seeds(weights, destinations), most)) {
     if (direct === null || found.cost <= most(direct.cost)) yield pathOf(weights, found, origins, destinations)
   }
 }
@@ -82,8 +85,11 @@ function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN
   }
 }
 
-function seeds(stops: ReadonlyMap<number, Stop>): Seed[] {
-  return Array.from(stops, ([vertex, { cost }]) => ({ vertex, cost }))
+function seeds({ costing, graph }: StateWeights, stops: ReadonlyMap<number, Stop>): Seed[] {
+  return Array.from(stops, ([vertex, { cost, place, candidate }]) => {
+    const rest = (1 - candidate.along) * costing.edgeSeconds(candidate.edge)
+    return { vertex, cost, seconds: place === 'before' ? rest + costing.edgeSeconds(graph.stateEdge[vertex]!) : rest }
+  })
 }
 
 function pathOf(

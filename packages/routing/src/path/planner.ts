@@ -1,10 +1,11 @@
-import { bidirectionalSearch } from '../search/bidirectional.ts'
+import { bidirectionalSearch, distanceEstimate } from '../search/bidirectional.ts'
 import { hierarchySearch } from '../search/cch/hierarchy.ts'
 import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/snap.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { FamilyNetwork } from '../network/family.ts'
+import { type Clock, isInTime, searchInTime } from './clock.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
 
 /**
@@ -21,17 +22,21 @@ export class Planner {
   readonly #prepared: PreparedCosting
   readonly #closures: Closures
   readonly #kind: SearchKind
+  readonly #clock: Clock | null
 
-  constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind) {
+  /** @param clock the time that paths obey, on a costing that may use all that is open at some time; null for none */
+  constructor(prepared: PreparedCosting, closures: Closures, kind: SearchKind, clock: Clock | null = null) {
     this.#prepared = prepared
     this.#closures = closures
     this.#kind = kind
+    this.#clock = clock
   }
 
-  /** The cheapest path between candidates, or null. */
-  find(origins: readonly Candidate[], destinations: readonly Candidate[]): Path | null {
+  /** The cheapest path between candidates for who leaves at a moment, or null. */
+  find(origins: readonly Candidate[], destinations: readonly Candidate[], startMs = 0): Path | null {
     const ends = { origins, destinations, closures: this.#closures }
-    const path = this.#cheapest(ends)
+    const inTime = this.#cheapest(ends)
+    const path = inTime === null || this.#keepsTime(inTime, startMs) ? inTime : this.#cheapestInTime(ends, startMs)
     return path === null || this.#isExcluded(path) ? null : path
   }
 
@@ -40,16 +45,37 @@ export class Planner {
     origins: readonly Candidate[],
     destinations: readonly Candidate[],
     most: (cheapest: number) => number,
+    startMs = 0,
   ): Iterable<Path> {
     const ends = { origins, destinations, closures: this.#closures }
     const hierarchy = this.#closures.size === 0 ? this.#hierarchy() : null
     for (const path of findPaths(this.#prepared.weights, hierarchy ?? this.#search(ends), ends, most)) {
-      if (!this.#isExcluded(path)) yield path
+      if (!this.#isExcluded(path) && this.#keepsTime(path, startMs)) yield path
     }
   }
 
   #isExcluded({ edges }: Path): boolean {
     return this.#prepared.costing.exclusions.arePassed(edges.map(({ edge }) => edge))
+  }
+
+  #keepsTime({ edges }: Path, startMs: number): boolean {
+    const { weights } = this.#prepared
+    return this.#clock === null || isInTime(weights, this.#clock, edges, startMs)
+  }
+
+  /** Where the cheapest of all paths breaks a rule of the hour, the cheapest that breaks none. */
+  #cheapestInTime(ends: Ends, startMs: number): Path | null {
+    const { family, customized, weights } = this.#prepared
+    const { positions, leastShare } = family.positions
+    const estimate = distanceEstimate(positions, (customized?.leastWeight ?? 0) * leastShare)
+    const targets = ends.destinations.flatMap(({ edge }) => [...weights.statesOf(edge)].slice(0, 1))
+    const ground = {
+      states: family.states,
+      weights,
+      weight: this.#weightOf(ends),
+      estimate: (vertex: number) => estimate(vertex, targets),
+    }
+    return findPath(weights, searchInTime(ground, this.#clock!, startMs), ends)
   }
 
   #cheapest(ends: Ends): Path | null {
@@ -74,11 +100,8 @@ export class Planner {
 
   /** A search that needs no preparation and heeds closures. */
   #search(ends: Ends): AlternativeSearch {
-    const { family, customized, weights } = this.#prepared
-    const { stateEdge, head } = weights.graph
-    const isClosed = this.#closedSteps(ends)
-    const weight = (arc: number, tail: number): number =>
-      isClosed(stateEdge[tail]!, stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail)
+    const { family, customized } = this.#prepared
+    const weight = this.#weightOf(ends)
     if (this.#kind === 'ngraph.path') return ngraphSearch(family.states, family.reverse, weight)
     const { positions, leastShare } = family.positions
     return bidirectionalSearch(family.states, family.reverse, {
@@ -87,6 +110,13 @@ export class Planner {
       weightPerMeter: (customized?.leastWeight ?? 0) * leastShare,
       scratch: family.bidirectionalScratch,
     })
+  }
+
+  #weightOf(ends: Ends): (arc: number, tail: number) => number {
+    const { weights } = this.#prepared
+    const { stateEdge, head } = weights.graph
+    const isClosed = this.#closedSteps(ends)
+    return (arc, tail) => (isClosed(stateEdge[tail]!, stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail))
   }
 
   /**

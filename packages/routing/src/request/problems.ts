@@ -10,6 +10,8 @@ const PROBLEMS = {
   120: [400, 'Insufficient number of locations provided'],
   124: [400, 'No edge/node costing provided'],
   125: [400, 'No costing method found'],
+  127: [400, 'Recostings require a valid costing parameter'],
+  128: [400, "Recostings require a unique 'name' field for each recosting"],
   130: [400, 'Failed to parse location'],
   133: [400, 'Failed to parse avoid'],
   137: [400, 'Failed to parse polygon'],
@@ -82,6 +84,32 @@ const WARNINGS = {
   209: 'Customized hierarchy limits are not allowed on this server, using default hierarchy limits',
   211: "This action doesn't support requested format, using json instead",
 } as const satisfies Readonly<Record<number, string>>
+
+/** What the form of OSRM calls problems, by their numbers; others are `InvalidOptions`. */
+const OSRM_CODES: Readonly<Record<number, string>> = {
+  100: 'InvalidUrl',
+  101: 'InvalidUrl',
+  102: 'ServiceUnavailable',
+  106: 'InvalidService',
+  130: 'InvalidValue',
+  133: 'InvalidValue',
+  137: 'InvalidValue',
+  143: 'InvalidValue',
+  150: 'InvalidValue',
+  154: 'DistanceExceeded',
+  157: 'InvalidValue',
+  162: 'InvalidValue',
+  164: 'InvalidValue',
+  167: 'PerimeterExceeded',
+  170: 'NoRoute',
+  171: 'NoSegment',
+  442: 'NoRoute',
+}
+
+/** A problem in the form of OSRM. */
+export function osrmProblem({ error_code, error }: ProblemBody): { code: string; message: string } {
+  return { code: OSRM_CODES[error_code] ?? 'InvalidOptions', message: error }
+}
 
 /** Something in a request that was not heeded. */
 export interface Warning {

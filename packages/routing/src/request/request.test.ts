@@ -108,6 +108,24 @@ it.each<[string, unknown, number, string]>([
     162,
     'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM',
   ],
+  [
+    'a day that is on no calendar',
+    { locations: [A, B], costing: 'auto', date_time: { type: 1, value: '2026-02-31T08:00' } },
+    162,
+    'Date and time is invalid.  Format is YYYY-MM-DDTHH:MM',
+  ],
+  [
+    'a recosting without a costing',
+    { locations: [A, B], costing: 'auto', recostings: [{ name: 'x' }] },
+    127,
+    'Recostings require a valid costing parameter',
+  ],
+  [
+    'recostings of one name',
+    { locations: [A, B], costing: 'auto', recostings: [{ costing: 'bus' }, { costing: 'bus' }] },
+    128,
+    "Recostings require a unique 'name' field for each recosting",
+  ],
   ['an unknown shape format', { locations: [A, B], costing: 'auto', shape_format: 'wkt' }, 164, 'Invalid shape format'],
   [
     'a huge excluded area',
@@ -175,8 +193,6 @@ it.each<[string, object, number[]]>([
 })
 
 it.each<[object, number, string]>([
-  [{ date_time: { type: 1, value: '2026-11-22T08:00' } }, 900, '"date_time"'],
-  [{ recostings: [{ costing: 'auto', name: 'a' }] }, 900, '"recostings"'],
   [{ linear_references: true }, 900, '"linear_references"'],
   [{ elevation_interval: 30 }, 900, '"elevation_interval"'],
   [{ turn_lanes: true }, 900, '"turn_lanes"'],
@@ -185,8 +201,6 @@ it.each<[object, number, string]>([
   [{ voice_instructions: true }, 900, '"voice_instructions"'],
   [{ linear_cost_factors: [{}] }, 900, '"linear_cost_factors"'],
   [{ prioritize_bidirectional: true }, 900, '"prioritize_bidirectional"'],
-  [{ shape_format: 'geojson' }, 900, '"shape_format"'],
-  [{ shape_format: 'polyline5' }, 900, '"shape_format"'],
   [{ costing: 'bikeshare' }, 900, '"bikeshare"'],
   [{ locations: [{ ...A, preferred_layer: 1 }, B] }, 900, '"preferred_layer"'],
   [{ locations: [{ ...A, search_filter: { level: 1 } }, B] }, 900, '"level"'],
@@ -203,8 +217,7 @@ it.each<[object, number, string]>([
   ],
   [{ costing_options: { auto: { top_speed: 'fast' } } }, 902, '"top_speed"'],
   [{ costing: 'bicycle', costing_options: { bicycle: { bicycle_type: 'tandem' } } }, 902, '"bicycle_type"'],
-  [{ format: 'gpx' }, 211, 'using json'],
-  [{ format: 'osrm' }, 211, 'using json'],
+  [{ format: 'pbf' }, 211, 'using json'],
 ])('warns of %j, which changes nothing', (more, code, text) => {
   const { warnings } = read({ locations: [A, B], costing: 'auto', ...more })
   expect(warnings.map((warning) => warning.code)).toEqual([code])
@@ -216,12 +229,13 @@ it('does not warn of what asks for nothing, or is heeded', () => {
     locations: [{ ...A, preferred_layer: null, search_filter: { exclude_ferry: true } }, B],
     costing: 'auto',
     costing_options: { auto: { use_tolls: 0, top_speed: '90', shortest: true }, truck: { whatever: 1 } },
-    date_time: null,
-    recostings: [],
+    date_time: { type: 1, value: '2026-11-22T08:00' },
+    recostings: [{ costing: 'bicycle' }],
+    format: 'osrm',
     linear_references: false,
     elevation_interval: 0,
     turn_lanes: false,
-    shape_format: 'polyline6',
+    shape_format: 'geojson',
     prioritize_bidirectional: false,
   })
   expect(warnings).toEqual([])

@@ -1,5 +1,15 @@
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
+import type { Geometry } from '../respond/geometry.ts'
+import type { OsrmOptions } from '../respond/osrm.ts'
+import {
+  type Format,
+  readFormat,
+  readOsrm,
+  readRecostings,
+  readShapeFormat,
+  type RequestedRecosting,
+} from './format.ts'
 import type { Units } from '../narrate/lengths.ts'
 import type { Limits } from './limits.ts'
 import { type Location, readLocation, wrapLongitude } from './location.ts'
@@ -23,13 +33,18 @@ export interface RouteRequest {
   readonly excludeLocations: readonly Location[]
   readonly excludePolygons: readonly Ring[]
   readonly dateTime: DateTime | null
+  readonly format: Format
+  /** The form of lines in Valhalla's own form of an answer. */
+  readonly shapeFormat: Geometry
+  readonly osrm: OsrmOptions
+  readonly recostings: readonly RequestedRecosting[]
   readonly warnings: readonly Warning[]
 }
 
 /** A closed line of points, as longitude and latitude. */
 export type Ring = readonly (readonly [number, number])[]
 
-/** When a trip begins, or ends. Times do not change a route yet; they are checked and answered with. */
+/** When a trip begins, or ends, or what time holds for all of it; local to the place, or `current`. */
 export interface DateTime {
   readonly type: 'current' | 'depart' | 'arrive' | 'invariant'
   readonly value: string
@@ -79,12 +94,10 @@ function isDeep(text: string): boolean {
 export function checkRequest(body: Json, limits: Limits): RouteRequest {
   const request = isObject(body.directions_options) ? { ...body, ...directionsOf(body.directions_options) } : body
   const warnings: Warning[] = []
-  const format = textOf(request.format)
-  // Only the JSON form of answers is spoken here.
-  if (format !== null && FORMATS.has(format) && format !== 'json') warnings.push(warning(211))
+  const format = readFormat(request, warnings)
   const { mode, given, transit } = readCosting(request, warnings)
   const dateTime = readDateTime(request.date_time)
-  if (typeof request.shape_format === 'string' && !SHAPE_FORMATS.has(request.shape_format)) throw new RouteProblem(164)
+  const shapeFormat = readShapeFormat(request.shape_format)
   const locations = readLocations(request.locations, 130, limits)
   if (locations.some(({ ignoresWaiting }) => ignoresWaiting)) warnings.push(warning(203))
   if (flagOf(given.ignore_closures) !== null && locations.some(({ filtersClosures }) => filtersClosures)) {
@@ -119,12 +132,13 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     excludeLocations,
     excludePolygons,
     dateTime,
+    format,
+    shapeFormat,
+    osrm: readOsrm(request, shapeFormat),
+    recostings: readRecostings(request.recostings),
     warnings,
   }
 }
-
-const FORMATS = new Set(['json', 'gpx', 'osrm', 'pbf'])
-const SHAPE_FORMATS = new Set(['polyline6', 'polyline5', 'geojson', 'no_shape'])
 
 /** The older place of some parameters. */
 function directionsOf(options: Json): Json {
@@ -186,7 +200,9 @@ function readDateTime(value: unknown): DateTime | null {
 }
 
 function isDateTime(text: string): boolean {
-  return /^(1[4-9]|[2-9]\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/.test(text)
+  const form = /^(1[4-9]|[2-9]\d)\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d$/
+  // A day that no calendar has, such as the 31st of February, would be read as a later one.
+  return form.test(text) && new Date(`${text}:00Z`).toISOString().startsWith(text)
 }
 
 function readLocations(value: unknown, problem: 130 | 133, limits: Limits): Location[] {

@@ -14,8 +14,6 @@ const isList = (value: unknown): boolean => Array.isArray(value) && value.length
 
 /** Documented members of a request that change nothing here, when they ask for something, and what is done instead. */
 const MEMBERS: Readonly<Record<string, { readonly asks: (value: unknown) => boolean; readonly instead: string }>> = {
-  date_time: { asks: isObject, instead: 'the route is that of the rules that hold at all times' },
-  recostings: { asks: isList, instead: 'the route has the cost of its own costing only' },
   linear_references: { asks: isOn, instead: 'the answer has none' },
   elevation_interval: { asks: isPositive, instead: 'the answer has no elevation' },
   turn_lanes: { asks: isOn, instead: 'the answer has no lanes' },
@@ -24,10 +22,6 @@ const MEMBERS: Readonly<Record<string, { readonly asks: (value: unknown) => bool
   voice_instructions: { asks: isOn, instead: 'the answer has none' },
   linear_cost_factors: { asks: isList, instead: 'every street costs what its costing says' },
   prioritize_bidirectional: { asks: isOn, instead: 'searches are exact whatever the distance' },
-  shape_format: {
-    asks: (value) => typeof value === 'string' && value !== 'polyline6',
-    instead: 'shapes are polylines with six decimals',
-  },
 }
 
 const LOCATION_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {

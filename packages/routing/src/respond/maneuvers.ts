@@ -3,14 +3,23 @@ import type { Maneuver } from '../guide/maneuver.ts'
 import type { GuidedLeg } from '../guide/steps.ts'
 import type { Units } from '../narrate/lengths.ts'
 import type { Narration } from '../narrate/narrate.ts'
+import type { Elapsed } from '../path/elapsed.ts'
+import type { Recosting } from '../path/recost.ts'
 import { lengthIn, secondsOf } from './numbers.ts'
 import type { SignElement, TripManeuver, TripSign } from './response.ts'
+
+interface ManeuverContext {
+  readonly narration: Narration | null
+  readonly units: Units
+  readonly last: boolean
+  readonly recostings: readonly Recosting[]
+}
 
 /** A maneuver as answers carry it: in the order of keys that Valhalla has, without what is empty. */
 export function tripManeuver(
   leg: GuidedLeg,
   maneuver: Maneuver,
-  { narration, units, last }: { narration: Narration | null; units: Units; last: boolean },
+  { narration, units, last, recostings }: ManeuverContext,
 ): TripManeuver {
   const { beginNode, endNode } = maneuver
   const before = leg.steps[beginNode - 1]
@@ -35,10 +44,15 @@ export function tripManeuver(
     // Signs that are no exits are there, with nothing on them.
     ...(hasAny(maneuver.signs) && { sign: tripSign(maneuver.signs) }),
     ...(maneuver.roundaboutExit > 0 && { roundabout_exit_count: maneuver.roundaboutExit }),
+    ...Object.fromEntries(recostings.map(({ name, sums }) => [`time_${name}`, timeOf(sums, beginNode, endNode)])),
     ...(narration?.both === true && { verbal_multi_cue: true }),
     travel_mode: maneuver.travelMode,
     travel_type: maneuver.travelType,
   }
+}
+
+function timeOf(sums: Elapsed | null, begin: number, end: number): number | null {
+  return sums === null ? null : secondsOf((sums.seconds[end - 1] ?? 0) - (sums.seconds[begin - 1] ?? 0))
 }
 
 function verbal({ alert, succinct, cue, after }: Narration): Partial<TripManeuver> {

@@ -1,4 +1,5 @@
 import type { Warning } from '../request/problems.ts'
+import type { LineString } from './geometry.ts'
 
 /** An answer with a route: the best one, and alternates when there are any. */
 export interface RouteResponse {
@@ -26,6 +27,8 @@ export interface TripLocation {
   readonly street?: string
   readonly heading?: number
   readonly date_time?: string
+  readonly time_zone_offset?: string
+  readonly time_zone_name?: string
   readonly waiting?: number
   readonly side_of_street?: 'left' | 'right'
   readonly original_index: number
@@ -44,13 +47,15 @@ export interface Summary {
   readonly time: number
   readonly length: number
   readonly cost: number
+  /** Seconds under a costing that the request asks about besides; null where that may not travel the route. */
+  readonly [recosted: `time_${string}`]: number | null
 }
 
 export interface TripLeg {
   readonly maneuvers?: readonly TripManeuver[]
   readonly summary: Summary
-  /** Polyline with six decimals. */
-  readonly shape: string
+  /** A polyline with six decimals, unless the request asks for another form or none. */
+  readonly shape?: string | LineString
 }
 
 export interface TripManeuver {
@@ -75,6 +80,7 @@ export interface TripManeuver {
   readonly rough?: boolean
   readonly sign?: TripSign
   readonly roundabout_exit_count?: number
+  readonly [recosted: `time_${string}`]: number | null
   readonly verbal_multi_cue?: boolean
   readonly travel_mode: string
   readonly travel_type: string

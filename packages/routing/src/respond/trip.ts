@@ -1,18 +1,23 @@
 import type { Costing } from '../cost/costing.ts'
-import { encodeLine, type Line } from '../geometry/polyline.ts'
 import { RoadClass, Use } from '../graph/attributes.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TextReader } from '../graph/texts.ts'
 import { guideLeg } from '../guide/guide.ts'
+import type { Maneuver } from '../guide/maneuver.ts'
 import { type GuidedLeg, guidedLeg } from '../guide/steps.ts'
 import { languageOf } from '../narrate/languages/index.ts'
-import { narrate } from '../narrate/narrate.ts'
+import { type Narration, narrate } from '../narrate/narrate.ts'
 import type { Leg } from '../path/legs.ts'
+import { type NamedCosting, recost, type Recosting } from '../path/recost.ts'
+import type { Schedule } from '../path/schedule.ts'
 import type { Location } from '../request/location.ts'
 import type { RouteRequest } from '../request/request.ts'
+import type { TimedLaw } from '../time/law.ts'
+import { localText, offsetText, zoneAt } from '../time/zones.ts'
+import { writeGeometry } from './geometry.ts'
 import { tripManeuver } from './maneuvers.ts'
 import { degreesOf, lengthIn, secondsOf } from './numbers.ts'
-import type { Summary, Trip, TripLeg, TripLocation, TripManeuver } from './response.ts'
+import type { Summary, Trip, TripLeg, TripLocation } from './response.ts'
 
 /** What a trip is told from. */
 export interface TripSource {
@@ -20,22 +25,42 @@ export interface TripSource {
   readonly texts: TextReader
   readonly costing: Costing
   readonly request: RouteRequest
-  /** Local time as `YYYY-MM-DDTHH:MM`, for requests that speak of now. */
-  readonly now: string
+  /** When the trip is where; null where the request says no time. */
+  readonly schedule: Schedule | null
+  /** Which edges have rules for certain times. */
+  readonly law: TimedLaw
+  /** Costings that the request asks about besides its own. */
+  readonly recostings: readonly NamedCosting[]
 }
 
-/** Tells a trip: its locations, its legs with maneuvers and lines, and what it comes to. */
-export function tellTrip(source: TripSource, legs: readonly Leg[]): Trip {
+/** A leg that was guided and narrated: what all forms of an answer are written from. */
+export interface ToldLeg {
+  readonly leg: Leg
+  readonly guided: GuidedLeg
+  readonly extent: Extent
+  /** Empty where no maneuvers are asked for. */
+  readonly maneuvers: readonly Maneuver[]
+  /** What is said of the maneuvers; null where they are to have no words. */
+  readonly narrations: readonly Narration[] | null
+  readonly recostings: readonly Recosting[]
+}
+
+/** Guides and narrates the legs of a route. */
+export function tellLegs(source: TripSource, legs: readonly Leg[]): ToldLeg[] {
+  return legs.map((leg, i) => tellLeg(source, leg, destinationOf(source.request.locations, i)))
+}
+
+/** A trip as Valhalla has it: its locations, its legs with maneuvers and lines, and what it comes to. */
+export function tripOf(source: TripSource, told: readonly ToldLeg[]): Trip {
   const { request } = source
-  const told = legs.map((leg, i) => tellLeg(source, leg, destinationOf(request.locations, i)))
   const { tag } = languageOf(request.language)
   return {
-    locations: locationsOf(source, legs),
-    legs: told.map(({ leg }) => leg),
-    summary: summaryOf(
-      told.map(({ extent }) => extent),
-      request.units,
+    locations: locationsOf(
+      source,
+      told.map(({ leg }) => leg),
     ),
+    legs: told.map((leg) => tripLeg(request, leg)),
+    summary: summaryOf(told, request.units),
     status_message: 'Found route between points',
     status: 0,
     units: request.units,
@@ -51,62 +76,75 @@ function destinationOf(locations: readonly Location[], i: number): Location {
 }
 
 /** What a leg comes to, exactly. */
-interface Extent {
-  readonly line: Line
+export interface Extent {
   readonly meters: number
   readonly seconds: number
   readonly cost: number
   readonly toll: boolean
   readonly highway: boolean
   readonly ferry: boolean
+  /** Some edge is open at certain times only, or in some other way a matter of time. */
+  readonly timed: boolean
 }
 
-function tellLeg(source: TripSource, leg: Leg, destination: Location): { leg: TripLeg; extent: Extent } {
+function tellLeg(source: TripSource, leg: Leg, { name, street }: Location): ToldLeg {
+  const { request, graph, law } = source
+  const { directions, language, units } = request
   const guided = guidedLeg(source, leg)
-  const extent = extentOf(guided)
-  const maneuvers = tellManeuvers(source.request, guided, leg, destination)
-  const has = (flag: 'toll' | 'highway' | 'ferry'): boolean =>
-    maneuvers?.some((maneuver) => maneuver[flag] === true) ?? false
-  // Without maneuvers nothing is said of what a leg uses.
-  const said = { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
-  const told = { summary: summaryOf([said], source.request.units), shape: encodeLine(guided.line) }
-  return { leg: maneuvers === null ? told : { maneuvers, ...told }, extent }
+  const extent = extentOf(
+    guided,
+    leg.edges.some(({ edge }) => law.isTimed(edge)),
+  )
+  const sides = { origin: leg.origin.side, destination: leg.destination.side }
+  const { phrases } = languageOf(language)
+  const maneuvers = directions === 'none' ? [] : guideLeg(guided, sides, request.roundaboutExits)
+  const narrations =
+    directions === 'instructions' ? narrate(maneuvers, { phrases, units, destination: { name, street } }) : null
+  return { leg, guided, extent, maneuvers, narrations, recostings: recost(graph, leg, source.recostings) }
 }
 
-function extentOf({ steps, line }: GuidedLeg): Extent {
+function extentOf({ steps }: GuidedLeg, timed: boolean): Extent {
   const { seconds, cost } = steps.at(-1)!
   return {
-    line,
     meters: steps.reduce((sum, step) => sum + step.meters, 0),
     seconds,
     cost,
     toll: steps.some((step) => step.toll),
     highway: steps.some((step) => step.roadClass === RoadClass.motorway),
     ferry: steps.some((step) => step.use === Use.ferry),
+    timed,
   }
 }
 
-function tellManeuvers(
-  { directions, language, units, roundaboutExits }: RouteRequest,
-  guided: GuidedLeg,
-  leg: Leg,
-  { name, street }: Location,
-): TripManeuver[] | null {
-  if (directions === 'none') return null
-  const sides = { origin: leg.origin.side, destination: leg.destination.side }
-  const maneuvers = guideLeg(guided, sides, roundaboutExits)
-  const { phrases } = languageOf(language)
-  const narrations =
-    directions === 'instructions' ? narrate(maneuvers, { phrases, units, destination: { name, street } }) : null
-  return maneuvers.map((maneuver, i) =>
-    tripManeuver(guided, maneuver, { narration: narrations?.[i] ?? null, units, last: i === maneuvers.length - 1 }),
+function tripLeg({ directions, units, shapeFormat }: RouteRequest, told: ToldLeg): TripLeg {
+  const { guided, maneuvers, narrations, extent, recostings } = told
+  const written = maneuvers.map((maneuver, i) =>
+    tripManeuver(guided, maneuver, {
+      narration: narrations?.[i] ?? null,
+      units,
+      last: i === maneuvers.length - 1,
+      recostings,
+    }),
   )
+  const has = (flag: 'toll' | 'highway' | 'ferry'): boolean => written.some((maneuver) => maneuver[flag] === true)
+  // Without maneuvers nothing is said of what a leg uses.
+  const said = { ...extent, toll: has('toll'), highway: has('highway'), ferry: has('ferry') }
+  return {
+    ...(directions !== 'none' && { maneuvers: written }),
+    summary: summaryOf([{ ...told, extent: said }], units),
+    ...(shapeFormat !== 'no_shape' && { shape: writeGeometry(guided.line, shapeFormat) }),
+  }
 }
 
-function summaryOf(extents: readonly Extent[], units: RouteRequest['units']): Summary {
+function summaryOf(
+  told: readonly Pick<ToldLeg, 'extent' | 'guided' | 'recostings'>[],
+  units: RouteRequest['units'],
+): Summary {
+  const extents = told.map(({ extent }) => extent)
   const sum = (of: (extent: Extent) => number): number => extents.reduce((total, extent) => total + of(extent), 0)
   const box = { south: Infinity, west: Infinity, north: -Infinity, east: -Infinity }
-  for (const { line } of extents) {
+  for (const { guided } of told) {
+    const { line } = guided
     for (let i = 0; i < line.lon.length; i++) {
       box.south = Math.min(box.south, line.lat[i]!)
       box.west = Math.min(box.west, line.lon[i]!)
@@ -115,7 +153,7 @@ function summaryOf(extents: readonly Extent[], units: RouteRequest['units']): Su
     }
   }
   return {
-    has_time_restrictions: false,
+    has_time_restrictions: extents.some(({ timed }) => timed),
     has_toll: extents.some(({ toll }) => toll),
     has_highway: extents.some(({ highway }) => highway),
     has_ferry: extents.some(({ ferry }) => ferry),
@@ -129,16 +167,30 @@ function summaryOf(extents: readonly Extent[], units: RouteRequest['units']): Su
       sum(({ meters }) => meters),
     ),
     cost: secondsOf(sum(({ cost }) => cost)),
+    ...timesOf(told.map(({ recostings }) => recostings)),
   }
 }
 
-function locationsOf({ request, now }: TripSource, legs: readonly Leg[]): TripLocation[] {
+/** Seconds of legs under other costings; null where one of them may not travel a leg. */
+function timesOf(legs: readonly (readonly Recosting[])[]): Record<`time_${string}`, number | null> {
+  return Object.fromEntries(
+    (legs[0] ?? []).map(({ name }, i) => {
+      const each = legs.map((leg) => leg[i]!.sums)
+      const seconds = each.reduce((sum, sums) => sum + (sums?.seconds.at(-1) ?? 0), 0)
+      return [`time_${name}`, each.includes(null) ? null : secondsOf(seconds)]
+    }),
+  )
+}
+
+function locationsOf({ request, schedule }: TripSource, legs: readonly Leg[]): TripLocation[] {
   let leg = 0
   const last = request.locations.length - 1
   return request.locations.map((location, i): TripLocation => {
     const ends = i > 0 && (location.type === 'break' || location.type === 'break_through')
     const side = i === 0 ? legs[0]!.origin.side : ends ? legs[leg++]!.destination.side : null
-    const dateTime = location.dateTime ?? dateTimeAt(request, now, i === 0, i === last)
+    const moment = i === 0 || i === last ? schedule?.moments[i] : undefined
+    const zone = zoneAt(location.lon, location.lat)
+    const dateTime = location.dateTime ?? (moment === undefined ? null : localText(moment, zone))
     return {
       type: location.type,
       lat: degreesOf(location.lat),
@@ -147,17 +199,10 @@ function locationsOf({ request, now }: TripSource, legs: readonly Leg[]): TripLo
       ...(location.street !== null && { street: location.street }),
       ...(location.heading !== null && { heading: location.heading }),
       ...(dateTime !== null && { date_time: dateTime }),
+      ...(moment !== undefined && { time_zone_offset: offsetText(moment, zone), time_zone_name: zone }),
       ...(location.waiting > 0 && { waiting: Math.trunc(location.waiting) }),
       ...(side !== null && { side_of_street: side }),
       original_index: i,
     }
   })
-}
-
-/** The time that is told of a location: that of departure at the first, that of arrival at the last. */
-function dateTimeAt({ dateTime }: RouteRequest, now: string, first: boolean, last: boolean): string | null {
-  if (dateTime === null) return null
-  const { type, value } = dateTime
-  const told = (first && type !== 'arrive') || (last && (type === 'arrive' || type === 'invariant'))
-  return told ? (value === 'current' ? now : value) : null
 }

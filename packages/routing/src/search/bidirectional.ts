@@ -115,18 +115,26 @@ type Estimate = (vertex: number) => number
 function balancedEstimate(options: BidirectionalOptions, sources: readonly Seed[], targets: readonly Seed[]): Estimate {
   const { position, weightPerMeter } = options
   if (position === undefined || weightPerMeter === undefined) return () => 0
-  const { xyz } = position
-  const nearest = (seeds: readonly Seed[], vertex: number): number => {
+  const nearest = distanceEstimate(position, weightPerMeter)
+  const [from, to] = [sources, targets].map((seeds) => seeds.map(({ vertex }) => vertex)) as [number[], number[]]
+  return (vertex) => (nearest(vertex, to) - nearest(vertex, from)) / 2
+}
+
+/** The weight of the distance from a vertex to the nearest of some others, which no path is below. */
+export function distanceEstimate(
+  { xyz }: VertexPositions,
+  weightPerMeter: number,
+): (vertex: number, others: readonly number[]) => number {
+  return (vertex, others) => {
     let least = Infinity
-    for (const seed of seeds) {
-      const x = xyz[3 * vertex]! - xyz[3 * seed.vertex]!
-      const y = xyz[3 * vertex + 1]! - xyz[3 * seed.vertex + 1]!
-      const z = xyz[3 * vertex + 2]! - xyz[3 * seed.vertex + 2]!
+    for (const other of others) {
+      const x = xyz[3 * vertex]! - xyz[3 * other]!
+      const y = xyz[3 * vertex + 1]! - xyz[3 * other + 1]!
+      const z = xyz[3 * vertex + 2]! - xyz[3 * other + 2]!
       least = Math.min(least, Math.sqrt(x * x + y * y + z * z))
     }
-    return least
+    return weightPerMeter * least
   }
-  return (vertex) => (weightPerMeter / 2) * (nearest(targets, vertex) - nearest(sources, vertex))
 }
 
 /** One direction of the search. */

@@ -27,6 +27,8 @@ export type ArcWeights = Int32Array
 export interface Seed {
   readonly vertex: number
   readonly cost: number
+  /** Seconds from the beginning of the path until its vertex is left; searches in time need them. */
+  readonly seconds?: number
 }
 
 /** A cheapest path: its cost with both seeds, and its vertices from a source to a target. */

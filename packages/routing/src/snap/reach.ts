@@ -4,19 +4,26 @@ import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { StateWeights } from '../states/weights.ts'
 
+/** How many nodes must be connected with an edge: that it can be reached from, and that can be reached from it. */
+export interface Reach {
+  readonly inbound: number
+  readonly outbound: number
+}
+
 /**
- * Whether at least so many nodes can be reached from an edge and can reach it: otherwise it lies on an island, which few
+ * Whether at least so many nodes can reach an edge and can be reached from it: otherwise it lies on an island, which few
  * routes begin or end on. Large parts of the network are known beforehand; the rest is counted, first without streets
  * from which some turn is forbidden, then, where that is not enough, over the very turns that a path may take.
  */
-export function isReachable(graph: Graph, weights: StateWeights, edge: number, nodes: number): boolean {
-  if (nodes === 0) return true
+export function isReachable(graph: Graph, weights: StateWeights, edge: number, { inbound, outbound }: Reach): boolean {
   const { costing } = weights
   return (
-    ((isFree(graph, costing, edge) && touches(graph, costing, graph.edgeHead[edge]!, true, nodes)) ||
-      countExactly(graph, weights, edge, true, nodes) >= nodes) &&
-    (touches(graph, costing, tailOf(graph, edge), false, nodes) ||
-      countExactly(graph, weights, edge, false, nodes) >= nodes)
+    (outbound === 0 ||
+      (isFree(graph, costing, edge) && touches(graph, costing, graph.edgeHead[edge]!, true, outbound)) ||
+      countExactly(graph, weights, edge, true, outbound) >= outbound) &&
+    (inbound === 0 ||
+      touches(graph, costing, tailOf(graph, edge), false, inbound) ||
+      countExactly(graph, weights, edge, false, inbound) >= inbound)
   )
 }
 

@@ -38,7 +38,6 @@ export interface SnapRequest {
   readonly heading: number | null
   readonly headingTolerance: number
   readonly radius: number
-  readonly minimumReachability: number
   readonly searchCutoff: number
   readonly nodeSnapTolerance: number
   readonly streetSideTolerance: number
@@ -52,8 +51,8 @@ export interface SnapRequest {
   readonly filter: SnapFilter
   /** Name of the street the location should be on; between equals it decides. */
   readonly street: string | null
-  /** Whether at least so many nodes are connected with an edge in both directions. */
-  readonly isReachable: (edge: number, nodes: number) => boolean
+  /** Whether an edge is connected with as much of the network as the location asks for. */
+  readonly isReachable: (edge: number) => boolean
 }
 
 /** Kinds of edges a location must not be put on. */
@@ -127,7 +126,7 @@ class Snapper {
   /** The nearest geometries that may be used: the best reachable one, those in the radius, and islands before it. */
   #nearest(): Projection[] {
     const graph = this.#graph
-    const { lon, lat, radius, minimumReachability, searchCutoff, street, isReachable } = this.#request
+    const { lon, lat, radius, searchCutoff, street, isReachable } = this.#request
     const edgesOf = shapeEdges(graph)
     const reachable: Projection[] = []
     const islands: Projection[] = []
@@ -141,11 +140,7 @@ class Snapper {
         const { shape } = projection
         const inRadius = projection.meters < radius
         if (reachable.length > 0 && !inRadius && !this.#isOnStreet(edgesOf[2 * shape]!)) return farthest
-        if (
-          edgesOf
-            .subarray(2 * shape, 2 * shape + 2)
-            .some((edge) => this.#open(edge) && isReachable(edge, minimumReachability))
-        )
+        if (edgesOf.subarray(2 * shape, 2 * shape + 2).some((edge) => this.#open(edge) && isReachable(edge)))
           reachable.push(projection)
         else if (inRadius || islands.length === 0) islands.push(projection)
         return reachable.length > 0 ? farthest : searchCutoff

@@ -2,6 +2,7 @@ import type { Family } from '../cost/costing.ts'
 import { Access, ALL_ACCESS, MOTOR_ACCESS, Turn } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, TrafficField, turnIndex, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { timedOpenings } from '../graph/timed.ts'
 import type { ArcGraph } from '../search/search.ts'
 import { type Sequence, SequenceAutomaton } from './sequences.ts'
 
@@ -51,8 +52,9 @@ const SHORT_INTERNAL_METERS = 8
  */
 export function buildStateGraph(graph: Graph, family: Family | 'any'): StateGraph {
   const access = FAMILY_ACCESS[family]
+  const openings = timedOpenings(graph)
   const open = (edge: number): boolean =>
-    family === 'any' || (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0
+    family === 'any' || ((get(graph.edgeInfo[edge]!, EdgeField.access) | (openings.get(edge) ?? 0)) & access) !== 0
   const automaton = new SequenceAutomaton([
     ...forbiddenSequences(graph, access),
     ...(family === 'motor' ? turnsAround(graph, open) : []),

@@ -16,7 +16,7 @@ const HEAVIEST = 2 ** 28
 export class StateWeights {
   readonly graph: StateGraph
   readonly costing: Costing
-  readonly #network: Graph
+  readonly network: Graph
   /** Weights plus one; zero where they are not computed yet. Pages that nobody asks for cost no memory. */
   readonly #edges: Uint32Array
   readonly #arcs: Uint32Array
@@ -24,7 +24,7 @@ export class StateWeights {
   constructor(network: Graph, graph: StateGraph, costing: Costing) {
     this.graph = graph
     this.costing = costing
-    this.#network = network
+    this.network = network
     this.#edges = new Uint32Array(network.edgeCount)
     this.#arcs = new Uint32Array(graph.head.length)
   }
@@ -56,7 +56,7 @@ export class StateWeights {
 
   /** The edges that end where an edge begins. */
   entries(edge: number): number[] {
-    const { edgeHead, edgeOpposite, firstEdge } = this.#network
+    const { edgeHead, edgeOpposite, firstEdge } = this.network
     const node = edgeHead[edgeOpposite[edge]!]!
     const first = firstEdge[node]!
     return Array.from({ length: firstEdge[node + 1]! - first }, (_, i) => edgeOpposite[first + i]!)
@@ -115,8 +115,8 @@ export class StateWeights {
     const edge = onto ?? this.edge(to)
     const rule = arcRule[arc]!
     if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.rights.boundModes) !== 0) return UNREACHABLE
-    if (through && !costing.nodeOpen(this.#network.edgeHead[from]!)) return UNREACHABLE
-    const turn = this.#network.turnInfo[arcTurn[arc]!]!
+    if (through && !costing.nodeOpen(this.network.edgeHead[from]!)) return UNREACHABLE
+    const turn = this.network.turnInfo[arcTurn[arc]!]!
     const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
   }

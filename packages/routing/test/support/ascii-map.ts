@@ -30,7 +30,8 @@ export interface Drawing {
 const GERMANY = { lon: 11, lat: 48 }
 const METERS_PER_DEGREE = 111_195
 
-type Places = ReadonlyMap<string, { readonly lon: number; readonly lat: number }>
+/** Where the letters and digits of a drawing are. */
+export type Places = ReadonlyMap<string, { readonly lon: number; readonly lat: number }>
 
 /** A street network drawn with letters, in the manner of Valhalla's own tests, to route on. */
 export class AsciiTown {
@@ -119,8 +120,20 @@ export class AsciiRoute {
   }
 }
 
-/** The elements of a drawing; nodes that no way has are left out. */
-function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20, origin = GERMANY }: Drawing): {
+/**
+ * The elements of a drawing; nodes that no way has are left out.
+ *
+ * @param drawing with the number that its ids begin at, for several on one map
+ */
+export function drawnElements({
+  map,
+  ways,
+  nodes = {},
+  restrictions = [],
+  meters = 20,
+  origin = GERMANY,
+  firstId = 0,
+}: Drawing & { readonly firstId?: number }): {
   elements: OsmElement[]
   places: Places
 } {
@@ -140,25 +153,25 @@ function drawnElements({ map, ways, nodes = {}, restrictions = [], meters = 20, 
   const wayId = (word: string): number => {
     const at = Object.keys(ways).indexOf(word)
     if (at < 0) throw new Error(`there is no way ${word}`)
-    return at + 1
+    return firstId + at + 1
   }
   const elements: OsmElement[] = letters.map((letter) => ({
     type: 'node',
-    id: idOf(letter),
+    id: firstId + idOf(letter),
     ...places.get(letter)!,
     tags: nodes[letter] ?? {},
   }))
   for (const [word, tags] of Object.entries(ways)) {
-    elements.push({ type: 'way', id: wayId(word), refs: Array.from(word, idOf), tags })
+    elements.push({ type: 'way', id: wayId(word), refs: Array.from(word, (letter) => firstId + idOf(letter)), tags })
   }
   for (const [i, { from, via, to, tags }] of restrictions.entries()) {
     const vias =
       typeof via === 'string'
-        ? [{ type: 'node' as const, ref: idOf(via) }]
+        ? [{ type: 'node' as const, ref: firstId + idOf(via) }]
         : via.map((word) => ({ type: 'way' as const, ref: wayId(word) }))
     elements.push({
       type: 'relation',
-      id: i + 1,
+      id: firstId + i + 1,
       members: [
         { type: 'way', ref: wayId(from), role: 'from' },
         ...vias.map((member) => ({ ...member, role: 'via' })),

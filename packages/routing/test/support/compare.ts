@@ -1,26 +1,14 @@
+import polyline from '@mapbox/polyline'
+
+import type { TripLeg } from '../../src/index.ts'
+
 /** Positions in degrees. */
 export type Shape = readonly (readonly [lon: number, lat: number])[]
 
-/** The positions of a polyline of six decimals. */
-export function decodeShape(text: string): Shape {
-  const shape: [number, number][] = []
-  let at = 0
-  let lat = 0
-  let lon = 0
-  const next = (): number => {
-    let value = 0
-    for (let shift = 0; ; shift += 5) {
-      const part = text.charCodeAt(at++) - 63
-      value |= (part & 31) << shift
-      if (part < 32) return (value & 1) === 1 ? ~(value >> 1) : value >> 1
-    }
-  }
-  while (at < text.length) {
-    lat += next()
-    lon += next()
-    shape.push([lon / 1e6, lat / 1e6])
-  }
-  return shape
+/** The positions of a shape as answers carry it. */
+export function decodeShape(shape: TripLeg['shape']): Shape {
+  if (typeof shape === 'object') return shape.coordinates
+  return polyline.decode(shape ?? '', 6).map(([lat, lon]) => [lon, lat] as const)
 }
 
 /** The share of the first shape that runs within some 20 m of the second. */

@@ -16,12 +16,15 @@ export interface ScaleRequest {
   readonly unit: ModelUnit
 }
 
+/** Of the range between the percentiles: light grows and shrinks by factors, so the bright end needs more. */
+const HEADROOM_BELOW = 0.075
+const HEADROOM_ABOVE = 0.3
 /** More values below zero than this, and the offset was subtracted twice. */
 const MAX_NEGATIVE = 0.02
 
 /**
  * The stretch of a raster: by what the model takes; as requested; as in another table; by the sensor's profile; else by
- * the samples alone ({@link estimateScale}).
+ * the samples alone ({@link estimateScale}), percentiles widened by some headroom.
  *
  * @throws INVALID_SCALE, SCALE_COUNT, UNIT_UNKNOWN, PROFILE_MISMATCH, NO_VALID_PIXELS, CORRUPT_TILE
  */
@@ -44,7 +47,21 @@ export async function settleScale(
     const [min, max] = [ranges.map((range) => range[0]), ranges.map((range) => range[1])]
     return { origin: 'profile', min, max, ...decibels }
   }
-  return estimateScale(source, raster, bands)
+  return withHeadroom(await estimateScale(source, raster, bands))
+}
+
+/**
+ * Widens percentiles, so that another date that takes this stretch may be brighter or darker without being cut: what is cut
+ * differs from tile to tile, and would look like change.
+ */
+function withHeadroom(scale: Scale): Scale {
+  if (scale.origin !== 'percentile') return scale
+  const range = (i: number): number => scale.max[i]! - scale.min[i]!
+  return {
+    ...scale,
+    min: scale.min.map((low, i) => low - HEADROOM_BELOW * range(i)),
+    max: scale.max.map((high, i) => high + HEADROOM_ABOVE * range(i)),
+  }
 }
 
 function unclamped(unit: ModelUnit): Pick<Scale, 'unclamped'> {

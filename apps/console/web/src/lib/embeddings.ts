@@ -22,9 +22,11 @@ export interface Tile {
   readonly label_name: string | null
 }
 
+/** A tile and how much it is like another, or has changed. */
 export interface Match {
   readonly id: string
-  readonly similarity: number
+  /** Similarity, or `1 - similarity` of two dates. */
+  readonly score: number
   readonly geom: GeoJSON.Polygon
 }
 
@@ -61,6 +63,19 @@ export function search(
     result_limit: limit,
     include_geom: true,
   }
-  const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,similarity,geom')
+  const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,score:similarity,geom')
+  return request('POST', path, body, signal)
+}
+
+/** The tiles that changed most from one table to another of the same place, the most changed first. */
+export function changes(
+  ref: string,
+  before: string,
+  after: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Match[]> {
+  const body = { table_name_1: after, table_name_2: before, result_limit: limit, include_geom: true }
+  const path = projectPath(ref, '/rest/v1/rpc/change_detection?select=id::text,score:change_score,geom')
   return request('POST', path, body, signal)
 }

@@ -1,3 +1,4 @@
+import polyline from '@mapbox/polyline'
 import { projectPath, request } from './api.ts'
 
 /** How one travels, with a name for people. */
@@ -49,9 +50,17 @@ export interface Trip {
   readonly summary: Summary
 }
 
-export async function findRoute(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<Trip> {
-  const { trip } = await request<{ trip: Trip }>('POST', projectPath(ref, '/route'), wanted, signal)
-  return trip
+/** Other ways to show beside the best, where there are any: the engine gives them between two places. */
+const ALTERNATES = 2
+
+/** The best route, then others worth a look. */
+export async function findRoutes(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<readonly Trip[]> {
+  const body = { ...wanted, alternates: ALTERNATES }
+  const { trip, alternates = [] } = await request<{
+    trip: Trip
+    alternates?: readonly { readonly trip: Trip }[]
+  }>('POST', projectPath(ref, '/route'), body, signal)
+  return [trip, ...alternates.map((other) => other.trip)]
 }
 
 /**
@@ -59,25 +68,5 @@ export async function findRoute(ref: string, wanted: RouteRequest, signal?: Abor
  * the lowest first, from 63 on.
  */
 export function decodeShape(shape: string): [number, number][] {
-  const positions: [number, number][] = []
-  let lat = 0
-  let lng = 0
-  let at = 0
-  const next = (): number => {
-    let value = 0
-    let shift = 0
-    for (;;) {
-      const group = shape.charCodeAt(at++) - 63
-      value |= (group & 31) << shift
-      if (group < 32 || at >= shape.length) break
-      shift += 5
-    }
-    return value & 1 ? ~(value >> 1) : value >> 1
-  }
-  while (at < shape.length) {
-    lat += next()
-    lng += next()
-    positions.push([lng / 1e6, lat / 1e6])
-  }
-  return positions
+  return polyline.decode(shape, 6).map(([lat, lng]) => [lng, lat])
 }

@@ -32,6 +32,21 @@ export function readRows(
   return request('GET', `${pathOf(ref, table)}/rows?limit=50&offset=${offset}`, undefined, signal)
 }
 
+/** Values of one column of the first rows that have one; `table` is `schema.table`. */
+export async function readValues(
+  ref: string,
+  table: string,
+  column: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly unknown[]> {
+  const dot = table.indexOf('.')
+  const path = projectPath(ref, `/tables/${table.slice(0, dot)}/${encodeURIComponent(table.slice(dot + 1))}/rows`)
+  const query = new URLSearchParams({ column, limit: String(limit) })
+  const rows = await request<{ value: unknown }[]>('GET', `${path}?${query}`, undefined, signal)
+  return rows.map(({ value }) => value)
+}
+
 export function shareTable(ref: string, table: Table, role: Role, shared: boolean): Promise<void> {
   return shared
     ? request('POST', `${pathOf(ref, table)}/share`, { role })

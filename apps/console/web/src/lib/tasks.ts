@@ -8,6 +8,7 @@ export const TASKS: Readonly<Record<string, IconName>> = {
   createGeoEmbeddings: 'grid',
   createSraiEmbeddings: 'hexagon',
   archiveToPmtiles: 'archive',
+  exportTable: 'down',
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -17,6 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
   createGeoEmbeddings: 'Imagery embeddings',
   createSraiEmbeddings: 'Region embeddings',
   archiveToPmtiles: 'Archive to PMTiles',
+  exportTable: 'Export of a table',
 }
 
 /** A task's name for people. */

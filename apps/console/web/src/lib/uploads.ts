@@ -5,7 +5,7 @@ const BUCKET = 'uploads'
 /** As clients of Supabase storage send them. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 /** The model that is always there. */
-const BUILT_IN_MODEL = 'builtin-texture-spectral-v1'
+const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
 /** What is known of a GeoTIFF before anything is done with it. */
 export interface RasterFacts {

@@ -1,6 +1,8 @@
 /** Colours of the parts of a map that are drawn beneath the data. */
 export interface MapColors {
   readonly background: string
+  readonly land: string
+  readonly border: string
   readonly graticule: string
   readonly label: string
   readonly halo: string
@@ -15,6 +17,8 @@ export function mapColors(dark: boolean): MapColors {
   return dark
     ? {
         background: '#101619',
+        land: '#192226',
+        border: '#33424a',
         graticule: '#243036',
         label: '#84929b',
         halo: '#101619',
@@ -23,10 +27,12 @@ export function mapColors(dark: boolean): MapColors {
         casing: '#04110f',
       }
     : {
-        background: '#e9edef',
+        background: '#e2e8eb',
+        land: '#f3f5f6',
+        border: '#c2cbd1',
         graticule: '#d3dadf',
         label: '#64717a',
-        halo: '#e9edef',
+        halo: '#e2e8eb',
         outline: '#3a4850',
         accent: '#0b7a6d',
         casing: '#ffffff',
@@ -43,7 +49,7 @@ const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/boundar|division/, '#a05bb4'],
   [/place|poi|address/, '#d1556b'],
 ]
-const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
+export const PALETTE = ['#2a9d8f', '#e0704f', '#5a7fd6', '#c4892b', '#9467bd', '#d1495b', '#3f9a58', '#7b8794']
 
 /** The colour of a layer: always the same for the same name. */
 export function layerColor(name: string): string {

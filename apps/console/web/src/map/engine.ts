@@ -10,7 +10,7 @@ import {
   type StyleSpecification,
 } from 'maplibre-gl'
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
-import { PMTiles, Protocol } from 'pmtiles'
+import { PMTiles, Protocol, TileType } from 'pmtiles'
 import { mapColors } from './colors.ts'
 import { graticule, type Box } from './graticule.ts'
 
@@ -20,7 +20,7 @@ const archives = new Protocol({ metadata: true })
 addProtocol('pmtiles', archives.tile)
 
 /** Labels are drawn with the page's own font: no glyphs are fetched from anywhere. */
-const FONT = ['Inter Variable']
+export const FONT = ['Inter Variable']
 
 export interface MapOptions {
   readonly container: HTMLElement
@@ -34,7 +34,7 @@ export interface MapView {
   readonly zoom: number
 }
 
-/** A map of nothing but meridians and parallels: what lies on it is the project's own. */
+/** A map of meridians and parallels. A basemap goes beneath them, what the project has on top. */
 export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   const map = new MapLibreMap({
     container,
@@ -50,9 +50,9 @@ export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   })
   map.touchZoomRotate.disableRotation()
   map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
-  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
   // Never folded: licences ask for it to be seen.
   map.addControl(new AttributionControl({ compact: false }), 'bottom-right')
+  map.addControl(new ScaleControl({ maxWidth: 110 }), 'bottom-right')
   const drawGraticule = () => {
     const bounds = map.getBounds()
     const box: Box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]
@@ -85,6 +85,18 @@ export function openArchive(path: string): PMTiles {
 /** The source of an archive's tiles. */
 export function archiveSource(path: string): { type: 'vector'; url: string } {
   return { type: 'vector', url: `pmtiles://${new URL(path, location.href).href}` }
+}
+
+/** An archive at any address, ready to be drawn: its source, and the names of its layers when it holds vectors. */
+export async function addArchive(
+  path: string,
+): Promise<{ source: { type: 'vector' | 'raster'; url: string }; layerIds: readonly string[] }> {
+  const archive = openArchive(path)
+  const [header, metadata] = await Promise.all([archive.getHeader(), archive.getMetadata()])
+  const { url } = archiveSource(path)
+  if (header.tileType !== TileType.Mvt) return { source: { type: 'raster', url }, layerIds: [] }
+  const { vector_layers: layers = [] } = metadata as { vector_layers?: readonly { readonly id: string }[] }
+  return { source: { type: 'vector', url }, layerIds: layers.map(({ id }) => id) }
 }
 
 function baseStyle(dark: boolean): StyleSpecification {

@@ -89,9 +89,12 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: st
   if (!map.style || map.getSource(source)) return
   map.addSource(source, archiveSource(archivePath(ref, path)))
   const color = layerColor(path)
+  // Tables as they are now lie on top of archives, which may be older.
+  const live = map.getStyle().layers.find((layer) => 'source' in layer && layer.source.startsWith('live:'))
+  const anchor = live?.id ?? (beneath !== null && map.getLayer(beneath) ? beneath : undefined)
   for (const { id } of metadata.vector_layers ?? []) {
     for (const layer of styledLayers(`${source}:${id}`, source, id, color)) {
-      map.addLayer(layer, beneath !== null && map.getLayer(beneath) ? beneath : undefined)
+      map.addLayer(layer, anchor)
     }
   }
 }

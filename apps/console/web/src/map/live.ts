@@ -17,7 +17,7 @@ interface LiveTileJson {
   readonly bounds: Box
   readonly maxzoom: number
   readonly attribution?: string
-  readonly vector_layers: readonly { readonly id: string }[]
+  readonly vector_layers: readonly { readonly id: string; readonly fields: Readonly<Record<string, string>> }[]
 }
 
 /** Tables of the project with a geometry; those of embeddings have a section of their own. */
@@ -66,6 +66,12 @@ export async function tableBox(ref: string, name: string): Promise<Box> {
   return (await readTileJson(ref, name)).bounds
 }
 
+/** Properties of a table that tiles carry. */
+export async function tableProperties(ref: string, name: string, signal?: AbortSignal): Promise<readonly string[]> {
+  const { vector_layers: layers } = await readTileJson(ref, name, signal)
+  return layers.flatMap(({ fields }) => Object.keys(fields))
+}
+
 async function addTable(map: MapLibreMap, ref: string, name: string, beneath: string): Promise<void> {
   const { bounds, maxzoom, attribution, vector_layers: layers } = await readTileJson(ref, name)
   const source = sourceId(name)
@@ -85,8 +91,8 @@ async function addTable(map: MapLibreMap, ref: string, name: string, beneath: st
   }
 }
 
-function readTileJson(ref: string, name: string): Promise<LiveTileJson> {
-  return request('GET', projectPath(ref, `/vector/v1/${encodeURIComponent(name)}`))
+function readTileJson(ref: string, name: string, signal?: AbortSignal): Promise<LiveTileJson> {
+  return request('GET', projectPath(ref, `/vector/v1/${encodeURIComponent(name)}`), undefined, signal)
 }
 
 function sourceId(name: string): string {

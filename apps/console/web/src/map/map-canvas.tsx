@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { useStore } from '../lib/store.ts'
 import { isDark } from '../lib/theme.ts'
+import { BasemapSwitch } from './basemap-switch.tsx'
 import { createMap, setMapTheme, type MapView } from './engine.ts'
 
 export interface MapCanvasProps {
@@ -18,7 +19,7 @@ export interface MapCanvasProps {
 export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const current = useRef<MapLibreMap | null>(null)
-  const [ready, setReady] = useState(false)
+  const [shown, setShown] = useState<MapLibreMap | null>(null)
   const dark = useStore(isDark)
   useEffect(() => {
     if (!box.current) return
@@ -28,12 +29,17 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
       current.current = map
       setMapTheme(map, isDark.get())
       onMap(map)
-      setReady(true)
+      setShown(map)
     })
     map.on('moveend', () => saveView(projectRef, map))
+    // For whoever waits until everything is drawn, tests for one.
+    const frame = box.current
+    map.on('idle', () => (frame.dataset['drawn'] = 'true'))
+    map.on('dataloading', () => (frame.dataset['drawn'] = 'false'))
+    map.on('movestart', () => (frame.dataset['drawn'] = 'false'))
     return () => {
       current.current = null
-      setReady(false)
+      setShown(null)
       onMap(null)
       map.remove()
     }
@@ -42,8 +48,9 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
     if (current.current) setMapTheme(current.current, dark)
   }, [dark])
   return (
-    <div class="map-box" aria-busy={!ready}>
+    <div class="map-box" aria-busy={shown === null}>
       <div class="canvas" ref={box} />
+      {shown && <BasemapSwitch map={shown} dark={dark} />}
       {children}
     </div>
   )

@@ -5,7 +5,7 @@ import { SIMILARITY_RAMP, mapColors } from './colors.ts'
 /** The lowest of the map's layers that lie on top of archives. */
 export const FIRST_TILE_LAYER = 'tiles-fill'
 
-/** Similarities from the least to the most alike that are shown; the tile that was asked for is not among them. */
+/** Scores from the least to the greatest that are shown; the tile that was asked for is not among them. */
 export type Range = readonly [number, number]
 
 /** Prepares a map for tiles and matches, or brings them into another theme. */
@@ -42,22 +42,22 @@ export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution:
   )
 }
 
-/** Shades matches by similarity over a range; `queryId` is the tile they are compared with. */
+/** Shades matches by their score over a range; `queryId` is the tile they are compared with. */
 export function showMatches(
   map: MapLibreMap,
   matches: readonly Match[],
   queryId: string | null,
   [low, high]: Range,
 ): void {
-  const features = matches.map(({ id, similarity, geom }) => ({
+  const features = matches.map(({ id, score, geom }) => ({
     type: 'Feature' as const,
-    properties: { id, similarity, query: id === queryId },
+    properties: { id, score, query: id === queryId },
     geometry: geom,
   }))
   setFeatures(map, 'matches', features)
   const step = Math.max(high - low, 1e-9) / (SIMILARITY_RAMP.length - 1)
   const stops = SIMILARITY_RAMP.flatMap((color, i) => [low + i * step, color])
-  const ramp = ['interpolate', ['linear'], ['get', 'similarity'], ...stops] as ExpressionSpecification
+  const ramp = ['interpolate', ['linear'], ['get', 'score'], ...stops] as ExpressionSpecification
   map.setPaintProperty('matches-fill', 'fill-color', ramp)
 }
 
@@ -73,7 +73,7 @@ export function showShade(map: MapLibreMap, opacity: number): void {
 
 /** Leaves out what is less alike. */
 export function showFrom(map: MapLibreMap, least: number): void {
-  map.setFilter('matches-fill', ['>=', ['get', 'similarity'], least])
+  map.setFilter('matches-fill', ['>=', ['get', 'score'], least])
 }
 
 function setFeatures(map: MapLibreMap, source: string, features: GeoJSON.Feature[]): void {

@@ -1,6 +1,9 @@
 // Runs inside the box, beside code that may be hostile: nothing here guards anything. It turns the host's unix socket
 // into the handler shapes that users write; what must hold is held by the host and the process's confinement.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { logLine, replaceConsole } from './console.ts'
+import { replaceFetch } from './fetch.ts'
+import type { Scope, Scopes } from './scope.ts'
 
 /** The first line on stdin. Secrets travel here, never in argv or the environment of the process. */
 export interface Boot {
@@ -10,6 +13,8 @@ export interface Boot {
   /** Unix socket to serve on, and the one that leads to the host. */
   readonly ingress: string
   readonly gateway: string
+  /** The one that leads to other hosts, and `host:port` of those that it leads to. */
+  readonly sockets: { readonly path: string; readonly listed: readonly string[] }
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -24,6 +29,8 @@ export interface Platform {
    * @param around runs the handling of each request
    */
   offerHttp(path: string, bundle: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
+  /** Lets TCP clients of the bundle dial the hosts that are listed. */
+  carrySockets(path: string, listed: readonly string[], bundle: string): void
   /** Makes the function that carries a request to the host; its URL is without meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
@@ -60,22 +67,11 @@ interface Context {
   readonly claims: Readonly<Record<string, unknown>> | null
   /** Keeps the instance alive for work that goes on after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void
+  /** The project's database under the role and the claims of the caller, while this call goes on; null where there is none. */
+  readonly databaseUrl: string | null
 }
 
-interface Scope {
-  readonly requestId: string
-  /** The host's number for the call; what it knows the caller's credentials by. */
-  readonly call: string
-  held: number
-}
-
-/** Any host name would do: the request travels over a unix socket, and `.invalid` never resolves (RFC 6761). */
-const GATEWAY_URL = 'http://gateway.invalid/'
-const MAX_REDIRECTS = 20
 const LISTEN_MS = 3000
-const LOG_BURST = 200
-const LOG_PER_SECOND = 100
-const MAX_LOG_CHARS = 10_000
 
 export async function run(platform: Platform): Promise<void> {
   const scopes = new AsyncLocalStorage<Scope>()
@@ -88,10 +84,12 @@ export async function run(platform: Platform): Promise<void> {
   let handler: Handler | null = null
   let captured: Handler | null = null
   let sealed = false
+  const databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
 
   platform.tidy()
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
+  platform.carrySockets(boot.sockets.path, boot.sockets.listed, boot.bundle)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
   const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
@@ -109,6 +107,7 @@ export async function run(platform: Platform): Promise<void> {
         functionName: boot.name,
         claims: claimsOf(request),
         waitUntil,
+        databaseUrl: databaseUrl && databaseUrl.replace('function@', `call-${scope.call}@`),
       })
       if (!(response instanceof Response)) {
         say(logLine('error', 'The handler returned something that is not a Response', scopes))
@@ -241,7 +240,7 @@ function hold(
   scope: Scope | undefined,
   platform: Platform,
   say: (message: object) => void,
-  scopes: AsyncLocalStorage<Scope>,
+  scopes: Scopes,
 ): void {
   if (!scope) throw new Error('waitUntil was called outside a request')
   if (scope.held++ === 0) say({ t: 'hold', call: scope.call })
@@ -250,118 +249,6 @@ function hold(
     .finally(() => {
       if (--scope.held === 0) say({ t: 'release', call: scope.call })
     })
-}
-
-function replaceConsole(platform: Platform, say: (message: object) => void, scopes: AsyncLocalStorage<Scope>): void {
-  let tokens = LOG_BURST
-  let last = performance.now()
-  let dropped = 0
-  const log = (level: string, args: readonly unknown[]) => {
-    const now = performance.now()
-    tokens = Math.min(LOG_BURST, tokens + ((now - last) * LOG_PER_SECOND) / 1000)
-    last = now
-    if (tokens < 1) {
-      dropped++
-      return
-    }
-    tokens--
-    say({ ...logLine(level, format(args, platform.inspect), scopes), ...(dropped > 0 && { dropped }) })
-    dropped = 0
-  }
-  const levels = {
-    debug: 'debug',
-    log: 'info',
-    info: 'info',
-    dir: 'info',
-    warn: 'warn',
-    error: 'error',
-    trace: 'debug',
-  }
-  for (const [method, level] of Object.entries(levels)) {
-    Object.defineProperty(console, method, {
-      configurable: true,
-      writable: true,
-      value: (...args: unknown[]) => log(level, args),
-    })
-  }
-}
-
-/** The console's substitutions (console.spec.whatwg.org); what is left over follows after spaces. */
-function format(args: readonly unknown[], inspect: (value: unknown) => string): string {
-  const rest = [...args]
-  let text = ''
-  if (typeof rest[0] === 'string' && rest.length > 1) {
-    text = (rest.shift() as string).replace(/%[sdifjoOc%]/g, (code) => {
-      if (code === '%%') return '%'
-      if (rest.length === 0) return code
-      const value = rest.shift()
-      if (code === '%c') return ''
-      if (code === '%d' || code === '%f') return String(Number(value))
-      if (code === '%i') return String(Math.trunc(Number(value)))
-      return typeof value === 'string' ? value : inspect(value)
-    })
-  }
-  const others = rest.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ')
-  return text === '' ? others : others === '' ? text : `${text} ${others}`
-}
-
-function logLine(level: string, text: string, scopes: AsyncLocalStorage<Scope>) {
-  return { t: 'log', level, call: scopes.getStore()?.call ?? '', text: text.slice(0, MAX_LOG_CHARS) }
-}
-
-/** Every fetch goes to the host, which knows the project API and the hosts that the policy allows. */
-function replaceFetch(send: (request: Request) => Promise<Response>, scopes: AsyncLocalStorage<Scope>): void {
-  const native = globalThis.fetch
-  globalThis.fetch = async (input, init) => {
-    let request = new Request(input, init)
-    const body = init?.body instanceof ReadableStream ? null : (init?.body ?? null)
-    for (let hop = 0; ; hop++) {
-      const target = new URL(request.url)
-      if (target.protocol !== 'http:' && target.protocol !== 'https:') return native(request)
-      const response = await send(rerouted(request, target, scopes.getStore()?.call ?? ''))
-      const denied = response.headers.get('x-terrane-denied')
-      if (denied !== null) throw new TypeError(decodeURIComponent(denied))
-      Object.defineProperty(response, 'url', { value: target.href })
-      const location = response.headers.get('location')
-      if (location === null || ![301, 302, 303, 307, 308].includes(response.status)) return response
-      if (request.redirect === 'manual') return response
-      if (request.redirect === 'error' || hop === MAX_REDIRECTS) throw new TypeError('the fetch was redirected')
-      await response.body?.cancel()
-      request = redirected(request, body, new URL(location, target), response.status)
-    }
-  }
-}
-
-function rerouted(request: Request, target: URL, call: string): Request {
-  const headers = new Headers(request.headers)
-  headers.set('x-terrane-target', target.href)
-  if (call !== '') headers.set('x-terrane-call', call)
-  const { method, body, signal } = request
-  return new Request(GATEWAY_URL, {
-    method,
-    headers,
-    signal,
-    redirect: 'manual',
-    ...(body && ({ body, duplex: 'half' } as { body: ReadableStream })),
-  })
-}
-
-/** The next request of a redirect (Fetch standard, section 4.4); a body that was a stream (null) cannot be sent twice. */
-function redirected(
-  request: Request,
-  given: NonNullable<RequestInit['body']> | null,
-  target: URL,
-  status: number,
-): Request {
-  const toGet = status === 303 ? request.method !== 'HEAD' : status < 303 && request.method === 'POST'
-  const headers = new Headers(request.headers)
-  if (target.origin !== new URL(request.url).origin)
-    for (const name of ['authorization', 'apikey', 'cookie']) headers.delete(name)
-  const body = toGet ? null : given
-  // A form is written anew, with another boundary.
-  if (toGet || body instanceof FormData) for (const name of ['content-type', 'content-length']) headers.delete(name)
-  if (!toGet && request.body && body === null) throw new TypeError('the fetch was redirected and its body is spent')
-  return new Request(target, { method: toGet ? 'GET' : request.method, headers, body, signal: request.signal })
 }
 
 function messageOf(error: unknown): string {

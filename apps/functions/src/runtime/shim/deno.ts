@@ -1,5 +1,6 @@
 import { run, type Platform } from './core.ts'
 import { moveHttpServer } from './deno-http.ts'
+import { Reach, carryDenoSockets, carryNodeSockets, type NodeSockets } from './deno-sockets.ts'
 
 /** The parts of Deno's API that the shim uses. */
 interface DenoApi {
@@ -8,6 +9,9 @@ interface DenoApi {
   readonly env: { set(name: string, value: string): void; delete(name: string): void; toObject(): object }
   readonly permissions: { revokeSync(descriptor: { name: 'read' | 'write'; path: string }): unknown }
   serve: unknown
+  connect: (options: object) => Promise<{ write(bytes: Uint8Array): Promise<number> }>
+  connectTls: unknown
+  startTls: unknown
   readTextFileSync(path: URL): string
   createHttpClient(options: { proxy: { transport: 'unix'; path: string } }): unknown
   inspect(value: unknown): string
@@ -51,6 +55,15 @@ const platform: Platform = {
     if (!deno.readTextFileSync(new URL(bundle)).includes('node:http')) return null
     const http = process.getBuiltinModule('node:http')
     return moveHttpServer(http as never, deno.env, path, around, () => seal(path))
+  },
+  carrySockets(path, listed, bundle) {
+    const reach = new Reach(listed)
+    carryDenoSockets(deno, path, reach)
+    if (!/node:(?:net|tls|https?|dns)\b/.test(deno.readTextFileSync(new URL(bundle)))) return
+    const [net, tls, https, dns] = ['net', 'tls', 'https', 'dns'].map((name) =>
+      process.getBuiltinModule(`node:${name}`),
+    )
+    carryNodeSockets({ net, tls, https, dns } as unknown as NodeSockets, path, reach)
   },
   gatewayClient(path) {
     const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })

@@ -12,6 +12,8 @@ const platform: Platform = {
     return new Promise((resolve) => server.listen(path, resolve))
   },
   offerHttp: () => null,
+  // Trusted code has the sockets of its process.
+  carrySockets() {},
   gatewayClient: (path) => (request) => send(path, request),
   write(text) {
     process.stdout.write(text)

@@ -1,5 +1,6 @@
 import { qualified, quoteIdentifier, type Queryable, type ScanType } from '@terrane/database'
-import { noGeometryColumn, propertyNotShown, tableNotFound } from './errors.ts'
+import { chooseGeometry, readTable, type ColumnFacts } from '../table-columns.ts'
+import { noGeometryColumn, propertyNotShown } from './errors.ts'
 
 /** What a tile archive shows of a table: SQL expressions for its geometry, feature id and attributes. */
 export interface SpatialTable {
@@ -13,21 +14,6 @@ export interface SpatialTable {
   /** The server's estimate; null when it has none. */
   readonly rows: number | null
 }
-
-interface ColumnFacts {
-  readonly name: string
-  /** Name of the type, of a domain its base type. */
-  readonly type: string
-  readonly is_key: boolean
-  readonly srid: number | null
-  readonly geometry_type: string | null
-}
-
-/** Schemas of the platform and the server: what lies there is nobody's map data. */
-const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging', 'information_schema', 'pg_catalog'])
-
-/** Of several geometry columns, the first of these names is shown, else the first column. */
-const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
 
 const INTEGERS: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'oid'])
 const FLOATS: ReadonlySet<string> = new Set(['float4', 'float8', 'numeric'])
@@ -58,15 +44,7 @@ export async function findSpatialTable(
   table: string,
   properties: readonly string[] | null,
 ): Promise<SpatialTable> {
-  if (HIDDEN_SCHEMAS.has(schema)) throw tableNotFound({ schema, table })
-  const { rows: relations } = await database.query<{ oid: number; rows: number }>(
-    `select c.oid, c.reltuples as rows from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
-    [schema, table],
-  )
-  const relation = relations[0]
-  if (!relation) throw tableNotFound({ schema, table })
-  const columns = await readColumns(database, relation.oid)
+  const { columns, rows } = await readTable(database, schema, table)
   const geometry = chooseGeometry(columns)
   if (!geometry) throw noGeometryColumn({ schema, table })
   const keys = columns.filter((column) => column.is_key)
@@ -76,35 +54,8 @@ export async function findSpatialTable(
     geometry: geometrySql(geometry),
     id: key && quoteIdentifier(key.name),
     attributes: chooseAttributes(columns, properties, key),
-    rows: relation.rows > 0 ? relation.rows : null,
+    rows,
   }
-}
-
-async function readColumns(database: Queryable, oid: number): Promise<ColumnFacts[]> {
-  const { rows } = await database.query<ColumnFacts>(
-    `select a.attname as name, base.type, coalesce(a.attnum = any (k.conkey), false) as is_key,
-       case when base.type in ('geometry', 'geography') then postgis_typmod_srid(base.modifier) end as srid,
-       case when base.type in ('geometry', 'geography') then postgis_typmod_type(base.modifier) end as geometry_type
-     from pg_attribute a
-     cross join lateral (
-       with recursive chain (oid, modifier) as (
-         select a.atttypid, a.atttypmod
-         union all
-         select d.typbasetype, d.typtypmod from chain join pg_type d on d.oid = chain.oid and d.typtype = 'd')
-       select t.typname as type, chain.modifier from chain join pg_type t on t.oid = chain.oid and t.typtype <> 'd'
-     ) base
-     left join pg_constraint k on k.conrelid = a.attrelid and k.contype = 'p'
-     where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
-     order by a.attnum`,
-    [oid],
-  )
-  return rows
-}
-
-function chooseGeometry(columns: readonly ColumnFacts[]): ColumnFacts | null {
-  const candidates = columns.filter((column) => column.geometry_type !== null)
-  const usual = USUAL_NAMES.map((name) => candidates.find((column) => column.name === name)).find((column) => column)
-  return usual ?? candidates[0] ?? null
 }
 
 function geometrySql({ name, type, srid, geometry_type }: ColumnFacts): string {

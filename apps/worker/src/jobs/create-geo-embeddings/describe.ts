@@ -62,6 +62,7 @@ export function metadataOf({ request, model, inspected, stretch }: Making): Reco
       kind: model.manifest.kind,
     },
     source: describeSource(request.source),
+    datetime: request.datetime,
     crs: crsOf(inspected),
     raster: { width: raster.width, height: raster.height, affine: raster.affine },
     tiling: {
@@ -89,7 +90,8 @@ function stacItem({ request, model, inspected, stretch }: Making): Publication['
   const { mean, std } = manifest.input
   const source = describeSource(request.source)
   return {
-    datetime: new Date().toISOString(),
+    // STAC wants a time: without a better one it is that of the making.
+    datetime: request.datetime ?? new Date().toISOString(),
     licence: { title: manifest.licence.name, href: manifest.licence.url },
     source: { title: 'Source imagery', href: request.source.kind === 'url' ? source : null },
     model: { title: manifest.title, href: manifest.files[0]?.url ?? null },

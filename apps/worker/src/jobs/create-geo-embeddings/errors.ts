@@ -59,3 +59,10 @@ export const scaleNotTaken = defineError(
     errors: [{ path: '/scaleFrom/table', message: 'is not a table whose stretch can be taken' }],
   }),
 )
+
+export const invalidDatetime = defineError(
+  'INVALID_DATETIME',
+  'invalid',
+  (f: { text: string }) => `datetime ${f.text} is no time that there is`,
+  () => ({ errors: [{ path: '/datetime', message: 'must be a time such as 2024-06-01T10:00:00Z' }] }),
+)

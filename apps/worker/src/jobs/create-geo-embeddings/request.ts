@@ -1,8 +1,8 @@
 import { DEFAULT_GEO_MODEL, type CreateGeoEmbeddings } from '@terrane/contracts'
-import { checkTileSize, embeddingsPerTile, type ModelManifest } from '@terrane/embeddings'
+import { checkDatetime, checkTileSize, embeddingsPerTile, type ModelManifest } from '@terrane/embeddings'
 import { checkProfile, checkScale, type Ranges } from '@terrane/tiling/raster'
-import { conflictingScales, sourceMissing } from './errors.ts'
-import { sourceOf, type RasterSource } from './source.ts'
+import { conflictingScales, invalidDatetime, sourceMissing } from './errors.ts'
+import { fileNameOf, sourceOf, type RasterSource } from './source.ts'
 
 /** The request with every default filled in. */
 export interface GeoRequest {
@@ -22,12 +22,14 @@ export interface GeoRequest {
   readonly profile: string | null
   /** EPSG code that takes the place of what the file says. */
   readonly sourceSrs: number | null
+  /** When the imagery was taken, RFC 3339; null when neither the request nor the product's name says. */
+  readonly datetime: string | null
   readonly scale: Ranges | null
   /** The table whose stretch is taken. */
   readonly scaleFrom: string | null
 }
 
-/** @throws SOURCE_MISSING, CONFLICTING_SCALES */
+/** @throws SOURCE_MISSING, CONFLICTING_SCALES, INVALID_DATETIME */
 export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
   const { geotiffPath, storagePath, tileSize = 256, scale, scaleFrom } = body
   const source = sourceOf(geotiffPath, storagePath)
@@ -49,6 +51,7 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
     bands: body.bands ?? null,
     profile: body.profile ?? null,
     sourceSrs: body.sourceSrs === undefined ? null : Number(body.sourceSrs.slice('EPSG:'.length)),
+    datetime: readDatetime(body.datetime) ?? datetimeOfProduct(fileNameOf(source)),
     scale: (scale as Ranges | undefined) ?? null,
     scaleFrom: scaleFrom?.table ?? null,
   }
@@ -57,11 +60,31 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
 /**
  * What the request itself and the model's manifest tell, without a look at the raster.
  *
- * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED, INVALID_SCALE, SCALE_COUNT, UNKNOWN_PROFILE
+ * @throws TILE_SIZE_UNSUPPORTED, LEVEL_UNSUPPORTED, MODEL_INPUT_MISSING, INVALID_SCALE, SCALE_COUNT, UNKNOWN_PROFILE
  */
 export function checkRequest(request: GeoRequest, manifest: ModelManifest): void {
   checkTileSize(manifest, request.tileSize)
   embeddingsPerTile(manifest, request.level, request.tileSize)
+  checkDatetime(manifest, request.datetime)
   if (request.scale) checkScale(request.scale, manifest.input.bands.length)
   if (request.profile !== null) checkProfile(request.profile)
+}
+
+function readDatetime(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const time = new Date(text)
+  // Days that a month lacks roll over into the next: such a text does not come back as it was.
+  const day = Number(text.slice(8, 10))
+  const rolled = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, day)).getUTCDate() !== day
+  if (Number.isNaN(time.getTime()) || rolled) throw invalidDatetime({ text })
+  return time.toISOString()
+}
+
+/** Products of ESA and others carry the time of their taking as 20240601T101031, before any time of processing. */
+function datetimeOfProduct(fileName: string): string | null {
+  const [, year, month, day, hour, minute, second] =
+    /(?<![0-9])([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})/.exec(fileName) ?? []
+  if (year === undefined) return null
+  const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }

@@ -5,6 +5,7 @@ import { EmbeddingOutput } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext } from '../task.ts'
 import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
+import { tileContext } from './context.ts'
 import { metadataOf, publicationOf } from './describe.ts'
 import { noValidTiles } from './errors.ts'
 import { inspectRaster } from './inspect.ts'
@@ -108,6 +109,7 @@ export class GeoEmbeddingsRun {
       level: request.level,
       normalize: request.normalize,
       minValidFraction: request.minValidFraction,
+      context: tileContext(request, engine.model.manifest, inspected),
       signal: context.signal,
       onProgress: ({ etaSeconds, ...progress }) =>
         context.progress({

@@ -12,14 +12,14 @@ export const formatUnknown = defineError(
   'unsupported_media',
   (f: { reason: string }) => `The file cannot be imported: ${f.reason}`,
   () => ({
-    hint: 'Send GeoJSON, GeoJSONSeq, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, CSV, XLSX, ODS, KML, KMZ, GML, GPX or DXF, one of these in gzip or zip, or a zip of a Shapefile, of MapInfo files or of a file geodatabase.',
+    hint: 'Send GeoJSON, GeoJSONSeq, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, ODS, KML, KMZ, GML, GPX or DXF, some of these in gzip, zip or tar, or a zip of Shapefiles, of MapInfo files or of a file geodatabase.',
   }),
 )
 
 export const zipRefused = defineError(
   'ZIP_REFUSED',
   'invalid',
-  (f: { reason: string }) => `The zip archive is refused: ${f.reason}`,
+  (f: { reason: string }) => `The archive is refused: ${f.reason}`,
   () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
 )
 

@@ -37,13 +37,22 @@ export interface FeatureReader {
   readonly layers: readonly LayerSchema[]
   /** The rows of a layer, in the order of the file. */
   read(layer: number): AsyncIterable<FeatureBatch> | Iterable<FeatureBatch>
-  /** What could not be kept so far. */
-  warnings(): readonly JobWarning[]
+  /** What could not be kept since it was last asked: at first of the file, then of the layer that was read. */
+  takeWarnings(): readonly JobWarning[]
 }
 
 /** Most rows and about the most bytes of a batch. */
 const BATCH_ROWS = 2000
 const BATCH_BYTES = 4 << 20
+
+/** Layers that can be read: of one file, or of several. */
+export interface LayerSource extends AsyncDisposable {
+  readonly layers: readonly LayerSchema[]
+  /** What could not be kept, as known at the end of the layer that was read last. */
+  readonly warnings: readonly JobWarning[]
+  /** The rows of layers, one layer after the other, by their numbers. */
+  read(layers: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
+}
 
 /** Gathers rows into batches. */
 export class BatchBuilder {

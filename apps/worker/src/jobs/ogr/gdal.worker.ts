@@ -91,6 +91,8 @@ async function load(): Promise<GdalModule> {
     CPL_LOG_ERRORS: 'ON',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
+    // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
+    OGR2OGR_USE_ARROW_API: 'NO',
   }
   const loaded = await start({
     print: () => {},

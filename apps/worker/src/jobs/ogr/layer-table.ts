@@ -1,4 +1,4 @@
-import { isPromotable, toEwkb, wkbHead } from '@terrane/core'
+import { isPromotable, toEwkb, wkbHead, wkbProblem, type WkbProblem } from '@terrane/core'
 import {
   JsonText,
   STAGING_SCHEMA,
@@ -11,7 +11,7 @@ import {
   type StagedTable,
 } from '@terrane/database'
 import { Lanes } from '../lanes.ts'
-import type { Warnings } from '../warnings.ts'
+import { Warnings } from '../warnings.ts'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'
 import { columnsMissing, conversionFailed } from './errors.ts'
 import type { FeatureBatch, LayerSchema } from './feature-stream.ts'
@@ -23,6 +23,14 @@ const GEOMETRY = 'geom'
 const LOADS_AT_ONCE = 2
 const FIRST_CURVE = 8
 const LAST_CURVE = 12
+
+const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
+  damaged: 'their bytes are damaged',
+  'short line': 'a line needs two positions, or none',
+  'open ring': 'a ring of a polygon ends where it begins',
+  'short ring': 'a ring of a polygon needs four positions',
+  'odd part': 'a collection of one kind holds another',
+}
 
 export interface LayerTableOptions {
   readonly promoteToMulti: boolean
@@ -53,19 +61,14 @@ export class LayerTable {
   readonly layer: LayerSchema
   readonly #database: Database
   readonly #options: LayerTableOptions
-  readonly #warnings: Warnings
+  /** What could not be kept of this layer. */
+  readonly warnings = new Warnings()
   readonly #columns: readonly TargetColumn[]
   readonly #final: FinalType
   readonly #lanes: Lanes
   #read = 0
 
-  constructor(
-    database: Database,
-    staged: StagedTable,
-    layer: LayerSchema,
-    options: LayerTableOptions,
-    warnings: Warnings,
-  ) {
+  constructor(database: Database, staged: StagedTable, layer: LayerSchema, options: LayerTableOptions) {
     if (layer.fields.length > MOST_COLUMNS) {
       throw conversionFailed({ reason: `it has ${layer.fields.length} fields, more than ${MOST_COLUMNS}` })
     }
@@ -73,7 +76,6 @@ export class LayerTable {
     this.layer = layer
     this.#database = database
     this.#options = options
-    this.#warnings = warnings
     this.#lanes = new Lanes(database.capabilities.parallel ? LOADS_AT_ONCE : 1)
     const { key, columns } = keyAndColumns(layer.fields, options.fields)
     this.key = key
@@ -177,21 +179,30 @@ export class LayerTable {
       if (onlyCode === 0) return null
       return this.#reject('have no geometry')
     }
+    const problem = wkbProblem(wkb)
+    if (problem !== null) {
+      this.warnings.count(
+        'GEOMETRY_INVALID',
+        `Geometries were left out of their rows: ${PROBLEMS[problem]}.`,
+        this.#read,
+      )
+      return null
+    }
     const multi = promoteToMulti && (onlyCode === 0 || onlyCode > 3)
     if (onlyCode !== 0 && codeOf(head.code, multi) !== onlyCode) return this.#reject('are of another geometry type')
     if (head.code >= FIRST_CURVE && head.code <= LAST_CURVE) {
       const message = 'Arcs became lines of segments that turn by 4 degrees at most.'
-      this.#warnings.count('CURVES_LINEARIZED', message, this.#read)
+      this.warnings.count('CURVES_LINEARIZED', message, this.#read)
     }
     if (this.#final.fills && !(head.hasZ === this.#final.hasZ && head.hasM === this.#final.hasM)) {
       const message = 'Heights or measures that only other rows have were set to 0.'
-      this.#warnings.count('DIMENSIONS_FILLED', message, this.#read)
+      this.warnings.count('DIMENSIONS_FILLED', message, this.#read)
     }
     return toEwkb(wkb, sourceSrid, multi && isPromotable(head.code))
   }
 
   #reject(why: string): undefined {
-    this.#warnings.count('ROWS_REJECTED', `Features are not in the table because they ${why}.`, this.#read)
+    this.warnings.count('ROWS_REJECTED', `Features are not in the table because they ${why}.`, this.#read)
     return undefined
   }
 
@@ -204,18 +215,15 @@ export class LayerTable {
     }
     if (value instanceof Uint8Array) return value
     if (fitsColumn(type, value as string | number)) return value
-    this.#warnings.count(
-      'VALUES_UNREADABLE',
-      `Values do not fit the type of their column, as in ${target}.`,
-      this.#read,
-    )
+    this.warnings.count('VALUES_UNREADABLE', `Values do not fit the type of their column, as in ${target}.`, this.#read)
     return null
   }
 
   #json(value: unknown): JsonText {
-    const text = JSON.stringify(value, (_, part: unknown) =>
-      typeof part === 'bigint' ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part)) : part,
-    )
+    const text = JSON.stringify(value, (_, part: unknown) => {
+      if (typeof part === 'bigint') return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
+      return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part
+    })
     if (!text.includes('\\u0000')) return new JsonText(text)
     this.#countNul()
     return new JsonText(
@@ -227,7 +235,7 @@ export class LayerTable {
 
   #countNul(): void {
     const message = 'Characters U+0000 were left out of texts: the database cannot store them.'
-    this.#warnings.count('NUL_REMOVED', message, this.#read)
+    this.warnings.count('NUL_REMOVED', message, this.#read)
   }
 
   async #measure(): Promise<Omit<Contents, 'geometryType'>> {
@@ -250,6 +258,6 @@ export class LayerTable {
     this.rejected += rows.length
     const message = 'Features are not in the table because their coordinates are not finite.'
     const examples = rows.map((row) => row.key).toSorted((a, b) => a - b)
-    if (rows.length > 0) this.#warnings.add('GEOMETRY_NOT_FINITE', message, rows.length, examples)
+    if (rows.length > 0) this.warnings.add('GEOMETRY_NOT_FINITE', message, rows.length, examples)
   }
 }

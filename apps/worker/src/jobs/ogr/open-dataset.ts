@@ -1,14 +1,17 @@
-import { mkdir } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Ogr2ogrImport } from '@terrane/contracts'
+import { createInterface } from 'node:readline'
+import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { JobContext } from '../task.ts'
-import type { Warnings } from '../warnings.ts'
+import { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
-import type { LayerSchema } from './feature-stream.ts'
-import type { Dataset } from './obtain-file.ts'
-import type { ReadFormat } from './read/protocol.ts'
+import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import { logicalFields } from './logical-fields.ts'
+import type { Dataset } from './obtain/find-datasets.ts'
+import type { ReadFormat, ReadRequest } from './read/protocol.ts'
 import { READ_FORMATS } from './read/protocol.ts'
 import { Reading } from './read/reading.ts'
 
@@ -28,11 +31,13 @@ const EXCHANGE_OPTIONS = [
 
 /** A data set that can be read, and what became of it before. */
 export interface OpenedDataset extends AsyncDisposable {
-  readonly reading: Reading
+  readonly reading: LayerSource
+  /** What to know of the file as a whole. */
+  readonly notes: readonly JobWarning[]
   /** All layers of the file, whether they were asked for or not. */
   readonly layerNames: readonly string[]
   /** How many features of a layer the engine could not convert; they are counted as a warning. */
-  lostOf(layer: LayerSchema, limit: number, warnings: Warnings): number
+  lostOf(layer: number, limit: number, warnings: Warnings): number
 }
 
 /**
@@ -49,21 +54,44 @@ export async function openDataset(
   const path = join(dataset.folder, dataset.file)
   const format = READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
-    const reading = await open(path, format, input, workdir, signal)
+    const reading = await open(path, format, input, context)
     if (format !== 'GPKG' || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)) {
       const layerNames = reading.layers.map(({ name }) => name)
-      return { reading, layerNames, lostOf: () => 0, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() }
+      return {
+        reading,
+        notes: [],
+        layerNames,
+        lostOf: () => 0,
+        [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
+      }
     }
     await reading[Symbol.asyncDispose]()
   }
-  const folder = join(workdir, 'exchange')
-  await mkdir(folder)
-  const { layers, target } = await convert(engine, conversionOf(dataset, input, folder), workdir, signal)
-  const reading = await open(target, 'GPKG', input, workdir, signal)
+  const folder = await mkdtemp(join(workdir, 'exchange-'))
+  const notes = new Warnings()
+  if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
+  const logical = await logicalFields(dataset)
+  const conversion = conversionOf(dataset, input, folder)
+  let { layers, target } = await convert(engine, conversion, workdir, signal)
+  let reading = await open(target, 'GPKG', input, context, logical)
+  if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
+    // The database knows systems by their codes only: one without is for the engine to leave.
+    await reading[Symbol.asyncDispose]()
+    const options = [...conversion.options, '-t_srs', input.targetSrs ?? DEFAULT_SRS]
+    const again = { ...conversion, target: join(folder, 'transformed.gpkg'), options }
+    ;({ layers, target } = await convert(engine, again, workdir, signal))
+    reading = await open(target, 'GPKG', input, context, logical)
+    const message =
+      'The reference system of the file has no EPSG code: positions may be off by up to some hundred metres where its datum is not that of the target. Send sourceSrs with a file that does not name its system to be exact.'
+    notes.add('SYSTEM_WITHOUT_CODE', message)
+  }
+  const own = reading
   return {
-    reading,
+    reading: own,
+    notes: notes.list(),
     layerNames: layers.map(({ name }) => name),
-    lostOf: ({ name, rows }, limit, warnings) => {
+    lostOf: (index, limit, warnings) => {
+      const { name, rows } = own.layers[index]!
       const features = layers.find((layer) => layer.name === name)?.features ?? rows
       const lost = Math.max(0, Math.min(features, limit) - rows)
       const message =
@@ -71,7 +99,7 @@ export async function openDataset(
       if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
       return lost
     },
-    [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   }
 }
 
@@ -79,16 +107,24 @@ function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
   return layers.some(({ srid, geometryTypes }) => srid === null && geometryTypes.length > 0)
 }
 
-function open(path: string, format: ReadFormat, input: Ogr2ogrImport, workdir: string, signal: AbortSignal) {
+function open(
+  path: string,
+  format: ReadFormat,
+  input: Ogr2ogrImport,
+  { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
+  logical: NonNullable<ReadRequest['logical']> = {},
+) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
-  return Reading.open({ path, format, ...srid, ...(encoding && { encoding }), ...(csv && { csv }) }, workdir, signal)
+  return Reading.open(
+    { path, format, ...srid, logical, ...(encoding && { encoding }), ...(csv && { csv }) },
+    workdir,
+    signal,
+  )
 }
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
-  const { layer, targetSrs = DEFAULT_SRS, sourceSrs, limit, encoding } = input
-  // TopoJSON has no word for its reference system, and means that of GeoJSON.
-  const system = sourceSrs ?? (dataset.driver === 'TopoJSON' ? DEFAULT_SRS : null)
+  const { layer, limit, encoding } = input
   const takesEncoding = ['ESRI Shapefile', 'MapInfo File'].includes(dataset.driver)
   return {
     ...dataset,
@@ -96,12 +132,20 @@ function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): C
     layer: layer === undefined || layer === ALL_LAYERS ? null : layer,
     options: [
       ...EXCHANGE_OPTIONS,
-      '-t_srs',
-      targetSrs,
-      ...(system ? ['-s_srs', system] : []),
+      // TopoJSON has no word for its reference system, and means that of GeoJSON.
+      ...(dataset.driver === 'TopoJSON' && input.sourceSrs === undefined ? ['-a_srs', DEFAULT_SRS] : []),
       ...(limit ? ['-limit', String(limit)] : []),
     ],
     target: join(folder, 'exchange.gpkg'),
+  }
+}
+
+/** The engine reads the control points of splines, but not all of their heights. */
+async function warnOfSplines(path: string, warnings: Warnings): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(path, 'latin1') })) {
+    if (line.trim() !== 'SPLINE') continue
+    warnings.add('SPLINES_FLAT', 'Splines of the drawing became lines, which may lack the heights that it has.')
+    return
   }
 }
 

@@ -1,11 +1,13 @@
 import { parquetRead, toJson } from 'hyparquet'
 import type { FileMetaData } from 'hyparquet'
-import type { Aoi } from '@terrane/core'
+import { toEwkb, type Aoi } from '@terrane/core'
 import type { OvertureColumn } from './columns.ts'
 import { compressors } from './compressors.ts'
 import type { GroupPlace } from './parquet-footer.ts'
 import { paddedBox } from './padded-box.ts'
-import { type Family, familyOf, toEwkb, touches } from './wkb.ts'
+import { type Family, familyOf, touches } from './wkb.ts'
+
+const WGS84 = 4326
 
 /** The rows of a row group that touch the area, by geometry family. */
 export interface DecodedRows {
@@ -44,7 +46,7 @@ export async function decodeGroup(request: DecodeRequest, aoi: Aoi): Promise<Dec
   const values = await readColumns(request, fields)
   return [...hits].map(([family, rows]) => ({
     family,
-    geometries: rows.map((row) => toEwkb(geometries[row]!, request.multi.includes(family))),
+    geometries: rows.map((row) => toEwkb(geometries[row]!, WGS84, request.multi.includes(family))),
     columns: request.columns.map((column) => pick(values.get(column.field), rows, column)),
   }))
 }

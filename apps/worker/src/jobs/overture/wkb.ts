@@ -1,38 +1,16 @@
-import type { Aoi } from '@terrane/core'
+import { wkbHead, type Aoi } from '@terrane/core'
 
 /** What a geometry is made of; `other` cannot go into a table of one type. */
 export type Family = 'point' | 'line' | 'polygon' | 'other'
 
-const FLAG_SRID = 0x20000000
-const SRID = 4326
-
-/** Family of an OGC WKB geometry by its head. */
+/** Family of an OGC WKB geometry by its head; those with heights or measures are none of the tables'. */
 export function familyOf(wkb: Uint8Array): Family {
-  const type = wkb.length < 9 ? 0 : typeOf(viewOf(wkb))
-  if (type === 1) return 'point'
-  if (type === 2 || type === 5) return 'line'
-  return type === 3 || type === 6 ? 'polygon' : 'other'
-}
-
-/**
- * The EWKB of a WKB geometry, its coordinates untouched: a line or polygon becomes a collection of one where `multi` asks
- * for it, and the head gets the SRID.
- */
-export function toEwkb(wkb: Uint8Array, multi: boolean): Uint8Array<ArrayBuffer> {
-  const view = viewOf(wkb)
-  const little = view.getUint8(0) === 1
-  const type = typeOf(view)
-  const wrap = multi && type <= 3
-  const out = new Uint8Array(wkb.length + (wrap ? 13 : 4))
-  const head = new DataView(out.buffer)
-  head.setUint8(0, view.getUint8(0))
-  head.setUint32(1, (wrap ? type + 3 : type) | FLAG_SRID, little)
-  head.setUint32(5, SRID, little)
-  if (wrap) {
-    head.setUint32(9, 1, little)
-    out.set(wkb, 13)
-  } else out.set(wkb.subarray(5), 9)
-  return out
+  const head = wkb.length < 9 ? null : wkbHead(wkb)
+  if (head === null || head.hasZ || head.hasM) return 'other'
+  const { code } = head
+  if (code === 1) return 'point'
+  if (code === 2 || code === 5) return 'line'
+  return code === 3 || code === 6 ? 'polygon' : 'other'
 }
 
 /** Whether a point, line or polygon geometry has a point in common with an area. The WKB must be whole. */
@@ -127,10 +105,6 @@ class Toucher {
     this.#at += 16
     return [x, y]
   }
-}
-
-function typeOf(view: DataView): number {
-  return view.getUint32(1, view.getUint8(0) === 1)
 }
 
 function viewOf(bytes: Uint8Array): DataView {

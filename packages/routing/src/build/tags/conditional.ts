@@ -15,7 +15,7 @@ export function conditionalCases(text: string | undefined): ConditionalCase[] {
     const at = part.indexOf('@')
     const value = part.slice(0, Math.max(0, at)).trim()
     if (value === '') return []
-    const conditions = splitOutside(part.slice(at + 1), /\s+and\s+/iy).map(withoutParentheses)
+    const conditions = splitOutside(withoutParentheses(part.slice(at + 1)), /\s+and\s+/iy).map(withoutParentheses)
     return conditions.every((condition) => condition !== '') ? [{ value, conditions }] : []
   })
 }
@@ -46,7 +46,15 @@ function splitOutside(text: string, separator: RegExp): string[] {
   return [...parts, text.slice(begin)]
 }
 
+/** A text without the parentheses that enclose all of it. */
 function withoutParentheses(text: string): string {
   const trimmed = text.trim()
-  return trimmed.startsWith('(') && trimmed.endsWith(')') ? trimmed.slice(1, -1).trim() : trimmed
+  if (!trimmed.startsWith('(')) return trimmed
+  let depth = 0
+  for (let i = 0; i < trimmed.length; i++) {
+    if (trimmed[i] === '(') depth++
+    else if (trimmed[i] === ')') depth--
+    if (depth === 0) return i === trimmed.length - 1 ? trimmed.slice(1, -1).trim() : trimmed
+  }
+  return trimmed
 }

@@ -127,6 +127,9 @@ const motorVehicle = (tags: Tags): boolean | undefined => meaning(MOTOR_VEHICLE,
 const publicService = (tags: Tags): boolean | undefined =>
   meaning(PUBLIC_SERVICE, tags.get('psv')) ?? PUBLIC_SERVICE.get(tags.get('lanes:psv:forward') ?? '')
 
+/** Where the slowest mopeds must not go no others may; where they may, others need a tag of their own. */
+const slowMoped = (tags: Tags): false | undefined => (meaning(MOPED, tags.get('mofa')) === false ? false : undefined)
+
 /** For each mode the tags that decide, most specific first. */
 const MODE_RULES: readonly (readonly [number, (tags: Tags) => boolean | undefined])[] = [
   [car, (tags) => meaning(MOTOR_VEHICLE, tags.get('motorcar')) ?? motorVehicle(tags)],
@@ -142,7 +145,7 @@ const MODE_RULES: readonly (readonly [number, (tags: Tags) => boolean | undefine
       meaning(BICYCLE, tags.get('bicycle_road')) ??
       BICYCLE.get(tags.get('cyclestreet') ?? ''),
   ],
-  [moped, (tags) => meaning(MOPED, tags.get('moped')) ?? meaning(MOPED, tags.get('mofa')) ?? motorVehicle(tags)],
+  [moped, (tags) => meaning(MOPED, tags.get('moped')) ?? slowMoped(tags) ?? motorVehicle(tags)],
   [motorcycle, (tags) => meaning(MOTOR_VEHICLE, tags.get('motorcycle')) ?? motorVehicle(tags)],
 ]
 
@@ -270,7 +273,8 @@ function directionOverrides(
   const lanesBothSides =
     anyOf(tags, ['cycleway:both'], BICYCLE_LANES) ||
     (anyOf(tags, ['cycleway:right'], BICYCLE_LANES) && anyOf(tags, ['cycleway:left'], BICYCLE_LANES))
-  let both = lanesBothSides ? bicycle : 0
+  // On a one-way street both lanes run its way, unless a tag says that bicycles need not.
+  let both = lanesBothSides && ONEWAY.get(tags.get('oneway') ?? '') !== true ? bicycle : 0
   const busLane = (key: string): boolean => tags.get(key) === 'lane'
   if (busLane('busway') || (busLane('busway:left') && busLane('busway:right'))) both |= bus
   return {

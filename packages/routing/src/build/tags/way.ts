@@ -1,8 +1,10 @@
 import { Access, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import { TimedEffect } from '../../graph/timed.ts'
 import type { LegalSpeeds } from '../country/legal-speeds.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, leadingNumber, meaning, type Tags, WHEELCHAIR } from './values.ts'
 import { type WayAccess, wayAccess } from './way-access.ts'
 import { type WayLimit, wayLimits } from './way-limits.ts'
+import { type TimedRule, wayTimed } from './way-timed.ts'
 import { wayNames, type WayNames } from './way-names.ts'
 import { hikingDifficulty, mountainBikeAccess, waySurface } from './way-surface.ts'
 
@@ -33,6 +35,8 @@ export interface WayFacts {
   readonly duration: number
   readonly flags: WayFlags
   readonly limits: readonly WayLimit[]
+  /** What holds at certain times only. */
+  readonly timed: readonly TimedRule[]
   readonly names: WayNames
   readonly bikeNetwork: boolean
   /** Tags about lanes, whose meaning depends on the direction and the side of the road one drives on. */
@@ -58,8 +62,6 @@ export interface WayFlags {
   readonly sidewalkRight: boolean
   readonly destinationOnly: boolean
   readonly destinationOnlyTruck: boolean
-  /** The way is closed or allowed at certain times only. */
-  readonly timed: boolean
   /** For motor traffic only, if it is a great road. */
   readonly motorroad: boolean
 }
@@ -69,7 +71,11 @@ export function wayFacts(tags: Tags): WayFacts | null {
   const highway = tags.get('highway')
   if (highway === 'proposed' || highway === 'construction' || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
-  if (access === null) return null
+  if (access === null) {
+    // Nobody may go there, but for certain hours.
+    if (wayTimed(tags, NOBODY).every(({ effect }) => effect !== TimedEffect.open)) return null
+    access = NOBODY
+  }
   const ferry = tags.get('route') === 'ferry'
   const shuttle = tags.get('route') === 'shuttle_train'
   const use = ferry ? Use.ferry : useOf(tags, access)
@@ -97,6 +103,7 @@ export function wayFacts(tags: Tags): WayFacts | null {
     duration: durationOf(tags.get('duration')),
     flags: flagsOf(tags, tagUse),
     limits: wayLimits(tags),
+    timed: wayTimed(tags, access),
     names: wayNames(tags, roadClass),
     laneTags: new Map([...tags].filter(([key]) => LANE_KEYS.test(key))),
     bikeNetwork: BIKE_NETWORK_KEYS.some((key) => tags.get(key) === 'yes' || (key.endsWith('_ref') && tags.has(key))),
@@ -105,6 +112,8 @@ export function wayFacts(tags: Tags): WayFacts | null {
     legalSpeeds: null,
   }
 }
+
+const NOBODY: WayAccess = { forward: 0, backward: 0, tagged: 0, oneway: false, reversed: false, roundabout: false }
 
 /** Keys that say of everybody, or of all vehicles, whether they may use a way. */
 const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
@@ -168,7 +177,8 @@ function highwayUse(tags: Tags, access: WayAccess): number | undefined {
 
 /** Opens a way to bicycles by its mountain bike tags where no other tag says whether they may go there. */
 function withBicycles(tags: Tags, access: WayAccess): WayAccess {
-  const said = (access.tagged & Access.bicycle) !== 0 || meaning(ACCESS, tags.get('access')) === false
+  const closed = ['access', 'vehicle'].some((key) => meaning(ACCESS, tags.get(key)) === false)
+  const said = (access.tagged & Access.bicycle) !== 0 || closed
   if (said || !mountainBikeAccess(tags)) return access
   return {
     ...access,
@@ -223,8 +233,6 @@ const TOLL = new Set(['yes', 'true', '1', 'interval', 'snowmobile'])
 const LIT = new Set(['yes', '24/7', 'automatic', 'dusk-dawn', 'sunset-sunrise'])
 const SIDEWALK_BOTH = new Set(['both', 'yes', 'shared', 'raised'])
 const YARDS = new Set<number>([Use.driveway, Use.parkingAisle, Use.driveThrough])
-const TIMED =
-  /^(access|motorcar|motor_vehicle|bicycle|motorcycle|foot|pedestrian|hgv|moped|mofa|psv|taxi|bus):conditional/
 
 function flagsOf(tags: Tags, use: number): WayFlags {
   const destinationOnly =
@@ -252,6 +260,5 @@ function flagsOf(tags: Tags, use: number): WayFlags {
       meaning(DESTINATION_ONLY, hgv) === true ||
       ['access', 'motor_vehicle', 'motorcar'].some((key) => meaning(DESTINATION_ONLY, tags.get(key)) === true),
     motorroad: tags.get('motorroad') === 'yes',
-    timed: [...tags].some(([key, value]) => TIMED.test(key) && value.includes('@')),
   }
 }

@@ -1,16 +1,25 @@
 import type { Mode } from '../../../src/index.ts'
 import type { Segment, TravelMap } from './map.ts'
 import { holdsFor, type Restriction } from './restrictions.ts'
-import { type Direction, isAgainstOneway, isStopped, wayAccess } from './rules.ts'
+import { type Direction, isAgainstOneway, isStopped, KEYS, wayAccess } from './rules.ts'
+import { exceedsLimit, isClosedByHours, type Vehicle, type When } from './conditions.ts'
 
 export type Place = readonly [lon: number, lat: number]
 
 /** Something a route does that it must not. */
 export interface Violation {
-  readonly kind: 'access' | 'oneway' | 'barrier' | 'restriction' | 'jump' | 'off the map'
+  readonly kind: 'access' | 'oneway' | 'barrier' | 'restriction' | 'jump' | 'off the map' | 'limit' | 'hours'
   /** OSM id of the way, node or relation; zero where there is none. */
   readonly id: number
   readonly at: Place
+}
+
+/** Who travels, and when. */
+export interface Journey {
+  readonly mode: Mode
+  readonly vehicle?: Vehicle
+  /** The stretch of a week that the route is under way; without it no hours are checked. */
+  readonly when?: When
 }
 
 /** What is found of a route. */
@@ -50,16 +59,18 @@ export class LegalityChecker {
   }
 
   /** Finds what a leg breaks whose shape runs through places. */
-  check(mode: Mode, shape: readonly Place[]): Findings {
+  check(journey: Journey, shape: readonly Place[]): Findings {
+    const { mode, when = null } = journey
     const violations: Violation[] = []
     const steps = this.#match(mode, shape, violations)
+    violations.push(...brokenOnTheWay(journey, steps))
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
       if (fault !== null) violations.push({ kind: fault, id: segment.way.id, at })
       const before = steps[i - 1]
-      if (before !== undefined) this.#checkNode(mode, before, step, violations)
+      if (before !== undefined) this.#checkNode({ mode, when }, before, step, violations)
     })
-    this.#checkWays(mode, steps, violations)
+    this.#checkWays({ mode, when }, steps, violations)
     return { violations, passesRestricted: passesRestricted(mode, steps) }
   }
 
@@ -113,7 +124,7 @@ export class LegalityChecker {
     return parts
   }
 
-  #checkNode(mode: Mode, before: Step, after: Step, violations: Violation[]): void {
+  #checkNode({ mode, when }: Bound, before: Step, after: Step, violations: Violation[]): void {
     const { at } = before
     if (!areJoined(before, after)) violations.push({ kind: 'jump', id: before.segment.way.id, at })
     if (before.to < 0 || before.to !== after.from) return
@@ -123,7 +134,7 @@ export class LegalityChecker {
     if (tags !== undefined && isStopped(tags, mode)) violations.push({ kind: 'barrier', id, at })
     if (before.doubtful || after.doubtful) return
     for (const restriction of this.#overNode.get(id) ?? []) {
-      if (holdsFor(restriction, mode) && this.#breaks(restriction, before, after)) {
+      if (holdsFor(restriction, mode, when) && this.#breaks(restriction, before, after)) {
         violations.push({ kind: 'restriction', id: restriction.id, at })
       }
     }
@@ -134,13 +145,14 @@ export class LegalityChecker {
     const exit = after.segment.way
     // The ways of a restriction end where it is: of one that goes on nobody knows which part is meant.
     if (!from.includes(entry.id) || !endsAt(entry, viaNode!)) return false
-    if (only) return !to.includes(exit.id)
+    // Where the map ends before the only way on, nobody can be held to take it.
+    if (only) return !to.includes(exit.id) && to.some((id) => this.map.ways.has(id))
     if (!to.includes(exit.id)) return false
     return entry.id === exit.id ? before.from === after.to : endsAt(exit, viaNode!)
   }
 
   /** Restrictions over ways: the ways of a route, each with how it was entered, one after the other. */
-  #checkWays(mode: Mode, steps: readonly Step[], violations: Violation[]): void {
+  #checkWays({ mode, when }: Bound, steps: readonly Step[], violations: Violation[]): void {
     const runs: { id: number; at: Place }[] = []
     for (const { segment, at, doubtful } of steps) {
       const id = doubtful ? 0 : segment.way.id
@@ -148,7 +160,7 @@ export class LegalityChecker {
       else runs.push({ id, at })
     }
     for (const restriction of this.#overWays) {
-      if (!holdsFor(restriction, mode)) continue
+      if (!holdsFor(restriction, mode, when)) continue
       const { from, viaWays, to, only, id } = restriction
       runs.forEach((run, i) => {
         if (!from.includes(run.id) || viaWays.some((way, j) => runs[i + 1 + j]?.id !== way)) return
@@ -159,6 +171,24 @@ export class LegalityChecker {
       })
     }
   }
+}
+
+/** Whom restrictions bind, and when. */
+interface Bound {
+  readonly mode: Mode
+  readonly when: When | null
+}
+
+/** Limits that a vehicle exceeds and hours in which it passes, apart from the ways where a route begins and ends. */
+function brokenOnTheWay({ mode, vehicle = {}, when }: Journey, steps: readonly Step[]): Violation[] {
+  const ends = new Set([steps[0]?.segment.way.id, steps.at(-1)?.segment.way.id])
+  return steps.flatMap(({ segment, direction, at, doubtful }): Violation[] => {
+    const { id, tags } = segment.way
+    if (doubtful || ends.has(id)) return []
+    if (exceedsLimit(tags, mode, direction, vehicle)) return [{ kind: 'limit', id, at }]
+    const closed = when !== undefined && isClosedByHours(tags, KEYS[mode], direction, when)
+    return closed ? [{ kind: 'hours', id, at }] : []
+  })
 }
 
 /** A part of a shape, and how far beside a segment it may lie to run along it, in metres. */

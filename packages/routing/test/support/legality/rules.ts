@@ -94,7 +94,11 @@ function verdictOf(value: string, mode: Mode): Verdict {
 
 /** Whether a mode goes against a one-way street by travelling in a direction. */
 export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction): boolean {
-  if (mode === 'pedestrian') return onewayOf(tags['oneway:foot']) === opposite(direction)
+  if (mode === 'pedestrian') {
+    // What carries walkers takes them its own way.
+    const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
+    return onewayOf(tags['oneway:foot'] ?? (carried ? tags.oneway : undefined)) === opposite(direction)
+  }
   if (onewayFor(tags, mode) !== opposite(direction)) return false
   return !(mode === 'bicycle' ? bicyclesGoBack(tags) : (mode === 'bus' || mode === 'taxi') && busesGoBack(tags))
 }

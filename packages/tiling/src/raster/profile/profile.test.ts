@@ -150,6 +150,13 @@ describe('the profile', () => {
 })
 
 describe('the stretch', () => {
+  test('of a raster that nothing is known of is its percentiles with headroom for other light', async () => {
+    const { scale } = await settled({ options: { type: 'float32' }, value: (x, y) => (x + y) % 2, bands: 3 })
+    expect(scale.origin).toBe('percentile')
+    for (const min of scale.min) expect(min).toBeCloseTo(-0.075, 6)
+    for (const max of scale.max) expect(max).toBeCloseTo(1.3, 6)
+  })
+
   test('of a profile is that of the sensor, whatever the pixels are', async () => {
     const { scale } = await settled({ bands: 12, request: { fileName: L2A_OLD } })
     expect(scale).toEqual({ origin: 'profile', min: [0, 0, 0], max: [0.35, 0.35, 0.35] })

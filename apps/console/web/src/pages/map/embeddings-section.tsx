@@ -3,7 +3,15 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { MAX_TILES, readTiles, search, type EmbeddingTable, type Match, type SearchFrom } from '../../lib/embeddings.ts'
+import {
+  MAX_TILES,
+  changes,
+  readTiles,
+  search,
+  type EmbeddingTable,
+  type Match,
+  type SearchFrom,
+} from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
@@ -22,8 +30,11 @@ interface EmbeddingsProps {
   /** The table that is explored. */
   readonly table: string | null
   readonly from: SearchFrom | null
+  /** The earlier table that it is compared with. */
+  readonly before: string | null
   readonly onTable: (table: string | null) => void
   readonly onFrom: (from: SearchFrom) => void
+  readonly onBefore: (before: string | null) => void
 }
 
 /** Embedding tables: choose one, then a tile of it, and see the tiles that are like it. */
@@ -64,7 +75,8 @@ export function EmbeddingsSection(props: EmbeddingsProps): JSX.Element {
   )
 }
 
-function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Element {
+function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Element {
+  const { project, map, catalogue, from, before, entry, onFrom, onBefore } = props
   const { table_name: table, rows, bbox } = entry
   const [count, setCount] = useState<number>(500)
   const [least, setLeast] = useState(-1)
@@ -74,13 +86,18 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
     readImagery(project.ref, table, signal),
   )
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
-  const found = useResource(from && `search ${table} ${JSON.stringify(from)} ${count}`, (signal) =>
-    search(project.ref, table, from ?? { id: '' }, count, signal),
+  const asked = before
+    ? `change ${before} ${table} ${count}`
+    : from && `search ${table} ${JSON.stringify(from)} ${count}`
+  const found = useResource(asked, (signal) =>
+    before
+      ? changes(project.ref, before, table, count, signal)
+      : search(project.ref, table, from ?? { id: '' }, count, signal),
   )
-  const queryId = from && 'id' in from ? from.id : null
+  const queryId = !before && from && 'id' in from ? from.id : null
   const others = (found.value ?? []).filter(({ id }) => id !== queryId)
-  const low = others.at(-1)?.similarity ?? 0
-  const high = others[0]?.similarity ?? 1
+  const low = others.at(-1)?.score ?? 0
+  const high = others[0]?.score ?? 1
 
   useEffect(() => {
     if (map && bbox) lookAt(map, bbox)
@@ -142,11 +159,22 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
       <QueryForm from={from} count={count} onFrom={onFrom} onCount={setCount} />
+      <BeforeSelect
+        tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}
+        before={before}
+        onBefore={onBefore}
+      />
       {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
       {found.loading && <Loading what="Comparing" />}
       {others.length > 0 && (
         <>
-          <SimilarityLegend low={low} high={high} least={Math.max(least, low)} onLeast={setLeast} />
+          <SimilarityLegend
+            low={low}
+            high={high}
+            least={Math.max(least, low)}
+            unit={before ? 'change, 1 − cosine similarity' : 'cosine similarity'}
+            onLeast={setLeast}
+          />
           {imagery.value && (
             <div class="field shade">
               <label for="shade">Shade over the image</label>
@@ -165,9 +193,11 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
           )}
           <MatchList
             matches={others}
-            picture={(match) => {
+            label={before ? 'Changes' : 'Nearest neighbours'}
+            pictures={(match) => {
               const box = imagery.value ? boxOf(match.geom.coordinates.flat()) : null
-              return box && thumbnailOf(project.ref, table, box, 72)
+              const shown = before ? [before, table] : [table]
+              return box ? shown.map((name) => thumbnailOf(project.ref, name, box, 72)) : []
             }}
             low={low}
             high={high}
@@ -179,6 +209,45 @@ function Explorer({ project, map, from, onFrom, entry }: EmbeddingsProps & { ent
       )}
       {found.value && others.length === 0 && <p class="dim">Nothing else is there to compare with.</p>}
     </>
+  )
+}
+
+/** Tables of two dates compare when one model made both of the same kind. */
+function comparable(other: EmbeddingTable, entry: EmbeddingTable): boolean {
+  return (
+    other.table_name !== entry.table_name &&
+    other.kind === entry.kind &&
+    other.model_name === entry.model_name &&
+    other.dims === entry.dims &&
+    other.level === entry.level
+  )
+}
+
+/** Chooses the earlier table; nothing where none compares. */
+function BeforeSelect(props: {
+  tables: readonly EmbeddingTable[]
+  before: string | null
+  onBefore: (before: string | null) => void
+}): JSX.Element | null {
+  const { tables, before, onBefore } = props
+  if (tables.length === 0) return null
+  return (
+    <div class="field">
+      <label for="before">What changed since</label>
+      <select
+        id="before"
+        class="select"
+        value={before ?? ''}
+        onChange={(event) => onBefore(event.currentTarget.value || null)}
+      >
+        <option value="">Choose an earlier table …</option>
+        {tables.map(({ table_name: name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 

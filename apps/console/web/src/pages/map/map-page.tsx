@@ -23,13 +23,15 @@ const MAX_CLICKED = 8
 
 /**
  * The project's data on a map: archives, what their features say, and embedding tiles shaded by how much they are like
- * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` what is compared.
+ * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` what is compared, or
+ * with `before=` the earlier table that it is compared with.
  */
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const table = query.get('embeddings')
   const from = readFrom(query)
   const layer = query.get('layer')
+  const before = query.get('before')
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [clicked, setClicked] = useState<readonly ClickedFeature[]>([])
   const layers = useResource(`layers ${project.ref}`, (signal) => readLayers(project.ref, signal))
@@ -55,11 +57,12 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
     if (next) addTileLayers(next, isDark.get())
     setMap(next)
   }
-  const show = (next: string | null, like: SearchFrom | null) => {
+  const show = (next: string | null, like: SearchFrom | null, earlier: string | null = null) => {
     const asked = new URLSearchParams()
     if (next !== null) asked.set('embeddings', next)
     if (like && 'id' in like) asked.set('like', like.id)
     else if (like) asked.set('at', `${like.lat.toFixed(6)},${like.lng.toFixed(6)}`)
+    if (earlier !== null) asked.set('before', earlier)
     navigate(asked.size > 0 ? `${path}?${asked}` : path, { replace: true })
   }
   return (
@@ -75,8 +78,10 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
             catalogue={catalogue}
             table={table}
             from={from}
+            before={before}
             onTable={(next) => show(next, null)}
             onFrom={(like) => show(table, like)}
+            onBefore={(earlier) => show(table, null, earlier)}
           />
           <TablesSection project={project} map={map} beneath={FIRST_TILE_LAYER} wanted={query.get('table')} />
           <LayersSection project={project} map={map} layers={layers} />
@@ -84,7 +89,9 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
       </div>
       <MapCanvas label="Map of the project" projectRef={project.ref} onMap={takeMap}>
         {clicked.length > 0 && <FeatureCard features={clicked} onClose={() => setClicked([])} />}
-        {table !== null && from === null && <div class="hint-bar">Click a tile to see which others are like it</div>}
+        {table !== null && from === null && before === null && (
+          <div class="hint-bar">Click a tile to see which others are like it</div>
+        )}
       </MapCanvas>
     </div>
   )

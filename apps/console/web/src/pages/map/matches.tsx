@@ -12,16 +12,18 @@ export function SimilarityLegend(props: {
   low: number
   high: number
   least: number
+  /** What is measured. */
+  unit: string
   onLeast: (least: number) => void
 }): JSX.Element {
-  const { low, high, least, onLeast } = props
+  const { low, high, least, unit, onLeast } = props
   return (
     <div class="ramp">
       <div class="bar" style={{ background: `linear-gradient(to right, ${SIMILARITY_RAMP.join(', ')})` }} />
       <input
         class="range"
         type="range"
-        aria-label="Least similarity that is shaded"
+        aria-label="Least that is shaded"
         min={low}
         max={high}
         step={(high - low) / 200 || 0.001}
@@ -31,39 +33,47 @@ export function SimilarityLegend(props: {
       />
       <div class="ends">
         <span>{low.toFixed(3)}</span>
-        <span>{least > low ? `from ${least.toFixed(3)}` : 'cosine similarity'}</span>
+        <span>{least > low ? `from ${least.toFixed(3)}` : unit}</span>
         <span>{high.toFixed(3)}</span>
       </div>
     </div>
   )
 }
 
-/** The nearest neighbours, the most alike first. */
+/** Tiles that were found, the greatest score first. */
 export function MatchList(props: {
   matches: readonly Match[]
   low: number
   high: number
   focus: string | null
-  /** Address of what a match looks like; null where there is no picture. */
-  picture: (match: Match) => string | null
+  /** What the list is. */
+  label: string
+  /** Addresses of what a match looks like, before and after for a change; none where there is no picture. */
+  pictures: (match: Match) => readonly string[]
   onLook: (match: Match) => void
   onFrom: (id: string) => void
 }): JSX.Element {
-  const { matches, low, high, focus, picture, onLook, onFrom } = props
-  const hasPictures = matches[0] !== undefined && picture(matches[0]) !== null
+  const { matches, low, high, focus, label, pictures, onLook, onFrom } = props
+  const hasPictures = matches[0] !== undefined && pictures(matches[0]).length > 0
   return (
     <>
-      <ol class={hasPictures ? 'matches pictured' : 'matches'} aria-label="Nearest neighbours">
+      <ol class={hasPictures ? 'matches pictured' : 'matches'} aria-label={label}>
         {matches.slice(0, LISTED).map((match, i) => (
           <li key={match.id}>
             <button type="button" class="match" aria-current={match.id === focus} onClick={() => onLook(match)}>
-              {hasPictures && <img src={picture(match) ?? ''} alt="" width={36} height={36} loading="lazy" />}
+              {hasPictures && (
+                <span class="pictures">
+                  {pictures(match).map((src) => (
+                    <img key={src} src={src} alt="" width={36} height={36} loading="lazy" />
+                  ))}
+                </span>
+              )}
               <span class="faint">{i + 1}</span>
               <span class="truncate">{match.id}</span>
               <span class="meter" aria-hidden="true">
-                <i style={{ width: `${share(match.similarity, low, high) * 100}%` }} />
+                <i style={{ width: `${share(match.score, low, high) * 100}%` }} />
               </span>
-              <span>{match.similarity.toFixed(4)}</span>
+              <span>{match.score.toFixed(4)}</span>
             </button>
             <button
               type="button"

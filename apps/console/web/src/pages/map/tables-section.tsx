@@ -12,6 +12,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { layerColor } from '../../map/colors.ts'
 import { readLiveTables, showTables, tableBox, visibleTables } from '../../map/live.ts'
 import { lookAt } from '../../map/look-at.ts'
+import { TableColors } from './table-colors.tsx'
 
 /** Tables with a geometry, drawn as they are now; `wanted` is shown at once. */
 export function TablesSection(props: {
@@ -81,6 +82,7 @@ export function TablesSection(props: {
             >
               <Icon name="locate" />
             </button>
+            {map && visible.includes(name) && <TableColors project={project} map={map} table={name} />}
           </li>
         ))}
       </ul>

@@ -5,6 +5,27 @@ import { formatDuration } from '../../lib/format.ts'
 import type { Leg, RouteRequest, Trip } from '../../lib/routing.ts'
 import { stopName } from './stops.ts'
 
+/** The ways that were found; nothing where there is only one. */
+export function RouteChoice(props: {
+  trips: readonly Trip[]
+  chosen: number
+  units: RouteRequest['units']
+  onChoose: (index: number) => void
+}): JSX.Element | null {
+  const { trips, chosen, units, onChoose } = props
+  if (trips.length < 2) return null
+  return (
+    <div class="route-choice" role="group" aria-label="Ways">
+      {trips.map(({ summary }, i) => (
+        <button key={i} type="button" class="button" aria-pressed={i === chosen} onClick={() => onChoose(i)}>
+          <strong class="nums">{formatDuration(summary.time)}</strong>
+          <span class="small dim nums">{formatLength(summary.length, units)}</span>
+        </button>
+      ))}
+    </div>
+  )
+}
+
 type Line = readonly [number, number][]
 
 /** How far and how long a route is, and its maneuvers; choosing one shows its stretch. */

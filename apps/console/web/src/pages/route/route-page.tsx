@@ -3,15 +3,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
-import { COSTINGS, decodeShape, findRoute, type Costing, type RouteRequest } from '../../lib/routing.ts'
+import { COSTINGS, decodeShape, findRoutes, type Costing, type RouteRequest } from '../../lib/routing.ts'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { boxOf, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
-import { FIRST_ROUTE_LAYER, addRouteLayers, showLines } from '../../map/route-line.ts'
+import { FIRST_ROUTE_LAYER, addRouteLayers, showLines, showOthers } from '../../map/route-line.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
-import { Itinerary } from './itinerary.tsx'
+import { Itinerary, RouteChoice } from './itinerary.tsx'
 import { StopList } from './stop-list.tsx'
 import { emptyStop, placed, readStop, type Stop } from './stops.ts'
 import { useMarkers } from './use-markers.ts'
@@ -31,10 +31,15 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   const places = stops.map(readStop).filter((place) => place !== null)
   const wanted: RouteRequest | null =
     places.length < 2 ? null : { locations: places.map(([lon, lat]) => ({ lat, lon })), costing, units, language }
-  const route = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
-    findRoute(project.ref, wanted as RouteRequest, signal),
+  const routes = useResource(wanted && `route ${project.ref} ${JSON.stringify(wanted)}`, (signal) =>
+    findRoutes(project.ref, wanted as RouteRequest, signal),
   )
-  const lines = useMemo(() => route.value?.legs.map(({ shape }) => decodeShape(shape)) ?? [], [route.value])
+  const trips = useMemo(
+    () => routes.value?.map((trip) => ({ trip, lines: trip.legs.map(({ shape }) => decodeShape(shape)) })) ?? [],
+    [routes.value],
+  )
+  const [choice, setChoice] = useState(0)
+  const chosen = trips[choice] ?? trips[0]
 
   useEffect(() => {
     if (map) addRouteLayers(map, dark)
@@ -42,17 +47,31 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   useBackdrop(map, project.ref, FIRST_ROUTE_LAYER)
   useEffect(() => {
     if (!map) return
-    showLines(map, 'route', lines)
-    const box = boxOf(lines.flat())
+    const box = boxOf(trips.flatMap(({ lines }) => lines.flat()))
     if (box && !contains(map, box)) lookAt(map, box)
+    setChoice(0)
+  }, [map, trips])
+  useEffect(() => {
+    if (!map) return
+    showLines(map, 'route', chosen?.lines ?? [])
+    const others = trips.map(({ lines }, index) => ({ index, lines }))
+    showOthers(
+      map,
+      others.filter(({ index }) => trips[index] !== chosen),
+    )
     setStretch([])
-  }, [map, lines])
+  }, [map, trips, chosen])
   useEffect(() => {
     if (map) showLines(map, 'maneuver', [stretch])
   }, [map, stretch])
   useEffect(() => {
     if (!map) return
-    const click = ({ lngLat }: MapMouseEvent) => setStops((old) => placed(old, lngLat))
+    // A click on another way takes it; elsewhere it sets a place.
+    const click = ({ lngLat, point }: MapMouseEvent) => {
+      const [other] = map.queryRenderedFeatures(point, { layers: ['others-line'] })
+      if (other) setChoice(Number(other.properties['index']))
+      else setStops((old) => placed(old, lngLat))
+    }
     map.getCanvas().style.cursor = 'crosshair'
     map.on('click', click)
     return () => void map.off('click', click)
@@ -80,9 +99,19 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
             onUnits={setUnits}
             onLanguage={setLanguage}
           />
-          {route.problem && <ProblemNotice problem={route.problem} onRetry={route.reload} />}
-          {route.loading && <Loading what="Finding the way" />}
-          {route.value && !route.problem && <Itinerary trip={route.value} lines={lines} units={units} onLook={look} />}
+          {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
+          {routes.loading && <Loading what="Finding the way" />}
+          {chosen && !routes.problem && (
+            <>
+              <RouteChoice
+                trips={trips.map(({ trip }) => trip)}
+                chosen={trips.indexOf(chosen)}
+                units={units}
+                onChoose={setChoice}
+              />
+              <Itinerary {...chosen} units={units} onLook={look} />
+            </>
+          )}
         </div>
       </div>
       <MapCanvas label="Map of the route" projectRef={project.ref} onMap={setMap}>

@@ -1,4 +1,4 @@
-import { geoJsonType, wkbHead, wkbOfGeoJson } from '@terrane/core'
+import { wkbHead, wkbOfGeoJson } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
@@ -7,7 +7,7 @@ import { isoType } from './geometry-types.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
-import { readWkt } from './wkt.ts'
+import { wkbOfWkt } from './wkt.ts'
 
 const WGS84 = 4326
 /** Names of columns that hold coordinates or a geometry when none are given. */
@@ -48,7 +48,10 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The file does not say its encoding and is not UTF-8: it was read as ${encoding.name}. Send encoding to read it otherwise.`
     warnings.add('ENCODING_GUESSED', message)
   }
-  const table = await readHead(request, encoding.name)
+  let table = await readHead(request, encoding.name)
+  if (request.csv?.wkt === undefined && table.place.wkt >= 0 && !(await holdsGeometry(table))) {
+    table = { ...table, place: { ...table.place, wkt: -1 } }
+  }
   const guesses = table.names.map(() => new TypeGuess())
   const types = new Set<number>()
   let rows = 0
@@ -69,8 +72,19 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid: request.srid ?? WGS84 }],
     read: () => readRows(table, shown, fields, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
+}
+
+/** Whether a column that is called as one of geometries holds any, or nothing at all. */
+async function holdsGeometry(table: Table): Promise<boolean> {
+  let hasText = false
+  for await (const record of dataOf(table)) {
+    if (!saysGeometry(record, table.place)) continue
+    if (geometryOf(record, table.place) !== null) return true
+    hasText = true
+  }
+  return !hasText
 }
 
 async function* readRows(
@@ -161,8 +175,7 @@ function geometryOfText(text: string): Uint8Array | null {
     const bytes = Buffer.from(text, 'hex')
     return wkbHead(bytes) ? bytes : null
   }
-  const geometry = readWkt(text)
-  return geometry && geoJsonType(geometry) !== null ? wkbOfGeoJson(geometry) : null
+  return wkbOfWkt(text)
 }
 
 function numberOf(text: string | undefined): number | null {

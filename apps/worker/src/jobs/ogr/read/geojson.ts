@@ -8,6 +8,10 @@ import { TypeGuess, valueOf } from './value-types.ts'
 
 const WGS84 = 4326
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
+/** A member whose number is written as a fraction, however round: `"a": 3.0`. */
+const FRACTION = /"((?:[^"\\]|\\.)*)"\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/gi
+/** Members of a feature that are known (RFC 7946), with those of it that say nothing of the feature itself. */
+const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', 'crs'])
 /** A whole number that a double may not hold. */
 const LONG_NUMBER = /[^.\d]\d{16}/
 
@@ -31,8 +35,10 @@ export async function openGeoJson(path: string): Promise<FeatureReader> {
   let rows = 0
   let hasIds = false
   let hasGeometry = false
-  for await (const feature of featuresOf(path, about, null)) {
+  const foreign = new Set<string>()
+  for await (const feature of featuresOf(path, about, null, guesses)) {
     rows++
+    for (const key of Object.keys(feature)) if (!KNOWN_MEMBERS.has(key)) foreign.add(key)
     for (const [key, value] of Object.entries(feature.properties ?? {})) {
       let guess = guesses.get(key)
       if (!guess) guesses.set(key, (guess = new TypeGuess()))
@@ -43,6 +49,10 @@ export async function openGeoJson(path: string): Promise<FeatureReader> {
     if (feature.geometry) types.add(geoJsonType(feature.geometry) ?? 0)
   }
   types.delete(0)
+  if (foreign.size > 0) {
+    const message = 'Features have members besides their properties, which GeoJSON does not know: they were left out.'
+    warnings.add('MEMBERS_LEFT_OUT', message, foreign.size, [...foreign])
+  }
   const takesId = hasIds && !guesses.has('id')
   if (takesId) {
     const ids = new TypeGuess()
@@ -53,7 +63,7 @@ export async function openGeoJson(path: string): Promise<FeatureReader> {
   return {
     layers: [{ ...about, rows, fields, hasGeometry, geometryTypes: [...types] }],
     read: () => readRows(path, fields, takesId, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 
@@ -85,6 +95,7 @@ async function* featuresOf(
   path: string,
   about: { name: string; srid: number | null } | null,
   warnings: Warnings | null,
+  fractions: Map<string, TypeGuess> | null = null,
 ): AsyncGenerator<Feature> {
   let row = 0
   for await (const { bytes, isMember } of jsonObjects(createReadStream(path, { highWaterMark: 1 << 20 }), 'features')) {
@@ -92,6 +103,7 @@ async function* featuresOf(
       warnings?.count('TEXT_NOT_UTF8', 'Texts are not in UTF-8 and were read as windows-1252.', row + 1)
     })
     const { type } = value
+    if (fractions !== null) guessFractions(bytes, value, fractions)
     if (type === 'Feature') yield value
     else if (typeof type === 'string' && GEOMETRIES.test(type)) yield { geometry: value as unknown as GeoJsonGeometry }
     else if (!isMember && type === 'FeatureCollection') {
@@ -99,6 +111,18 @@ async function* featuresOf(
       continue
     } else throw conversionFailed({ reason: `object ${row + 1} is no GeoJSON feature` })
     row++
+  }
+}
+
+/** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
+function guessFractions(bytes: Buffer, { properties }: Feature, guesses: Map<string, TypeGuess>): void {
+  if (!properties || typeof properties !== 'object') return
+  for (const [, name] of bytes.toString('latin1').matchAll(FRACTION)) {
+    const key = Buffer.from(name!, 'latin1').toString('utf8')
+    if (typeof properties[key] !== 'number') continue
+    let guess = guesses.get(key)
+    if (!guess) guesses.set(key, (guess = new TypeGuess()))
+    guess.addKind('float8')
   }
 }
 

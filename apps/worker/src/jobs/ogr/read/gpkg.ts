@@ -10,6 +10,7 @@ import {
   type LayerSchema,
 } from '../feature-stream.ts'
 import { isoType } from './geometry-types.ts'
+import type { ReadRequest } from './protocol.ts'
 
 /** Bytes of the envelope by its code in the flags of a geometry. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
@@ -37,18 +38,19 @@ interface Table {
 }
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
-export function openGpkg(path: string): FeatureReader {
+export function openGpkg(path: string, logical: ReadRequest['logical'] = {}): FeatureReader {
   const database = new DatabaseSync(path, { readOnly: true })
   const warnings = new Warnings()
-  const tables = listTables(database)
+  const tables = listTables(database, logical)
+  warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
     read: (layer) => readRows(database, tables[layer]!, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 
-function listTables(database: DatabaseSync): Table[] {
+function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['logical']>): Table[] {
   const found = database
     .prepare(
       `select c.table_name as name, g.column_name as geometry,
@@ -60,10 +62,28 @@ function listTables(database: DatabaseSync): Table[] {
     )
     .all() as { name: string; geometry: string | null; srid: number | null }[]
   return found.map(({ name, geometry, srid }) => {
-    const fields = fieldsOf(database, name, geometry)
+    const own = new Set(logical[name])
+    const fields = fieldsOf(database, name, geometry).map((field) =>
+      own.has(field.name) && field.type === 'text' ? { ...field, type: 'bool' as const } : field,
+    )
     const { rows, geometryTypes } = survey(database, name, geometry)
     return { name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }
   })
+}
+
+/** Tables that the file's contents do not list are those of programs that wrote it. */
+function warnOfOthers(database: DatabaseSync, warnings: Warnings): void {
+  const others = database
+    .prepare(
+      `select name from sqlite_master where type = 'table' and name not glob 'gpkg_*' and name not glob 'rtree_*'
+       and name not glob 'sqlite_*' and lower(name) not in
+         (select lower(table_name) from gpkg_contents where data_type in ('features', 'attributes', 'tiles', '2d-gridded-coverage'))`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => database.prepare(`select 1 from ${quoted(name)} limit 1`).get() !== undefined)
+  const message = 'Tables that the contents of the file do not list as features or attributes were left out.'
+  if (others.length > 0) warnings.add('TABLES_LEFT_OUT', message, others.length, others)
 }
 
 function fieldsOf(database: DatabaseSync, table: string, geometry: string | null): Field[] {
@@ -149,7 +169,7 @@ function cellOf(value: SQLOutputValue, type: FieldType): unknown {
   if (value === null) return null
   switch (type) {
     case 'bool':
-      return typeof value === 'bigint' ? value !== 0n : undefined
+      return typeof value === 'bigint' ? value !== 0n : truthOf(value)
     case 'int2':
     case 'int4':
       return typeof value === 'bigint' ? Number(value) : undefined
@@ -167,6 +187,13 @@ function cellOf(value: SQLOutputValue, type: FieldType): unknown {
     default:
       return typeof value === 'string' ? value : undefined
   }
+}
+
+/** Truth as a letter of dBASE and MapInfo; `?` and a blank stand for none. */
+function truthOf(value: SQLOutputValue): boolean | null | undefined {
+  const letter = typeof value === 'string' ? value.trim().toUpperCase() : 'X'
+  if (letter === '' || letter === '?') return null
+  return /^[TY1]$/.test(letter) ? true : /^[FN0]$/.test(letter) ? false : undefined
 }
 
 /** In a column of JSON GDAL writes texts without their quotes. */

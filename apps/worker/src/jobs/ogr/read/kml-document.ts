@@ -25,23 +25,18 @@ interface Draft {
 }
 
 const CONTAINERS = new Set(['Folder', 'Document'])
-const GEOMETRIES = new Set([
-  'Point',
-  'LineString',
-  'LinearRing',
-  'Polygon',
-  'MultiGeometry',
-  'Track',
-  'MultiTrack',
-  'Model',
-])
+/** Some writers use the names of GML. */
+const MULTIS = ['MultiGeometry', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'MultiTrack']
+const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', ...MULTIS, 'Track', 'Model'])
 const OVERLAYS = new Set(['GroundOverlay', 'ScreenOverlay', 'PhotoOverlay', 'NetworkLink'])
+/** What a camera says besides where it stands. */
+const CAMERA = new Set(['heading', 'tilt', 'roll'])
 const NUMBERS = new Set(['tessellate', 'extrude', 'visibility', 'drawOrder'])
 
 /** Gathers the placemarks of a KML document while it is read. */
 export class KmlDocument implements XmlHandler {
   /** Types that schemas declare, by the name of the field. */
-  readonly declared = new Map<string, string>()
+  readonly declared = new Map<string, string>(Array.from(CAMERA, (name) => [name, 'double']))
   readonly #onPlacemark: (placemark: Placemark) => void
   readonly #warnings: Warnings | null
   readonly #path: string[] = []
@@ -57,6 +52,11 @@ export class KmlDocument implements XmlHandler {
   constructor(onPlacemark: (placemark: Placemark) => void, warnings: Warnings | null) {
     this.#onPlacemark = onPlacemark
     this.#warnings = warnings
+  }
+
+  /** Descriptions may hold markup of their own. */
+  get isVerbatim(): boolean {
+    return this.#draft !== null && /^(description|Snippet|snippet)$/.test(this.#path.at(-1)!)
   }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -109,6 +109,8 @@ export class KmlDocument implements XmlHandler {
     else if (NUMBERS.has(name)) fixed[name] = Number(text.trim() || -1)
     else if (parent === 'Placemark' && name === 'name') fixed['Name'] = text
     else if (parent === 'Placemark' && name === 'description') fixed['description'] = text
+    else if (parent === 'Placemark' && /^snippet$/i.test(name)) data.set('snippet', text)
+    else if (parent === 'Camera' && CAMERA.has(name)) data.set(name, text.trim())
     else if (parent === 'ExtendedData' && text.trim() !== '') data.set(name, text)
   }
 
@@ -150,6 +152,8 @@ export class KmlDocument implements XmlHandler {
   #finish({ fixed, data, parts, hasGeometry }: Draft): void {
     const { id, name } = this.#containers.at(-1)!
     const geometry = parts[0]!.length > 1 ? gathered(parts[0]!) : (parts[0]![0] ?? null)
+    // How a geometry is drawn is a matter of one that is there.
+    if (!hasGeometry) Object.assign(fixed, { tessellate: null, extrude: null })
     this.#draft = null
     this.#onPlacemark({ container: id, containerName: name, fixed, data, geometry, hasGeometry })
   }

@@ -65,7 +65,7 @@ export async function openKml(path: string): Promise<FeatureReader> {
       return { name, rows, fields, hasGeometry: true, geometryTypes: [...types], srid: WGS84 }
     }),
     read: (index) => readRows(path, list[index]!.container, list[index]!.fields, warnings),
-    warnings: () => warnings.list(),
+    takeWarnings: () => warnings.take(),
   }
 }
 

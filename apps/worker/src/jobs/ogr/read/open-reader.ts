@@ -1,4 +1,5 @@
 import type { FeatureReader } from '../feature-stream.ts'
+import { openArrow } from './arrow.ts'
 import { openCsv } from './csv.ts'
 import { openGeoJson } from './geojson.ts'
 import { openGpkg } from './gpkg.ts'
@@ -10,7 +11,7 @@ import type { ReadRequest } from './protocol.ts'
 export function openReader(request: ReadRequest): FeatureReader | Promise<FeatureReader> {
   switch (request.format) {
     case 'GPKG':
-      return openGpkg(request.path)
+      return openGpkg(request.path, request.logical)
     case 'GeoJSON':
     case 'GeoJSONSeq':
       return openGeoJson(request.path)
@@ -20,5 +21,7 @@ export function openReader(request: ReadRequest): FeatureReader | Promise<Featur
       return openKml(request.path)
     case 'Parquet':
       return openParquet(request.path)
+    case 'Arrow':
+      return openArrow(request.path)
   }
 }

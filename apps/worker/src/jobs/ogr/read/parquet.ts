@@ -12,12 +12,30 @@ import { compressors } from '../../overture/compressors.ts'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
+import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { isoType } from './geometry-types.ts'
+import { decimalText, isoOfCount, isoOfDays, isoTimeOfCount } from './instants.ts'
 import { textOf } from './value-types.ts'
 
 const WGS84 = 4326
 /** Rows that are decoded at once. */
 const ROWS_AT_ONCE = 20_000
+
+/** Times are kept as finely as the file has them. */
+const PARSERS = {
+  geometryFromBytes: (wkb: Uint8Array) => wkb,
+  geographyFromBytes: (wkb: Uint8Array) => wkb,
+  timestampFromMilliseconds: (count: bigint) => isoOfCount(BigInt(count), 1000n),
+  timestampFromMicroseconds: (count: bigint) => isoOfCount(BigInt(count), 1_000_000n),
+  timestampFromNanoseconds: (count: bigint) => isoOfCount(BigInt(count), 1_000_000_000n),
+  dateFromDays: (days: number) => isoOfDays(days),
+}
+
+interface GeometryColumn {
+  readonly name: string
+  readonly srid: number | null
+  readonly decode: GeometryDecoder
+}
 
 /** What GeoParquet (1.0, 1.1) says in the file's metadata under `geo`. */
 interface GeoMetadata {
@@ -33,6 +51,7 @@ interface GeoMetadata {
 export async function openParquet(path: string): Promise<FeatureReader> {
   const file = await bufferOf(path)
   const metadata = await parquetMetadataAsync(file)
+  const scales = takeDecimals(metadata)
   const warnings = new Warnings()
   const children = parquetSchema(metadata).children
   const geometry = geometryOf(metadata, children)
@@ -40,15 +59,19 @@ export async function openParquet(path: string): Promise<FeatureReader> {
     .filter(({ element }) => element.name !== geometry?.name)
     .map(({ element, children: parts }): Field => ({
       name: element.name,
-      type: parts.length > 0 || element.repetition_type === 'REPEATED' ? 'jsonb' : scalarType(element),
+      type: scales.has(element.name)
+        ? 'numeric'
+        : parts.length > 0 || element.repetition_type === 'REPEATED'
+          ? 'jsonb'
+          : scalarType(element),
     }))
   const rows = Number(metadata.num_rows)
   const types = new Set<number>()
   if (geometry) {
     for await (const { values, count } of chunksOf(file, metadata, [geometry.name])) {
       for (let i = 0; i < count; i++) {
-        const wkb = values[0]![i]
-        const head = wkb instanceof Uint8Array ? wkbHead(wkb) : null
+        const wkb = geometry.decode(values[0]![i])
+        const head = wkb && wkbHead(wkb)
         if (head) types.add(isoType(head))
       }
     }
@@ -56,24 +79,32 @@ export async function openParquet(path: string): Promise<FeatureReader> {
   const srid = geometry ? geometry.srid : WGS84
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry: geometry !== null, geometryTypes: [...types], srid }],
-    read: () => readRows(file, metadata, geometry?.name ?? null, fields),
-    warnings: () => warnings.list(),
+    read: () => readRows(file, metadata, geometry, fields, scales, times(children)),
+    takeWarnings: () => warnings.take(),
   }
 }
 
 async function* readRows(
   file: AsyncBuffer,
   metadata: FileMetaData,
-  geometry: string | null,
+  geometry: GeometryColumn | null,
   fields: readonly Field[],
+  scales: ReadonlyMap<string, number>,
+  perSecond: ReadonlyMap<string, bigint>,
 ): AsyncGenerator<FeatureBatch> {
   const builder = new BatchBuilder(fields.length)
-  const names = [...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry])]
+  const names = [...fields.map(({ name }) => name), ...(geometry === null ? [] : [geometry.name])]
   for await (const { values, count } of chunksOf(file, metadata, names)) {
     for (let row = 0; row < count; row++) {
-      const wkb = geometry === null ? null : values[fields.length]![row]
-      const cells = fields.map(({ type }, i) => cellOf(values[i]![row], type))
-      builder.add(wkb instanceof Uint8Array && wkb.length > 0 ? wkb : null, cells)
+      const wkb = geometry === null ? null : geometry.decode(values[fields.length]![row])
+      const cells = fields.map(({ name, type }, i) => {
+        const value = values[i]![row]
+        const scale = scales.get(name)
+        if (value === null || value === undefined) return null
+        if (scale !== undefined) return decimalText(digitsOf(value), scale)
+        return type === 'time' ? isoTimeOfCount(BigInt(value as number), perSecond.get(name)!) : cellOf(value, type)
+      })
+      builder.add(wkb, cells)
       if (builder.isFull) yield builder.take()
     }
   }
@@ -101,7 +132,7 @@ async function* chunksOf(
         compressors,
         utf8: false,
         geoparquet: false,
-        parsers: { geometryFromBytes: (wkb) => wkb, geographyFromBytes: (wkb) => wkb },
+        parsers: PARSERS,
         onChunk: ({ columnName, columnData, rowStart }) => {
           const target = found.get(columnName)
           if (!target) return
@@ -116,40 +147,77 @@ async function* chunksOf(
   }
 }
 
-/** @throws CONVERSION_FAILED for an encoding that is not WKB */
+/** @throws CONVERSION_FAILED for an encoding that is not known */
 function geometryOf(
   { key_value_metadata: pairs = [] }: FileMetaData,
   children: readonly SchemaTree[],
-): { readonly name: string; readonly srid: number | null } | null {
+): GeometryColumn | null {
   const text = pairs.find(({ key }) => key === 'geo')?.value
   if (text !== undefined) {
     const geo = JSON.parse(text) as GeoMetadata
     const name = geo.primary_column ?? 'geometry'
     const column = geo.columns?.[name]
-    if (column) {
-      if (column.encoding !== undefined && column.encoding !== 'WKB') {
-        throw conversionFailed({ reason: `its geometries are encoded as ${column.encoding}, not as WKB` })
-      }
-      return { name, srid: 'crs' in column ? sridOf(column.crs) : WGS84 }
+    const node = children.find(({ element }) => element.name === name)
+    if (column && node) {
+      const { encoding = 'WKB' } = column
+      const decode = geometryDecoder(encoding, dimensionsOf(leafNames(node)))
+      if (decode === null) throw conversionFailed({ reason: `its geometries are encoded as ${encoding}` })
+      return { name, srid: 'crs' in column ? sridOfCrs(column.crs) : WGS84, decode }
     }
   }
   const typed = children.find(({ element }) => ['GEOMETRY', 'GEOGRAPHY'].includes(String(element.logical_type?.type)))
-  return typed ? { name: typed.element.name, srid: WGS84 } : null
+  if (!typed) return null
+  const { crs } = (typed.element.logical_type ?? {}) as { crs?: string }
+  const srid = crs === undefined || crs === '' ? WGS84 : sridOfCrs(crs.replace(/^srid:/i, 'EPSG:'))
+  return { name: typed.element.name, srid, decode: geometryDecoder('WKB', 'xy')! }
 }
 
-/** The code in PROJJSON; CRS84 differs from EPSG:4326 in the order of its axes only. */
-function sridOf(crs: unknown): number | null {
-  const { authority, code } = (crs as { id?: { authority?: unknown; code?: unknown } } | null)?.id ?? {}
-  if (authority === 'OGC' && code === 'CRS84') return WGS84
-  return authority === 'EPSG' ? Number(code) : null
+/** Names of the values that a column consists of. */
+function leafNames({ element, children }: SchemaTree): string[] {
+  return children.length === 0 ? [element.name] : children.flatMap(leafNames)
+}
+
+/**
+ * Lets decimals through as the whole numbers that they are stored as, which the library would make doubles of. Returns how
+ * many of their digits are behind the point, by the names of their columns.
+ */
+function takeDecimals(metadata: FileMetaData): Map<string, number> {
+  const scales = new Map<string, number>()
+  const top = new Set(parquetSchema(metadata).children.map(({ element }) => element))
+  for (const element of metadata.schema) {
+    const isDecimal = element.converted_type === 'DECIMAL' || element.logical_type?.type === 'DECIMAL'
+    if (!isDecimal || !top.has(element) || element.repetition_type === 'REPEATED') continue
+    scales.set(element.name, element.scale ?? (element.logical_type as { scale?: number }).scale ?? 0)
+    delete element.converted_type
+    delete element.logical_type
+  }
+  return scales
+}
+
+/** A whole number, or the bytes of one, the most significant first. */
+function digitsOf(value: unknown): bigint {
+  if (!(value instanceof Uint8Array)) return BigInt(value as number)
+  let digits = 0n
+  for (const byte of value) digits = (digits << 8n) | BigInt(byte)
+  return BigInt.asIntN(value.length * 8, digits)
+}
+
+/** How many parts a second has in columns of times of day. */
+function times(children: readonly SchemaTree[]): Map<string, bigint> {
+  return new Map(
+    children.map(({ element: { name, converted_type, logical_type } }) => {
+      const unit = String((logical_type as { unit?: string } | undefined)?.unit ?? converted_type)
+      return [name, /NANO/.test(unit) ? 1_000_000_000n : /MICRO/.test(unit) ? 1_000_000n : 1000n]
+    }),
+  )
 }
 
 function scalarType(element: SchemaTree['element']): FieldType {
   const logical = element.logical_type?.type ?? ''
   const converted = element.converted_type ?? ''
   if (logical === 'TIMESTAMP' || converted.startsWith('TIMESTAMP') || element.type === 'INT96') return 'timestamptz'
+  if (logical === 'TIME' || converted.startsWith('TIME_')) return 'time'
   if (logical === 'DATE' || converted === 'DATE') return 'date'
-  if (logical === 'DECIMAL' || converted === 'DECIMAL') return 'numeric'
   if (logical === 'JSON' || converted === 'JSON') return 'jsonb'
   switch (element.type) {
     case 'BOOLEAN':
@@ -175,16 +243,8 @@ function isUnsigned({ logical_type }: SchemaTree['element'], width: number): boo
 }
 
 function cellOf(value: unknown, type: FieldType): unknown {
-  if (value === null || value === undefined) return null
-  if (value instanceof Date) return type === 'date' ? isoOf(value).replace(/T.*/, '') : isoOf(value)
   if (type === 'text' && value instanceof Uint8Array) return Buffer.from(value).toString('utf8')
-  if (type === 'text') return textOf(value)
-  return value
-}
-
-/** Years beyond four digits have six and a sign. */
-function isoOf(date: Date): string {
-  return date.toISOString()
+  return type === 'text' ? textOf(value) : value
 }
 
 async function bufferOf(path: string): Promise<AsyncBuffer> {

@@ -4,7 +4,7 @@ import type { PlainError } from '@terrane/core'
 import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
 
 /** Formats that are read without the engine. */
-export const READ_FORMATS = ['GPKG', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'KML', 'Parquet'] as const
+export const READ_FORMATS = ['GPKG', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'KML', 'Parquet', 'Arrow'] as const
 export type ReadFormat = (typeof READ_FORMATS)[number]
 
 /** How a data set is to be read. */
@@ -15,6 +15,8 @@ export interface ReadRequest {
   readonly encoding?: string
   /** EPSG code of a CSV's coordinates; 4326 when absent. */
   readonly srid?: number
+  /** Fields of a GeoPackage, by layer, that hold truth values as letters. */
+  readonly logical?: Readonly<Record<string, readonly string[]>>
   /** Columns of a CSV that hold coordinates or WKT. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
 }

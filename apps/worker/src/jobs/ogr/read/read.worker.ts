@@ -14,10 +14,10 @@ try {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
   const request = JSON.parse(await lineOf(lines)) as ReadRequest
   const reader = await openReader(request)
-  send({ kind: 'layers', layers: reader.layers, warnings: reader.warnings() })
+  send({ kind: 'layers', layers: reader.layers, warnings: reader.takeWarnings() })
   for (const layer of JSON.parse(await lineOf(lines)) as number[]) {
     for await (const batch of reader.read(layer)) send({ kind: 'batch', layer, batch })
-    send({ kind: 'end', layer, warnings: reader.warnings() })
+    send({ kind: 'end', layer, warnings: reader.takeWarnings() })
   }
 } catch (error) {
   const shown = error instanceof TerraneError ? error : conversionFailed({ reason: (error as Error).message })

@@ -3,7 +3,7 @@ import type { JobWarning } from '@terrane/contracts'
 import { reviveError } from '@terrane/core'
 import { EngineProcess } from '../engine.ts'
 import { conversionFailed } from '../errors.ts'
-import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
+import type { FeatureBatch, LayerSchema, LayerSource } from '../feature-stream.ts'
 import { framesOf, type Frame, type ReadRequest } from './protocol.ts'
 
 const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
@@ -11,7 +11,7 @@ const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
 const HEAP_MB = 2048
 
 /** A data set that is open in a process of its own, which ends with it. */
-export class Reading implements AsyncDisposable {
+export class Reading implements LayerSource {
   readonly layers: readonly LayerSchema[]
   /** What could not be kept, as known at the end of the layer that was read last. */
   warnings: readonly JobWarning[]
@@ -56,7 +56,8 @@ export class Reading implements AsyncDisposable {
       const frame = await nextOf(this.#frames, this.#process)
       if (frame.kind === 'batch') yield frame
       else if (frame.kind === 'end') {
-        this.warnings = frame.warnings
+        const { name } = this.layers[frame.layer]!
+        this.warnings = [...this.warnings, ...frame.warnings.map((warning) => ({ ...warning, layer: name }))]
         open--
       }
     }

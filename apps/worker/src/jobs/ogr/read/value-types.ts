@@ -87,8 +87,11 @@ const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i
 const LEADING_ZERO = /^[+-]?0\d/
 
 /** The kind of a field of a text table. Digits that begin with a zero are a key, and no number. */
-export function kindOfCell(text: string): Kind | null {
-  if (text === '') return null
+export function kindOfCell(cell: string): Kind | null {
+  if (cell === '') return null
+  const text = cell.trim()
+  // Blanks alone are a text.
+  if (text === '') return 'text'
   if (WHOLE.test(text)) {
     const number = Number(text)
     if (number >= -INT4 && number < INT4) return 'int4'
@@ -102,8 +105,9 @@ export function kindOfCell(text: string): Kind | null {
 }
 
 /** The value of a field of a text table. */
-export function valueOfCell(text: string, type: FieldType): unknown {
-  if (type === 'text') return text
+export function valueOfCell(cell: string, type: FieldType): unknown {
+  if (type === 'text') return cell
+  const text = cell.trim()
   if (text === '') return null
   switch (type) {
     case 'bool':

@@ -1,99 +1,130 @@
-import type { GeoJsonGeometry } from '@terrane/core'
+import { WkbWriter, type Dimensions } from '@terrane/core'
 
-const NAMES: Readonly<Record<string, string>> = {
-  POINT: 'Point',
-  LINESTRING: 'LineString',
-  LINEARRING: 'LineString',
-  POLYGON: 'Polygon',
-  MULTIPOINT: 'MultiPoint',
-  MULTILINESTRING: 'MultiLineString',
-  MULTIPOLYGON: 'MultiPolygon',
-  GEOMETRYCOLLECTION: 'GeometryCollection',
+/** Codes of ISO 13249-3; an `inner` is what members are that do not say what they are. */
+const KINDS: Readonly<Record<string, { readonly code: number; readonly inner?: string }>> = {
+  POINT: { code: 1 },
+  LINESTRING: { code: 2 },
+  LINEARRING: { code: 2 },
+  POLYGON: { code: 3 },
+  MULTIPOINT: { code: 4, inner: 'POINT' },
+  MULTILINESTRING: { code: 5, inner: 'LINESTRING' },
+  MULTIPOLYGON: { code: 6, inner: 'POLYGON' },
+  GEOMETRYCOLLECTION: { code: 7, inner: 'GEOMETRYCOLLECTION' },
+  CIRCULARSTRING: { code: 8 },
+  COMPOUNDCURVE: { code: 9, inner: 'LINESTRING' },
+  CURVEPOLYGON: { code: 10, inner: 'LINESTRING' },
+  MULTICURVE: { code: 11, inner: 'LINESTRING' },
+  MULTISURFACE: { code: 12, inner: 'POLYGON' },
+  POLYHEDRALSURFACE: { code: 15, inner: 'POLYGON' },
+  TIN: { code: 16, inner: 'TRIANGLE' },
+  TRIANGLE: { code: 17 },
 }
-const HEAD = /\s*([A-Z]+)(?:\s+(ZM|Z|M))?\s*(EMPTY\b|\()/iy
-const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
+const RINGED = new Set([3, 17])
+const EMPTY_POINT = [Number.NaN, Number.NaN, Number.NaN, Number.NaN]
+const HEAD = /\s*([A-Z]+?)\s*(ZM|Z|M)?\s*(?=\(|EMPTY\b)/iy
+const EMPTY = /\s*EMPTY\b/iy
+const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)\b)/iy
+const FIRST_POSITION = /\(\s*([^(),]*[\d.a-z])\s*[,)]/i
 
-/** A geometry in well-known text (OGC 06-103r4 section 7), measures left out; null when it is none that is known. */
-export function readWkt(text: string): GeoJsonGeometry | null {
-  const reader = new WktReader(text.replace(/^\s*SRID=\d+;/i, ''))
+/**
+ * The ISO WKB of a geometry in well-known text (OGC 06-103r4 section 7), with what PostGIS adds before it; null when it is
+ * none.
+ */
+export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
+  const plain = text.replace(/^\s*SRID=\d+;/i, '')
   try {
-    return reader.whole()
+    return new WktReader(plain, dimensionsOf(plain)).whole()
   } catch {
     return null
   }
 }
 
+/** By the letters behind the first name, else by the numbers of the first position. */
+function dimensionsOf(text: string): Dimensions {
+  HEAD.lastIndex = 0
+  const letters = HEAD.exec(text)?.[2]?.toLowerCase()
+  if (letters !== undefined) return `xy${letters}` as Dimensions
+  const inner = /[A-Z]+\s+(ZM|Z|M)\s*\(/i.exec(text)?.[1]?.toLowerCase()
+  if (inner !== undefined) return `xy${inner}` as Dimensions
+  const numbers = FIRST_POSITION.exec(text)?.[1]?.split(/\s+/).length ?? 2
+  return numbers === 4 ? 'xyzm' : numbers === 3 ? 'xyz' : 'xy'
+}
+
 class WktReader {
   readonly #text: string
+  readonly #width: number
+  readonly #writer: WkbWriter
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, dimensions: Dimensions) {
     this.#text = text
+    this.#width = dimensions.length
+    this.#writer = new WkbWriter(dimensions)
   }
 
-  whole(): GeoJsonGeometry {
-    const geometry = this.#geometry()
+  whole(): Uint8Array<ArrayBuffer> {
+    this.#geometry(null)
     if (this.#text.slice(this.#at).trim() !== '') throw new SyntaxError('text follows')
-    return geometry
+    return this.#writer.take()
   }
 
-  #geometry(): GeoJsonGeometry {
-    const [, name = '', dimensions = '', open = ''] = this.#match(HEAD)
-    // Some writers put the letter of the heights behind the name, without a blank.
-    const type = NAMES[name.toUpperCase()] ?? NAMES[name.toUpperCase().slice(0, -1)]
-    if (type === undefined) throw new SyntaxError(`unknown type ${name}`)
-    if (/m/i.test(dimensions) || (NAMES[name.toUpperCase()] === undefined && /m$/i.test(name)))
-      throw new SyntaxError('measures')
-    const isEmpty = open !== '('
-    if (type === 'GeometryCollection') return { type, geometries: isEmpty ? [] : this.#list(() => this.#geometry()) }
-    if (isEmpty) return { type, coordinates: [] }
-    const positions = () => this.#list(() => this.#position())
-    const nested = (item: () => unknown) => this.#list(() => this.#opened(item))
-    switch (type) {
-      case 'Point':
-        return { type, coordinates: positions()[0] }
-      case 'LineString':
-        return { type, coordinates: positions() }
-      case 'MultiPoint':
-        return { type, coordinates: this.#list(() => (this.#takes('(') ? positions()[0] : this.#position())) }
-      case 'Polygon':
-      case 'MultiLineString':
-        return { type, coordinates: nested(positions) }
-      default:
-        return { type, coordinates: nested(() => nested(positions)) }
-    }
+  /** A geometry with its name, or one without where a container says what its members are. */
+  #geometry(inner: string | null): void {
+    HEAD.lastIndex = this.#at
+    const head = HEAD.exec(this.#text)
+    const name = head?.[1]?.toUpperCase() ?? inner
+    if (head) this.#at = HEAD.lastIndex
+    const kind = KINDS[name ?? '']
+    if (!kind || (!head && kind.code === KINDS['GEOMETRYCOLLECTION']!.code)) throw new SyntaxError('no geometry')
+    this.#writer.head(kind.code)
+    if (kind.code === 1) this.#point(inner !== null && !head)
+    else if (kind.inner !== undefined) this.#list(() => this.#geometry(kind.inner!))
+    else if (RINGED.has(kind.code)) this.#list(() => this.#list(() => this.#position()))
+    else this.#list(() => this.#position())
   }
 
-  #opened(item: () => unknown): unknown {
-    if (!this.#takes('(')) {
-      if (/^\s*EMPTY/i.test(this.#text.slice(this.#at, this.#at + 20))) {
-        this.#at = this.#text.toUpperCase().indexOf('EMPTY', this.#at) + 5
-        return []
-      }
-      throw new SyntaxError('a bracket is missing')
-    }
-    return item()
+  /** Points within a multi point may stand without brackets. */
+  #point(mayBeBare: boolean): void {
+    if (this.#isEmpty()) this.#writer.position(EMPTY_POINT)
+    else if (this.#takes('(')) {
+      this.#position()
+      if (!this.#takes(')')) throw new SyntaxError('a bracket is missing')
+    } else if (mayBeBare) this.#position()
+    else throw new SyntaxError('a bracket is missing')
   }
 
-  /** Items up to the closing bracket; the opening one has been taken. */
-  #list<T>(item: () => T): T[] {
-    const items = [item()]
-    while (this.#takes(',')) items.push(item())
+  /** Items in brackets, their count before them. */
+  #list(item: () => void): void {
+    const at = this.#writer.openCount()
+    if (this.#isEmpty()) return
+    if (!this.#takes('(')) throw new SyntaxError('a bracket is missing')
+    let count = 0
+    do {
+      item()
+      count++
+    } while (this.#takes(','))
     if (!this.#takes(')')) throw new SyntaxError('a bracket is missing')
-    return items
+    this.#writer.setCount(at, count)
   }
 
-  #position(): number[] {
+  #position(): void {
     const numbers: number[] = []
     for (;;) {
       NUMBER.lastIndex = this.#at
       const found = NUMBER.exec(this.#text)
       if (!found) break
       this.#at = NUMBER.lastIndex
-      numbers.push(Number(found[1]))
+      numbers.push(numberOf(found[1]!))
     }
-    if (numbers.length < 2 || numbers.length > 3) throw new SyntaxError('a position has two or three numbers')
-    return numbers
+    if (numbers.length < 2 || numbers.length > this.#width) throw new SyntaxError('a position has two to four numbers')
+    this.#writer.position(numbers)
+  }
+
+  #isEmpty(): boolean {
+    EMPTY.lastIndex = this.#at
+    if (!EMPTY.test(this.#text)) return false
+    this.#at = EMPTY.lastIndex
+    return true
   }
 
   #takes(sign: string): boolean {
@@ -102,12 +133,9 @@ class WktReader {
     this.#at++
     return true
   }
+}
 
-  #match(pattern: RegExp): RegExpExecArray {
-    pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)
-    if (!found) throw new SyntaxError('no geometry')
-    this.#at = pattern.lastIndex
-    return found
-  }
+function numberOf(text: string): number {
+  if (/inf/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  return /nan/i.test(text) ? Number.NaN : Number(text)
 }

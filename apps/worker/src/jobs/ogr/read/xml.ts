@@ -9,6 +9,8 @@ const DEEPEST = 200
 /** Takes the parts of an XML document; names come without their prefix. */
 export interface XmlHandler {
   open(name: string, attributes: Readonly<Record<string, string>>): void
+  /** Markup within the element that is open is text, with its tags. */
+  readonly isVerbatim?: boolean
   /** `text` is all that stood directly in the element, however it was cut. */
   close(name: string, text: string): void
 }
@@ -34,19 +36,32 @@ async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> 
   parser.on('doctype', () => {
     throw conversionFailed({ reason: 'XML with a document type is not accepted' })
   })
-  parser.on('opentag', ({ name, attributes }) => {
-    if (texts.push('') > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
-    handler.open(localName(name), attributes)
-  })
   const take = (text: string) => {
     if (texts.length === 0) return
     const all = texts.at(-1)! + text
     if (all.length > LONGEST_TEXT) throw conversionFailed({ reason: 'a text is too long' })
     texts[texts.length - 1] = all
   }
+  let verbatim = 0
+  parser.on('opentag', ({ name, attributes }) => {
+    if (verbatim > 0 || handler.isVerbatim === true) {
+      if (++verbatim > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
+      const shown = Object.entries(attributes).map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`)
+      take(`<${name}${shown.join('')}>`)
+      return
+    }
+    if (texts.push('') > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
+    handler.open(localName(name), attributes)
+  })
   parser.on('text', take)
   parser.on('cdata', take)
-  parser.on('closetag', ({ name }) => handler.close(localName(name), texts.pop() ?? ''))
+  parser.on('closetag', ({ name }) => {
+    if (verbatim === 0) handler.close(localName(name), texts.pop() ?? '')
+    else {
+      verbatim--
+      take(`</${name}>`)
+    }
+  })
   let decoder: InstanceType<typeof TextDecoder> | null = null
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
     decoder ??= new TextDecoder(encodingOf(chunk as Buffer))

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
-import { formatUnknown } from './errors.ts'
+import { formatUnknown } from '../errors.ts'
+import { isTar } from './untar.ts'
 
 /** A format that can be imported, by the name of GDAL's driver for it. */
 export type Driver =
@@ -19,8 +20,9 @@ export type Driver =
   | 'OpenFileGDB'
   | 'DXF'
   | 'Parquet'
+  | 'Arrow'
 
-export type Content = Driver | 'zip' | 'gzip'
+export type Content = Driver | 'zip' | 'gzip' | 'tar'
 
 /** The ending that each driver wants its file to have. */
 export const EXTENSIONS: Readonly<Record<Driver, string>> = {
@@ -40,6 +42,7 @@ export const EXTENSIONS: Readonly<Record<Driver, string>> = {
   OpenFileGDB: 'gdb',
   DXF: 'dxf',
   Parquet: 'parquet',
+  Arrow: 'arrow',
 }
 
 const HEAD_BYTES = 1 << 16
@@ -90,7 +93,9 @@ function sniffBinary(head: Buffer): Content | null {
   if (ascii(0, 4) === 'PK\u0003\u0004') return 'zip'
   if (ascii(0, 4) === 'PK\u0005\u0006') throw formatUnknown({ reason: 'the zip archive is empty' })
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip'
+  if (isTar(head)) return 'tar'
   if (ascii(0, 4) === 'PAR1') return 'Parquet'
+  if (isArrow(head)) return 'Arrow'
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
     if (GEOPACKAGE_IDS.has(ascii(68, 72))) return 'GPKG'
@@ -100,6 +105,14 @@ function sniffBinary(head: Buffer): Content | null {
     throw formatUnknown({ reason: 'a Shapefile is several files: send all of them as one zip' })
   }
   return null
+}
+
+/** A file of Arrow IPC, or a stream of it, which begins with the length of a schema (columnar format 1.5). */
+function isArrow(head: Buffer): boolean {
+  if (head.toString('latin1', 0, 6) === 'ARROW1') return true
+  if (head.length < 16 || head.readUInt32LE(0) !== 0xffffffff) return false
+  const length = head.readUInt32LE(4)
+  return length > 0 && length % 8 === 0 && length < 1 << 24
 }
 
 /** Looks at the root element; a document type could define entities that grow without end or name other files. */

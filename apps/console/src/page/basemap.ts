@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import { Type, type Static } from 'typebox'
+import type { Http } from '@terrane/service'
+import { basemapInvalid } from '../errors.ts'
+
+/** The operator's basemap. */
+export interface OwnBasemap {
+  readonly kind: 'none' | 'raster' | 'pmtiles'
+  /** Where the page finds it: a template of tiles, or an archive. */
+  readonly url: string
+  /** What its licence wants said, as HTML. */
+  readonly attribution: string
+  /** The file behind the page's address; null where it lies on another server. */
+  readonly file: string | null
+  /** The other server, which the page must be allowed to ask; null where there is none. */
+  readonly origin: string | null
+}
+
+const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '', file: null, origin: null }
+/** Where a file is served. */
+const FILE_URL = '/api/basemap.pmtiles'
+
+const Shown = Type.Object({
+  kind: Type.Enum(['none', 'raster', 'pmtiles']),
+  url: Type.String(),
+  attribution: Type.String(),
+})
+
+/**
+ * Reads the setting: `https://…/{z}/{x}/{y}.png`, `https://….pmtiles`, or the path of a PMTiles file.
+ *
+ * @throws BASEMAP_INVALID
+ */
+export async function readBasemap(setting: string | undefined, attribution = ''): Promise<OwnBasemap> {
+  if (setting === undefined || setting === '') return NONE
+  if (/^https?:\/\//.test(setting)) {
+    const template = ['{z}', '{x}', '{y}'].every((part) => setting.includes(part))
+    if (!URL.canParse(setting)) throw basemapInvalid({ setting, reason: 'it is not an address' })
+    const { origin, pathname } = new URL(setting)
+    if (!template && !pathname.endsWith('.pmtiles')) {
+      throw basemapInvalid({ setting, reason: 'an address has {z}, {x} and {y} in it, or ends in .pmtiles' })
+    }
+    return { kind: template ? 'raster' : 'pmtiles', url: setting, attribution, file: null, origin }
+  }
+  if (!isAbsolute(setting)) throw basemapInvalid({ setting, reason: 'it is neither an address nor an absolute path' })
+  const found = await stat(setting).catch(() => null)
+  if (!found?.isFile()) throw basemapInvalid({ setting, reason: 'there is no such file' })
+  return { kind: 'pmtiles', url: FILE_URL, attribution, file: setting, origin: null }
+}
+
+/** `GET /api/basemap`: what the page may draw beneath the data; `GET /api/basemap.pmtiles`: the file, by ranges. */
+export function basemapRoutes(app: Http, basemap: OwnBasemap): void {
+  const shown: Static<typeof Shown> = { kind: basemap.kind, url: basemap.url, attribution: basemap.attribution }
+  app.get('/api/basemap', { schema: { tags: ['page'], response: { 200: Shown } } }, async () => shown)
+  const { file } = basemap
+  if (file === null) return
+  app.get(FILE_URL, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(file, '/'))
+}

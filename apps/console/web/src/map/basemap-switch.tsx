@@ -1,0 +1,36 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { useStore } from '../lib/store.ts'
+import { useResource } from '../lib/use-resource.ts'
+import { chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasemap } from './basemap.ts'
+
+const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
+
+/** Chooses what lies beneath the data, for all maps of this browser, and draws it. */
+export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }): JSX.Element {
+  const chosen = useStore(chosenBasemap)
+  const asked = useResource('basemap', readOwnBasemap)
+  const own = asked.value ?? NONE
+  const hasOwn = own.kind !== 'none'
+  const shown: Basemap = (chosen === 'own' && !hasOwn ? null : chosen) ?? (hasOwn ? 'own' : 'world')
+  const settled = asked.value !== undefined || asked.problem !== null
+  useEffect(() => {
+    // A basemap that cannot be read leaves the map as it is.
+    if (settled) showBasemap(map, shown, own, dark).catch(() => {})
+  }, [map, shown, own, dark, settled])
+  return (
+    <label class="basemap-switch">
+      <span>Basemap</span>
+      <select
+        class="select"
+        value={shown}
+        onChange={(event) => chosenBasemap.set(event.currentTarget.value as Basemap)}
+      >
+        {hasOwn && <option value="own">Map</option>}
+        <option value="world">World</option>
+        <option value="plain">None</option>
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,219 @@
+import type { LayerSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { GeometryCollection, Topology } from 'topojson-specification'
+import { request } from '../lib/api.ts'
+import { createStore, type Store } from '../lib/store.ts'
+import { mapColors } from './colors.ts'
+import { FONT, addArchive } from './engine.ts'
+
+/** What lies beneath the data: nothing, the countries of the world, or what the operator has set. */
+export type Basemap = 'plain' | 'world' | 'own'
+
+/** The operator's basemap, as the console tells of it. */
+export interface OwnBasemap {
+  readonly kind: 'none' | 'raster' | 'pmtiles'
+  readonly url: string
+  readonly attribution: string
+}
+
+/** What the build packs for the basemap of the world. */
+interface World {
+  readonly topology: Topology<{ countries: GeometryCollection<{ name: string }>; land: GeometryCollection }>
+  /** Name, longitude, latitude, people in thousands; the largest first. */
+  readonly towns: readonly (readonly [string, number, number, number])[]
+}
+
+/** Everything of a basemap lies beneath this layer. */
+const ABOVE = 'graticule-lines'
+const PREFIX = 'base:'
+const KEY = 'terrane.basemap'
+
+/** The basemap that this browser shows; null while nobody has chosen. */
+export const chosenBasemap: Store<Basemap | null> = createStore<Basemap | null>(saved())
+chosenBasemap.subscribe(() => localStorage.setItem(KEY, chosenBasemap.get() ?? ''))
+
+function saved(): Basemap | null {
+  const value = localStorage.getItem(KEY)
+  return value === 'plain' || value === 'world' || value === 'own' ? value : null
+}
+
+export function readOwnBasemap(signal?: AbortSignal): Promise<OwnBasemap> {
+  return request('GET', '/api/basemap', undefined, signal)
+}
+
+/** Draws a basemap in place of the one before. */
+export async function showBasemap(map: MapLibreMap, basemap: Basemap, own: OwnBasemap, dark: boolean): Promise<void> {
+  const parts = await partsOf(basemap, own, dark)
+  // The reading took a while: the map may be gone.
+  if (!map.style) return
+  for (const { id } of map.getStyle().layers) if (id.startsWith(PREFIX)) map.removeLayer(id)
+  for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(PREFIX)) map.removeSource(id)
+  for (const [id, source] of Object.entries(parts.sources)) map.addSource(id, source)
+  for (const layer of parts.layers) map.addLayer(layer, ABOVE)
+}
+
+interface Parts {
+  readonly sources: Readonly<Record<string, Parameters<MapLibreMap['addSource']>[1]>>
+  readonly layers: readonly LayerSpecification[]
+}
+
+async function partsOf(basemap: Basemap, own: OwnBasemap, dark: boolean): Promise<Parts> {
+  if (basemap === 'world') return worldParts(dark)
+  if (basemap === 'own' && own.kind === 'raster') return rasterParts(own)
+  if (basemap === 'own' && own.kind === 'pmtiles') return archiveParts(own, dark)
+  return { sources: {}, layers: [] }
+}
+
+/** Land, borders, and names of countries and towns: from the page's own files. */
+async function worldParts(dark: boolean): Promise<Parts> {
+  const [{ default: world }, { feature, mesh }] = await Promise.all([
+    import('virtual:world'),
+    import('topojson-client'),
+  ])
+  const { topology, towns } = world as World
+  const { countries, land } = topology.objects
+  const names = feature(topology, countries).features.map((country) =>
+    point(labelPlace(country.geometry), {
+      name: country.properties.name,
+      rank: sizeOf(country.geometry),
+    }),
+  )
+  const places = towns.map(([name, lng, lat, thousands]) => point([lng, lat], { name, rank: thousands }))
+  const colors = mapColors(dark)
+  const text = { 'text-color': colors.label, 'text-halo-color': colors.land, 'text-halo-width': 1.2 }
+  return {
+    sources: {
+      'base:land': geojson(feature(topology, land), '<a href="https://www.naturalearthdata.com">Natural Earth</a>'),
+      'base:borders': geojson(mesh(topology, countries, (a, b) => a !== b)),
+      'base:countries': geojson({ type: 'FeatureCollection', features: names }),
+      'base:towns': geojson(
+        { type: 'FeatureCollection', features: places },
+        '© <a href="https://www.geonames.org">GeoNames</a>',
+      ),
+    },
+    layers: [
+      { id: 'base:land', type: 'fill', source: 'base:land', paint: { 'fill-color': colors.land } },
+      {
+        id: 'base:borders',
+        type: 'line',
+        source: 'base:borders',
+        paint: { 'line-color': colors.border, 'line-width': ['interpolate', ['linear'], ['zoom'], 0, 0.6, 8, 1.6] },
+      },
+      {
+        id: 'base:towns',
+        type: 'symbol',
+        source: 'base:towns',
+        minzoom: 3,
+        // Ever smaller towns as one comes nearer.
+        filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
+        layout: {
+          'text-field': ['get', 'name'],
+          'text-font': FONT,
+          'text-size': ['interpolate', ['linear'], ['zoom'], 3, 10, 10, 13],
+          'symbol-sort-key': ['-', ['get', 'rank']],
+        },
+        paint: text,
+      },
+      {
+        id: 'base:countries',
+        type: 'symbol',
+        source: 'base:countries',
+        maxzoom: 6.5,
+        layout: {
+          'text-field': ['get', 'name'],
+          'text-font': FONT,
+          'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
+          'text-letter-spacing': 0.06,
+          'text-max-width': 7,
+          'symbol-sort-key': ['-', ['get', 'rank']],
+        },
+        paint: text,
+      },
+    ],
+  }
+}
+
+const geojson = (data: GeoJSON.GeoJSON, attribution = '') => ({ type: 'geojson', data, attribution }) as const
+
+function rasterParts({ url, attribution }: OwnBasemap): Parts {
+  return {
+    sources: { 'base:own': { type: 'raster', tiles: [url], tileSize: 256, attribution } },
+    layers: [{ id: 'base:own', type: 'raster', source: 'base:own' }],
+  }
+}
+
+/** An archive of pictures, of Protomaps' schema, or of any other layers. */
+async function archiveParts({ url, attribution }: OwnBasemap, dark: boolean): Promise<Parts> {
+  const { source, layerIds } = await addArchive(url)
+  const sources = { 'base:own': { ...source, ...(attribution && { attribution }) } }
+  if (source.type === 'raster') return { sources, layers: [{ id: 'base:own', type: 'raster', source: 'base:own' }] }
+  if (layerIds.includes('earth') && layerIds.includes('roads')) {
+    const { layers, namedFlavor } = await import('@protomaps/basemaps')
+    const styled = layers('base:own', namedFlavor(dark ? 'dark' : 'light'), { lang: navigator.language.slice(0, 2) })
+    return { sources, layers: styled.flatMap(withoutSprites) }
+  }
+  const { border, label } = mapColors(dark)
+  const layers = layerIds.flatMap((name): LayerSpecification[] => [
+    {
+      id: `base:${name}:fill`,
+      type: 'fill',
+      source: 'base:own',
+      'source-layer': name,
+      filter: ['==', ['geometry-type'], 'Polygon'],
+      paint: { 'fill-color': border, 'fill-opacity': 0.35 },
+    },
+    {
+      id: `base:${name}:line`,
+      type: 'line',
+      source: 'base:own',
+      'source-layer': name,
+      filter: ['==', ['geometry-type'], 'LineString'],
+      paint: { 'line-color': label, 'line-opacity': 0.5, 'line-width': 0.8 },
+    },
+  ])
+  return { sources, layers }
+}
+
+/** A layer of Protomaps' style in the page's font. Layers that need icons are left out: no sprite is fetched. */
+function withoutSprites(layer: LayerSpecification): LayerSpecification[] {
+  const id = `base:${layer.id}`
+  if (layer.type !== 'symbol') return [{ ...layer, id }]
+  if (layer.layout?.['icon-image'] !== undefined) return []
+  return [{ ...layer, id, layout: { ...layer.layout, 'text-font': FONT } }]
+}
+
+function point([lng, lat]: readonly [number, number], properties: GeoJSON.GeoJsonProperties): GeoJSON.Feature {
+  return { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [lng, lat] } }
+}
+
+/** The outer ring with the most area, in square degrees, and that area. */
+function largestRing(geometry: GeoJSON.Geometry): { ring: GeoJSON.Position[]; area: number } {
+  const polygons =
+    geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.type === 'MultiPolygon' ? geometry.coordinates : []
+  const rings = polygons.map(([outer = []]) => ({ ring: outer, area: Math.abs(centroid(outer).area) }))
+  return rings.reduce((a, b) => (b.area > a.area ? b : a), { ring: [], area: 0 })
+}
+
+function sizeOf(geometry: GeoJSON.Geometry): number {
+  return largestRing(geometry).area
+}
+
+function labelPlace(geometry: GeoJSON.Geometry): readonly [number, number] {
+  const { lng, lat } = centroid(largestRing(geometry).ring)
+  return [lng, lat]
+}
+
+/** Centroid and signed area of a ring (the shoelace formula). */
+function centroid(ring: readonly GeoJSON.Position[]): { lng: number; lat: number; area: number } {
+  let area = 0
+  let x = 0
+  let y = 0
+  for (let i = 1; i < ring.length; i++) {
+    const [ax = 0, ay = 0] = ring[i - 1] ?? []
+    const [bx = 0, by = 0] = ring[i] ?? []
+    const cross = ax * by - bx * ay
+    area += cross / 2
+    x += ((ax + bx) * cross) / 6
+    y += ((ay + by) * cross) / 6
+  }
+  return area === 0 ? { lng: 0, lat: 0, area } : { lng: x / area, lat: y / area, area }
+}

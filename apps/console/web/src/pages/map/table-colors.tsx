@@ -1,0 +1,64 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { ProblemNotice } from '../../components/basics.tsx'
+import { formatNumber } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { colorTable, legendOf } from '../../map/legend.ts'
+import { tableProperties } from '../../map/live.ts'
+
+/** Colours a table that is drawn by one of its properties, and says what the colours stand for. */
+export function TableColors({
+  project,
+  map,
+  table,
+}: {
+  project: Project
+  map: MapLibreMap
+  table: string
+}): JSX.Element {
+  const [property, setProperty] = useState('')
+  const key = `${project.ref} ${table}`
+  const properties = useResource(`properties ${key}`, (signal) => tableProperties(project.ref, table, signal))
+  const legend = useResource(property === '' ? null : `legend ${key} ${property}`, (signal) =>
+    legendOf(project.ref, table, property, signal),
+  )
+  const shown = property === '' ? null : (legend.value ?? null)
+  useEffect(() => {
+    const draw = () => colorTable(map, table, shown)
+    draw()
+    // The layers of a table come when its description was read.
+    map.on('styledata', draw)
+    return () => void map.off('styledata', draw)
+  }, [map, table, shown])
+  return (
+    <div class="table-colors">
+      <label>
+        <span class="small dim">Colour by</span>
+        <select class="select" value={property} onChange={(event) => setProperty(event.currentTarget.value)}>
+          <option value="">one colour</option>
+          {properties.value?.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {legend.problem && <ProblemNotice problem={legend.problem} onRetry={legend.reload} />}
+      {shown && (
+        <ul class="legend" aria-label={`Colours by ${property}`}>
+          {shown.entries.map(({ color, text }) => (
+            <li key={text}>
+              <span class="swatch" style={{ background: color }} aria-hidden="true" />
+              <span class="truncate nums">{text}</span>
+            </li>
+          ))}
+          {shown.sampled !== null && (
+            <li class="small faint">Read from the first {formatNumber(shown.sampled)} rows</li>
+          )}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+import type { Plugin } from 'esbuild'
+
+/**
+ * Built-in modules of which the runtime replaces functions when it starts. What is imported from them by name would
+ * still be what was there before; a function that asks for the present one is not.
+ */
+const MODULES: Readonly<Record<string, { readonly late: readonly string[]; readonly plain: string }>> = {
+  tls: {
+    late: ['connect'],
+    plain: `TLSSocket, Server, SecureContext, createSecureContext, createServer, checkServerIdentity, getCiphers,
+      rootCertificates, DEFAULT_CIPHERS, DEFAULT_ECDH_CURVE, DEFAULT_MIN_VERSION, DEFAULT_MAX_VERSION`,
+  },
+  dns: {
+    late: ['lookup', 'resolve4'],
+    plain: `promises, Resolver, resolve, resolve6, resolveAny, resolveCname, resolveMx, resolveNs, resolvePtr, resolveSoa,
+      resolveSrv, resolveTxt, reverse, lookupService, setServers, getServers, ADDRCONFIG, V4MAPPED, ALL, NODATA, NOTFOUND,
+      SERVFAIL, TIMEOUT, CANCELLED`,
+  },
+  'dns/promises': {
+    late: ['lookup', 'resolve4'],
+    plain: 'Resolver, resolve, resolve6, resolveMx, resolveSrv, resolveTxt, resolveNs, reverse',
+  },
+}
+
+const NAMESPACE = 'late-bound'
+
+/** The esbuild plugin that puts such functions in the place of their imports; `require` needs none. */
+export function lateBound(): Plugin {
+  return {
+    name: 'late bound',
+    setup(build) {
+      build.onResolve({ filter: /^(?:node:)?(?:tls|dns|dns\/promises)$/ }, ({ path, kind, namespace }) => {
+        if (namespace === NAMESPACE) return { path, external: true }
+        if (kind !== 'import-statement' && kind !== 'dynamic-import') return null
+        return { path: path.replace(/^node:/, ''), namespace: NAMESPACE }
+      })
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({ contents: facade(path), loader: 'js' }))
+    },
+  }
+}
+
+function facade(name: string): string {
+  const { late, plain } = MODULES[name]!
+  const bound = late.map((member) => `export const ${member} = (...args) => module.${member}(...args)`)
+  return [
+    `import module from 'node:${name}'`,
+    ...bound,
+    `export const { ${plain} } = module`,
+    'export default module',
+  ].join('\n')
+}

@@ -1,0 +1,141 @@
+import type { Socket } from 'node:net'
+import type { LentSession } from '@terrane/database'
+import { TerraneError } from '@terrane/core'
+import type { FunctionVersion } from '../function-version.ts'
+import type { Caller } from '../gateway/caller.ts'
+import type { Instance } from '../pool/instance.ts'
+import { FUNCTION_USER, callOfUser } from './address.ts'
+import { openLogins, type LoginKind } from './logins.ts'
+import { NoSession, Sessions, type Identity } from './sessions.ts'
+import { splice } from './splice.ts'
+import { readOpening, refusal, welcome } from './start-up.ts'
+
+export interface DatabaseDoorOptions {
+  /** Where a project's database is, as someone who may make roles; null when functions have none. */
+  readonly urlOf: (project: string) => string | null
+  readonly secretsKey: Buffer
+  /** Most sessions of a project, per login. */
+  readonly sessions: number
+  readonly onFailed: (version: FunctionVersion, error: unknown) => void
+}
+
+/** Whose connection it is. */
+export interface Visitor {
+  readonly version: FunctionVersion
+  readonly instance: () => Instance | null
+}
+
+type Logins = Readonly<Record<LoginKind, Sessions>>
+
+const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'service_role' } as const
+
+/**
+ * The way of functions to their project's database. A client of PostgreSQL is signed in without a password, as whom its
+ * user name says: the function itself, or a call that is in this very instance. It gets a session of a login that has no
+ * rights, set to the role and the claims of that identity.
+ */
+export class DatabaseDoor implements AsyncDisposable {
+  readonly #options: DatabaseDoorOptions
+  readonly #projects = new Map<string, { readonly url: string; readonly logins: Promise<Logins | null> }>()
+  /** Sessions that are lent, by the process of the server. */
+  readonly #lent = new Map<number, { readonly session: LentSession; readonly version: FunctionVersion }>()
+
+  constructor(options: DatabaseDoorOptions) {
+    this.#options = options
+  }
+
+  /** Serves one client until it leaves. */
+  async serve(client: Socket, { version, instance }: Visitor): Promise<void> {
+    const opening = await readOpening(client)
+    if (opening.kind === 'cancel') {
+      const found = this.#lent.get(opening.processId)
+      if (found?.version === version && found.session.key.secretKey === opening.secretKey) found.session.cancel()
+      return void client.end()
+    }
+    const id = callOfUser(opening.user)
+    const call = id === null ? undefined : instance()?.call(id)
+    if (id === null ? opening.user !== FUNCTION_USER : !call)
+      return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
+    const identity = identityOf(version, call?.caller)
+    try {
+      const logins = await this.#loginsOf(version.project)
+      if (!logins) return refuse(client, '0A000', 'functions have no sockets to this database', BY_API)
+      const login = identity.role === 'service_role' ? logins.privileged : logins.plain
+      const session = await login.lease(identity)
+      await this.#lend(client, session, login, version, () => id === null || instance()?.call(id) !== undefined)
+    } catch (error) {
+      if (error instanceof NoSession) return refuse(client, '53300', 'every session of the project is taken', CLOSE)
+      this.#options.onFailed(version, error)
+      const code = error instanceof TerraneError ? '08006' : 'XX000'
+      refuse(
+        client,
+        code,
+        'the database of the project cannot be used',
+        'Ask the operator: the log of the host says why.',
+      )
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { logins } of this.#projects.values()) {
+      const opened = await logins.catch(() => null)
+      opened?.plain[Symbol.dispose]()
+      opened?.privileged[Symbol.dispose]()
+    }
+  }
+
+  async #lend(
+    client: Socket,
+    session: LentSession,
+    login: Sessions,
+    version: FunctionVersion,
+    isWelcome: () => boolean,
+  ): Promise<void> {
+    const { processId } = session.key
+    this.#lent.set(processId, { session, version })
+    client.write(welcome(session.parameters, session.key))
+    const left = client.destroyed ? 'unfinished' : await splice(client, session, isWelcome)
+    this.#lent.delete(processId)
+    client.destroy()
+    if (left !== 'unfinished') return login.giveBack(session, left === 'transaction')
+    session.cancel()
+    login.drop(session)
+  }
+
+  #loginsOf(project: string): Promise<Logins | null> {
+    const url = this.#options.urlOf(project)
+    const known = this.#projects.get(project)
+    if (url === null) return Promise.resolve(null)
+    if (known?.url === url) return known.logins
+    const { secretsKey, sessions } = this.#options
+    const logins = openLogins(url, secretsKey).then(
+      (made) =>
+        made && {
+          plain: new Sessions(url, made.plain, sessions),
+          privileged: new Sessions(url, made.privileged, sessions),
+        },
+    )
+    this.#projects.set(project, { url, logins })
+    logins.catch(() => this.#projects.delete(project))
+    return logins
+  }
+}
+
+const USERS = 'Use TERRANE_DB_URL, or ctx.databaseUrl while the call that it was given to goes on.'
+const BY_API = 'Use the project API (SUPABASE_URL): the embedded database has one session for everybody.'
+const CLOSE = 'End clients when their work is done, or lower the number of connections that a pool may open.'
+
+/** @param caller of the call; absent for the function itself, null for a call of nobody */
+function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Identity {
+  const timeoutMs = policy.timeout_ms
+  if (caller === undefined) {
+    const role = policy.privileged ? 'service_role' : 'anon'
+    return { role, claims: JSON.stringify({ role }), timeoutMs }
+  }
+  const claims = caller?.claims == null ? null : decodeURIComponent(caller.claims)
+  return { role: ROLES[caller?.rank ?? 'none'], claims, timeoutMs }
+}
+
+function refuse(client: Socket, code: string, text: string, hint: string): void {
+  client.end(refusal(code, text, hint))
+}

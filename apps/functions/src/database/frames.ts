@@ -1,0 +1,42 @@
+/** What one message of PostgreSQL's protocol is, as far as its first six bytes tell. */
+export interface Seen {
+  readonly type: number
+  /** First byte of what it carries; -1 when it carries nothing. */
+  readonly first: number
+  /** Where it begins in the chunk; negative when it began in an earlier one. */
+  readonly at: number
+}
+
+const HEAD = 5
+
+/** Follows the messages of one direction of a session, which pass in chunks that know nothing of messages. */
+export class Frames {
+  /** Type, length and first byte of the message that is being read. */
+  readonly #head = Buffer.alloc(HEAD + 1)
+  #have = 0
+  /** Bytes of it that are still to come. */
+  #left = 0
+
+  /** The messages that this chunk makes known, in order. @throws RangeError for a length that no message has */
+  push(chunk: Uint8Array): Seen[] {
+    const seen: Seen[] = []
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#left > 0) {
+        const passed = Math.min(this.#left, chunk.length - at)
+        this.#left -= passed
+        at += passed
+        continue
+      }
+      this.#head[this.#have++] = chunk[at++]!
+      if (this.#have < HEAD) continue
+      const carried = this.#head.readInt32BE(1) - 4
+      if (carried < 0) throw new RangeError('a message of less than no length')
+      if (carried > 0 && this.#have === HEAD) continue
+      seen.push({ type: this.#head[0]!, first: carried > 0 ? this.#head[HEAD]! : -1, at: at - this.#have })
+      this.#left = Math.max(0, carried - 1)
+      this.#have = 0
+    }
+    return seen
+  }
+}

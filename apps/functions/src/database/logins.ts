@@ -1,0 +1,48 @@
+import { createHash, createHmac } from 'node:crypto'
+import { openDatabase, quoteIdentifier, quoteLiteral } from '@terrane/database'
+
+/** Who a session of a function is signed in as, and so which roles it can take; by itself it may nothing. */
+export type LoginKind = 'plain' | 'privileged'
+
+export interface Login {
+  readonly user: string
+  readonly password: string
+}
+
+const ROLES: Readonly<Record<LoginKind, readonly string[]>> = {
+  plain: ['anon', 'authenticated'],
+  privileged: ['anon', 'authenticated', 'service_role'],
+}
+
+/**
+ * Makes the two logins of a database, or gives them their password again: they have no rights of their own and inherit
+ * none, so RESET ROLE leads to nothing. All hosts that share a secrets key make the same password.
+ *
+ * @param url of someone who may make roles
+ * @throws DATABASE_UNAVAILABLE, or what the server says about the rights that lack
+ */
+export async function openLogins(url: string, secretsKey: Buffer): Promise<Readonly<Record<LoginKind, Login>> | null> {
+  await using database = await openDatabase({ url, max: 1, applicationName: 'terrane functions logins' })
+  // Its clients share one superuser: no login would hold anybody.
+  if (database.capabilities.engine === 'pglite') return null
+  const { rows } = await database.query<{ name: string }>('select current_database() as name')
+  const mark = createHash('sha256').update(rows[0]!.name).digest('hex').slice(0, 12)
+  const login = (kind: LoginKind): Login => ({
+    user: `terrane_function_${kind}_${mark}`,
+    password: createHmac('sha256', secretsKey).update(`function login ${kind} ${mark}`).digest('hex'),
+  })
+  const logins = { plain: login('plain'), privileged: login('privileged') }
+  await database.transaction(async (session) => {
+    await session.query(`select pg_advisory_xact_lock(hashtext('terrane_function_logins'))`)
+    for (const kind of ['plain', 'privileged'] as const) {
+      const { user, password } = logins[kind]
+      const name = quoteIdentifier(user)
+      const { rowCount } = await session.query('select from pg_roles where rolname = $1', [user])
+      if (rowCount === 0) await session.query(`create role ${name}`)
+      const rights = 'nosuperuser nocreatedb nocreaterole noinherit nobypassrls noreplication'
+      await session.query(`alter role ${name} with login ${rights} password ${quoteLiteral(password)}`)
+      await session.query(`grant ${ROLES[kind].map(quoteIdentifier).join(', ')} to ${name}`)
+    }
+  })
+  return logins
+}

@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net'
+import type { LentSession } from '@terrane/database'
+import { Frames } from './frames.ts'
+
+/** In which state the client has left the session: ready, ready within a transaction, or in the middle of something. */
+export type Left = 'ready' | 'transaction' | 'unfinished'
+
+const letter = (text: string) => text.charCodeAt(0)
+const TERMINATE = letter('X')
+const READY = letter('Z')
+const IN_PEACE = letter('I')
+/** After each of them the server says once that it is ready: a query, a sync, a function call. */
+const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
+
+/**
+ * Lets a client speak to the server by itself until it leaves, and says how it left. Only the heads of messages are
+ * looked at.
+ *
+ * @param isWelcome asked whenever the client speaks: its session ends with the call that it belongs to
+ */
+export function splice(client: Socket, session: LentSession, isWelcome: () => boolean): Promise<Left> {
+  return new Promise((resolve) => {
+    const server = session.lend()
+    const [said, heard] = [new Frames(), new Frames()]
+    let unanswered = 0
+    /** Messages that wait for a sync. */
+    let open = false
+    let status = IN_PEACE
+    const finish = (broken: boolean) => {
+      client.off('data', onClient).off('close', gone).off('drain', resumeServer)
+      server.off('data', onServer).off('close', lost).off('drain', resumeClient)
+      if (broken || session.lost || unanswered !== 0 || open) resolve('unfinished')
+      else {
+        session.takeBack()
+        resolve(status === IN_PEACE ? 'ready' : 'transaction')
+      }
+    }
+    const gone = () => finish(false)
+    const lost = () => finish(true)
+    const resumeServer = () => server.resume()
+    const resumeClient = () => client.resume()
+    const onClient = (chunk: Buffer) => {
+      if (!isWelcome()) return finish(true)
+      try {
+        for (const { type, at } of said.push(chunk)) {
+          if (type === TERMINATE) {
+            if (at > 0) server.write(chunk.subarray(0, at))
+            return finish(at < 0)
+          }
+          if (ANSWERED.has(type)) unanswered++
+          open = !ANSWERED.has(type)
+        }
+      } catch {
+        return finish(true)
+      }
+      if (!server.write(chunk)) client.pause()
+    }
+    const onServer = (chunk: Buffer) => {
+      for (const { type, first } of heard.push(chunk)) {
+        if (type !== READY) continue
+        unanswered--
+        status = first
+      }
+      if (!client.write(chunk)) server.pause()
+    }
+    server.on('data', onServer).once('close', lost).on('drain', resumeClient)
+    client.on('data', onClient).once('close', gone).on('drain', resumeServer)
+    server.resume()
+    client.resume()
+  })
+}

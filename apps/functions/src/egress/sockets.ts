@@ -1,0 +1,110 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { resolvePublicHost, type FetchPolicy } from '@terrane/service'
+import type { FunctionVersion } from '../function-version.ts'
+import { DATABASE_TARGET } from '../database/address.ts'
+import type { DatabaseDoor, Visitor } from '../database/door.ts'
+import { allowing, isListed } from './listed.ts'
+
+export interface SocketsOptions {
+  /** The way to the project's database; null where functions have none. */
+  readonly database: DatabaseDoor | null
+  /** Hosts that the operator lets functions reach although they are private. */
+  readonly policy: FetchPolicy
+  /** Told why a connection did not come about; its function only sees that it closes. */
+  readonly onRefused: (version: FunctionVersion, text: string) => void
+}
+
+/** Connections to other hosts that one instance may hold at once. */
+const MAX_CONNECTIONS = 32
+/** Longest silence in both directions, and longest time to say a target and to reach it, in milliseconds. */
+const IDLE_MS = 300_000
+const DIAL_MS = 15_000
+/** A name has 253 characters at most. */
+const MAX_LINE = 300
+
+/**
+ * Opens the socket by which one instance reaches the hosts of its policy by TCP. The first line of a connection says
+ * `host:port`; from there on bytes pass both ways as they are. The name is resolved here, once, every address must be
+ * public, and the one that was checked is dialled.
+ */
+export async function openSockets(path: string, visitor: Visitor, options: SocketsOptions): Promise<AsyncDisposable> {
+  const open = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (inside) => {
+    open.add(inside)
+    inside.once('close', () => open.delete(inside))
+    inside.on('error', ignore)
+    void serve(inside, visitor, options).catch((error: Error) => {
+      options.onRefused(visitor.version, error.message)
+      inside.destroy()
+    })
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, resolve)
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function serve(inside: Socket, visitor: Visitor, { policy, database }: SocketsOptions): Promise<void> {
+  const line = await firstLine(inside)
+  if (line === DATABASE_TARGET && database) return database.serve(inside, visitor)
+  const { version } = visitor
+  const [, hostname = '', digits = ''] = /^([a-z0-9.-]{1,253}):([0-9]{1,5})$/i.exec(line) ?? []
+  const port = Number(digits)
+  if (hostname === '' || port < 1 || port > 65_535) throw new Error('a connection named no host and port')
+  const target = `${hostname}:${port}`
+  if (!isListed(version.policy.net, hostname, port, true))
+    throw new Error(`connection to ${target} is not allowed: add it to "net" in function.json`)
+  const refused = (error: Error) => new Error(`connection to ${target} failed: ${error.message}`)
+  const address = await resolvePublicHost(hostname, allowing(policy, hostname, port)).catch((error: Error) => {
+    throw refused(error)
+  })
+  const outside = connect({ host: address, port, allowHalfOpen: true, noDelay: true })
+  inside.once('close', () => outside.destroy())
+  await new Promise<void>((resolve, reject) => {
+    outside.setTimeout(DIAL_MS, () => outside.destroy(new Error('it does not answer')))
+    outside.once('connect', resolve)
+    outside.once('error', (error) => reject(refused(error)))
+    outside.once('close', () => reject(refused(new Error('it closed the connection'))))
+  })
+  outside.setTimeout(IDLE_MS)
+  pipeline(inside, outside, ignore)
+  pipeline(outside, inside, ignore)
+}
+
+/** Reads up to the first line break; what follows it stays in the stream. */
+function firstLine(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let held = Buffer.alloc(0)
+    const timer = setTimeout(() => finish(new Error('a connection named no host in time')), DIAL_MS)
+    const finish = (result: string | Error) => {
+      clearTimeout(timer)
+      socket.off('readable', look)
+      socket.off('close', gone)
+      if (typeof result === 'string') resolve(result)
+      else reject(result)
+    }
+    const gone = () => finish(new Error('a connection named no host'))
+    const look = () => {
+      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
+        held = Buffer.concat([held, chunk])
+        const end = held.indexOf(10)
+        if (end < 0 && held.length <= MAX_LINE) continue
+        if (end < 0 || end > MAX_LINE) return finish(new Error('a connection named no host'))
+        if (end + 1 < held.length) socket.unshift(held.subarray(end + 1))
+        return finish(held.toString('latin1', 0, end))
+      }
+    }
+    socket.on('readable', look)
+    socket.once('close', gone)
+  })
+}
+
+function ignore(): void {}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { NEW_BORN, judge, type Verdict } from './health.ts'
+
+/** Looks once a second at an instance that uses this share of a core. */
+function watch(
+  shares: readonly number[],
+  facts: { working?: boolean; privateMb?: number; startCpu?: number } = {},
+): Verdict[] {
+  let health = NEW_BORN
+  let cpuSeconds = facts.startCpu ?? 0
+  return shares.map((share, i) => {
+    cpuSeconds += share
+    const usage = { cpuSeconds, privateMb: facts.privateMb ?? 50 }
+    const judged = judge(health, usage, { memoryMb: 128, working: facts.working ?? false, now: (i + 1) * 1000 })
+    health = judged.health
+    return judged.verdict
+  })
+}
+
+test('one that is busy without work for ten looks in a row is ended at the tenth', () => {
+  const verdicts = watch(Array.from({ length: 12 }, () => 0.5))
+  // The first look has nothing to compare with.
+  expect(verdicts.indexOf('idle_cpu')).toBe(10)
+})
+
+test('a pause, little use, or work begins the count again', () => {
+  expect(watch(Array.from({ length: 40 }, (_, i) => (i % 9 === 0 ? 0 : 1)))).not.toContain('idle_cpu')
+  expect(watch(Array.from({ length: 40 }, () => 0.25))).not.toContain('idle_cpu')
+  expect(
+    watch(
+      Array.from({ length: 40 }, () => 1),
+      { working: true },
+    ),
+  ).not.toContain('idle_cpu')
+})
+
+test('memory beyond the budget and the runtime ends it at the first look; half an hour of CPU wears it out', () => {
+  expect(watch([0], { privateMb: 168 })).toEqual(['fine'])
+  expect(watch([0], { privateMb: 168.1 })).toEqual(['memory'])
+  expect(watch([0, 0], { startCpu: 1800 })).toEqual(['fine', 'fine'])
+  expect(watch([1], { startCpu: 1800 })).toEqual(['worn'])
+})
+
+test('two looks within a second compare nothing', () => {
+  const usage = { cpuSeconds: 5, privateMb: 1 }
+  const { health } = judge(NEW_BORN, usage, { memoryMb: 128, working: false, now: 1000 })
+  expect(judge(health, { ...usage, cpuSeconds: 6 }, { memoryMb: 128, working: false, now: 1500 }).health).toBe(health)
+})

@@ -1,0 +1,48 @@
+import type { Usage } from './meter.ts'
+
+/** What the watchdog knows of an instance at one look, and remembers until the next. */
+export interface Health {
+  /** When CPU time was last compared; 0 before the first time. */
+  readonly sampledAt: number
+  readonly cpuSeconds: number
+  /** True when it used much of a core between the last two looks. */
+  readonly busy: boolean
+  /** How many looks in a row it was busy without work. */
+  readonly busyLooks: number
+}
+
+export type Verdict = 'fine' | 'memory' | 'idle_cpu' | 'worn'
+
+export const NEW_BORN: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busyLooks: 0 }
+
+/** Least time between two comparisons of CPU time, in milliseconds. */
+export const SAMPLE_MS = 1000
+/** Share of one core that counts as busy for an instance without work, and how many looks in a row end it. */
+const IDLE_CPU_SHARE = 0.3
+const IDLE_CPU_LOOKS = 10
+/** Private memory of the runtime itself, on top of the function's budget. */
+const RUNTIME_MB = 40
+/** CPU seconds after which an instance is replaced in peace, well before the kernel's limit. */
+const REPLACE_AFTER_CPU_SECONDS = 1800
+
+/**
+ * Judges one look at an instance: too much memory, busy without work for ten seconds, worn by half an hour of CPU time,
+ * or fine.
+ *
+ * @param working whether a request or background work is in it
+ */
+export function judge(
+  before: Health,
+  { cpuSeconds, privateMb }: Usage,
+  { memoryMb, working, now }: { readonly memoryMb: number; readonly working: boolean; readonly now: number },
+): { readonly health: Health; readonly verdict: Verdict } {
+  if (privateMb > memoryMb + RUNTIME_MB) return { health: before, verdict: 'memory' }
+  const passedMs = now - before.sampledAt
+  if (passedMs < SAMPLE_MS) return { health: before, verdict: 'fine' }
+  const share = (cpuSeconds - before.cpuSeconds) / (passedMs / 1000)
+  const busy = before.sampledAt > 0 && share > IDLE_CPU_SHARE
+  const busyLooks = busy && !working ? before.busyLooks + 1 : 0
+  const health = { sampledAt: now, cpuSeconds, busy, busyLooks }
+  if (busyLooks >= IDLE_CPU_LOOKS) return { health, verdict: 'idle_cpu' }
+  return { health, verdict: cpuSeconds > REPLACE_AFTER_CPU_SECONDS ? 'worn' : 'fine' }
+}

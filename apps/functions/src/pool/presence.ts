@@ -1,0 +1,96 @@
+import type { Caller } from '../gateway/caller.ts'
+
+/** A request that is in an instance, or whose background work is. */
+export interface Call {
+  /** Unique on this host; never what a caller chose. */
+  readonly id: string
+  readonly requestId: string
+  /** Who calls; null until it is known. */
+  readonly caller: Caller | null
+  /** How many functions have called one another up to here. */
+  readonly depth: number
+  /** Moment after which it is ended, in `performance.now()` milliseconds. */
+  readonly deadline: number
+  expire(): void
+}
+
+interface Presence {
+  readonly call: Call
+  answered: boolean
+  /** Whether it has background work, as far as the shim has said. */
+  held: boolean | null
+  /** When the call is ended, or after its answer, forgotten. */
+  until: number
+}
+
+/** How many calls that left are remembered for their lines. */
+const MOST_LEFT = 256
+
+/** Which calls are in an instance: until they are answered, and while background work of theirs goes on. */
+export class Presences {
+  /** Requests that are not answered yet. */
+  unanswered = 0
+  readonly #here = new Map<string, Presence>()
+  /** Request ids of the last calls that left: what they printed may come after their answer. */
+  readonly #left = new Map<string, string>()
+  readonly #holdMs: number
+
+  /** @param holdMs longest background work after an answer */
+  constructor(holdMs: number) {
+    this.#holdMs = holdMs
+  }
+
+  /** True while a request or background work of one is here. */
+  get any(): boolean {
+    return this.#here.size > 0
+  }
+
+  get(id: string): Call | undefined {
+    return this.#here.get(id)?.call
+  }
+
+  /** The request that a line is about, if its call is here or just was. */
+  requestIdOf(id: string): string | null {
+    return this.get(id)?.requestId ?? this.#left.get(id) ?? null
+  }
+
+  enter(call: Call): void {
+    this.unanswered++
+    this.#here.set(call.id, { call, answered: false, held: null, until: call.deadline })
+  }
+
+  /** The call is answered. @param heldByAnswer what the answer said about background work; a line from the shim counts more, but may be later */
+  answer({ id }: Call, heldByAnswer: boolean, now: number): void {
+    this.unanswered--
+    const presence = this.#here.get(id)!
+    presence.answered = true
+    if (presence.held ?? heldByAnswer) presence.until = now + this.#holdMs
+    else this.#forget(id)
+  }
+
+  /** Background work counts for calls that are really here, and no longer than a request may take. */
+  hold(id: string, held: boolean, now: number): void {
+    const presence = this.#here.get(id)
+    if (!presence) return
+    presence.held = held
+    if (!presence.answered) return
+    if (held) presence.until = now + this.#holdMs
+    else this.#forget(id)
+  }
+
+  /** Ends the calls whose time is up, and forgets answered ones. */
+  sweep(now: number): void {
+    for (const [id, { call, answered, until }] of this.#here) {
+      if (now < until) continue
+      if (answered) this.#forget(id)
+      else call.expire()
+    }
+  }
+
+  #forget(id: string): void {
+    const { requestId } = this.#here.get(id)!.call
+    this.#here.delete(id)
+    this.#left.set(id, requestId)
+    if (this.#left.size > MOST_LEFT) this.#left.delete(this.#left.keys().next().value!)
+  }
+}

@@ -1,0 +1,69 @@
+import type { Platform } from './core.ts'
+import type { Scopes } from './scope.ts'
+
+const LOG_BURST = 200
+const LOG_PER_SECOND = 100
+const MAX_LOG_CHARS = 10_000
+
+/** Lets the console speak to the host, a hundred lines a second; what is dropped is counted. */
+export function replaceConsole(
+  platform: Pick<Platform, 'inspect'>,
+  say: (message: object) => void,
+  scopes: Scopes,
+): void {
+  let tokens = LOG_BURST
+  let last = performance.now()
+  let dropped = 0
+  const log = (level: string, args: readonly unknown[]) => {
+    const now = performance.now()
+    tokens = Math.min(LOG_BURST, tokens + ((now - last) * LOG_PER_SECOND) / 1000)
+    last = now
+    if (tokens < 1) {
+      dropped++
+      return
+    }
+    tokens--
+    say({ ...logLine(level, format(args, platform.inspect), scopes), ...(dropped > 0 && { dropped }) })
+    dropped = 0
+  }
+  const levels = {
+    debug: 'debug',
+    log: 'info',
+    info: 'info',
+    dir: 'info',
+    warn: 'warn',
+    error: 'error',
+    trace: 'debug',
+  }
+  for (const [method, level] of Object.entries(levels)) {
+    Object.defineProperty(console, method, {
+      configurable: true,
+      writable: true,
+      value: (...args: unknown[]) => log(level, args),
+    })
+  }
+}
+
+/** The console's substitutions (console.spec.whatwg.org); what is left over follows after spaces. */
+function format(args: readonly unknown[], inspect: (value: unknown) => string): string {
+  const rest = [...args]
+  let text = ''
+  if (typeof rest[0] === 'string' && rest.length > 1) {
+    text = (rest.shift() as string).replace(/%[sdifjoOc%]/g, (code) => {
+      if (code === '%%') return '%'
+      if (rest.length === 0) return code
+      const value = rest.shift()
+      if (code === '%c') return ''
+      if (code === '%d' || code === '%f') return String(Number(value))
+      if (code === '%i') return String(Math.trunc(Number(value)))
+      return typeof value === 'string' ? value : inspect(value)
+    })
+  }
+  const others = rest.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ')
+  return text === '' ? others : others === '' ? text : `${text} ${others}`
+}
+
+/** A line as the host reads it, with the call that it belongs to. */
+export function logLine(level: string, text: string, scopes: Scopes) {
+  return { t: 'log', level, call: scopes.getStore()?.call ?? '', text: text.slice(0, MAX_LOG_CHARS) }
+}

@@ -1,0 +1,159 @@
+// Lets Node's and Deno's TCP clients reach the hosts that the policy lists: they dial a unix socket, whose first line says
+// which host is meant. What may be reached decides the host; what is said here is for the author of the function.
+
+/** What the shim touches of Node's modules, loaded only where the bundle has them: they cost a start some milliseconds. */
+export interface NodeSockets {
+  readonly net: {
+    readonly Socket: { readonly prototype: Dialer }
+    isIP(text: string): number
+    connect(...args: unknown[]): unknown
+  }
+  readonly tls: { connect: (...args: unknown[]) => unknown }
+  readonly https: { readonly Agent: { readonly prototype: { createConnection: unknown } } }
+  readonly dns: Record<string, unknown> & { readonly promises: Record<string, unknown> }
+}
+interface Dialer {
+  connect: (this: Dialer, ...args: unknown[]) => unknown
+  write(text: string): unknown
+  destroy(error: Error): unknown
+}
+interface DialOptions {
+  readonly host?: string
+  readonly port?: number | string | null
+  readonly path?: string | null
+  readonly socket?: unknown
+  readonly servername?: string
+}
+
+/** Addresses that lead nowhere (RFC 1112, section 4) stand for names: libraries that resolve first dial them. */
+const FAKE_PREFIX = '240.0.0.'
+
+/** Which hosts may be dialled, and the names behind the addresses that were told of them. */
+export class Reach {
+  readonly #listed: readonly string[]
+  readonly #fake = new Map<string, string>()
+
+  constructor(listed: readonly string[]) {
+    this.#listed = listed.map((entry) => (/:\d+$/.test(entry) ? entry : `${entry}:443`).toLowerCase())
+  }
+
+  /** `host:port` as the host knows it. @throws EACCES with what to do */
+  target(host: string, port: number): string {
+    const name = (this.#fake.get(host) ?? host).toLowerCase()
+    const target = `${name}:${port}`
+    if (this.#listed.includes(target)) return target
+    throw refusal(`connection to ${target} is not allowed: add "${target}" to "net" in function.json`)
+  }
+
+  /** An address for a name that is listed with any port. @throws EACCES */
+  address(name: string): string {
+    const wanted = name.toLowerCase()
+    if (!this.#listed.some((entry) => entry.slice(0, entry.lastIndexOf(':')) === wanted))
+      throw refusal(`${name} cannot be looked up: add "${name}:{port}" to "net" in function.json`)
+    for (const [address, known] of this.#fake) if (known === wanted) return address
+    const address = `${FAKE_PREFIX}${this.#fake.size + 1}`
+    this.#fake.set(address, wanted)
+    return address
+  }
+}
+
+function refusal(message: string): Error {
+  return Object.assign(new Error(message), { code: 'EACCES', syscall: 'connect' })
+}
+
+/** Puts Node's TCP, TLS and name clients on the socket at `path`. */
+export function carryNodeSockets({ net, tls, https, dns }: NodeSockets, path: string, reach: Reach): void {
+  const { prototype } = net.Socket
+  const { connect } = prototype
+  prototype.connect = function (this: Dialer, ...args: unknown[]) {
+    const { options, done } = readArguments(args)
+    if (typeof options.path === 'string') return connect.apply(this, args)
+    let target: string
+    try {
+      target = reach.target(options.host ?? 'localhost', Number(options.port))
+    } catch (error) {
+      queueMicrotask(() => this.destroy(error as Error))
+      return this
+    }
+    connect.call(this, { path }, ...(done ? [done] : []))
+    // Nothing can be written before it: the library does not have the socket yet.
+    this.write(`${target}\n`)
+    return this
+  }
+  const secure = tls.connect
+  tls.connect = (...args) => {
+    const { options, done } = readArguments(args)
+    if (options.socket || typeof options.path === 'string') return secure(...args)
+    const { host = 'localhost', port, ...rest } = options
+    const servername = rest.servername ?? (net.isIP(host) === 0 ? host : '')
+    return secure({ ...rest, servername, socket: net.connect({ host, port }) }, ...(done ? [done] : []))
+  }
+  https.Agent.prototype.createConnection = (...args: unknown[]) => tls.connect(...args)
+  const lookup = (name: string, ...rest: unknown[]) => {
+    const done = rest.pop() as (error: Error | null, ...found: unknown[]) => void
+    const isAll = (rest[0] as { all?: boolean } | undefined)?.all === true
+    answer(() => reach.address(name)).then(
+      (address) => (isAll ? done(null, [{ address, family: 4 }]) : done(null, address, 4)),
+      (error: Error) => done(error),
+    )
+  }
+  const resolve = (name: string, ...rest: unknown[]) => {
+    const done = rest.pop() as (error: Error | null, found?: string[]) => void
+    answer(() => reach.address(name)).then(
+      (address) => done(null, [address]),
+      (error: Error) => done(error),
+    )
+  }
+  Object.assign(dns, { lookup, resolve4: resolve })
+  Object.assign(dns.promises, {
+    lookup: async (name: string, options?: { all?: boolean }) => {
+      const found = { address: reach.address(name), family: 4 }
+      return options?.all === true ? [found] : found
+    },
+    resolve4: async (name: string) => [reach.address(name)],
+  })
+}
+
+async function answer<T>(work: () => T): Promise<T> {
+  return work()
+}
+
+interface DenoSockets {
+  connect: (options: object) => Promise<{ write(bytes: Uint8Array): Promise<number> }>
+  connectTls: unknown
+  startTls: unknown
+}
+
+/** Puts `Deno.connect` on the socket at `path`. */
+export function carryDenoSockets(deno: DenoSockets, path: string, reach: Reach): void {
+  const native = deno.connect
+  const connect = async (options: { hostname?: string; port?: number; transport?: string }) => {
+    if (options.transport !== undefined && options.transport !== 'tcp') return native(options)
+    const target = reach.target(options.hostname ?? '127.0.0.1', Number(options.port))
+    const socket = await native({ transport: 'unix', path })
+    await socket.write(new TextEncoder().encode(`${target}\n`))
+    return socket
+  }
+  Object.defineProperties(deno, {
+    connect: { value: connect },
+    connectTls: { value: encrypted },
+    startTls: { value: encrypted },
+  })
+}
+
+async function encrypted(): Promise<never> {
+  throw refusal('Deno.connectTls and Deno.startTls have no socket here: use node:tls, or fetch')
+}
+
+/** `(options, done)`, `(port, host, done)`, `(path, done)`, or the array that Node makes of one of them. */
+function readArguments(args: readonly unknown[]): { options: DialOptions; done: (() => void) | null } {
+  if (Array.isArray(args[0])) return readArguments(args[0] as unknown[])
+  const last = args.at(-1)
+  const done = typeof last === 'function' ? (last as () => void) : null
+  const [first, second, third] = args
+  if (first !== null && typeof first === 'object') return { options: first as DialOptions, done }
+  if (typeof first === 'string' && !/^\d+$/.test(first)) return { options: { path: first }, done }
+  const host = typeof second === 'string' ? { host: second } : {}
+  const more = [second, third].find((value) => value !== null && typeof value === 'object') ?? {}
+  return { options: { ...more, ...host, port: Number(first) }, done }
+}

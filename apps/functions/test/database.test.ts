@@ -1,0 +1,253 @@
+// Functions that dial their project's database: as themselves and as their callers, with the clients that people use.
+import { migrate, openDatabase } from '@terrane/database'
+import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startHost, type TestHost } from './support/host.ts'
+import { tryRuntime } from './support/runtimes.ts'
+
+const isPostgres = testLane() === 'postgres'
+
+for (const profile of ['standard', 'hardened'] as const) {
+  const { probed, title } = await tryRuntime('deno', profile)
+  describe.skipIf(!probed)(`the database of functions (${testLane()}): ${title}`, () => {
+    let database: TestDatabase
+    let host: TestHost
+    beforeAll(async () => {
+      database = await openTestDatabase()
+      await migrate(database.database, ['project'])
+      await database.database.query(`
+        create table notes (owner text, text text);
+        insert into notes values ('Zoë', 'of Zoë'), ('Ada', 'of Ada');
+        alter table notes enable row level security;
+        create policy own on notes for select to authenticated
+          using (owner = current_setting('request.jwt.claims', true)::json->>'name');
+        revoke all on notes from anon;
+        grant select on notes to authenticated;
+        create table vault (secret text);
+        insert into vault values ('the secret');
+        revoke all on vault from anon, authenticated;
+        grant all on vault, notes to service_role`)
+      host = await startHost({ ...probed!, databaseUrl: database.url, sessions: 3 })
+    })
+    afterAll(async () => {
+      await host[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    })
+
+    async function run(source: string, headers: Record<string, string> = {}, policy: object = {}) {
+      await host.deploy('asker', source, { packages: true, policy })
+      const response = await fetch(host.url('asker'), { headers })
+      const text = await response.text()
+      expect([response.status, text], JSON.stringify(host.lines.slice(-3))).toEqual([200, expect.anything()])
+      return JSON.parse(text) as unknown
+    }
+
+    test.skipIf(isPostgres)(
+      'on the embedded database it is refused, and the error names the way that is open',
+      async () => {
+        const said = await run(
+          `import pg from 'pg'
+         export default async () => { const c = new pg.Client(process.env.TERRANE_DB_URL); c.on('error', () => {})
+           return Response.json(await c.connect().then(() => 'connected', (e) => [e.code, e.hint])) }`,
+        )
+        expect(said).toEqual(['0A000', expect.stringContaining('project API')])
+      },
+    )
+
+    const USER = { authorization: 'Bearer user' }
+    const CLIENTS = {
+      pg: [
+        `import pg from 'pg'`,
+        `const pool = new pg.Pool({ connectionString: url, max: 2 })
+         const ask = async (text, values) => (await pool.query(text, values)).rows
+         const named = async () => (await pool.query({ name: 'n', text: 'select $1::int + 1 as n', values: [1] })).rows[0].n
+         const end = () => pool.end()`,
+      ],
+      'postgres.js': [
+        `import postgres from 'postgres'`,
+        `const sql = postgres(url, { max: 2 })
+         const ask = (text, values) => sql.unsafe(text, values)
+         const named = async () => (await sql\`select \${1}::int + 1 as n\`)[0].n
+         const end = () => sql.end()`,
+      ],
+      Drizzle: [
+        `import { drizzle } from 'drizzle-orm/node-postgres'; import { sql } from 'drizzle-orm'; import pg from 'pg'`,
+        `const pool = new pg.Pool({ connectionString: url, max: 2 }); const db = drizzle(pool)
+         const ask = async (text) => (await db.execute(sql.raw(text))).rows
+         const named = async () => (await db.transaction((tx) => tx.execute(sql\`select \${1}::int + 1 as n\`))).rows[0].n
+         const end = () => pool.end()`,
+      ],
+      Kysely: [
+        `import { Kysely, PostgresDialect, sql } from 'kysely'; import pg from 'pg'`,
+        `const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }) })
+         const ask = async (text) => (await sql.raw(text).execute(db)).rows
+         const named = async () => (await db.transaction().execute((tx) => sql\`select \${1}::int + 1 as n\`.execute(tx))).rows[0].n
+         const end = () => db.destroy()`,
+      ],
+    } as const
+
+    describe.skipIf(!isPostgres)('on a server', () => {
+      test.each(Object.entries(CLIENTS))(
+        '%s asks as the caller of the call, and as the function itself',
+        async (_, [imports, open]) => {
+          const said = await run(
+            `${imports}
+           const as = async (url) => {
+             ${open}
+             const [{ current_user: role }] = await ask('select current_user')
+             const notes = await ask('select text from notes').then((rows) => rows.map((r) => r.text), (e) => e.code ?? e.cause.code)
+             const n = await named()
+             const many = await Promise.all(Array.from({ length: 6 }, (_, i) => ask('select ' + i + ' as i'))).then((all) => all.map((rows) => rows[0].i))
+             await end()
+             return [role, notes, n, many.join()]
+           }
+           export default async (req, ctx) => Response.json([await as(ctx.databaseUrl), await as(process.env.TERRANE_DB_URL)])`,
+            USER,
+          )
+          expect(said).toEqual([
+            ['authenticated', ['of Zoë'], 2, '0,1,2,3,4,5'],
+            ['anon', '42501', 2, '0,1,2,3,4,5'],
+          ])
+        },
+      )
+
+      test('a privileged function is the service role; a call without credentials is anon', async () => {
+        const said = await run(
+          `import postgres from 'postgres'
+           const as = async (url) => { const sql = postgres(url, { max: 1 }); const [row] = await sql\`select current_user as role\`; await sql.end(); return row.role }
+           export default async (req, ctx) => Response.json([await as(ctx.databaseUrl), await as(process.env.TERRANE_DB_URL)])`,
+          {},
+          { privileged: true },
+        )
+        expect(said).toEqual(['anon', 'service_role'])
+      })
+
+      test('no statement leads out of the role, and none to what the role may not see', async () => {
+        const statements = [
+          'select * from vault',
+          'reset role; select * from vault',
+          'reset all; select * from vault',
+          'discard all; select * from vault',
+          'set role none; select * from vault',
+          'set role service_role; select * from vault',
+          `select set_config('role', 'service_role', false); select * from vault`,
+          'reset session authorization; select * from vault',
+          'set session authorization postgres; select * from vault',
+          'set local role postgres; select * from vault',
+          'alter table vault disable row level security',
+          'grant service_role to current_user',
+          `alter role session_user superuser`,
+          'create role mine superuser',
+          'create table mine (a int)',
+          'create extension dblink',
+          'select * from pg_authid',
+          'select rolpassword from pg_authid',
+          `copy (select 1) to program 'true'`,
+          `copy vault to stdout`,
+          `select pg_read_file('/etc/passwd')`,
+          `select lo_import('/etc/passwd')`,
+          `select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user and pid <> pg_backend_pid() having bool_or(pg_terminate_backend(pid))`,
+          `do $$ begin perform set_config('role', 'postgres', false); end $$; select * from vault`,
+          `create function f() returns text language sql security definer as 'select secret from vault'; select f()`,
+        ]
+        const said = await run(
+          `import pg from 'pg'
+           const statements = ${JSON.stringify(statements)}
+           export default async (req, ctx) => {
+             const gained = []
+             for (const url of [ctx.databaseUrl, process.env.TERRANE_DB_URL]) for (const text of statements) {
+               const c = new pg.Client(url); c.on('error', () => {})
+               await c.connect()
+               try { const all = [].concat(await c.query(text)); gained.push(text + ': ' + JSON.stringify(all.at(-1).rows)) } catch {}
+               await c.end().catch(() => {})
+             }
+             return Response.json(gained)
+           }`,
+          USER,
+        )
+        expect(said).toEqual([])
+      })
+
+      test('what one leaves in a session is not there for the next: settings, tables, statements, transactions', async () => {
+        const said = await run(
+          `import pg from 'pg'
+           const with_ = async (url, work) => { const c = new pg.Client(url); await c.connect(); try { return await work(c) } finally { await c.end() } }
+           export default async (req, ctx) => {
+             const pids = new Set()
+             for (let i = 0; i < 3; i++) await with_(ctx.databaseUrl, async (c) => {
+               pids.add((await c.query('select pg_backend_pid() as pid')).rows[0].pid)
+               await c.query("set search_path = 'x'; set role anon; set my.word = 'left'; create temp table left_over (a int)").catch(() => {})
+               await c.query({ name: 'left', text: 'select 1' })
+               await c.query('begin')
+             })
+             return Response.json(await with_(ctx.databaseUrl, async (c) => [
+               pids.has((await c.query('select pg_backend_pid() as pid')).rows[0].pid),
+               (await c.query("select current_user, current_setting('search_path') as path, current_setting('my.word', true) as word, now() = statement_timestamp() as alone")).rows[0],
+               (await c.query('select count(*)::int as n from pg_prepared_statements')).rows[0].n,
+               (await c.query("select to_regclass('left_over') as t")).rows[0].t,
+             ]))
+           }`,
+          USER,
+        )
+        const state = { current_user: 'authenticated', path: 'public, extensions', alone: true }
+        expect(said).toEqual([true, { ...state, word: expect.toSatisfy((word) => !word) as unknown }, 0, null])
+      })
+
+      test('only the function and its calls that are under way are users; others, and raw words, are refused', async () => {
+        const said = await run(
+          `import pg from 'pg'
+           const why = (user) => { const c = new pg.Client({ host: 'project.internal', port: 5432, user, database: 'postgres' }); c.on('error', () => {}); return c.connect().then(() => c.end().then(() => 'in'), (e) => e.code) }
+           export default async () => Response.json(await Promise.all(['postgres', 'call-1000000', 'call-0', 'call-', '', 'function', "a'b"].map(why)))`,
+        )
+        expect(said).toEqual(['28000', '28000', '28000', '28000', expect.anything(), 'in', '28000'])
+      })
+
+      test('a session ends with the call that it was made for', async () => {
+        await host.deploy(
+          'keeper',
+          `import pg from 'pg'
+           let kept
+           export default async (req, ctx) => {
+             if (!kept) { kept = new pg.Client(ctx.databaseUrl); kept.on('error', () => {}); await kept.connect(); return Response.json((await kept.query('select 1 as one')).rows[0].one) }
+             return Response.json(await kept.query('select 1').then(() => 'still', () => 'ended'))
+           }`,
+          { packages: true, policy: { max: 1 } },
+        )
+        const call = async () => (await fetch(host.url('keeper'), { headers: USER })).json()
+        expect([await call(), await call()]).toEqual([1, 'ended'])
+      })
+
+      test('a statement has the time of the call, one that runs is cancelled, and clients wait for their turn', async () => {
+        const quick = await run(
+          `import pg from 'pg'; import postgres from 'postgres'
+           const url = process.env.TERRANE_DB_URL
+           export default async () => {
+             const c = new pg.Client(url); await c.connect()
+             const timeout = (await c.query('show statement_timeout')).rows[0].statement_timeout
+             await c.query("set statement_timeout = '200ms'")
+             const slow = await c.query('select pg_sleep(60)').catch((e) => e.code)
+             await c.end()
+             const sql = postgres(url, { max: 1 })
+             const query = sql\`select pg_sleep(60)\`
+             query.catch(() => {})
+             setTimeout(() => query.cancel(), 300)
+             const cancelled = await query.catch((e) => e.code)
+             await sql.end()
+             const turns = await Promise.all(Array.from({ length: 8 }, async () => { const d = new pg.Client(url); await d.connect(); const { rows } = await d.query('select 1 as n'); await d.end(); return rows[0].n }))
+             return Response.json([timeout, slow, cancelled, turns.length])
+           }`,
+        )
+        expect(quick).toEqual(['30s', '57014', '57014', 8])
+      })
+
+      test('the logins have no rights of their own', async () => {
+        await using admin = await openDatabase({ url: database.url, max: 1 })
+        const { rows } = await admin.query(
+          `select rolinherit or rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as any_right from pg_roles
+           where rolname like 'terrane_function_%' and rolname like '%' || left(encode(sha256(current_database()::bytea), 'hex'), 12)`,
+        )
+        expect(rows).toEqual([{ any_right: false }, { any_right: false }])
+      })
+    })
+  })
+}

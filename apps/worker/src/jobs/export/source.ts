@@ -1,0 +1,161 @@
+import { qualified, quoteIdentifier, type Database, type ScanColumn } from '@terrane/database'
+import { propertyNotShown } from '../archive/errors.ts'
+import { chooseGeometry, readTable, type ColumnFacts } from '../table-columns.ts'
+
+const WGS84 = 4326
+
+/** What a column of an export holds. */
+export type Kind =
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'float4'
+  | 'float8'
+  /** Decimal text; with a scale where the column bounds it. */
+  | 'numeric'
+  | 'bool'
+  | 'text'
+  /** JSON text. */
+  | 'json'
+  /** ISO 8601 texts, time stamps in UTC. */
+  | 'date'
+  | 'time'
+  | 'timestamptz'
+  /** Hexadecimal digits. */
+  | 'bytea'
+
+export interface ExportColumn {
+  readonly name: string
+  readonly kind: Kind
+  /** Digits of a numeric, and how many of them are behind the point; null where they have no bounds. */
+  readonly precision: number | null
+  readonly scale: number | null
+  readonly scan: ScanColumn
+}
+
+/** A table or view, and how it is read. */
+export interface ExportSource {
+  /** `"schema"."table"`. */
+  readonly from: string
+  readonly name: string
+  readonly columns: readonly ExportColumn[]
+  readonly geometry: {
+    readonly name: string
+    readonly srid: number
+    /** ISO types that are there. */
+    readonly types: readonly number[]
+    readonly hasMeasures: boolean
+    /** Some rows have no geometry. */
+    readonly hasNulls: boolean
+    readonly bounds: readonly [number, number, number, number] | null
+  } | null
+  readonly rows: number
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  int2: 'int2',
+  int4: 'int4',
+  int8: 'int8',
+  oid: 'int8',
+  float4: 'float4',
+  float8: 'float8',
+  numeric: 'numeric',
+  bool: 'bool',
+  json: 'json',
+  jsonb: 'json',
+  date: 'date',
+  time: 'time',
+  timestamptz: 'timestamptz',
+  timestamp: 'timestamptz',
+  bytea: 'bytea',
+}
+
+/**
+ * Looks at a table that is to be exported.
+ *
+ * @param wanted columns besides the geometry; null for all
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN
+ */
+export async function findExportSource(
+  database: Database,
+  schema: string,
+  table: string,
+  wanted: readonly string[] | null,
+): Promise<ExportSource> {
+  const { columns: facts } = await readTable(database, schema, table)
+  const place = chooseGeometry(facts)
+  const rest = facts.filter((column) => column !== place)
+  const chosen =
+    wanted === null
+      ? rest
+      : wanted.map((name, index) => {
+          const found = rest.find((column) => column.name === name)
+          if (!found) throw propertyNotShown({ index, name, columns: rest.map((column) => column.name) })
+          return found
+        })
+  const from = qualified(schema, table)
+  const columns = chosen.map(columnOf)
+  const { rows: counts } = await database.query<{ rows: number }>(`select count(*)::float8 as rows from ${from}`)
+  const geometry = place && (await describeGeometry(database, from, place))
+  return { from, name: table, columns, geometry, rows: Number(counts[0]!.rows) }
+}
+
+async function describeGeometry(database: Database, from: string, place: ColumnFacts) {
+  const column = geometrySql(place.name)
+  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
+    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
+     from (select ${column} as g from ${from}) t where g is not null`,
+  )
+  const bounds = await database.query<{ box: [number, number, number, number] | null; nulls: boolean }>(
+    `select case when b is not null then array[st_xmin(b), st_ymin(b), st_xmax(b), st_ymax(b)] end as box, nulls
+     from (select st_extent(${column}) as b, coalesce(bool_or(${column} is null), false) as nulls from ${from}) t`,
+  )
+  const types = rows.map(({ type, dims, has_m: hasM }) => {
+    const code = TYPE_NAMES.indexOf(type.toUpperCase().replace(/M$/, '')) + 1
+    return code + (dims === 4 || (dims === 3 && !hasM) ? 1000 : 0) + (hasM ? 2000 : 0)
+  })
+  const srid = place.srid || rows[0]?.srid || WGS84
+  const hasMeasures = rows.some(({ has_m: hasM }) => hasM)
+  const { box, nulls } = bounds.rows[0]!
+  return { name: place.name, srid, types: [...new Set(types)], hasMeasures, hasNulls: nulls, bounds: box }
+}
+
+const TYPE_NAMES =
+  'POINT LINESTRING POLYGON MULTIPOINT MULTILINESTRING MULTIPOLYGON GEOMETRYCOLLECTION CIRCULARSTRING COMPOUNDCURVE CURVEPOLYGON MULTICURVE MULTISURFACE CURVE SURFACE POLYHEDRALSURFACE TIN TRIANGLE'.split(
+    ' ',
+  )
+
+/** A column of geometries as such, where it is one of geographies. */
+export function geometrySql(name: string): string {
+  return `${quoteIdentifier(name)}::geometry`
+}
+
+function columnOf({ name, type, precision, scale }: ColumnFacts): ExportColumn {
+  const column = quoteIdentifier(name)
+  const kind = KINDS[type] ?? (type.startsWith('_') ? 'json' : 'text')
+  const about = { name, kind, precision, scale }
+  switch (kind) {
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      return { ...about, scan: { sql: column, type: 'int8' } }
+    case 'float4':
+    case 'float8':
+      return { ...about, scan: { sql: column, type: 'float8' } }
+    case 'bool':
+      return { ...about, scan: { sql: column, type: 'bool' } }
+    case 'json':
+      return { ...about, scan: { sql: type.startsWith('_') ? `to_jsonb(${column})` : column, type: 'text' } }
+    case 'bytea':
+      return { ...about, scan: { sql: `encode(${column}, 'hex')`, type: 'text' } }
+    case 'timestamptz': {
+      const utc = type === 'timestamp' ? column : `${column} at time zone 'UTC'`
+      const iso = `to_char(${utc}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+      // Years before Christ and the infinities have no ISO text there.
+      const isPlain = `isfinite(${column}) and ${column} >= '0001-01-01'`
+      return { ...about, scan: { sql: `case when ${isPlain} then ${iso} else ${column}::text end`, type: 'text' } }
+    }
+    default:
+      return { ...about, scan: { sql: column, type: 'text' } }
+  }
+}

@@ -1,0 +1,169 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ExportFormat } from '@terrane/contracts'
+import type { Database } from '@terrane/database'
+import type { Engine } from '../ogr/engine.ts'
+import type { Warnings } from '../warnings.ts'
+import { oneKindOnly } from './errors.ts'
+import { readRows, type ExportRow, type GeometryForm } from './rows.ts'
+import type { ExportSource } from './source.ts'
+import { writeGpkg } from './write-gpkg.ts'
+import { writeParquet } from './write-parquet.ts'
+import { csvText, geoJsonText } from './write-text.ts'
+
+export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+  GeoParquet: 'application/vnd.apache.parquet',
+  GeoPackage: 'application/geopackage+sqlite3',
+  FlatGeobuf: 'application/flatgeobuf',
+  GeoJSON: 'application/geo+json',
+  GeoJSONSeq: 'application/geo+json-seq',
+  CSV: 'text/csv',
+  Shapefile: 'application/zip',
+}
+
+const FORMS: Readonly<Record<ExportFormat, GeometryForm>> = {
+  GeoParquet: { encoding: 'wkb', inDegrees: true, keepsMeasures: false },
+  GeoPackage: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
+  FlatGeobuf: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
+  GeoJSON: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
+  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
+  CSV: { encoding: 'wkt', inDegrees: true, keepsMeasures: true },
+  Shapefile: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
+}
+const KIND_NAMES = ['', 'points', 'lines', 'polygons']
+const LONGEST_NAME = 10
+const LONGEST_TEXT = 254
+/** What a dBASE file has no type for. */
+const NOT_IN_DBASE = new Set(['json', 'time', 'timestamptz', 'bytea', 'bool'])
+
+/** What an export needs besides its source. */
+export interface ExportWork {
+  readonly database: Database
+  readonly engine: Engine
+  readonly workdir: string
+  readonly signal: AbortSignal
+  readonly warnings: Warnings
+  readonly onRows: (rows: number) => void
+}
+
+/**
+ * Writes a table as a file of a format. Returns where it lies. What the format cannot hold is counted in the warnings.
+ *
+ * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
+ */
+export async function writeFile(source: ExportSource, format: ExportFormat, work: ExportWork): Promise<string> {
+  const { database, workdir, warnings, signal } = work
+  const form = FORMS[format]
+  if (source.geometry?.hasMeasures && !form.keepsMeasures) {
+    warnings.add('MEASURES_LEFT_OUT', 'The format has no place for the measures of positions.')
+  }
+  const batches = counted(readRows(database, source, form), work)
+  switch (format) {
+    case 'GeoJSON':
+    case 'GeoJSONSeq':
+      return write(geoJsonText(source, batches, format === 'GeoJSONSeq', warnings), workdir, signal)
+    case 'CSV':
+      return write(csvText(source, batches, warnings), workdir, signal)
+    case 'GeoParquet': {
+      const path = join(workdir, 'export.parquet')
+      await writeParquet(source, batches, path, warnings)
+      return path
+    }
+    case 'GeoPackage': {
+      const path = join(workdir, 'export.gpkg')
+      await writeGpkg(database, source, batches, path, warnings)
+      return path
+    }
+    default:
+      return convert(source, format, batches, work)
+  }
+}
+
+async function write(text: AsyncIterable<string>, workdir: string, signal: AbortSignal): Promise<string> {
+  const path = join(workdir, 'export.txt')
+  await pipeline(Readable.from(text), createWriteStream(path), { signal })
+  return path
+}
+
+/** FlatGeobuf and Shapefile by way of a GeoPackage and the engine, which knows their indexes. */
+async function convert(
+  source: ExportSource,
+  format: 'FlatGeobuf' | 'Shapefile',
+  batches: AsyncIterable<readonly ExportRow[]>,
+  work: ExportWork,
+): Promise<string> {
+  if (format === 'Shapefile') checkShapefile(source, work.warnings)
+  const plain = format === 'FlatGeobuf' ? withTextTimes(source, work.warnings) : source
+  const folder = join(work.workdir, 'package')
+  const results = join(work.workdir, 'result')
+  for (const path of [folder, results]) await mkdir(path)
+  const file = 'export.gpkg'
+  const own = format === 'Shapefile' ? limited(batches, work.warnings) : batches
+  await writeGpkg(work.database, plain, own, join(folder, file), work.warnings)
+  const target = join(results, format === 'Shapefile' ? 'export.shz' : 'export.fgb')
+  const isLine = (source.geometry?.types ?? []).length > 1
+  const options = ['-f', format === 'Shapefile' ? 'ESRI Shapefile' : 'FlatGeobuf']
+  if (format === 'Shapefile') options.push('-lco', 'ENCODING=UTF-8', ...(isLine ? ['-nlt', 'PROMOTE_TO_MULTI'] : []))
+  if (format === 'FlatGeobuf' && source.geometry?.hasNulls) {
+    options.push('-lco', 'SPATIAL_INDEX=NO')
+    const message = 'The file has no index, which would have no place for rows without a geometry.'
+    work.warnings.add('INDEX_LEFT_OUT', message)
+  }
+  const conversion = { folder, file, driver: 'GPKG' as const, openOptions: [], layer: null, options, target }
+  await work.engine.convert(conversion, work.workdir, work.signal)
+  await stat(target)
+  return target
+}
+
+/** The engine loses times before 1970 on their way into a FlatGeobuf, which has no dates without a time either. */
+function withTextTimes(source: ExportSource, warnings: Warnings): ExportSource {
+  const times = source.columns.filter(({ kind }) => kind === 'date' || kind === 'timestamptz').map(({ name }) => name)
+  const message = 'Columns of dates and times became texts.'
+  if (times.length > 0) warnings.add('TYPES_CHANGED', message, times.length, times)
+  const columns = source.columns.map((column) =>
+    times.includes(column.name) ? { ...column, kind: 'text' as const } : column,
+  )
+  return { ...source, columns }
+}
+
+/** @throws FORMAT_TAKES_ONE_KIND */
+function checkShapefile({ geometry, columns }: ExportSource, warnings: Warnings): void {
+  const kinds = new Set((geometry?.types ?? []).map((type) => KIND_NAMES[(((type % 1000) - 1) % 3) + 1] ?? 'others'))
+  const isMixed = kinds.size > 1 || (geometry?.types ?? []).some((type) => type % 1000 > 6)
+  // A point is one kind, several of them another.
+  const isPoints =
+    (geometry?.types ?? []).some((type) => type % 1000 === 1) &&
+    (geometry?.types ?? []).some((type) => type % 1000 === 4)
+  if (isMixed || isPoints)
+    throw oneKindOnly({ format: 'Shapefile', kinds: isPoints ? ['points', 'multi points'] : [...kinds] })
+  const long = columns.filter(({ name }) => Buffer.byteLength(name) > LONGEST_NAME).map(({ name }) => name)
+  if (long.length > 0) warnings.add('NAMES_SHORTENED', 'Names of columns have ten bytes at most.', long.length, long)
+  const changed = columns.filter(({ kind }) => NOT_IN_DBASE.has(kind)).map(({ name }) => name)
+  const message = 'Columns of types that a Shapefile lacks became texts or numbers, or were left out.'
+  if (changed.length > 0) warnings.add('TYPES_CHANGED', message, changed.length, changed)
+}
+
+/** Counts the texts that a Shapefile cuts. */
+async function* limited(batches: AsyncIterable<readonly ExportRow[]>, warnings: Warnings) {
+  let row = 0
+  for await (const rows of batches) {
+    for (const { values } of rows) {
+      row++
+      const isLong = values.some((value) => typeof value === 'string' && Buffer.byteLength(value) > LONGEST_TEXT)
+      if (isLong) warnings.count('TEXT_CUT', `Texts of more than ${LONGEST_TEXT} bytes were cut.`, row)
+    }
+    yield rows
+  }
+}
+
+async function* counted(batches: AsyncIterable<ExportRow[]>, { signal, onRows }: ExportWork) {
+  let done = 0
+  for await (const rows of batches) {
+    signal.throwIfAborted()
+    yield rows
+    onRows((done += rows.length))
+  }
+}

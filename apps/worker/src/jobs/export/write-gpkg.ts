@@ -1,0 +1,156 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { Queryable } from '@terrane/database'
+import type { Warnings } from '../warnings.ts'
+import type { ExportRow } from './rows.ts'
+import type { ExportColumn, ExportSource, Kind } from './source.ts'
+
+/** `GPKG`, and version 1.3 (OGC 12-128r19, 1.1.1). */
+const APPLICATION_ID = 0x47504b47
+const USER_VERSION = 10300
+const KEY = 'fid'
+const EXACT_DIGITS = 15
+const NAMES = ['POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'MULTILINESTRING', 'MULTIPOLYGON', 'GEOMETRYCOLLECTION']
+
+const TYPES: Readonly<Record<Exclude<Kind, 'numeric'>, string>> = {
+  int2: 'SMALLINT',
+  int4: 'MEDIUMINT',
+  int8: 'INTEGER',
+  float4: 'FLOAT',
+  float8: 'DOUBLE',
+  bool: 'BOOLEAN',
+  text: 'TEXT',
+  json: 'TEXT',
+  date: 'DATE',
+  time: 'TEXT',
+  timestamptz: 'DATETIME',
+  bytea: 'BLOB',
+}
+
+const TABLES = `
+create table gpkg_spatial_ref_sys (srs_name text not null, srs_id integer primary key, organization text not null,
+  organization_coordsys_id integer not null, definition text not null, description text);
+create table gpkg_contents (table_name text not null primary key, data_type text not null, identifier text unique,
+  description text default '', last_change datetime not null default (strftime('%Y-%m-%dT%H:%M:%fZ','now')),
+  min_x double, min_y double, max_x double, max_y double, srs_id integer references gpkg_spatial_ref_sys(srs_id));
+create table gpkg_geometry_columns (table_name text not null, column_name text not null, geometry_type_name text not null,
+  srs_id integer not null, z tinyint not null, m tinyint not null, primary key (table_name, column_name));
+create table gpkg_extensions (table_name text, column_name text, extension_name text not null, definition text not null,
+  scope text not null, unique (table_name, column_name, extension_name));
+create table gpkg_data_columns (table_name text not null, column_name text not null, name text, title text,
+  description text, mime_type text, constraint_name text, primary key (table_name, column_name));
+insert into gpkg_spatial_ref_sys values ('Undefined cartesian SRS', -1, 'NONE', -1, 'undefined', null),
+  ('Undefined geographic SRS', 0, 'NONE', 0, 'undefined', null);
+insert into gpkg_extensions values ('gpkg_data_columns', null, 'gpkg_schema',
+  'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
+
+/** Writes a GeoPackage of one layer; geometries are WKB in the system of the table. */
+export async function writeGpkg(
+  database: Queryable,
+  source: ExportSource,
+  batches: AsyncIterable<readonly ExportRow[]>,
+  path: string,
+  warnings: Warnings,
+): Promise<void> {
+  using file = new DatabaseSync(path)
+  file.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${USER_VERSION};
+    pragma journal_mode = off; pragma synchronous = off; begin; ${TABLES}`)
+  await addSystems(database, file, source)
+  const { columns, geometry, name } = source
+  const taken = new Set(columns.map((column) => column.name.toLowerCase()))
+  const place = unused(geometry?.name ?? 'geom', taken)
+  const key = unused(KEY, new Set([...taken, place.toLowerCase()]))
+  const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, warnings)}`)
+  const shape = geometry ? [`${quoted(place)} ${shapeOf(geometry)}`] : []
+  file.exec(`create table ${quoted(name)} (${[`${quoted(key)} integer primary key`, ...defined, ...shape].join(', ')})`)
+  describe(file, source, place)
+  const list = [...columns.map((column) => column.name), ...(geometry ? [place] : [])]
+  const marks = list.map(() => '?').join(', ')
+  const sql = list.length > 0 ? `(${list.map(quoted).join(', ')}) values (${marks})` : 'default values'
+  const insert = file.prepare(`insert into ${quoted(name)} ${sql}`)
+  for await (const rows of batches) {
+    for (const { values, geometry: wkb } of rows) {
+      const cells = columns.map((column, i) => cellOf(column, values[i]!))
+      if (geometry) cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid))
+      insert.run(...cells)
+    }
+  }
+  file.exec('commit')
+}
+
+async function addSystems(database: Queryable, file: DatabaseSync, { geometry }: ExportSource): Promise<void> {
+  const srids = [...new Set([4326, geometry?.srid ?? 4326])]
+  const { rows } = await database.query<{ srid: number; by: string; code: number; wkt: string }>(
+    'select srid, auth_name as by, auth_srid as code, srtext as wkt from spatial_ref_sys where srid = any ($1)',
+    [srids],
+  )
+  const insert = file.prepare('insert into gpkg_spatial_ref_sys values (?, ?, ?, ?, ?, null)')
+  for (const { srid, by, code, wkt } of rows) insert.run(`${by}:${code}`, srid, by, code, wkt)
+}
+
+function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource, place: string): void {
+  const [minX, minY, maxX, maxY] = geometry?.bounds ?? [null, null, null, null]
+  file
+    .prepare(
+      `insert into gpkg_contents (table_name, data_type, identifier, min_x, min_y, max_x, max_y, srs_id)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(name, geometry ? 'features' : 'attributes', name, minX, minY, maxX, maxY, geometry?.srid ?? null)
+  if (geometry) {
+    const has = (thousands: readonly number[]) =>
+      geometry.types.some((type) => thousands.includes(Math.floor(type / 1000)))
+    file
+      .prepare('insert into gpkg_geometry_columns values (?, ?, ?, ?, ?, ?)')
+      .run(name, place, shapeOf(geometry), geometry.srid, has([1, 3]) ? 2 : 0, has([2, 3]) ? 2 : 0)
+  }
+  const json = file.prepare(
+    `insert into gpkg_data_columns (table_name, column_name, mime_type) values (?, ?, 'application/json')`,
+  )
+  for (const column of columns) if (column.kind === 'json') json.run(name, column.name)
+}
+
+function typeOf(column: ExportColumn, warnings: Warnings): string {
+  if (column.kind !== 'numeric') return TYPES[column.kind]
+  if (isExact(column)) return 'DOUBLE'
+  const message = 'Decimals of more digits than a number of the format holds became texts.'
+  warnings.count('DECIMALS_AS_TEXT', message, column.name)
+  return 'TEXT'
+}
+
+/** Whether a double holds every value of a column of decimals. */
+function isExact({ precision }: ExportColumn): boolean {
+  return precision !== null && precision <= EXACT_DIGITS
+}
+
+function cellOf(column: ExportColumn, value: ExportRow['values'][number]): SQLInputValue {
+  if (value === null) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (column.kind === 'bytea') return Buffer.from(value as string, 'hex')
+  if (column.kind === 'numeric' && isExact(column)) return Number(value)
+  if (column.kind === 'int2' || column.kind === 'int4' || column.kind === 'int8') return BigInt(value)
+  return value
+}
+
+/** WKB behind the head that the format wants: magic, version, little-endian without envelope, system. */
+function blobOf(wkb: Uint8Array, srid: number): Uint8Array {
+  const blob = Buffer.alloc(8 + wkb.length)
+  blob.write('GP', 0, 'latin1')
+  blob[3] = 1
+  blob.writeInt32LE(srid, 4)
+  blob.set(wkb, 8)
+  return blob
+}
+
+function shapeOf({ types }: NonNullable<ExportSource['geometry']>): string {
+  const codes = [...new Set(types.map((type) => type % 1000))]
+  return (codes.length === 1 && NAMES[codes[0]! - 1]) || 'GEOMETRY'
+}
+
+function unused(name: string, taken: ReadonlySet<string>): string {
+  let candidate = name
+  for (let i = 1; taken.has(candidate.toLowerCase()); i++) candidate = `${name}_${i}`
+  return candidate
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

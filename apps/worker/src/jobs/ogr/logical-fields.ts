@@ -1,0 +1,45 @@
+import { open, readFile, readdir } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import type { Dataset } from './obtain/find-datasets.ts'
+
+const HEAD_BYTES = 32
+const FIELD_BYTES = 32
+const LAST_FIELD = 0x0d
+const MOST_FIELDS = 2048
+
+/**
+ * The fields of truth values of a Shapefile's or MapInfo's layers, by the names of layers: older engines hand them on as
+ * texts of one letter.
+ */
+export async function logicalFields({ folder, driver }: Dataset): Promise<Readonly<Record<string, readonly string[]>>> {
+  const found: Record<string, readonly string[]> = {}
+  if (driver !== 'ESRI Shapefile' && driver !== 'MapInfo File') return found
+  for (const name of await readdir(folder)) {
+    const ending = extname(name)
+    const path = join(folder, name)
+    if (driver === 'ESRI Shapefile' && ending === '.dbf') found[basename(name, ending)] = await ofDbf(path)
+    else if (driver === 'MapInfo File' && (ending === '.tab' || ending === '.mif')) {
+      found[basename(name, ending)] = ofMapInfo(await readFile(path, 'latin1'))
+    }
+  }
+  return found
+}
+
+/** Field descriptors of a dBASE file: name up to NUL, and the letter of the type at 11. */
+async function ofDbf(path: string): Promise<string[]> {
+  await using file = await open(path)
+  const bytes = Buffer.alloc(HEAD_BYTES + MOST_FIELDS * FIELD_BYTES)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+  const names: string[] = []
+  for (let at = HEAD_BYTES; at + FIELD_BYTES <= bytesRead && bytes[at] !== LAST_FIELD; at += FIELD_BYTES) {
+    const name = bytes.toString('latin1', at, at + 11).replace(/\0.*$/s, '')
+    if (bytes[at + 11] === 'L'.charCodeAt(0)) names.push(name)
+  }
+  return names
+}
+
+/** Lines such as `Name Logical`, at the head of a table or of an interchange file. */
+function ofMapInfo(text: string): string[] {
+  const head = text.split(/^\s*Data\s*$/im, 1)[0]!
+  return [...head.matchAll(/^\s*(\S+)\s+Logical\b/gim)].map(([, name]) => name!)
+}

@@ -1,0 +1,144 @@
+import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { TerraneError } from '@terrane/core'
+import { formatUnknown } from '../errors.ts'
+import { EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
+
+/** Most data sets of one archive. */
+const MOST_DATASETS = 200
+/** Endings of the files that make up one data set of several files. */
+const PARTS_OF_SHAPEFILE = ['shp', 'shx', 'dbf', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'qpj']
+const PARTS_OF_MAPINFO = ['tab', 'dat', 'map', 'id', 'ind', 'mif', 'mid']
+/** Endings beside a data set that say something about it but are none. */
+const SIDE_FILES = new Set([
+  'prj',
+  'cpg',
+  'dbf',
+  'shx',
+  'qix',
+  'sbn',
+  'sbx',
+  'qpj',
+  'xsd',
+  'gfs',
+  'txt',
+  'md',
+  'pdf',
+  'html',
+  'xml',
+  'atx',
+])
+/** Beside the document of a KMZ lie pictures and models. */
+const BESIDE_KML = new Set(['kml', 'png', 'jpg', 'jpeg', 'gif', 'dae', 'bmp', 'tif', 'tiff', 'svg'])
+
+/** A data set in a folder of its own. */
+export interface Dataset {
+  readonly folder: string
+  /** Name within the folder; '.' for the folder itself. */
+  readonly file: string
+  readonly driver: Driver
+  /** What its file was called, without its ending. */
+  readonly stem: string
+}
+
+/** What an archive holds. */
+export interface FoundDatasets {
+  readonly datasets: readonly Dataset[]
+  /** Files that are no data, and are not known to belong to any. */
+  readonly skipped: readonly string[]
+}
+
+/**
+ * The data sets among unpacked files.
+ *
+ * @throws FORMAT_UNKNOWN when there is none
+ */
+export async function findDatasets(folder: string): Promise<FoundDatasets> {
+  const names = (await readdir(folder)).toSorted()
+  const geodatabases = names.filter((name) => name.endsWith('.gdb'))
+  const datasets: Dataset[] = geodatabases.map((file) => ({ folder, file, driver: 'OpenFileGDB', stem: stemOf(file) }))
+  const files = names.filter((name) => !geodatabases.includes(name))
+  const { bundles, rest } = await gatherBundles(folder, files)
+  datasets.push(...bundles)
+  const skipped: string[] = []
+  let refusal: TerraneError | null = null
+  for (const name of documents(rest.filter((file) => !SIDE_FILES.has(endingOf(file))))) {
+    try {
+      datasets.push(await single(folder, name))
+    } catch (error) {
+      if (!(error instanceof TerraneError) || error.code !== 'FORMAT_UNKNOWN') throw error
+      refusal ??= error
+      skipped.push(name)
+    }
+  }
+  if (datasets.length === 0) throw refusal ?? formatUnknown({ reason: 'the archive holds no data' })
+  if (datasets.length > MOST_DATASETS) {
+    throw formatUnknown({ reason: `the archive holds ${datasets.length} data sets, more than ${MOST_DATASETS}` })
+  }
+  return { datasets, skipped }
+}
+
+/** The document of a KMZ is `doc.kml`, else its first; what lies beside it are pictures, models and other documents. */
+function documents(names: readonly string[]): readonly string[] {
+  const kml = names.find((name) => name === 'doc.kml') ?? names.find((name) => name.endsWith('.kml'))
+  return kml && names.every((name) => BESIDE_KML.has(endingOf(name))) ? [kml] : names
+}
+
+async function single(folder: string, name: string): Promise<Dataset> {
+  const content = await sniffFile(join(folder, name))
+  if (content === 'zip' || content === 'gzip' || content === 'tar') {
+    throw formatUnknown({ reason: `the archive holds another one, ${name}` })
+  }
+  // Each in a folder of its own, so that the engine sees nothing else.
+  const own = join(folder, `${name}.d`)
+  await mkdir(own)
+  const file = `data.${EXTENSIONS[content]}`
+  await rename(join(folder, name), join(own, file))
+  return { folder: own, file, driver: content, stem: stemOf(name) }
+}
+
+/** Shapefiles and MapInfo tables: all of a kind make one data set, each file a layer of it. */
+async function gatherBundles(folder: string, names: readonly string[]) {
+  const bundles: Dataset[] = []
+  let rest = names
+  const kinds = [
+    { driver: 'ESRI Shapefile', heads: ['shp'], parts: PARTS_OF_SHAPEFILE },
+    { driver: 'MapInfo File', heads: ['tab', 'mif'], parts: PARTS_OF_MAPINFO },
+  ] as const
+  for (const { driver, heads, parts } of kinds) {
+    const found = rest.filter((name) => heads.some((head) => head === endingOf(name)))
+    if (found.length === 0) continue
+    if (driver === 'ESRI Shapefile') checkShapefiles(found, rest)
+    else for (const name of found) await refuseSeamless(join(folder, name))
+    const own = join(folder, `${heads[0]}.d`)
+    await mkdir(own)
+    const belongs = new Set(rest.filter((name) => (parts as readonly string[]).includes(endingOf(name))))
+    for (const name of belongs) await rename(join(folder, name), join(own, name))
+    rest = rest.filter((name) => !belongs.has(name))
+    bundles.push({ folder: own, file: found.length === 1 ? found[0]! : '.', driver, stem: stemOf(found[0]!) })
+  }
+  return { bundles, rest }
+}
+
+function checkShapefiles(shapes: readonly string[], names: readonly string[]): void {
+  for (const shape of shapes) {
+    const base = shape.slice(0, -4)
+    if (!names.includes(`${base}.shx`) && !names.includes(`${base}.dbf`)) {
+      throw formatUnknown({ reason: `the archive lacks ${base}.shx and ${base}.dbf` })
+    }
+  }
+}
+
+/** A seamless table only names other tables, wherever they lie. */
+async function refuseSeamless(path: string): Promise<void> {
+  const text = await readFile(path, 'latin1')
+  if (/isseamless/i.test(text)) throw formatUnknown({ reason: 'a seamless MapInfo table only points to other data' })
+}
+
+function endingOf(name: string): string {
+  return extname(name).slice(1)
+}
+
+function stemOf(name: string): string {
+  return basename(name, extname(name))
+}

@@ -1,0 +1,106 @@
+import type { Ogr2ogrImport } from '@terrane/contracts'
+import type { JobContext } from '../task.ts'
+import { ALL_LAYERS } from './choose-layers.ts'
+import type { Engine } from './engine.ts'
+import { layerUnknown } from './errors.ts'
+import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import type { Dataset } from './obtain/find-datasets.ts'
+import { openDataset, type OpenedDataset } from './open-dataset.ts'
+
+/**
+ * Opens the data sets of an archive as one: their layers one after the other, called by their files where a file holds
+ * one only, and by both where names would be the same.
+ */
+export async function openDatasets(
+  datasets: readonly Dataset[],
+  engine: Engine,
+  input: Ogr2ogrImport,
+  context: Pick<JobContext, 'workdir' | 'signal'>,
+): Promise<OpenedDataset> {
+  if (datasets.length === 1) return openDataset(datasets[0]!, engine, input, context)
+  await using opening = new AsyncDisposableStack()
+  const opened: OpenedDataset[] = []
+  // A layer is looked for by the name that it has among all of them.
+  for (const dataset of datasets) {
+    opened.push(opening.use(await openDataset(dataset, engine, { ...input, layer: ALL_LAYERS }, context)))
+  }
+  const places = opened.flatMap(({ reading }, set) => reading.layers.map((_, layer) => ({ set, layer })))
+  const layers = named(
+    opened.map(({ reading }) => reading.layers),
+    datasets.map(({ stem }) => stem),
+  )
+  const layerNames = layers.map(({ name }) => name)
+  const { layer: wanted } = input
+  if (wanted !== undefined && wanted !== ALL_LAYERS && !layerNames.includes(wanted)) {
+    throw layerUnknown({ layer: wanted, layers: layerNames })
+  }
+  const open = opening.move()
+  return {
+    reading: new Joined(
+      opened.map(({ reading }) => reading),
+      places,
+      layers,
+    ),
+    notes: opened.flatMap(({ notes }) => notes),
+    layerNames,
+    lostOf: (index, limit, warnings) => {
+      const { set, layer } = places[index]!
+      return opened[set]!.lostOf(layer, limit, warnings)
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  }
+}
+
+function named(sets: readonly (readonly LayerSchema[])[], stems: readonly string[]): LayerSchema[] {
+  const plain = sets.map((set, i) => set.map((layer) => (set.length === 1 ? stems[i]! : layer.name)))
+  const counts = new Map<string, number>()
+  for (const name of plain.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return sets.flatMap((set, i) =>
+    set.map((layer, j) => {
+      const name = plain[i]![j]!
+      return { ...layer, name: counts.get(name) === 1 ? name : `${stems[i]}_${layer.name}_${i + 1}` }
+    }),
+  )
+}
+
+/** Layers of several sources, under numbers and names of their own. */
+class Joined implements LayerSource {
+  readonly layers: readonly LayerSchema[]
+  readonly #sources: readonly LayerSource[]
+  readonly #places: readonly { readonly set: number; readonly layer: number }[]
+
+  constructor(
+    sources: readonly LayerSource[],
+    places: readonly { readonly set: number; readonly layer: number }[],
+    layers: readonly LayerSchema[],
+  ) {
+    this.#sources = sources
+    this.#places = places
+    this.layers = layers
+  }
+
+  get warnings() {
+    return this.#sources.flatMap((source, set) =>
+      source.warnings.map((warning) => {
+        const layer = source.layers.findIndex(({ name }) => name === warning.layer)
+        const at = this.#places.findIndex((place) => place.set === set && (layer < 0 || place.layer === layer))
+        return at < 0 ? warning : { ...warning, layer: this.layers[at]!.name }
+      }),
+    )
+  }
+
+  async *read(chosen: readonly number[]) {
+    for (const [set, source] of this.#sources.entries()) {
+      const own = chosen.filter((index) => this.#places[index]!.set === set)
+      if (own.length === 0) continue
+      const first = this.#places.findIndex((place) => place.set === set)
+      for await (const { layer, batch } of source.read(own.map((index) => this.#places[index]!.layer))) {
+        yield { layer: first + layer, batch }
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#sources.map((source) => source[Symbol.asyncDispose]()))
+  }
+}

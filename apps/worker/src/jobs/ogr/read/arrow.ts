@@ -1,0 +1,146 @@
+import { open } from 'node:fs/promises'
+import { zstdDecompressSync } from 'node:zlib'
+import {
+  CompressionType,
+  DataType,
+  RecordBatchReader,
+  compressionRegistry,
+  type RecordBatch,
+  type Schema,
+} from 'apache-arrow'
+import { wkbHead } from '@terrane/core'
+import { Warnings } from '../../warnings.ts'
+import { conversionFailed } from '../errors.ts'
+import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
+import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
+import { isoType } from './geometry-types.ts'
+import { unpackLz4Frame } from './lz4-frame.ts'
+
+const WGS84 = 4326
+/** Most bytes of one buffer. */
+const MOST_BYTES = 2 ** 30
+
+compressionRegistry.set(CompressionType.ZSTD, {
+  decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: MOST_BYTES }),
+})
+compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4Frame(bytes, MOST_BYTES) })
+
+interface GeometryColumn {
+  readonly index: number
+  readonly srid: number | null
+  readonly decode: GeometryDecoder
+  /** Its values are bytes or text already. */
+  readonly isFlat: boolean
+}
+
+/**
+ * Opens Arrow IPC, a file (Feather 2) or a stream; with the metadata of GeoArrow or of GeoParquet it has geometries.
+ *
+ * @throws CONVERSION_FAILED
+ */
+export async function openArrow(path: string): Promise<FeatureReader> {
+  const warnings = new Warnings()
+  let rows = 0
+  const types = new Set<number>()
+  let schema: Schema | null = null
+  let geometry: GeometryColumn | null = null
+  for await (const batch of batchesOf(path, (found) => {
+    schema = found
+    geometry = geometryOf(found)
+  })) {
+    rows += batch.numRows
+    if (geometry === null) continue
+    for (const wkb of geometriesOf(batch, geometry)) {
+      const head = wkb && wkbHead(wkb)
+      if (head) types.add(isoType(head))
+    }
+  }
+  if (schema === null) throw conversionFailed({ reason: 'it has no schema' })
+  const place = geometry as GeometryColumn | null
+  const columns = (schema as Schema).fields.flatMap(({ name, type }, index) =>
+    index === place?.index ? [] : [{ name, index, column: arrowColumn(type as DataType) }],
+  )
+  const fields = columns.map(({ name, column }): Field => ({ name, type: column.type }))
+  const about = { hasGeometry: place !== null, geometryTypes: [...types], srid: place ? place.srid : WGS84 }
+  return {
+    layers: [{ name: 'table', rows, fields, ...about }],
+    read: () => readRows(path, columns, place),
+    takeWarnings: () => warnings.take(),
+  }
+}
+
+async function* readRows(
+  path: string,
+  columns: readonly { readonly index: number; readonly column: ArrowColumn }[],
+  geometry: GeometryColumn | null,
+): AsyncGenerator<FeatureBatch> {
+  const builder = new BatchBuilder(columns.length)
+  for await (const batch of batchesOf(path, () => {})) {
+    const geometries = geometry && geometriesOf(batch, geometry)
+    const vectors = columns.map(({ index }) => batch.getChildAt(index)!)
+    for (let row = 0; row < batch.numRows; row++) {
+      const wkb = geometries ? (geometries.next().value as Uint8Array | null) : null
+      builder.add(
+        wkb,
+        columns.map(({ column }, i) => column.valueOf(vectors[i]!, row)),
+      )
+      if (builder.isFull) yield builder.take()
+    }
+  }
+  if (!builder.isEmpty) yield builder.take()
+}
+
+async function* batchesOf(path: string, onSchema: (schema: Schema) => void): AsyncGenerator<RecordBatch> {
+  await using file = await open(path)
+  const reader = await RecordBatchReader.from(file)
+  await reader.open()
+  onSchema(reader.schema)
+  for await (const batch of reader) yield batch
+}
+
+function* geometriesOf(batch: RecordBatch, { index, decode, isFlat }: GeometryColumn): Generator<Uint8Array | null> {
+  const vector = batch.getChildAt(index)!
+  for (let row = 0; row < batch.numRows; row++) yield decode(isFlat ? vector.get(row) : deep(vector, row))
+}
+
+/** By GeoParquet's metadata, which Feather files have, too, else by the first column of a type of GeoArrow. */
+function geometryOf(schema: Schema): GeometryColumn | null {
+  const geo = schema.metadata.get('geo')
+  if (geo !== undefined) {
+    const { primary_column: name = 'geometry', columns = {} } = JSON.parse(geo) as {
+      primary_column?: string
+      columns?: Record<string, { encoding?: string; crs?: unknown }>
+    }
+    const index = schema.fields.findIndex((field) => field.name === name)
+    const column = columns[name]
+    if (index >= 0 && column) {
+      return columnAt(schema, index, column.encoding ?? 'WKB', 'crs' in column ? sridOfCrs(column.crs) : WGS84)
+    }
+  }
+  for (const [index, { metadata }] of schema.fields.entries()) {
+    const encoding = metadata.get('ARROW:extension:name') ?? ''
+    if (!/^(geoarrow|ogc)\./.test(encoding)) continue
+    const { crs } = JSON.parse(metadata.get('ARROW:extension:metadata') || '{}') as { crs?: unknown }
+    return columnAt(schema, index, encoding, sridOfCrs(crs ?? null))
+  }
+  return null
+}
+
+/** @throws CONVERSION_FAILED for an encoding that is not known */
+function columnAt(schema: Schema, index: number, encoding: string, srid: number | null): GeometryColumn {
+  const type = schema.fields[index]!.type as DataType
+  const decode = geometryDecoder(encoding, dimensionsOf(namesOf(type)))
+  if (decode === null) throw conversionFailed({ reason: `its geometries are encoded as ${encoding}` })
+  return { index, srid, decode, isFlat: /wk[bt]$/i.test(encoding) }
+}
+
+/** Names of the coordinates: fields of a struct, or one name such as `xyz` of the numbers of a list. */
+function namesOf(type: DataType): string[] {
+  if (DataType.isStruct(type)) return type.children.map(({ name }) => name)
+  if (DataType.isFixedSizeList(type)) {
+    const [{ name } = { name: '' }] = type.children
+    return /^xyz?m?$/i.test(name) ? [name] : ['x', 'y', 'z', 'm'].slice(0, type.listSize)
+  }
+  return DataType.isList(type) || DataType.isLargeList(type) ? namesOf(type.children[0]!.type as DataType) : []
+}

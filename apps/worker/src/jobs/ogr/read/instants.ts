@@ -1,0 +1,30 @@
+/** ISO text, with microseconds where there are any, of a count of `perSecond` parts since 1970; finer parts are cut off. */
+export function isoOfCount(count: bigint, perSecond: bigint): string {
+  const micros = floorDivided(count * 1_000_000n, perSecond)
+  const seconds = floorDivided(micros, 1_000_000n)
+  const fraction = micros - seconds * 1_000_000n
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, -5)
+  return fraction === 0n ? `${whole}Z` : `${whole}.${String(fraction).padStart(6, '0')}Z`
+}
+
+/** ISO date of a count of days since 1970. */
+export function isoOfDays(days: number): string {
+  return new Date(days * 86_400_000).toISOString().replace(/T.*/, '')
+}
+
+/** ISO time of day of a count of `perSecond` parts since midnight. */
+export function isoTimeOfCount(count: bigint, perSecond: bigint): string {
+  return isoOfCount(count, perSecond).slice(11, -1)
+}
+
+/** The decimal text of a whole number and how many of its digits are behind the point. */
+export function decimalText(digits: bigint, scale: number): string {
+  if (scale <= 0) return String(digits * 10n ** BigInt(-scale))
+  const text = String(digits < 0n ? -digits : digits).padStart(scale + 1, '0')
+  return `${digits < 0n ? '-' : ''}${text.slice(0, -scale)}.${text.slice(-scale)}`
+}
+
+function floorDivided(a: bigint, b: bigint): bigint {
+  const quotient = a / b
+  return a % b < 0n ? quotient - 1n : quotient
+}

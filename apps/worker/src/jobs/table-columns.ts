@@ -1,0 +1,72 @@
+import type { Queryable } from '@terrane/database'
+import { tableNotFound } from './archive/errors.ts'
+
+/** A column of a table or view, of a domain its base type. */
+export interface ColumnFacts {
+  readonly name: string
+  /** Name of the type, of a domain its base type. */
+  readonly type: string
+  /** Of a numeric with bounds, its digits and how many of them are behind the point. */
+  readonly precision: number | null
+  readonly scale: number | null
+  readonly is_key: boolean
+  readonly srid: number | null
+  readonly geometry_type: string | null
+}
+
+/** Schemas of the platform and the server: what lies there is nobody's map data. */
+const HIDDEN_SCHEMAS: ReadonlySet<string> = new Set(['terrane', 'terrane_staging', 'information_schema', 'pg_catalog'])
+
+/** Of several geometry columns, the first of these names is shown, else the first column. */
+const USUAL_NAMES = ['geom', 'geometry', 'the_geom', 'wkb_geometry']
+
+/**
+ * The columns of a table or view, and the server's estimate of its rows; null when it has none.
+ *
+ * @throws TABLE_NOT_FOUND
+ */
+export async function readTable(
+  database: Queryable,
+  schema: string,
+  table: string,
+): Promise<{ readonly columns: ColumnFacts[]; readonly rows: number | null }> {
+  if (HIDDEN_SCHEMAS.has(schema)) throw tableNotFound({ schema, table })
+  const { rows: relations } = await database.query<{ oid: number; rows: number }>(
+    `select c.oid, c.reltuples as rows from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
+    [schema, table],
+  )
+  const relation = relations[0]
+  if (!relation) throw tableNotFound({ schema, table })
+  return { columns: await readColumns(database, relation.oid), rows: relation.rows > 0 ? relation.rows : null }
+}
+
+/** Of several columns of geometries the one with a usual name, else the first; null when there is none. */
+export function chooseGeometry(columns: readonly ColumnFacts[]): ColumnFacts | null {
+  const candidates = columns.filter((column) => column.geometry_type !== null)
+  const usual = USUAL_NAMES.map((name) => candidates.find((column) => column.name === name)).find((column) => column)
+  return usual ?? candidates[0] ?? null
+}
+
+async function readColumns(database: Queryable, oid: number): Promise<ColumnFacts[]> {
+  const { rows } = await database.query<ColumnFacts>(
+    `select a.attname as name, base.type,
+       case when base.type = 'numeric' and base.modifier > 0 then ((base.modifier - 4) >> 16) & 65535 end as precision,
+       case when base.type = 'numeric' and base.modifier > 0 then (base.modifier - 4) & 2047 end as scale, coalesce(a.attnum = any (k.conkey), false) as is_key,
+       case when base.type in ('geometry', 'geography') then postgis_typmod_srid(base.modifier) end as srid,
+       case when base.type in ('geometry', 'geography') then postgis_typmod_type(base.modifier) end as geometry_type
+     from pg_attribute a
+     cross join lateral (
+       with recursive chain (oid, modifier) as (
+         select a.atttypid, a.atttypmod
+         union all
+         select d.typbasetype, d.typtypmod from chain join pg_type d on d.oid = chain.oid and d.typtype = 'd')
+       select t.typname as type, chain.modifier from chain join pg_type t on t.oid = chain.oid and t.typtype <> 'd'
+     ) base
+     left join pg_constraint k on k.conrelid = a.attrelid and k.contype = 'p'
+     where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
+     order by a.attnum`,
+    [oid],
+  )
+  return rows
+}

@@ -1,0 +1,149 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
+import { seededRandom } from '@terrane/core'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { openStore } from '@terrane/storage'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findExportSource } from '../src/jobs/export/source.ts'
+import { writeFile } from '../src/jobs/export/write-file.ts'
+import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { Warnings } from '../src/jobs/warnings.ts'
+import { HEADERS, openWorker, submit, until } from './harness.ts'
+import { importFile, type ImportResult } from './import-file.ts'
+import { randomLayer } from './random-layer.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+/** Exports a table and imports the file again, all of it but its name unchanged. */
+async function roundTrip(table: string, format: ExportFormat, options: object = {}) {
+  const workdir = await mkdtemp(join(tmpdir(), 'terrane-export-'))
+  const warnings = new Warnings()
+  try {
+    const source = await findExportSource(db.database, 'public', table, null)
+    const signal = new AbortController().signal
+    const path = await writeFile(source, format, {
+      database: db.database,
+      engine: wasmEngine,
+      workdir,
+      signal,
+      warnings,
+      onRows: () => {},
+    })
+    const bytes = await readFile(path)
+    const result: ImportResult = await importFile(db.database, bytes, { promoteToMulti: false, ...options })
+    return { made: result.tables[0]!, exported: warnings.list(), imported: result.warnings, bytes }
+  } finally {
+    await rm(workdir, { recursive: true, force: true })
+  }
+}
+
+const AS_ONE: Readonly<Record<string, string>> = { list: 'to_jsonb(list)', at: 'at::timestamptz' }
+
+/** Rows as texts of all columns that both tables have, in the order of `n`. */
+async function textsOf(table: string, columns: readonly string[], geometry: string): Promise<unknown[]> {
+  // Lists come back as JSON, times of some formats as texts.
+  const texts = columns.map((name) => `${AS_ONE[name] ?? `"${name}"`}::text as "${name}"`)
+  const list = [...texts, `${geometry} as shape`]
+  const { rows } = await db.database.query(`select ${list.join(', ')} from ${table} order by n`)
+  return rows
+}
+
+const CORNERS = `
+  create table corners (n int4 primary key, small int2, big int8, f8 float8, yes bool, name text, born date, at timestamptz,
+    doc jsonb, list int4[], raw bytea, price numeric(12, 2), geom geometry(Geometry, 4326));
+  insert into corners values
+    (1, -32768, 9223372036854775807, 0.1, true, 'Žluťoučký kůň 🐎 "q", ''s'';', '1582-10-15', '2020-02-29T23:59:59.123456Z',
+      '{"a": [1, null, "x"], "ü": {"b": false}}', '{1,null,3}', '\\x00ff10', 1234567890.12, 'SRID=4326;POINT(6.95 50.93)'),
+    (2, 32767, -9223372036854775808, -1.7976931348623157e308, false, E'two\\nlines\\tand a tab', '9999-12-31',
+      '1969-12-31T23:59:59.999999Z', '"text"', '{}', '\\x', -0.05, 'SRID=4326;LINESTRING(0 0,1 1e-7,180 -90)'),
+    (3, 0, 9007199254740993, 5e-324, null, ' blanks ', '0001-01-01', '0001-01-01T00:00:00Z', '[]', null, null, 0,
+      'SRID=4326;POLYGON((0 0,4 0,4 4,0 0),(2 1,3 1,3 2,2 1))'),
+    (4, null, null, null, null, null, null, null, null, null, null, null, null)`
+
+describe('what a table holds comes back from', () => {
+  beforeAll(async () => {
+    await db.database.query(CORNERS)
+  })
+  const all = ['n', 'small', 'big', 'f8', 'yes', 'name', 'born', 'at', 'doc', 'list', 'raw', 'price']
+  /** Columns that a format has no words for, so that they come back as another type. */
+  const changed: Partial<Record<ExportFormat, readonly string[]>> = {
+    // A decimal loses zeros at its end.
+    GeoPackage: ['price'],
+    GeoJSON: ['raw', 'price', 'doc'],
+    GeoJSONSeq: ['raw', 'price', 'doc'],
+    CSV: ['raw', 'price', 'doc', 'list', 'yes', 'name'],
+    FlatGeobuf: ['doc', 'list', 'price'],
+  }
+  /** What the formats say that they lack. */
+  const said: Partial<Record<ExportFormat, readonly string[]>> = {
+    CSV: ['NULL_TEXTS_EMPTY'],
+    FlatGeobuf: ['TYPES_CHANGED', 'INDEX_LEFT_OUT'],
+  }
+  test.each(EXPORT_FORMATS.filter((format) => format !== 'Shapefile'))('%s', async (format) => {
+    const { made, exported } = await roundTrip('corners', format)
+    expect(exported.map(({ code }) => code)).toEqual(said[format] ?? [])
+    expect(made).toMatchObject({ rows: 4, srid: 4326 })
+    const kept = all.filter((name) => !changed[format]?.includes(name))
+    const shape = 'st_asewkt(geom)'
+    expect(await textsOf(made.table, kept, shape)).toEqual(await textsOf('corners', kept, shape))
+  })
+
+  test('a Shapefile, which says what it lacks', async () => {
+    await expect(roundTrip('corners', 'Shapefile')).rejects.toMatchObject({ code: 'FORMAT_TAKES_ONE_KIND' })
+    await db.database.query(
+      `create table plain as select n, small, big::int4 as whole, f8, rpad(name, 300, 'x') as a_long_name, geom
+       from (select *, 7 as seven from corners) t where n = 1 or n = 4`.replace('big::int4', 'seven'),
+    )
+    const { made, exported } = await roundTrip('plain', 'Shapefile')
+    expect(exported.map(({ code }) => code)).toEqual(['NAMES_SHORTENED', 'TEXT_CUT'])
+    expect(made).toMatchObject({ rows: 2, srid: 4326, geometry_type: 'Point' })
+    expect(await textsOf(made.table, ['n', 'small', 'whole', 'f8'], 'st_asewkt(geom)')).toEqual(
+      await textsOf('plain', ['n', 'small', 'whole', 'f8'], 'st_asewkt(geom)'),
+    )
+  })
+})
+
+describe('random layers come back equal from', () => {
+  const cases = ['GeoPackage', 'GeoParquet', 'FlatGeobuf', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'Shapefile'] as const
+  test.each(cases)('%s', async (format) => {
+    for (let seed = 1; seed <= 3; seed++) {
+      const layer = randomLayer(seededRandom(seed * 1000 + EXPORT_FORMATS.indexOf(format)), format)
+      const table = `layer_${format.toLowerCase()}_${seed}`
+      await db.database.query(layer.sqlFor(table))
+      const { made } = await roundTrip(table, format)
+      // Nulls among the texts of a CSV are empty texts, which the export says.
+      const names = ['n', ...layer.columns.filter((name) => format !== 'CSV' || name !== 'words')]
+      const shape = `st_asewkt(${format === 'Shapefile' ? 'st_multi(geom)' : 'geom'})`
+      expect([seed, await textsOf(made.table, names, shape)]).toEqual([seed, await textsOf(table, names, shape)])
+    }
+  })
+})
+
+test('the task puts the file into its bucket, and refuses what is not there', async () => {
+  await using worker = await openWorker()
+  await worker.db.database.query(
+    `create table towns (id int4 primary key, name text, geom geometry(Point, 4326));
+     insert into towns values (1, 'Köln', 'SRID=4326;POINT(6.95 50.93)')`,
+  )
+  const body = { table: 'towns', format: 'GeoJSON', storagePath: { bucket: 'files', path: 'out/towns.geojson' } }
+  expect((await submit(worker, 'exportTable', body)).body.code).toBe('BUCKET_NOT_FOUND')
+  const store = openStore(worker.env['TERRANE_STORAGE']!)
+  await store.createBucket('files', { public: false, fileSizeLimit: null, allowedMimeTypes: null })
+  const missing = await submit(worker, 'exportTable', { ...body, table: 'cities' }, HEADERS)
+  expect([missing.status, missing.body.code]).toEqual([404, 'TABLE_NOT_FOUND'])
+  const { body: job } = await submit(worker, 'exportTable', body)
+  const done = await until(worker, job.links.self)
+  expect(done.result).toMatchObject({ format: 'GeoJSON', rows: 1, path: 'out/towns.geojson', warnings: [] })
+  const { body: stream } = await store.get('files', 'out/towns.geojson', {})
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk as Buffer)
+  expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({
+    features: [{ properties: { id: 1, name: 'Köln' }, geometry: { type: 'Point', coordinates: [6.95, 50.93] } }],
+  })
+})

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { JobWarning } from '@terrane/contracts'
+import { uuidv7 } from '@terrane/core'
+import { beginRun, type Database } from '@terrane/database'
+import { createGuardedFetch, createLogger } from '@terrane/service'
+import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
+import type { JobContext } from '../src/jobs/task.ts'
+
+/** A table that an import made, as its result describes it. */
+export interface MadeTable {
+  readonly table: string
+  readonly layer: string
+  readonly rows: number
+  readonly srid: number | null
+  readonly geometry_type: string | null
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+}
+
+export interface ImportResult {
+  readonly tables: readonly MadeTable[]
+  readonly warnings: readonly JobWarning[]
+}
+
+/** A file's bytes and how many there are. */
+export interface SourceFile {
+  readonly size: number
+  open(): Readable
+}
+
+let made = 0
+
+/** Runs the task on a file by itself, without a queue; returns its result, or throws what it fails with. */
+export async function importFile(
+  database: Database,
+  file: Buffer | SourceFile,
+  options: object = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ImportResult> {
+  const source = Buffer.isBuffer(file) ? { size: file.length, open: () => Readable.from([file]) } : file
+  const workdir = await mkdtemp(join(tmpdir(), 'terrane-import-'))
+  const store = { get: async () => ({ info: { size: source.size }, body: source.open() }) }
+  const context: JobContext = {
+    run: await beginRun(database, uuidv7()),
+    attempt: 1,
+    project: { ref: 'files', database, store: store as never },
+    signal,
+    logger: createLogger({ name: 'files', level: 'silent' }),
+    fetch: createGuardedFetch(),
+    workdir,
+    progress: () => {},
+  }
+  const task = ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 30 })
+  const storagePath = { bucket: 'files', path: 'file' }
+  try {
+    const result = await task.run({ storagePath, tableName: `imported_${++made}`, ...options }, context)
+    return result as unknown as ImportResult
+  } finally {
+    await rm(workdir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,29 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWorker, type TestWorker } from '../harness.ts'
+import { rankChanges } from '../rank-changes.ts'
+
+const GOALS = { brighter: 0.99, gain: 0.99, shift: 0.9 } as const
+
+let worker: TestWorker
+let folder: string
+
+beforeAll(async () => {
+  worker = await openWorker({ env: { TERRANE_MODEL_DOWNLOAD: 'false' } })
+  folder = join(worker.folder, 'data')
+  await mkdir(folder)
+})
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]()
+})
+
+test.for(['brighter', 'gain', 'shift'] as const)('ten pairs of scenes: %s', async (kind) => {
+  const found: number[] = []
+  for (let i = 0; i < 10; i++) {
+    const type = i % 2 ? 'float32' : 'uint16'
+    const share = [0.05, 0.15, 0.3][i % 3]!
+    found.push(await rankChanges(worker, folder, { kind, type, share, side: 9, seed: 100 + i }))
+  }
+  expect(Math.min(...found), found.map((area) => area.toFixed(3)).join(' ')).toBeGreaterThanOrEqual(GOALS[kind])
+})

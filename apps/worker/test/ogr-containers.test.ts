@@ -1,0 +1,165 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import {
+  Decimal,
+  Field,
+  FixedSizeList,
+  Float64,
+  List,
+  Struct,
+  Table,
+  TimestampMicrosecond,
+  tableToIPC,
+  vectorFromArray,
+} from 'apache-arrow'
+import { parquetWriteBuffer } from 'hyparquet-writer'
+import { pack } from 'tar-stream'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importFile } from './import-file.ts'
+import { convertTo, removeFormats } from './make-formats.ts'
+import { zip } from './zip-writer.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await openTestDatabase()
+})
+afterAll(async () => {
+  await db[Symbol.asyncDispose]()
+  await removeFormats()
+})
+
+const points = (count: number, name: string) =>
+  JSON.stringify({
+    type: 'FeatureCollection',
+    features: Array.from({ length: count }, (_, i) => ({
+      type: 'Feature',
+      properties: { name, i },
+      geometry: { type: 'Point', coordinates: [i, i + 1] },
+    })),
+  })
+const rowsOf = async (table: string, columns: string) =>
+  (await db.database.query(`select ${columns} from ${table} order by 1`)).rows
+
+test('an archive of several data sets becomes a table of each, called by its file', async () => {
+  const archive = zip([
+    { name: 'a/Towns.geojson', data: Buffer.from(points(2, 'town')) },
+    { name: 'a/trees.csv', data: Buffer.from('name,lon,lat\noak,1,2\nelm,3,4\nash,5,6\n') },
+    { name: 'a/readme.txt', data: Buffer.from('Towns and trees') },
+    { name: 'a/picture.png', data: Buffer.from('\u0089PNG\r\n\u001a\n\0\0') },
+  ])
+  const { tables, warnings } = await importFile(db.database, archive, { tableName: 'packed' })
+  expect(tables.map(({ table, layer, rows }) => [table, layer, rows])).toEqual([
+    ['public.packed_towns', 'towns', 2],
+    ['public.packed_trees', 'trees', 3],
+  ])
+  expect(warnings).toMatchObject([{ code: 'FILES_SKIPPED', count: 1, examples: ['picture.png'] }])
+  const one = await importFile(db.database, archive, { tableName: 'trees', layer: 'trees' })
+  expect(one.tables).toMatchObject([{ table: 'public.trees', rows: 3 }])
+  await expect(importFile(db.database, archive, { layer: 'roads' })).rejects.toMatchObject({ code: 'LAYER_UNKNOWN' })
+})
+
+test('warnings name the layer that they are about', async () => {
+  const bad = points(2, 'a').replace('[0,1]', '["x",1]')
+  const archive = zip([
+    { name: 'good.geojson', data: Buffer.from(points(1, 'g')) },
+    { name: 'bad.geojson', data: Buffer.from(bad) },
+  ])
+  const { warnings } = await importFile(db.database, archive)
+  expect(warnings).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', layer: 'bad', count: 1, examples: [1] }])
+})
+
+test('Zip64, tar and compressed tar are unpacked, and a tar that leads elsewhere is refused', async () => {
+  const data = Buffer.from(points(3, 'z'))
+  expect((await importFile(db.database, zip([{ name: 'z.json', data }], 1, true))).tables).toMatchObject([{ rows: 3 }])
+  const tar = async (name: string, type: 'file' | 'symlink' = 'file') => {
+    const archive = pack()
+    if (type === 'file') archive.entry({ name }, data)
+    else archive.entry({ name, type, linkname: '/etc/passwd' })
+    archive.finalize()
+    return buffer(archive)
+  }
+  const plain = await tar('folder/z.json')
+  expect((await importFile(db.database, plain)).tables).toMatchObject([{ rows: 3 }])
+  expect((await importFile(db.database, gzipSync(plain))).tables).toMatchObject([{ rows: 3 }])
+  await expect(importFile(db.database, await tar('../z.json'))).rejects.toMatchObject({ code: 'ZIP_REFUSED' })
+  await expect(importFile(db.database, await tar('z.json', 'symlink'))).rejects.toMatchObject({ code: 'ZIP_REFUSED' })
+  await expect(importFile(db.database, plain.subarray(0, 700))).rejects.toMatchObject({ code: 'ZIP_REFUSED' })
+})
+
+test('spreadsheets, file geodatabases and KMZ are read', async () => {
+  const kml =
+    '<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>'
+  const kmz = zip([
+    { name: 'doc.kml', data: Buffer.from(kml) },
+    { name: 'files/icon.png', data: Buffer.from('PNG') },
+  ])
+  expect((await importFile(db.database, kmz)).tables).toMatchObject([{ rows: 1, geometry_type: 'Point' }])
+  const ods = await convertTo('ODS', points(2, 'o'))
+  expect((await importFile(db.database, ods)).tables).toMatchObject([{ rows: 2, geometry_type: null }])
+})
+
+test('Arrow keeps nested points, times to the microsecond and decimals to the last digit', async () => {
+  const point = new FixedSizeList(2, new Field('xy', new Float64()))
+  const line = new List(new Field('vertices', new Struct(['x', 'y', 'z'].map((n) => new Field(n, new Float64())))))
+  const micros = vectorFromArray([0, null], new TimestampMicrosecond())
+  ;(micros.data[0]!.values as BigInt64Array)[0] = 1_600_000_000_123_456n
+  const columns = {
+    name: vectorFromArray(['a', null]),
+    big: vectorFromArray([2n ** 63n - 1n, null]),
+    at: micros,
+    price: vectorFromArray([new Uint32Array([0xeb1f0ad2, 0xab54a98c, 0, 0]), null], new Decimal(5, 25, 128)),
+    list: vectorFromArray([[1, 2], null], new List(new Field('item', new Float64()))),
+    geometry: vectorFromArray([[1, 2], null], point),
+    path: vectorFromArray([[{ x: 1, y: 2, z: 3 }, { x: 4, y: 5, z: 6 }], null], line), // prettier-ignore
+  }
+  const made = new Table(columns)
+  const write = (name: string, encoding: string, format: 'file' | 'stream') => {
+    for (const field of made.schema.fields) field.metadata.clear()
+    const { metadata } = made.schema.fields.find((field) => field.name === name)!
+    metadata.set('ARROW:extension:name', encoding).set('ARROW:extension:metadata', '{"crs":"EPSG:4326"}')
+    return Buffer.from(tableToIPC(made, format))
+  }
+  const first = (await importFile(db.database, write('geometry', 'geoarrow.point', 'file'))).tables[0]!
+  expect(first).toMatchObject({ rows: 2, geometry_type: 'Point', srid: 4326 })
+  const shown = `name, big::text, to_char("at" at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS.US') as at, price::text, list::text, st_astext(geom) as geom`
+  expect(await rowsOf(first.table, shown)).toEqual([
+    {
+      name: 'a',
+      big: '9223372036854775807',
+      at: '2020-09-13 12:26:40.123456',
+      price: '123456789012345.67890',
+      list: '[1, 2]',
+      geom: 'POINT(1 2)',
+    },
+    { name: null, big: null, at: null, price: null, list: null, geom: null },
+  ])
+  const second = (await importFile(db.database, write('path', 'geoarrow.linestring', 'stream'))).tables[0]!
+  expect(await rowsOf(second.table, 'st_astext(geom) as geom')).toEqual([
+    { geom: 'MULTILINESTRING Z ((1 2 3,4 5 6))' },
+    { geom: null },
+  ])
+})
+
+test('Parquet keeps decimals of more digits than a double has, and times to the microsecond', async () => {
+  const bytes = parquetWriteBuffer({
+    columnData: [
+      { name: 'price', data: [12345678901234567n, null, -5n] },
+      { name: 'at', data: [1_600_000_000_123_456n, null, 0n] },
+    ],
+    schema: [
+      { name: 'root', num_children: 2 },
+      { name: 'price', type: 'INT64', repetition_type: 'OPTIONAL', converted_type: 'DECIMAL', scale: 2, precision: 18 },
+      { name: 'at', type: 'INT64', repetition_type: 'OPTIONAL', converted_type: 'TIMESTAMP_MICROS' },
+    ],
+    codec: 'ZSTD',
+    compressors: { ZSTD: (input: Uint8Array) => zstdCompressSync(input) },
+  } as never)
+  const { tables } = await importFile(db.database, Buffer.from(bytes))
+  const shown = `price::text, to_char(at at time zone 'utc', 'HH24:MI:SS.US') as at`
+  expect(await rowsOf(tables[0]!.table, shown)).toEqual([
+    { price: '-0.05', at: '00:00:00.000000' },
+    { price: '123456789012345.67', at: '12:26:40.123456' },
+    { price: null, at: null },
+  ])
+})

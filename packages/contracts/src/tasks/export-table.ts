@@ -1,0 +1,49 @@
+import { Type, type Static } from 'typebox'
+import { ProjectTarget } from '../project-target.ts'
+import { strict } from '../warnings.ts'
+
+export const EXPORT_FORMATS = [
+  'GeoParquet',
+  'GeoPackage',
+  'FlatGeobuf',
+  'GeoJSON',
+  'GeoJSONSeq',
+  'CSV',
+  'Shapefile',
+] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+/** A name in the database, whatever its characters: it is quoted wherever it is used. */
+const existingName = (description: string, options: { readonly default?: string } = {}) =>
+  Type.String({ minLength: 1, maxLength: 63, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description, ...options })
+
+/** Body of `POST /jobs/exportTable`. */
+export const ExportTable = Type.Object(
+  {
+    table: existingName('Table or view to export.'),
+    schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
+    format: Type.Enum([...EXPORT_FORMATS], {
+      description:
+        'Format of the file. GeoJSON, GeoJSONSeq, CSV and GeoParquet are in longitude and latitude, others in the system of the table.',
+    }),
+    storagePath: Type.Object(
+      { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
+      {
+        additionalProperties: false,
+        description: 'Where the file goes in the storage of the project; one there is replaced.',
+      },
+    ),
+    columns: Type.Optional(
+      Type.Array(existingName('A column.'), {
+        minItems: 1,
+        maxItems: 1500,
+        uniqueItems: true,
+        description: 'Columns to export besides the geometry; all when absent.',
+      }),
+    ),
+    strict: strict(),
+    projectTarget: Type.Optional(ProjectTarget),
+  },
+  { additionalProperties: false, title: 'ExportTable' },
+)
+export type ExportTable = Static<typeof ExportTable>

@@ -1,0 +1,94 @@
+import { WkbWriter, isoCode, type Dimensions } from './wkb-writer.ts'
+
+const CODES: Readonly<Record<string, number>> = {
+  Point: 1,
+  LineString: 2,
+  Polygon: 3,
+  MultiPoint: 4,
+  MultiLineString: 5,
+  MultiPolygon: 6,
+  GeometryCollection: 7,
+}
+const COLLECTION = 7
+const TO_SINGLE = 3
+/** How deep positions lie in the coordinates of each code. */
+const DEPTHS = [0, 0, 1, 2, 1, 2, 3]
+const EMPTY_POINT = [Number.NaN, Number.NaN, Number.NaN, Number.NaN]
+
+/** A geometry as GeoJSON (RFC 7946, section 3.1) has it; positions are `[x, y]` or `[x, y, z]`. */
+export interface GeoJsonGeometry {
+  readonly type: string
+  readonly coordinates?: unknown
+  readonly geometries?: readonly GeoJsonGeometry[]
+}
+
+/**
+ * The ISO WKB (little-endian) of a GeoJSON geometry; null when it is none. Where any position has a height all do: 0
+ * where it is not told. With `dimensions` positions are made of those, instead.
+ */
+export function wkbOfGeoJson(geometry: GeoJsonGeometry, dimensions?: Dimensions): Uint8Array<ArrayBuffer> | null {
+  const writer = new WkbWriter(dimensions ?? (hasHeight(geometry) ? 'xyz' : 'xy'))
+  return writeGeometry(writer, geometry) ? writer.take() : null
+}
+
+/** The ISO type that {@link wkbOfGeoJson} gives a geometry; null when it is none. */
+export function geoJsonType(geometry: GeoJsonGeometry): number | null {
+  const code = CODES[geometry.type]
+  return code === undefined ? null : isoCode(code, hasHeight(geometry) ? 'xyz' : 'xy')
+}
+
+function writeGeometry(writer: WkbWriter, geometry: GeoJsonGeometry): boolean {
+  if (geometry === null || typeof geometry !== 'object') return false
+  const { type, coordinates, geometries } = geometry
+  const code = CODES[type]
+  if (code === undefined) return false
+  writer.head(code)
+  if (code === COLLECTION) {
+    if (!Array.isArray(geometries)) return false
+    writer.count(geometries.length)
+    return geometries.every((part) => writeGeometry(writer, part))
+  }
+  if (!Array.isArray(coordinates)) return false
+  if (code <= TO_SINGLE) {
+    if (code === 1 && coordinates.length === 0) {
+      writer.position(EMPTY_POINT)
+      return true
+    }
+    return writeNested(writer, coordinates, DEPTHS[code]!)
+  }
+  writer.count(coordinates.length)
+  return coordinates.every((part: unknown) => {
+    writer.head(code - TO_SINGLE)
+    return writeNested(writer, part, DEPTHS[code - TO_SINGLE]!)
+  })
+}
+
+/** Positions that lie `depth` lists deep, a count before each list. */
+function writeNested(writer: WkbWriter, part: unknown, depth: number): boolean {
+  if (!Array.isArray(part)) return false
+  if (depth === 0) {
+    if (typeof part[0] !== 'number' || typeof part[1] !== 'number') return false
+    writer.position(part.every((number) => typeof number === 'number') ? part : numbersOf(part))
+    return true
+  }
+  writer.count(part.length)
+  for (const inner of part) if (!writeNested(writer, inner, depth - 1)) return false
+  return true
+}
+
+function numbersOf(position: readonly unknown[]): number[] {
+  return position.map((number) => (typeof number === 'number' ? number : 0))
+}
+
+function hasHeight(geometry: GeoJsonGeometry): boolean {
+  if (geometry === null || typeof geometry !== 'object') return false
+  const { coordinates, geometries } = geometry
+  return geometries ? Array.isArray(geometries) && geometries.some(hasHeight) : positionHasHeight(coordinates)
+}
+
+function positionHasHeight(coordinates: unknown): boolean {
+  if (!Array.isArray(coordinates)) return false
+  return typeof coordinates[0] === 'number'
+    ? coordinates.length > 2 && typeof coordinates[2] === 'number'
+    : coordinates.some(positionHasHeight)
+}

@@ -1,0 +1,114 @@
+import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Client, type QueryResult } from 'pg'
+import { mapConnectionError } from './errors.ts'
+
+/** The parts of the driver that are not in its types. */
+interface Connection {
+  readonly stream: Duplex
+  on(event: 'parameterStatus', listener: (message: { parameterName: string; parameterValue: string }) => void): void
+  on(event: 'backendKeyData', listener: (message: { processID: number; secretKey: number }) => void): void
+}
+
+type Listener = (chunk: Buffer) => void
+
+/**
+ * One connection to a server, signed in, whose bytes can be lent to somebody who speaks the protocol himself. Between two
+ * loans statements are run on it as on any other.
+ */
+export class LentSession {
+  /** What the server has said of itself at the start. */
+  readonly parameters: ReadonlyMap<string, string>
+  /** By which a statement that runs here is cancelled. */
+  readonly key: { readonly processId: number; readonly secretKey: number }
+  readonly #client: Client
+  readonly #stream: Duplex
+  readonly #own: Listener[]
+  #lost = false
+
+  /**
+   * Opens the connection.
+   *
+   * @param url where the server is; user and password of it do not count
+   * @throws DATABASE_UNAVAILABLE
+   */
+  static async open(options: {
+    readonly url: string
+    readonly user: string
+    readonly password: string
+    readonly applicationName: string
+  }): Promise<LentSession> {
+    const url = new URL(options.url)
+    url.username = encodeURIComponent(options.user)
+    url.password = encodeURIComponent(options.password)
+    const client = new Client({
+      connectionString: url.href,
+      application_name: options.applicationName,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    })
+    const { connection } = client as unknown as { connection: Connection }
+    const parameters = new Map<string, string>()
+    const key = { processId: 0, secretKey: 0 }
+    connection.on('parameterStatus', (message) => parameters.set(message.parameterName, message.parameterValue))
+    connection.on('backendKeyData', (message) => {
+      key.processId = message.processID
+      key.secretKey = message.secretKey
+    })
+    try {
+      await client.connect()
+    } catch (error) {
+      throw mapConnectionError(error)
+    }
+    return new LentSession(client, connection.stream, parameters, key)
+  }
+
+  private constructor(client: Client, stream: Duplex, parameters: LentSession['parameters'], key: LentSession['key']) {
+    this.#client = client
+    this.#stream = stream
+    this.parameters = parameters
+    this.key = key
+    this.#own = stream.listeners('data') as Listener[]
+    client.on('error', () => (this.#lost = true))
+    client.on('end', () => (this.#lost = true))
+  }
+
+  /** True once it can be used no more. */
+  get lost(): boolean {
+    return this.#lost || this.#stream.destroyed
+  }
+
+  query(text: string, values: unknown[] = []): Promise<QueryResult> {
+    return this.#client.query(text, values)
+  }
+
+  /** The bytes, from the state in which the server waits for a statement. */
+  lend(): Duplex {
+    for (const listener of this.#own) this.#stream.off('data', listener)
+    return this.#stream
+  }
+
+  /** The loan is over, and the server waits for a statement again; the borrower has taken his listeners away. */
+  takeBack(): void {
+    for (const listener of this.#own) this.#stream.on('data', listener)
+    this.#stream.resume()
+  }
+
+  /** Asks the server to give up the statement that runs. */
+  cancel(): void {
+    const { remoteAddress, remotePort } = this.#stream as Socket
+    if (remoteAddress === undefined || remotePort === undefined) return
+    const request = Buffer.alloc(16)
+    request.writeInt32BE(16, 0)
+    request.writeInt32BE(80_877_102, 4)
+    request.writeInt32BE(this.key.processId, 8)
+    request.writeInt32BE(this.key.secretKey, 12)
+    const socket = connect(remotePort, remoteAddress, () => socket.end(request))
+    socket.on('error', () => socket.destroy())
+  }
+
+  close(): void {
+    this.#lost = true
+    this.#stream.destroy()
+  }
+}

@@ -1,0 +1,157 @@
+import { Tensor } from 'onnxruntime-node'
+import type { InferenceSession } from 'onnxruntime-node'
+import { modelInputMissing, modelMismatch } from '../errors.ts'
+import type { ExtraInput, ModelManifest } from '../models/manifest.ts'
+import { halfTensor } from './input-tensors.ts'
+
+/** What is known of tiles beside their pixels. */
+export interface TileContext {
+  /** When the imagery was taken, RFC 3339. */
+  readonly datetime: string | null
+  /** Meters that a pixel of the model's input covers. */
+  readonly gsd: number | null
+  /** Of each channel in nanometers; null where one has none. */
+  readonly wavelengths: readonly number[] | null
+  /** Longitude and latitude of the middle of each tile, by its number. */
+  readonly places: Float64Array | null
+}
+
+export const NO_CONTEXT: TileContext = { datetime: null, gsd: null, wavelengths: null, places: null }
+
+type Metadata = InferenceSession.ValueMetadata
+
+const TIMES: ReadonlySet<ExtraInput['is']> = new Set(['week-hour-waves', 'year-day', 'day-month-year'])
+
+/**
+ * Refuses a model that takes a time where none is known.
+ *
+ * @throws MODEL_INPUT_MISSING
+ */
+export function checkDatetime({ id, extra_inputs: extra = [] }: ModelManifest, datetime: string | null): void {
+  const input = extra.find(({ is }) => TIMES.has(is))
+  if (input && datetime === null) throw modelInputMissing({ id, input: input.name, what: 'datetime' })
+}
+
+/**
+ * The inputs of a graph beside the pixels, filled for some tiles.
+ *
+ * @throws MODEL_INPUT_MISSING, MODEL_MISMATCH
+ */
+export function extraTensors(
+  manifest: ModelManifest,
+  metadata: readonly Metadata[],
+  context: TileContext,
+  tiles: readonly number[],
+): Record<string, Tensor> {
+  const feeds: Record<string, Tensor> = {}
+  for (const extra of manifest.extra_inputs ?? []) {
+    const declared = metadata.find(({ name }) => name === extra.name)
+    if (declared?.isTensor !== true) throw modelMismatch({ id: manifest.id, problem: `it has no input ${extra.name}` })
+    const rows = isShared(extra)
+      ? [valuesOf(manifest.id, extra, context, 0)]
+      : tiles.map((tile) => valuesOf(manifest.id, extra, context, tile))
+    feeds[extra.name] = tensorOf(manifest.id, declared, rows, isShared(extra) ? null : tiles.length)
+  }
+  return feeds
+}
+
+/** One value for all tiles of a run. */
+function isShared({ is }: ExtraInput): boolean {
+  return is === 'gsd' || is === 'wavelengths' || is === 'constant'
+}
+
+function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: number): readonly number[] {
+  const missing = (what: keyof TileContext) => modelInputMissing({ id, input: extra.name, what })
+  const { datetime, gsd, wavelengths, places } = context
+  const date = (): Date => {
+    if (datetime === null) throw missing('datetime')
+    return new Date(datetime)
+  }
+  const place = (): readonly [number, number] => {
+    if (places === null) throw missing('places')
+    return [places[2 * tile]!, places[2 * tile + 1]!]
+  }
+  switch (extra.is) {
+    case 'week-hour-waves':
+      return waves((2 * Math.PI * weekOf(date())) / 52, (2 * Math.PI * date().getUTCHours()) / 24)
+    case 'year-day':
+      return [date().getUTCFullYear(), dayOfYear(date())]
+    case 'day-month-year':
+      return [date().getUTCDate(), date().getUTCMonth(), date().getUTCFullYear()]
+    case 'latitude-longitude':
+      return place().toReversed()
+    case 'latitude-longitude-waves':
+      return waves(...(place().toReversed().map(radians) as [number, number]))
+    case 'gsd':
+      if (gsd === null) throw missing('gsd')
+      return [gsd]
+    case 'wavelengths':
+      if (wavelengths === null) throw missing('wavelengths')
+      return wavelengths.map((nanometers) => nanometers / 1000)
+    case 'constant':
+      return extra.values ?? []
+  }
+}
+
+/**
+ * Rows of numbers in the shape that the graph declares: free sizes are the batch where it comes first, and what the numbers
+ * need elsewhere. Numbers repeat where the shape has room for several steps in time.
+ */
+function tensorOf(
+  id: string,
+  declared: Extract<Metadata, { isTensor: true }>,
+  rows: readonly (readonly number[])[],
+  batch: number | null,
+): Tensor {
+  const length = rows[0]!.length
+  const fixed = declared.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
+  const known = fixed.reduce<number>((product, size) => product * (size ?? 1), 1)
+  let free = fixed.filter((size, axis) => size === null && !(axis === 0 && batch !== null)).length
+  const dims = fixed.map((size, axis) => {
+    if (size !== null) return size
+    if (axis === 0 && batch !== null) return batch
+    return free-- === 1 ? Math.max(1, Math.round(length / known)) : 1
+  })
+  const total = dims.reduce((product, size) => product * size, 1)
+  const wanted = total / rows.length
+  if (!Number.isInteger(wanted / length)) {
+    const problem = `input ${declared.name} is [${declared.shape.join(', ')}], which ${length} numbers do not fill`
+    throw modelMismatch({ id, problem })
+  }
+  const values = rows.flatMap((row) => Array.from({ length: wanted / length }, () => row).flat())
+  switch (declared.type) {
+    case 'float16':
+      return halfTensor(values, dims)
+    case 'int64':
+      return new Tensor(
+        'int64',
+        BigInt64Array.from(values, (value) => BigInt(Math.round(value))),
+        dims,
+      )
+    case 'int32':
+      return new Tensor('int32', Int32Array.from(values), dims)
+    case 'float64':
+      return new Tensor('float64', Float64Array.from(values), dims)
+    default:
+      return new Tensor('float32', Float32Array.from(values), dims)
+  }
+}
+
+function waves(first: number, second: number): number[] {
+  return [Math.sin(first), Math.cos(first), Math.sin(second), Math.cos(second)]
+}
+
+function radians(degrees: number): number {
+  return (degrees * Math.PI) / 180
+}
+
+/** From 1. */
+function dayOfYear(date: Date): number {
+  return Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / 86_400_000) + 1
+}
+
+/** The week by ISO 8601, which is that of its Thursday. */
+function weekOf(date: Date): number {
+  const thursday = new Date(date.getTime() + (4 - (date.getUTCDay() || 7)) * 86_400_000)
+  return Math.ceil(dayOfYear(thursday) / 7)
+}

@@ -1,0 +1,74 @@
+import { Tensor } from 'onnxruntime-node'
+import type { ModelManifest } from '../models/manifest.ts'
+
+/** Tensors to embed: `count` tiles `[channels, height, width]`, one after the other in `pixels`. */
+export interface Input {
+  readonly pixels: Float32Array
+  readonly count: number
+  readonly height: number
+  readonly width: number
+}
+
+/** The shape that a graph sees, by the layout of its manifest. */
+export function inputShape({ bands, layout }: ModelManifest['input'], { count, height, width }: Input): number[] {
+  return layout === 'nhwc' ? [count, height, width, bands.length] : [count, bands.length, height, width]
+}
+
+/** Normalised pixels in the type and the layout that a graph takes. Bytes are of values from 0 to 1. */
+export function pixelTensor(manifest: ModelManifest['input'], input: Input): Tensor {
+  const { count, height, width } = input
+  const channels = manifest.bands.length
+  const shape = inputShape(manifest, input)
+  const planes = input.pixels.subarray(0, count * channels * height * width)
+  const values = manifest.layout === 'nhwc' ? interleaved(planes, count, channels) : planes
+  switch (manifest.type) {
+    case 'float16':
+      return halfTensor(values, shape)
+    case 'uint8':
+      // Clamped and rounded by the array itself.
+      return new Tensor('uint8', Uint8Array.from(Uint8ClampedArray.from(values, toByte)), shape)
+    case 'int8':
+      return new Tensor(
+        'int8',
+        Int8Array.from(Uint8ClampedArray.from(values, toByte), (byte) => byte - 128),
+        shape,
+      )
+    default:
+      return new Tensor('float32', values, shape)
+  }
+}
+
+/**
+ * Half floats as the runtime's binding takes them. Its own constructor fails on Node 24 (microsoft/onnxruntime #26791); an
+ * object that looks like a tensor does not.
+ */
+export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): Tensor {
+  const data = new Uint16Array(Float16Array.from(values).buffer)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the binding reads of a tensor is all there
+  return { type: 'float16', data, dims, location: 'cpu' } as unknown as Tensor
+}
+
+/** The numbers of an output as single precision; null where they are of a type that holds no embedding. */
+export function singlePrecision({ type, data }: Tensor): Float32Array | null {
+  if (data instanceof Float32Array) return data
+  if (type === 'float16' && data instanceof Uint16Array) {
+    return Float32Array.from(new Float16Array(data.buffer, data.byteOffset, data.length))
+  }
+  if (type === 'float16' && ArrayBuffer.isView(data)) return Float32Array.from(data as unknown as ArrayLike<number>)
+  return data instanceof Float64Array ? Float32Array.from(data) : null
+}
+
+function toByte(value: number): number {
+  return value * 255
+}
+
+/** From planes to pixels whose channels stand side by side. */
+function interleaved(planes: Float32Array, count: number, channels: number): Float32Array {
+  const out = new Float32Array(planes.length)
+  const size = planes.length / count / channels
+  for (let plane = 0; plane < count * channels; plane++) {
+    const start = (plane - (plane % channels)) * size + (plane % channels)
+    for (let i = 0; i < size; i++) out[start + i * channels] = planes[plane * size + i]!
+  }
+  return out
+}

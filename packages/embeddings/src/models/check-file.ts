@@ -1,0 +1,239 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { InferenceSession, type Tensor } from 'onnxruntime-node'
+import { type TileContext, extraTensors } from '../engine/extra-inputs.ts'
+import { pixelTensor } from '../engine/input-tensors.ts'
+import { ModelSession } from '../engine/model-session.ts'
+import { keepTelemetryOff } from '../engine/telemetry.ts'
+import { modelMismatch, modelUnavailable } from '../errors.ts'
+import type { ExtraInput, ModelFile, ModelManifest, Pooling } from './manifest.ts'
+import { digestFile } from './verify.ts'
+
+/** A manifest that was drafted from the graph alone, and a tile that ran by it. */
+export interface CheckedModel {
+  readonly manifest: ModelManifest
+  /** What the graph does not tell, and a person has to look at. */
+  readonly notes: readonly string[]
+  /** The embedding of one tile of gray. */
+  readonly embedding: Float32Array
+  readonly milliseconds: number
+}
+
+type Metadata = Extract<InferenceSession.ValueMetadata, { isTensor: true }>
+
+/** Free sides are tried with this many pixels. */
+const SIDE = 256
+/** Graphs up to this size are searched for the names of files beside them. */
+const MAX_GRAPH = 1 << 30
+const SAMPLE: TileContext = {
+  datetime: '2024-06-01T10:00:00Z',
+  gsd: 10,
+  wavelengths: null,
+  places: Float64Array.of(0, 0),
+}
+
+/**
+ * Drafts the manifest of an ONNX file and runs one tile by it.
+ *
+ * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_MISMATCH when no input or output can be an image's or an
+ *   embedding's; INFERENCE_FAILED
+ */
+export async function checkModelFile(path: string): Promise<CheckedModel> {
+  keepTelemetryOff()
+  const id = idOf(path)
+  const files = await filesOf(id, path)
+  let session: InferenceSession
+  try {
+    session = await InferenceSession.create(path, { logSeverityLevel: 3 })
+  } catch (cause) {
+    throw modelMismatch({ id, problem: `the runtime cannot open it: ${String(cause)}` }, { cause })
+  }
+  const notes = ['licence and title are not in the file', 'mean and std are 0 and 1 unless the export says otherwise']
+  const inputs = session.inputMetadata.filter((one): one is Metadata => one.isTensor)
+  if (graphName(path) !== basename(path)) notes.push(`call the file ${graphName(path)} in the model directory`)
+  const { image, input } = imageInput(id, inputs, notes)
+  const draft: ModelManifest = {
+    id,
+    title: id,
+    description: 'Drafted from its ONNX file.',
+    kind: 'neural',
+    pretrained: true,
+    licence: { name: 'unknown', url: null, notice: null },
+    revision: '1',
+    files,
+    input,
+    ...extraInputs(
+      inputs.filter((one) => one !== image),
+      notes,
+    ),
+    outputs: [{ name: 'unknown', pooling: 'none' }],
+    dims: 1,
+    tile: tileOf(input),
+    patches: null,
+    patches_per_tile: 1,
+  }
+  const manifest = { ...draft, ...embeddingOf(id, await outputsOf(session, draft), notes) }
+  const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
+  const run = await ModelSession.open({ manifest, graph: path, threads: 1 })
+  const from = performance.now()
+  const embedding = await run.embed(gray(manifest), wanted, () => 0)
+  return { manifest, notes, embedding, milliseconds: performance.now() - from }
+}
+
+function idOf(path: string): string {
+  const words = basename(path, '.onnx')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+  return words.replace(/^[^a-z0-9]+/, '').slice(0, 100) || 'model'
+}
+
+/** The graph, and the files in its folder that it names: its external data. */
+async function filesOf(id: string, path: string): Promise<ModelFile[]> {
+  const graph = await digestFile(path)
+  const missing = modelUnavailable({ id, file: basename(path), place: basename(path), why: 'there is no such file' })
+  if (!graph) throw missing
+  const bytes = graph.size <= MAX_GRAPH ? await readFile(path) : Buffer.alloc(0)
+  const beside = (await readdir(dirname(path))).filter((name) => name !== basename(path) && bytes.includes(name))
+  const files: ModelFile[] = [{ path: graphName(path), url: null, ...graph }]
+  for (const name of beside) {
+    const digest = await digestFile(join(dirname(path), name))
+    if (digest) files.push({ path: name, url: null, ...digest })
+  }
+  return files
+}
+
+/** What the graph is to be called in the model directory. */
+function graphName(path: string): string {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(basename(path)) ? basename(path) : 'model.onnx'
+}
+
+function imageInput(
+  id: string,
+  inputs: readonly Metadata[],
+  notes: string[],
+): { image: Metadata; input: ModelManifest['input'] } {
+  const image = inputs.find(({ shape, type }) => shape.length === 4 && TYPES.has(type))
+  if (!image) {
+    const all = inputs.map(({ name, type, shape }) => `${name} ${type} [${shape.join(', ')}]`).join('; ')
+    throw modelMismatch({ id, problem: `none of its inputs is an image of four axes: ${all}` })
+  }
+  const sizes = image.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
+  const [batch = null, first = null, second = null, third = null] = sizes
+  const last = third !== null && (first === null ? third <= 64 : third < first)
+  const [channels, height, width] = last ? [third, first, second] : [first, second, third]
+  if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
+  const bands = namesOf(channels ?? 3)
+  if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
+  return {
+    image,
+    input: {
+      name: image.name,
+      size: width !== null && height !== null ? { width, height } : null,
+      bands,
+      mean: bands.map(() => 0),
+      std: bands.map(() => 1),
+      batch: batch ?? 1,
+      ...(image.type !== 'float32' && { type: image.type as 'float16' | 'uint8' | 'int8' }),
+      ...(last && { layout: 'nhwc' as const }),
+    },
+  }
+}
+
+const TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'uint8', 'int8'])
+
+function namesOf(channels: number): string[] {
+  return channels === 3
+    ? ['red', 'green', 'blue']
+    : Array.from({ length: channels }, (_, i) => (channels === 1 ? 'gray' : `band${i + 1}`))
+}
+
+function extraInputs(inputs: readonly Metadata[], notes: string[]): Pick<ModelManifest, 'extra_inputs'> {
+  if (inputs.length === 0) return {}
+  return {
+    extra_inputs: inputs.map((input): ExtraInput => {
+      const is = meaningOf(input)
+      if (is !== null) {
+        notes.push(`${input.name} is taken for ${is} by its name and shape`)
+        return { name: input.name, is }
+      }
+      notes.push(`${input.name} [${input.shape.join(', ')}] is filled with zeros: say what it is`)
+      return { name: input.name, is: 'constant', values: [0] }
+    }),
+  }
+}
+
+function meaningOf({ name, shape }: Metadata): Exclude<ExtraInput['is'], 'constant'> | null {
+  const width = shape.at(-1)
+  if (/gsd|resolution/i.test(name)) return 'gsd'
+  if (/wave/i.test(name)) return 'wavelengths'
+  if (/lat.*lon|location|coord.*loc/i.test(name)) return width === 4 ? 'latitude-longitude-waves' : 'latitude-longitude'
+  if (/time|date|temporal/i.test(name)) {
+    return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : 'year-day'
+  }
+  return null
+}
+
+function tileOf({ size }: ModelManifest['input']): ModelManifest['tile'] {
+  return size ? { min: 16, multiple: 16, default: Math.max(16, size.width - (size.width % 16)) } : FREE_TILE
+}
+
+const FREE_TILE = { min: 64, multiple: 16, default: SIDE } as const
+
+function sample({ input }: ModelManifest): TileContext {
+  return { ...SAMPLE, wavelengths: input.bands.map((_, i) => 665 - 50 * i) }
+}
+
+function gray({ input }: ModelManifest): { pixels: Float32Array; count: number; width: number; height: number } {
+  const { width, height } = input.size ?? { width: SIDE, height: SIDE }
+  return { pixels: new Float32Array(input.bands.length * width * height).fill(0.5), count: 1, width, height }
+}
+
+/** Name and shape of each output for one tile; a graph whose batch is fixed gets its fill of the same tile. */
+async function outputsOf(session: InferenceSession, manifest: ModelManifest): Promise<[string, readonly number[]][]> {
+  const extra = extraTensors(manifest, session.inputMetadata, sample(manifest), [0])
+  const feeds: Record<string, Tensor> = { ...extra, [manifest.input.name]: pixelTensor(manifest.input, gray(manifest)) }
+  try {
+    const outputs = await session.run(feeds)
+    return session.outputNames.map((name) => [name, outputs[name]?.dims ?? []])
+  } catch (cause) {
+    const problem = `a tile of gray does not run: ${cause instanceof Error ? cause.message : String(cause)}`
+    throw modelMismatch({ id: manifest.id, problem }, { cause })
+  }
+}
+
+/** One vector per tile is best, then tokens, then a map. */
+function embeddingOf(
+  id: string,
+  outputs: readonly [string, readonly number[]][],
+  notes: string[],
+): Pick<ModelManifest, 'outputs' | 'dims'> {
+  const of = (axes: number) => outputs.find(([, dims]) => dims.length === axes && dims[0] === 1)
+  const [name, dims, pooling] =
+    [...found(of(2), 'none'), ...found(of(3), 'first-token'), ...found(of(4), 'mean-positions')][0] ?? []
+  if (name === undefined || dims === undefined || pooling === undefined) {
+    const all = outputs.map(([output, shape]) => `${output} [${shape.join(', ')}]`).join('; ')
+    throw modelMismatch({ id, problem: `none of its outputs has an embedding for each tile: ${all}` })
+  }
+  if (pooling === 'first-token')
+    notes.push(`${name} has ${dims[1]} tokens: mean-tokens and first-and-mean are the other ways`)
+  // A square tile has as many rows as columns: what is not alike is the dimensions.
+  const last = pooling === 'mean-positions' && dims[1] === dims[2] && dims[2] !== dims[3]
+  if (outputs.length > 1)
+    notes.push(
+      `other outputs: ${outputs
+        .filter(([other]) => other !== name)
+        .map(([other, shape]) => `${other} [${shape.join(', ')}]`)
+        .join('; ')}`,
+    )
+  return {
+    outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }],
+    dims: last || dims.length === 3 ? dims.at(-1)! : dims[1]!,
+  }
+}
+
+function found(
+  output: [string, readonly number[]] | undefined,
+  pooling: Pooling,
+): [string, readonly number[], Pooling][] {
+  return output ? [[...output, pooling]] : []
+}

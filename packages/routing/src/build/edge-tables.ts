@@ -1,0 +1,54 @@
+import { FlagField, put } from '../graph/fields.ts'
+import { type GraphArrays, LimitBits } from '../graph/graph.ts'
+import type { CollectedWay } from './collect.ts'
+import type { EdgeTable } from './edges.ts'
+import type { TextTable } from './texts.ts'
+
+/** The limits of all edges, in the order of the edges; notes on each edge that it has some. */
+export function limitTable(
+  edges: EdgeTable,
+  wayOf: (edge: number) => CollectedWay,
+): Pick<GraphArrays, 'limitEdge' | 'limitType' | 'limitValue'> {
+  const limitEdge: number[] = []
+  const limitType: number[] = []
+  const limitValue: number[] = []
+  for (let edge = 0; edge < edges.head.length; edge++) {
+    const direction = edges.forward[edge] === 1 ? 1 : 2
+    for (const limit of wayOf(edge).facts.limits) {
+      if ((limit.direction & direction) === 0) continue
+      edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
+      limitEdge.push(edge)
+      limitType.push(
+        limit.type |
+          (limit.exceptDestination ? LimitBits.exceptDestination : 0) |
+          (limit.trucksOnly ? LimitBits.trucksOnly : 0),
+      )
+      limitValue.push(limit.value)
+    }
+  }
+  return {
+    limitEdge: Uint32Array.from(limitEdge),
+    limitType: Uint8Array.from(limitType),
+    limitValue: Uint32Array.from(limitValue),
+  }
+}
+
+/** The rules of all edges that hold at certain times, in the order of the edges. */
+export function timedTable(
+  edges: EdgeTable,
+  wayOf: (edge: number) => CollectedWay,
+  texts: TextTable,
+): Pick<GraphArrays, 'timedEdge' | 'timedModes' | 'timedEffect' | 'timedText'> {
+  const rules = Array.from(edges.head, (_, edge) => {
+    const direction = edges.forward[edge] === 1 ? 1 : 2
+    return wayOf(edge)
+      .facts.timed.filter((rule) => (rule.direction & direction) !== 0)
+      .map((rule) => ({ ...rule, edge }))
+  }).flat()
+  return {
+    timedEdge: Uint32Array.from(rules, ({ edge }) => edge),
+    timedModes: Uint16Array.from(rules, ({ modes }) => modes),
+    timedEffect: Uint8Array.from(rules, ({ effect }) => effect),
+    timedText: Uint32Array.from(rules, ({ conditions }) => texts.intern(conditions)),
+  }
+}

@@ -1,0 +1,150 @@
+import { Access } from '../../graph/attributes.ts'
+import { TimedEffect } from '../../graph/timed.ts'
+import { readConditions } from '../../time/conditions.ts'
+import { conditionalCases } from './conditional.ts'
+import { ACCESS, DESTINATION_ONLY, metres, type Tags, tonnes } from './values.ts'
+import type { WayAccess } from './way-access.ts'
+
+/** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
+export interface TimedRule {
+  readonly modes: number
+  readonly direction: number
+  /** See `TimedEffect`. */
+  readonly effect: number
+  /** Conditions parted by ` AND `, as `readConditions` understands them. */
+  readonly conditions: string
+}
+
+const { car, foot, wheelchair, bicycle, truck, taxi, bus, moped, motorcycle } = Access
+const MOTOR = car | truck | bus | taxi | moped | motorcycle
+const VEHICLES = MOTOR | bicycle
+
+/** For each mode the keys that speak of it, the most specific first. */
+const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
+  [car, ['motorcar', 'motor_vehicle', 'vehicle', 'access']],
+  [truck, ['hgv', 'goods', 'motor_vehicle', 'vehicle', 'access']],
+  [bus, ['bus', 'psv', 'motor_vehicle', 'vehicle', 'access']],
+  [taxi, ['taxi', 'psv', 'motor_vehicle', 'vehicle', 'access']],
+  [moped, ['moped', 'mofa', 'motor_vehicle', 'vehicle', 'access']],
+  [motorcycle, ['motorcycle', 'motor_vehicle', 'vehicle', 'access']],
+  [bicycle, ['bicycle', 'vehicle', 'access']],
+  [foot | wheelchair, ['foot', 'access']],
+]
+const KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
+
+const DIRECTIONS = [
+  ['', 3],
+  [':forward', 1],
+  [':backward', 2],
+] as const
+
+/** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
+export function wayTimed(
+  tags: Tags,
+  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed'>,
+): TimedRule[] {
+  if (![...tags.keys()].some((key) => key.includes(':conditional'))) return []
+  return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags)]
+}
+
+function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  // General keys first: what is said of a mode itself comes last and so counts.
+  return KEYS.toReversed().flatMap((key) =>
+    DIRECTIONS.flatMap(([suffix, direction]) =>
+      casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
+        const closes = ACCESS.get(value) === false
+        if (!closes && ACCESS.get(value) !== true) return []
+        const modes = modesOf(tags, key)
+        const local = DESTINATION_ONLY.get(value) === true && value !== 'private' && value !== 'permit'
+        const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
+        return eachDirection(direction, (side) => {
+          // Against a one-way street a condition opens nothing.
+          const against = access.oneway && side === (access.reversed ? 1 : 2)
+          const open = side === 1 ? access.forward : access.backward
+          if (closes) return rule(modes & open, side, TimedEffect.closed, conditions)
+          const opened = rule(against ? 0 : modes & ~open, side, TimedEffect.open, conditions)
+          if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
+          // Whoever says when a way is open, and nothing else of it, means that it is closed otherwise.
+          return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
+        })
+      }),
+    ),
+  )
+}
+
+/** Modes that a key speaks of and no key that is more specific. */
+function modesOf(tags: Tags, key: string): number {
+  let modes = 0
+  for (const [mode, keys] of CHAINS) {
+    const at = keys.indexOf(key)
+    if (at >= 0 && !keys.slice(0, at).some((other) => tags.has(other))) modes |= mode
+  }
+  return modes
+}
+
+const ONEWAYS = [
+  ['oneway', VEHICLES],
+  ['oneway:bicycle', bicycle],
+  ['oneway:bus', bus],
+  ['oneway:psv', bus | taxi],
+] as const
+
+function onewayRules(tags: Tags, { forward, backward }: Parameters<typeof wayTimed>[1]): TimedRule[] {
+  return ONEWAYS.flatMap(([key, modes]) =>
+    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
+      if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
+      if (value === '-1') {
+        return [
+          ...rule(modes & forward, 1, TimedEffect.closed, conditions),
+          ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
+        ]
+      }
+      if (value !== 'no') return []
+      return [
+        ...rule(modes & forward & ~backward, 2, TimedEffect.open, conditions),
+        ...rule(modes & backward & ~forward, 1, TimedEffect.open, conditions),
+      ]
+    }),
+  )
+}
+
+const LIMITS = [
+  ['maxheight', 'height', metres],
+  ['maxwidth', 'width', metres],
+  ['maxlength', 'length', metres],
+  ['maxweight', 'weight', tonnes],
+  ['maxweightrating', 'weight', tonnes],
+  ['maxaxleload', 'axleload', tonnes],
+] as const
+
+/** A limit for certain hours closes the way to whoever exceeds it. */
+function limitRules(tags: Tags): TimedRule[] {
+  return LIMITS.flatMap(([key, size, parse]) =>
+    DIRECTIONS.flatMap(([suffix, direction]) =>
+      casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
+        const limit = parse(value)
+        if (limit === undefined) return []
+        return eachDirection(direction, (side) =>
+          rule(MOTOR, side, TimedEffect.closed, `${conditions} AND ${size}>${limit}`),
+        )
+      }),
+    ),
+  )
+}
+
+/** Cases that time has a part in. */
+function casesOf(text: string | undefined): { value: string; conditions: string }[] {
+  return conditionalCases(text).flatMap(({ value, conditions }) =>
+    readConditions(conditions)?.timed === true
+      ? [{ value: value.toLowerCase(), conditions: conditions.join(' AND ') }]
+      : [],
+  )
+}
+
+function eachDirection(direction: number, of: (side: 1 | 2) => TimedRule[]): TimedRule[] {
+  return ([1, 2] as const).filter((side) => (direction & side) !== 0).flatMap(of)
+}
+
+function rule(modes: number, direction: number, effect: number, conditions: string): TimedRule[] {
+  return modes === 0 ? [] : [{ modes, direction, effect, conditions }]
+}

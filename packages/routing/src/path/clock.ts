@@ -1,0 +1,76 @@
+import type { ArcGraph, PathSearch } from '../search/search.ts'
+import { timedSearch } from '../search/timed.ts'
+import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
+import type { TimedLaw } from '../time/law.ts'
+import { elapsed } from './elapsed.ts'
+import type { PathEdge } from './path.ts'
+
+/** The time of a trip: the rules that it obeys, and whether its clock stands still. */
+export interface Clock {
+  readonly law: TimedLaw
+  /** The rules of the moment of departure hold all the way. */
+  readonly stands: boolean
+}
+
+/** Seconds of cost to enter, from another street, one that is for local traffic at that hour. */
+const LOCAL_PENALTY = 600
+
+/** Whether a path that leaves at a moment keeps the rules of the moments at which it passes. */
+export function isInTime(
+  { network: graph, costing }: Pick<StateWeights, 'network' | 'costing'>,
+  { law, stands }: Clock,
+  edges: readonly PathEdge[],
+  startMs: number,
+): boolean {
+  if (!edges.some(({ edge }, i) => i > 0 && law.isTimed(edge))) return true
+  const { seconds } = elapsed(graph, costing, edges)
+  const verdicts = edges.map(({ edge }, i) => {
+    if (i === 0) return 'open'
+    const at = startMs + (stands ? 0 : seconds[i - 1]! * 1000)
+    return law.forbids(edge, (steps) => edges[i - steps]?.edge ?? -1, at) ? 'closed' : law.edge(edge, at)
+  })
+  const lastPublic = verdicts.lastIndexOf('open')
+  return verdicts.every((verdict, i) => verdict === 'open' || (verdict === 'local' && i > lastPublic))
+}
+
+/** What searching in time is done on. */
+export interface TimedGround {
+  readonly states: ArcGraph
+  readonly weights: StateWeights
+  /** Weight of an arc, apart from time. */
+  readonly weight: (arc: number, tail: number) => number
+  /** A lower bound of the weight from a state to the nearest target. */
+  readonly estimate: (vertex: number) => number
+}
+
+/** The search that obeys the rules of the moments at which edges are passed. */
+export function searchInTime(
+  { states, weights, weight, estimate }: TimedGround,
+  { law, stands }: Clock,
+  startMs: number,
+): PathSearch {
+  const { stateEdge, head, arcTurn } = weights.graph
+  const { costing, network } = weights
+  return timedSearch(states, {
+    weight,
+    estimate,
+    seconds: (arc, tail) => {
+      const to = stateEdge[head[arc]!]!
+      return costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!) + costing.edgeSeconds(to)
+    },
+    extra: (arc, tail, seconds, before) => {
+      const to = stateEdge[head[arc]!]!
+      if (!law.isTimed(to)) return 0
+      const at = startMs + (stands ? 0 : seconds * 1000)
+      const edgeBefore = (steps: number): number => {
+        const vertex = before(steps - 1)
+        return vertex < 0 ? -1 : stateEdge[vertex]!
+      }
+      if (law.forbids(to, edgeBefore, at)) return Infinity
+      const verdict = law.edge(to, at)
+      if (verdict === 'closed') return Infinity
+      const enters = verdict === 'local' && law.edge(stateEdge[tail]!, at) !== 'local'
+      return enters ? LOCAL_PENALTY * WEIGHT_PER_SECOND : 0
+    },
+  })
+}

@@ -1,0 +1,24 @@
+import type { Costing } from '../cost/costing.ts'
+import type { Graph } from '../graph/graph.ts'
+import { elapsed, type Elapsed } from './elapsed.ts'
+import type { Leg } from './legs.ts'
+
+/** What a leg takes under another costing: seconds and cost to the end of each edge; null where that may not travel it. */
+export interface Recosting {
+  readonly name: string
+  readonly sums: Elapsed | null
+}
+
+/** A costing that a request asks about besides its own. */
+export interface NamedCosting {
+  readonly name: string
+  readonly costing: Costing
+}
+
+/** What a leg takes under other costings. */
+export function recost(graph: Graph, leg: Leg, costings: readonly NamedCosting[]): Recosting[] {
+  return costings.map(({ name, costing }) => ({
+    name,
+    sums: leg.edges.every(({ edge }) => costing.rights.edge(edge)) ? elapsed(graph, costing, leg.edges) : null,
+  }))
+}

@@ -1,0 +1,66 @@
+import type { Costing } from '../cost/costing.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { DateTime } from '../request/request.ts'
+import { utcOf, zoneAt } from '../time/zones.ts'
+import { elapsed } from './elapsed.ts'
+import type { Leg } from './legs.ts'
+import type { Path } from './path.ts'
+
+/** How often a departure is moved until the arrival is in time. */
+const MOST_TRIES = 4
+
+interface Place {
+  readonly lon: number
+  readonly lat: number
+  /** Seconds of stay. */
+  readonly waiting: number
+}
+
+/**
+ * The moments at which a trip is at its locations, in milliseconds since 1970. Times of a request are those of the clocks
+ * at the place: of departure, of arrival, or one that holds all the way.
+ */
+export class Schedule {
+  readonly stands: boolean
+  /** When the trip is at each location, as far as it is known. */
+  readonly moments: number[]
+  readonly #places: readonly Place[]
+  /** When the trip must have arrived, or null. */
+  readonly #deadline: number | null
+
+  constructor({ type, value }: DateTime, places: readonly Place[], now: Date) {
+    this.#places = places
+    this.stands = type === 'invariant'
+    const { lon, lat } = type === 'arrive' ? places.at(-1)! : places[0]!
+    const moment = value === 'current' ? now.getTime() : utcOf(value, zoneAt(lon, lat))
+    this.#deadline = type === 'arrive' ? moment : null
+    this.moments = [moment]
+  }
+
+  /** When leg `i` begins. */
+  begin(i: number): number {
+    return this.moments[i] ?? this.moments.at(-1)!
+  }
+
+  /** Notes the path from location `i` to the next. */
+  note({ graph, costing }: { graph: Graph; costing: Costing }, i: number, path: Path): void {
+    const seconds = elapsed(graph, costing, path.edges).seconds.at(-1) ?? 0
+    const stay = this.#places[i + 1]?.waiting ?? 0
+    this.moments[i + 1] = this.begin(i) + (this.stands ? 0 : (seconds + stay) * 1000)
+  }
+
+  /** Plans legs so that they end in time: a deadline moves the departure until they do. */
+  plan(legsFrom: () => Leg[] | null): Leg[] | null {
+    if (this.#deadline === null) return legsFrom()
+    let legs: Leg[] | null = null
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      legs = legsFrom()
+      if (legs === null) return null
+      const late = this.moments.at(-1)! - this.#deadline
+      if (late === 0) break
+      const start = this.moments[0]! - late
+      if (tries + 1 < MOST_TRIES) this.moments.splice(0, this.moments.length, start)
+    }
+    return legs
+  }
+}

@@ -1,0 +1,73 @@
+import { type CostOptions, costOptions, MODES, type Mode } from '../cost/options.ts'
+import type { Geometry } from '../respond/geometry.ts'
+import type { OsrmOptions } from '../respond/osrm.ts'
+import { RouteProblem, type Warning, warning } from './problems.ts'
+import { flagOf, isObject, type Json, textOf } from './read.ts'
+
+/** Forms of an answer. */
+export type Format = 'json' | 'osrm' | 'gpx'
+
+/** The form that a request asks for, as far as it can be had. */
+export function readFormat(request: Json, warnings: Warning[]): Format {
+  const format = textOf(request.format)
+  if (format === 'osrm' || format === 'gpx') return format
+  if (format === 'pbf') warnings.push(warning(211))
+  return 'json'
+}
+
+const GEOMETRIES: Readonly<Record<string, Geometry>> = {
+  polyline: 'polyline5',
+  polyline5: 'polyline5',
+  polyline6: 'polyline6',
+  geojson: 'geojson',
+  no_shape: 'no_shape',
+}
+
+/** The form of lines. */
+export function readShapeFormat(value: unknown): Geometry {
+  if (typeof value !== 'string') return 'polyline6'
+  const format = Object.hasOwn(GEOMETRIES, value) && value !== 'polyline' ? GEOMETRIES[value] : undefined
+  if (format === undefined) throw new RouteProblem(164)
+  return format
+}
+
+/** What OSRM's own members say: `steps`, `geometries`, `overview`. Without them everything is told, with six decimals. */
+export function readOsrm(request: Json, shapeFormat: Geometry): OsrmOptions {
+  const geometries = textOf(request.geometries)
+  const overview = textOf(request.overview)
+  return {
+    steps: flagOf(request.steps) ?? true,
+    geometries: (geometries === null ? undefined : GEOMETRIES[geometries]) ?? shapeFormat,
+    overview:
+      overview === 'simplified' ? 'simplified' : overview === 'false' || request.overview === false ? false : 'full',
+  }
+}
+
+/** A costing that is asked about besides that of the request. */
+export interface RequestedRecosting {
+  readonly name: string
+  readonly mode: Mode
+  readonly options: CostOptions
+}
+
+/** Most costings that a request may ask about besides its own. */
+const MOST_RECOSTINGS = 16
+
+/**
+ * The costings that a request asks about besides its own.
+ *
+ * @throws RouteProblem 127, 128
+ */
+export function readRecostings(value: unknown): RequestedRecosting[] {
+  if (!Array.isArray(value)) return []
+  if (value.length > MOST_RECOSTINGS) throw new RouteProblem(128, `at most ${MOST_RECOSTINGS}`)
+  const names = new Set<string>()
+  return value.map((item: unknown) => {
+    const mode = isObject(item) ? textOf(item.costing) : null
+    if (!isObject(item) || mode === null || !(MODES as readonly string[]).includes(mode)) throw new RouteProblem(127)
+    const name = textOf(item.name) || mode
+    if (names.has(name)) throw new RouteProblem(128)
+    names.add(name)
+    return { name, mode: mode as Mode, options: costOptions(mode as Mode, item) }
+  })
+}

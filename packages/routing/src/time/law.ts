@@ -1,0 +1,149 @@
+import type { Costing } from '../cost/costing.ts'
+import { vehicleSize } from '../cost/vehicle.ts'
+import { FlagField, get } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+import type { TextReader } from '../graph/texts.ts'
+import { TimedEffect } from '../graph/timed.ts'
+import { type Condition, readConditions } from './conditions.ts'
+import type { Moment } from './hours.ts'
+import { momentAt, zoneAt } from './zones.ts'
+
+/** What holds on an edge at a moment, as far as time has a part in it. */
+export type Verdict = 'open' | 'closed' | 'local'
+
+const NEVER: Condition = () => false
+
+/** The rules of a graph that hold at certain times: what was read of them is kept. */
+export class TimedRules {
+  readonly graph: Graph
+  readonly #texts: TextReader
+  readonly #conditions = new Map<number, Condition>()
+  readonly #zones = new Map<number, string>()
+  /** Rules on turns by their last edge. */
+  readonly #turns = new Map<number, number[]>()
+
+  constructor(graph: Graph, texts: TextReader) {
+    this.graph = graph
+    this.#texts = texts
+    const { firstTimedRule, timedRuleEdge } = graph
+    for (let rule = 0; rule + 1 < firstTimedRule.length; rule++) {
+      const last = timedRuleEdge[firstTimedRule[rule + 1]! - 1]!
+      const list = this.#turns.get(last)
+      if (list === undefined) this.#turns.set(last, [rule])
+      else list.push(rule)
+    }
+  }
+
+  /** Whether there are none. */
+  get isEmpty(): boolean {
+    return this.graph.timedEdge.length === 0 && this.graph.timedRuleModes.length === 0
+  }
+
+  /** Rules on turns that end on an edge. */
+  turnsOnto(edge: number): readonly number[] {
+    return this.#turns.get(edge) ?? []
+  }
+
+  condition(text: number): Condition {
+    let condition = this.#conditions.get(text)
+    if (condition === undefined) {
+      condition = readConditions(this.#texts.text(text).split(' AND '))?.holds ?? NEVER
+      this.#conditions.set(text, condition)
+    }
+    return condition
+  }
+
+  /** What clocks at an edge show at a moment. */
+  momentOn(edge: number, utcMs: number): Moment {
+    let zone = this.#zones.get(edge)
+    if (zone === undefined) {
+      const { nodeLon, nodeLat, edgeHead } = this.graph
+      const node = edgeHead[edge]!
+      zone = zoneAt(nodeLon[node]! / 1e7, nodeLat[node]! / 1e7)
+      this.#zones.set(edge, zone)
+    }
+    return momentAt(utcMs, zone)
+  }
+}
+
+/** What the rules for certain times mean for one costing. */
+export class TimedLaw {
+  readonly #rules: TimedRules
+  readonly #access: number
+  readonly #boundModes: number
+  readonly #ignoresLimits: boolean
+  readonly #isOpenOtherwise: (edge: number) => boolean
+  readonly #size: ArrayLike<number>
+
+  /** @param always the costing without what may be opened at certain times */
+  constructor(rules: TimedRules, always: Costing) {
+    this.#rules = rules
+    this.#access = always.access
+    this.#boundModes = always.rights.boundModes
+    this.#ignoresLimits = always.rights.ignoresLimits
+    this.#isOpenOtherwise = (edge) => always.rights.edge(edge)
+    this.#size = vehicleSize(always.mode, always.options)
+  }
+
+  /** Whether some rule for certain times binds the mode on an edge. */
+  isTimed(edge: number): boolean {
+    const { timedModes } = this.#rules.graph
+    for (const i of this.#rulesOf(edge)) if ((timedModes[i]! & this.#access) !== 0) return true
+    return this.#rules.turnsOnto(edge).some((rule) => this.#binds(rule))
+  }
+
+  /** What holds on an edge for who enters it at a moment. */
+  edge(edge: number, utcMs: number): Verdict {
+    const { graph } = this.#rules
+    if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0 || this.#ignoresLimits) return 'open'
+    const { timedModes, timedEffect, timedText } = graph
+    let verdict: Verdict | null = null
+    let exclusive = false
+    let moment: Moment | null = null
+    for (const i of this.#rulesOf(edge)) {
+      if ((timedModes[i]! & this.#access) === 0) continue
+      moment ??= this.#rules.momentOn(edge, utcMs)
+      const effect = timedEffect[i]!
+      exclusive ||= effect === TimedEffect.only
+      if (!this.#rules.condition(timedText[i]!)(moment, this.#size)) continue
+      verdict = effect === TimedEffect.closed ? 'closed' : effect === TimedEffect.local ? 'local' : 'open'
+    }
+    return verdict ?? (exclusive || !this.#isOpenOtherwise(edge) ? 'closed' : 'open')
+  }
+
+  /**
+   * Whether a turn restriction keeps one from going onto an edge at a moment.
+   *
+   * @param before the edge so many steps before, or −1
+   */
+  forbids(edge: number, before: (steps: number) => number, utcMs: number): boolean {
+    const { firstTimedRule, timedRuleEdge, timedRuleText } = this.#rules.graph
+    return this.#rules.turnsOnto(edge).some((rule) => {
+      if (!this.#binds(rule)) return false
+      const first = firstTimedRule[rule]!
+      const last = firstTimedRule[rule + 1]! - 1
+      for (let at = last - 1; at >= first; at--) if (before(last - at) !== timedRuleEdge[at]) return false
+      return this.#rules.condition(timedRuleText[rule]!)(this.#rules.momentOn(edge, utcMs), this.#size)
+    })
+  }
+
+  #binds(rule: number): boolean {
+    return (this.#rules.graph.timedRuleModes[rule]! & this.#boundModes) !== 0
+  }
+
+  *#rulesOf(edge: number): Iterable<number> {
+    const { timedEdge } = this.#rules.graph
+    for (let i = firstAtLeast(timedEdge, edge); timedEdge[i] === edge; i++) yield i
+  }
+}
+
+function firstAtLeast(values: Uint32Array, wanted: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,300 @@
+import type { OsmTags } from '@terrane/osm'
+
+import type { Mode } from '../../src/index.ts'
+import { ALL, type Ask, by, named, residential, type Scenario, secondary } from './scenario.ts'
+
+/** Ways one after the other, so that a route passes them all. */
+function chain(
+  behaviour: string,
+  tags: readonly OsmTags[],
+  asks: (go: string) => Ask[],
+  nodes: Scenario['nodes'] = {},
+): Scenario {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.slice(0, tags.length + 1)
+  return {
+    behaviour,
+    map: Array.from(letters).join('---'),
+    meters: 50,
+    ways: Object.fromEntries(tags.map((way, i) => [letters.slice(i, i + 2), way])),
+    nodes,
+    asks: asks(`${letters[0]}${letters.at(-1)}`),
+  }
+}
+
+/** One value each of some options. */
+const each =
+  (costing: Mode, values: Readonly<Record<string, readonly unknown[]>>) =>
+  (go: string): Ask[] =>
+    Object.entries(values).flatMap(([name, list]) => list.map((value) => ({ go, costing, options: { [name]: value } })))
+
+const CLASSES: readonly OsmTags[] = ['residential', 'unclassified', 'tertiary', 'secondary', 'primary', 'trunk'].map(
+  (highway) => ({ highway, name: 'Long Street' }),
+)
+const SURFACES: readonly OsmTags[] = ['asphalt', 'paved', 'paving_stones', 'compacted', 'dirt', 'gravel', 'grass'].map(
+  (surface) => ({ ...residential, surface, name: 'Rough Street' }),
+)
+const KINDS: readonly OsmTags[] = [
+  residential,
+  { highway: 'living_street' },
+  { highway: 'track', tracktype: 'grade1' },
+  { highway: 'service' },
+  { highway: 'service', service: 'alley' },
+  { highway: 'service', service: 'parking_aisle' },
+  residential,
+]
+const SPEEDS: readonly OsmTags[] = ['30', '50', '80', '120'].map((maxspeed) => ({
+  ...secondary,
+  maxspeed,
+  'maxspeed:hgv': '60',
+  name: 'Fast Street',
+}))
+const TOLLS: readonly OsmTags[] = [secondary, { ...secondary, toll: 'yes' }, secondary]
+const FERRY: readonly OsmTags[] = [
+  residential,
+  { route: 'ferry', duration: '00:02', motor_vehicle: 'yes', bicycle: 'yes', foot: 'yes' },
+  residential,
+]
+const TRAIN: readonly OsmTags[] = [
+  residential,
+  { route: 'shuttle_train', railway: 'rail', motor_vehicle: 'yes', bicycle: 'yes', foot: 'yes' },
+  residential,
+]
+const LANES: readonly OsmTags[] = [
+  { ...secondary, cycleway: 'lane' },
+  { ...secondary, cycleway: 'track' },
+  { ...secondary, cycleway: 'shared_lane' },
+  { ...secondary, shoulder: 'yes' },
+  { ...secondary, shoulder: 'yes', cycleway: 'lane' },
+  { ...secondary, lanes: '4' },
+  { highway: 'cycleway' },
+  { highway: 'cycleway', foot: 'yes' },
+  { highway: 'cycleway', foot: 'yes', segregated: 'yes' },
+  { highway: 'path', bicycle: 'yes' },
+  { ...residential, bicycle: 'use_sidepath' },
+  { ...residential, ncn: 'yes' },
+  { ...residential, hgv: 'designated' },
+  { ...residential, bicycle: 'dismount' },
+]
+const WALKS: readonly OsmTags[] = [
+  { highway: 'footway' },
+  { highway: 'footway', footway: 'sidewalk' },
+  { ...residential, sidewalk: 'both' },
+  { highway: 'steps' },
+  { highway: 'path', sac_scale: 'hiking' },
+  { highway: 'service', service: 'driveway' },
+  { highway: 'service', service: 'alley' },
+  { highway: 'elevator' },
+  { highway: 'footway', lit: 'yes' },
+]
+const HIKES: readonly OsmTags[] = [
+  'hiking',
+  'mountain_hiking',
+  'demanding_mountain_hiking',
+  'alpine_hiking',
+  'demanding_alpine_hiking',
+  'difficult_alpine_hiking',
+].map((sac_scale) => ({ highway: 'path', sac_scale }))
+const share = [0, 0.3, 0.8, 1]
+
+/** Ways that each mode passes, and the options that weigh them. */
+const CHAINS: readonly Scenario[] = [
+  chain('classes of streets', CLASSES, (go) => [
+    ...by(ALL, go),
+    ...each('motor_scooter', { use_primary: share, use_hills: share, top_speed: [25, 60] })(go),
+    ...each('bicycle', { use_roads: share, use_hills: share, cycling_speed: [12, 40] })(go),
+    ...each('truck', { low_class_penalty: [0, 100], use_truck_route: share })(go),
+  ]),
+  chain('motorways', [secondary, { highway: 'motorway' }, { highway: 'trunk' }, secondary], (go) => [
+    ...by(['auto', 'truck', 'bus', 'taxi', 'motorcycle'], go),
+    ...each('auto', { use_highways: share })(go),
+    ...each('truck', { use_highways: share })(go),
+    ...each('motorcycle', { use_highways: share })(go),
+  ]),
+  chain('surfaces', SURFACES, (go) => [
+    ...by(ALL, go),
+    ...['road', 'cross', 'mountain'].map((bicycle_type) => ({
+      go,
+      costing: 'bicycle' as const,
+      options: { bicycle_type },
+    })),
+    ...each('bicycle', { avoid_bad_surfaces: [0, 0.6] })(go),
+    ...each('motorcycle', { use_trails: share })(go),
+  ]),
+  ...SURFACES.slice(3).map((surface, i) =>
+    chain(`a surface, ${i}`, [residential, surface, residential], (go) =>
+      ['road', 'cross', 'hybrid', 'mountain'].map((bicycle_type) => ({
+        go,
+        costing: 'bicycle' as const,
+        options: { bicycle_type, avoid_bad_surfaces: 0.5 },
+      })),
+    ),
+  ),
+  chain('kinds of streets', KINDS, (go) => [
+    ...by(ALL, go),
+    ...each('auto', {
+      use_tracks: share,
+      use_living_streets: share,
+      service_factor: [0.5, 4],
+      service_penalty: [0, 90],
+      alley_factor: [1, 3],
+      maneuver_penalty: [0, 20],
+      alley_penalty: [0, 30],
+    })(go),
+    ...each('pedestrian', {
+      use_tracks: share,
+      use_living_streets: share,
+      alley_factor: [1, 3],
+      driveway_factor: [1, 9],
+      service_factor: [1, 2],
+    })(go),
+    ...each('bicycle', { use_tracks: share, use_living_streets: share })(go),
+  ]),
+  chain('speeds', SPEEDS, (go) => [
+    ...by(ALL, go),
+    ...each('auto', { top_speed: [70, 100], fixed_speed: [40], use_distance: share, shortest: [true] })(go),
+    ...each('truck', { top_speed: [70, 100], fixed_speed: [40] })(go),
+    ...each('taxi', { use_distance: [0.5] })(go),
+  ]),
+  chain(
+    'speeds without one for lorries',
+    SPEEDS.map(({ highway, name, maxspeed }) => ({ highway: highway!, name: name!, maxspeed: maxspeed! })),
+    each('truck', { top_speed: [70, 100], fixed_speed: [40, 90] }),
+  ),
+  chain('tolls', TOLLS, (go) => [
+    ...by(ALL, go),
+    ...(['auto', 'truck', 'motorcycle'] as const).flatMap((costing) =>
+      each(costing, { use_tolls: share, toll_booth_cost: [0, 60], toll_booth_penalty: [100] })(go),
+    ),
+  ]),
+  chain('a ferry', FERRY, (go) => [
+    ...by(ALL, go),
+    ...(['auto', 'truck', 'bicycle', 'pedestrian', 'taxi', 'motorcycle'] as const).flatMap((costing) =>
+      each(costing, { use_ferry: share, ferry_cost: [0, 100] })(go),
+    ),
+  ]),
+  chain('a train that carries cars', TRAIN, (go) => [
+    ...by(['auto', 'truck', 'bus'], go),
+    ...(['auto', 'truck'] as const).flatMap((costing) =>
+      each(costing, { use_rail_ferry: share, rail_ferry_cost: [0, 100] })(go),
+    ),
+  ]),
+  chain('lanes and paths of riders', LANES, (go) => [
+    { go, costing: 'bicycle' },
+    ...each('bicycle', { use_roads: share })(go),
+  ]),
+  ...LANES.map((way, i) =>
+    chain(`a way of riders, ${i}`, [residential, way, residential], (go) =>
+      [0, 0.5, 0.9].map((use_roads) => ({ go, costing: 'bicycle' as const, options: { use_roads } })),
+    ),
+  ),
+  chain('paths of walkers', WALKS, (go) => [
+    { go, costing: 'pedestrian' },
+    ...each('pedestrian', {
+      walking_speed: [3],
+      step_penalty: [0, 100],
+      elevator_penalty: [30],
+      walkway_factor: [0.5],
+      sidewalk_factor: [2],
+      use_lit: share,
+      shortest: [true],
+    })(go),
+  ]),
+  ...HIKES.map((path, i) =>
+    chain(`a mountain path, ${i}`, [residential, path, residential], (go) => [
+      { go, costing: 'pedestrian' as const, options: { max_hiking_difficulty: 6 } },
+    ]),
+  ),
+  chain('steps for riders', [residential, { highway: 'steps', bicycle: 'yes' }, residential], (go) =>
+    by(['bicycle'], go),
+  ),
+  ...(
+    [
+      ['a gate', { barrier: 'gate' }],
+      ['a locked gate', { barrier: 'gate', access: 'private' }],
+      ['a bollard', { barrier: 'bollard', motor_vehicle: 'yes' }],
+      ['a toll booth', { barrier: 'toll_booth' }],
+      ['a border', { barrier: 'border_control' }],
+      ['a traffic light', { highway: 'traffic_signals' }],
+      ['a lift', { highway: 'elevator' }],
+    ] as const
+  ).map(([kind, tags]) =>
+    chain(`${kind} on the way`, [residential, residential, residential], (go) => by(ALL, go), { B: tags }),
+  ),
+  chain('private ways', [residential, { ...residential, access: 'private' }], (go) => [
+    ...by(ALL, go),
+    ...each('auto', { destination_only_penalty: [0, 100] })(go),
+    ...each('truck', { destination_only_penalty: [100] })(go),
+  ]),
+]
+
+/** A crossing X with arms in eight directions; what is asked is every turn over it. */
+const STAR = `
+A B C
+ \\|/
+D-X-E
+ /|\\
+F G H
+`
+const ARMS = Array.from('ABCDEFGH')
+
+function star(
+  behaviour: string,
+  tags: (arm: string) => OsmTags,
+  costings: readonly Mode[],
+  nodes: Scenario['nodes'] = {},
+): Scenario {
+  return {
+    behaviour,
+    map: STAR,
+    meters: 40,
+    ways: Object.fromEntries(ARMS.map((arm) => [`${arm}X`, tags(arm)])),
+    nodes,
+    asks: costings.flatMap((costing) => ARMS.slice(0, -1).map((arm) => ({ go: `H${arm}`, costing }))),
+  }
+}
+
+const TURNS: readonly Scenario[] = [
+  star('turns between streets', (arm) => named(residential, arm), ALL),
+  star(
+    'turns between streets of different classes',
+    (arm) => ({ highway: arm < 'E' ? 'primary' : 'tertiary', name: arm }),
+    ['auto', 'bicycle', 'motor_scooter'],
+  ),
+  star('turns at a traffic light', (arm) => named(secondary, arm), ['auto', 'bicycle', 'pedestrian'], {
+    X: { highway: 'traffic_signals' },
+  }),
+  star(
+    'turns that stay on a street',
+    (arm) => named(residential, 'ADG'.includes(arm) || arm === 'H' ? 'Same Street' : arm),
+    ['auto', 'bicycle'],
+  ),
+  star('turns onto ramps', (arm) => ({ highway: 'BCE'.includes(arm) ? 'motorway_link' : 'primary' }), [
+    'auto',
+    'truck',
+    'motorcycle',
+  ]),
+  star('turns onto paths', (arm) => ({ highway: 'ABC'.includes(arm) ? 'cycleway' : 'tertiary' }), ['bicycle']),
+  {
+    behaviour: 'crossings from the middle of a town outwards',
+    map: `
+A B C D E F G H I J K L M N
+| | | | | | | | | | | | | |
+a-b-c-d-e-f-g-h-i-j-k-l-m-n
+`,
+    meters: 150,
+    grid: 40,
+    ways: {
+      abcdefghijklmn: named(residential, 'Long Street'),
+      ...Object.fromEntries(
+        Array.from('ABCDEFGHIJKLMN', (letter) => [
+          `${letter}${letter.toLowerCase()}`,
+          named(residential, `${letter} Street`),
+        ]),
+      ),
+    },
+    asks: Array.from('ABCDEFGHIJKLM', (letter, i) => ({ go: `${letter}${'bcdefghijklmn'[i]!}` })),
+  },
+]
+
+/** What each term of a cost comes to. */
+export const COST_SCENARIOS: readonly Scenario[] = [...CHAINS, ...TURNS]
