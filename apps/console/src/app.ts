@@ -3,6 +3,7 @@ import {
   addHealth,
   addMetrics,
   createHttp,
+  RateLimits,
   type EdgeSettings,
   type Http,
   type Logger,
@@ -22,7 +23,7 @@ import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.
 import { tableRoutes } from './routes/tables.ts'
 import { tileRoutes } from './routes/tiles.ts'
 import { uploadRoutes } from './routes/uploads.ts'
-import { requireProject, requireSession } from './sessions/guard.ts'
+import { requireProject, requireSession, sessionOf } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps extends SessionDeps {
@@ -52,9 +53,16 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   addSecurityHeaders(app, deps.cookie.secure, deps.basemap.origin)
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry, deps.edge)
-  signInRoutes(app, deps)
+  const limits = { pages: new RateLimits(deps.edge), members: new RateLimits(deps.edge) }
+  await app.register(async (open) => {
+    open.addHook('onRequest', (request) => limits.pages.count({ address: request.ip }))
+    const http = open as unknown as Http
+    signInRoutes(http, deps)
+    await pageRoutes(http, deps.pageDir)
+  })
   await app.register(async (members) => {
     members.addHook('onRequest', requireSession(deps.sessions, deps.cookie))
+    members.addHook('onRequest', (request) => limits.members.count({ user: sessionOf(request).user.id }))
     const http = members as unknown as Http
     sessionRoutes(http, deps)
     projectsRoute(http, deps.projects)
@@ -72,6 +80,5 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       functionRoutes(routes)
     })
   })
-  await pageRoutes(app, deps.pageDir)
   return app
 }

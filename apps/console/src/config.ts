@@ -1,4 +1,3 @@
-import { ControlEnv } from '@terrane/control'
 import { Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -24,7 +23,6 @@ export const Env = Type.Object({
   TERRANE_SERVICES_KEY: Type.Optional(
     Secret('Local mode: the Services API key that is sent to the router and a shared pool.'),
   ),
-  ...ControlEnv,
   TERRANE_ROUTER_URL: url('Host of the router; {it}/routing-engine/v1 is its base.'),
   TERRANE_FUNCTIONS_URL: url('Functions host, for its list and logs. Calls go through the origin of the project.'),
   TERRANE_PROJECT_REF: Type.String({

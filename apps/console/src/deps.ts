@@ -78,15 +78,17 @@ function openSealer(config: ConsoleConfig) {
 
 /** Has the control plane know the project of a local stack and accept the keys of its environment. */
 async function registerStack(config: ConsoleConfig, database: Database, logger: Logger) {
-  const { project, revoked } = await registerLocal(database, {
-    ref: config.TERRANE_PROJECT_REF,
-    name: config.TERRANE_PROJECT_NAME,
-    anonKey: config.TERRANE_ANON_KEY,
-    serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
-    servicesKey: config.TERRANE_SERVICES_KEY,
-  })
-  if (revoked.length > 0) logger.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
-  return project
+  return registerLocal(
+    database,
+    {
+      ref: config.TERRANE_PROJECT_REF,
+      name: config.TERRANE_PROJECT_NAME,
+      anonKey: config.TERRANE_ANON_KEY,
+      serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
+      servicesKey: config.TERRANE_SERVICES_KEY,
+    },
+    logger,
+  )
 }
 
 async function makeFirst(config: ConsoleConfig, database: Database, accounts: Accounts, logger: Logger): Promise<void> {

@@ -66,10 +66,17 @@ export const serviceSlow = defineError(
   (f: { service: string; seconds: number }) => `The ${f.service} did not answer within ${f.seconds} s`,
 )
 
+export const projectKeyEnded = defineError(
+  'PROJECT_KEY_ENDED',
+  'unauthenticated',
+  (f: { service: string }) => `The ${f.service} no longer takes the key that the console sends for this project`,
+  () => ({ hint: 'It has ended or was revoked. An operator has to give the project another one.' }),
+)
+
 export const serviceRefused = defineError(
   'SERVICE_REFUSED',
   'upstream',
-  (f: { service: string; status: number }) => `The ${f.service} does not accept the key of the console (${f.status})`,
+  (f: { service: string }) => `The key that the console sends may not do this at the ${f.service}`,
   () => ({ hint: 'An operator has to compare the keys of the console with those of that service.' }),
 )
 

@@ -110,14 +110,21 @@ describe(`the jobs of a project (${testLane()})`, () => {
     expect(await response.json()).toEqual(problem)
   })
 
-  test('a worker that refuses the console’s key is the console’s trouble, not a lost session', async () => {
-    worker.answer = (_, response) => json(response, 401, { code: 'UNAUTHORIZED', message: `bad key ${SERVICE_KEY}` })
-    const response = await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea')
-    expect(response.status).toBe(502)
-    const text = await response.text()
-    expect(text).toContain('SERVICE_REFUSED')
-    expect(text).not.toContain(SERVICE_KEY)
-  })
+  test.each([
+    [401, 401, 'PROJECT_KEY_ENDED'],
+    [403, 502, 'SERVICE_REFUSED'],
+  ])(
+    'a worker’s %i for the key that the console sends is told as %i, and is no lost session',
+    async (given, told, code) => {
+      worker.answer = (_, response) =>
+        json(response, given, { code: 'UNAUTHORIZED', message: `bad key ${SERVICE_KEY}` })
+      const response = await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea')
+      expect(response.status).toBe(told)
+      const text = await response.text()
+      expect(text).toContain(code)
+      expect(text).not.toContain(SERVICE_KEY)
+    },
+  )
 
   test('events stream as they come and end with the worker’s stream', async () => {
     worker.answer = ({ headers }, response) => {

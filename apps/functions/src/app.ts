@@ -36,6 +36,7 @@ const LONGEST_UPLOAD_MS = 600_000
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({ logger: deps.logger, edge: deps.edge, longestRequestMs: LONGEST_UPLOAD_MS })
   divert(app, deps.gateway)
+  for (const method of METHODS) app.routeList.push({ method, url: `${PREFIX}*`, body: null })
   await addOpenApi(app, {
     title: 'Terrane functions host',
     version: '1.0.0',
@@ -46,6 +47,9 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps.control))
   return app
 }
+
+/** What functions are asked with. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 

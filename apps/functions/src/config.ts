@@ -1,4 +1,4 @@
-import { ControlEnv } from '@terrane/control'
+import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
@@ -51,6 +51,7 @@ export const Env = Type.Object({
   ),
   TERRANE_FUNCTIONS_DATABASE_SESSIONS: count(20, 1, 'Most database sessions of a project’s functions, per login.'),
   ...ControlEnv,
+  ...TokenEnv,
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9.-]+$',

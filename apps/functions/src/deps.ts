@@ -1,6 +1,12 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Projects as RegisteredProjects, mergeCredentials, openKeyring, registerLocal } from '@terrane/control'
+import {
+  Projects as RegisteredProjects,
+  keysOfProject,
+  mergeCredentials,
+  openKeyring,
+  registerLocal,
+} from '@terrane/control'
 import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
@@ -9,6 +15,7 @@ import {
   createSealer,
   deriveSecretsKey,
   parseSecretsKey,
+  RateLimits,
   splitList,
   type Logger,
   type Sealer,
@@ -33,7 +40,7 @@ import { BuildCache } from './bundle/build-cache.ts'
 import { Builder } from './bundle/builder.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
-import { localProjects, projectOf, type FindKey, type ProjectSettings, type Projects } from './projects/project.ts'
+import { localProjects, projectOf, type ProjectSettings, type Projects } from './projects/project.ts'
 import { SharedProjects } from './projects/shared.ts'
 import { Archives } from './registry/archives.ts'
 import { Registry, type RegistryIds } from './registry/registry.ts'
@@ -115,12 +122,13 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
     : null
   if (deployed) opening.use(deployed.source)
 
+  const edge = readEdge(config)
   const gateway = opening.use(
     new Gateway({
       functions,
       projectOf: (request) => projects.idOf(request.headers.host),
       find: (project, name) => folder?.find(project, name) ?? deployed?.source.find(project, name),
-      authenticate: createAuthenticator((ref) => projects.get(ref)!.verify),
+      authenticate: createAuthenticator((ref) => projects.get(ref)!.verify, edge),
       depths,
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
@@ -136,9 +144,9 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   return {
     logger,
     registry,
-    edge: readEdge(config),
+    edge,
     gateway,
-    control: { projects, functions, logBook, deployed },
+    control: { projects, functions, logBook, deployed, limits: new RateLimits(edge) },
     readiness: database ? { database: () => database.query('select 1') } : {},
     async drain(budgetMs) {
       logBook.close()
@@ -209,14 +217,18 @@ async function openProjects(
   logger: Logger,
   opening: AsyncDisposableStack,
 ): Promise<{ projects: Projects; registryIds: RegistryIds }> {
-  const findKey = database && openKeys(config, database, logger, opening)
+  const keyring =
+    database &&
+    opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })).keyring
+  const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
   if (config.TERRANE_MODE === 'shared') {
     const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
     await mergeCredentials(database!, sealer, onLost)
     const projects = opening.use(
       new SharedProjects({
         registered: new RegisteredProjects(database!, sealer),
-        findKey: findKey!,
+        keyring: keyring!,
+        audiences,
         domain: config.TERRANE_FUNCTIONS_DOMAIN!,
         pollMs: POLL_MS.notified,
         onLost,
@@ -228,29 +240,15 @@ async function openProjects(
   const { ref, settings } = localSettings(config)
   const { anonKey, serviceKey: serviceRoleKey, servicesKey } = settings
   const names = { id: ref, ref, folder: ref }
-  if (!database || !findKey) {
-    const projects = localProjects(projectOf(names, settings, null))
+  if (!database || !keyring) {
+    const projects = localProjects(projectOf(names, settings, audiences, null))
     return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
   }
-  const { project, revoked } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey })
-  if (revoked.length > 0) logger.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
-  const { id } = project
+  const { id } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey }, logger)
   return {
-    projects: localProjects(projectOf(names, settings, { id, findKey })),
+    projects: localProjects(projectOf(names, settings, audiences, keysOfProject(keyring, id))),
     registryIds: { toRegistry: () => id, fromRegistry: (found) => (found === id ? ref : null) },
   }
-}
-
-function openKeys(config: FunctionsConfig, database: Database, logger: Logger, opening: AsyncDisposableStack): FindKey {
-  const { keyring } = opening.use(
-    openKeyring({
-      connect: () => Promise.resolve(database),
-      cacheMs: config.TERRANE_KEYS_CACHE_MS,
-      graceMs: config.TERRANE_KEYS_GRACE_MS,
-      onLost: (error) => logger.warn({ err: error }, 'keys cannot be followed'),
-    }),
-  )
-  return (sha256) => keyring.find(sha256)
 }
 
 function localSettings(config: FunctionsConfig): { ref: string; settings: ProjectSettings } {

@@ -3,13 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Keys, Organizations, Projects, openKeyring } from '@terrane/control'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
-import { createHttp, createLogger, createSealer, type Http } from '@terrane/service'
+import {
+  RateLimits,
+  addMetrics,
+  createHttp,
+  createLogger,
+  createRegistry,
+  createSealer,
+  type Http,
+} from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { signToken } from '@terrane/auth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ControlDeps } from '../src/control/control-deps.ts'
 import { controlRoutes } from '../src/control/control.ts'
+import type { FunctionVersion } from '../src/function-version.ts'
 import { LogBook } from '../src/observe/log-book.ts'
+import { FunctionMetrics } from '../src/observe/metrics.ts'
+import { createObserver } from '../src/observe/observer.ts'
 import { parsePolicy } from '../src/policy.ts'
 import { SharedProjects } from '../src/projects/shared.ts'
 import { Archives } from '../src/registry/archives.ts'
@@ -44,7 +55,11 @@ describe(`two organizations with a project of one name on a functions host (${te
     opened.defer(() => rm(folder, { recursive: true }))
     const registered = new Projects(db.database, sealer)
     const { keyring } = opened.use(
-      openKeyring({ connect: async () => db.database, cacheMs: 0, graceMs: 0, onLost: () => {} }),
+      openKeyring({
+        connect: async () => db.database,
+        settings: { TERRANE_KEYS_CACHE_MS: 0, TERRANE_KEYS_GRACE_MS: 0 },
+        log: { warn() {} },
+      }),
     )
     for (const name of NAMES) {
       const { id: organizationId } = await new Organizations(db.database).create('same')
@@ -63,7 +78,8 @@ describe(`two organizations with a project of one name on a functions host (${te
     projects = opened.use(
       new SharedProjects({
         registered,
-        findKey: (sha256) => keyring.find(sha256),
+        keyring,
+        audiences: ['authenticated'],
         domain: 'functions.example',
         pollMs: 60_000,
         onLost: (error) => {
@@ -86,7 +102,8 @@ describe(`two organizations with a project of one name on a functions host (${te
     app = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
     const functions = { get: () => undefined, isBroken: () => false, [Symbol.iterator]: () => [][Symbol.iterator]() }
     const deployed = { registry, deployer: null, source: { look: async () => {} } }
-    const deps = { projects, functions, logBook, deployed } as unknown as ControlDeps
+    const limits = new RateLimits({ trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 })
+    const deps = { projects, functions, logBook, deployed, limits } as unknown as ControlDeps
     await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps))
   })
   afterAll(async () => {
@@ -147,6 +164,76 @@ describe(`two organizations with a project of one name on a functions host (${te
       [first.id, second.id],
     )
     await expect(registry.secrets(first.id, '')).rejects.toMatchObject({ code: 'SEAL_BROKEN' })
+  })
+
+  test('no route of the deploy API opens a project for the key or the token of the other one', async () => {
+    const routes = app.routeList.filter(({ method, url }) => method !== 'HEAD' && url.startsWith('/v1/projects/:ref'))
+    expect(routes.length).toBeGreaterThan(8)
+    const crossings: string[] = []
+    let looks = 0
+    for (const [mine, theirs] of pairs()) {
+      const token = await signToken({ ref: 'same', role: 'service_role' }, mine.jwtSecret, 60)
+      for (const { method, url } of routes) {
+        const path = url.replace(':ref', theirs.id).replaceAll(/:\w+/g, FUNCTION)
+        for (const headers of [
+          { apikey: mine.serviceKey },
+          { authorization: `Bearer ${mine.serviceKey}` },
+          { apikey: token },
+          { authorization: `Bearer ${token}` },
+          { apikey: mine.serviceKey, authorization: `Bearer ${token}` },
+          { apikey: `anon key of the ${NAMES[tenants.indexOf(mine)]}` },
+        ]) {
+          for (const payload of [undefined, '{}', '{"files":{"index.ts":"1"}}']) {
+            const request = {
+              method: method as 'GET',
+              url: path,
+              headers: { ...headers, 'content-type': 'application/json' },
+            }
+            const { statusCode, body } = await app.inject({ ...request, ...(payload !== undefined && { payload }) })
+            looks++
+            if (statusCode !== 401 || body.includes(theirs.mark)) crossings.push(`${method} ${url}: ${statusCode}`)
+          }
+        }
+      }
+    }
+    process.stdout.write(`${looks} looks at the other project through the deploy API, ${crossings.length} crossings\n`)
+    expect(crossings).toEqual([])
+    expect(looks).toBeGreaterThanOrEqual(300)
+  })
+
+  test('what is measured of functions of one name is counted apart, and is the operator’s to read', async () => {
+    const registered = createRegistry('functions')
+    const observer = createObserver(
+      new LogBook(createLogger({ name: 'test', level: 'silent' })),
+      new FunctionMetrics(registered),
+    )
+    const metered = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
+    addMetrics(metered, registered, {
+      trustedProxies: [],
+      metricsKey: 'key-of-the-operator',
+      ratePerAddress: 0,
+      ratePerKey: 0,
+    })
+    for (const [n, { id }] of tenants.entries()) {
+      const version = { project: id, name: FUNCTION, version: 1 } as FunctionVersion
+      for (let i = 0; i <= n; i++) {
+        observer.pool(version).bootFailed({ message: '', detail: '' } as never)
+        observer.line(version, { level: 'info', dropped: 1, text: '' } as never, null)
+      }
+    }
+    const read = (headers: Record<string, string>) => metered.inject({ url: '/metrics', headers })
+    const { body } = await read({ authorization: 'Bearer key-of-the-operator' })
+    for (const [n, tenant] of tenants.entries()) {
+      for (const name of ['boot_failures', 'log_lines_lost']) {
+        const series = body
+          .split('\n')
+          .find((line) => line.startsWith(`terrane_function_${name}_total{`) && line.includes(tenant.id))
+        expect([name, series?.split(' ').at(-1)]).toEqual([name, String(n + 1)])
+      }
+      for (const headers of [{ apikey: tenant.serviceKey }, { authorization: `Bearer ${tenant.serviceKey}` }])
+        expect((await read(headers)).statusCode).toBe(401)
+    }
+    await metered.close()
   })
 
   test('a project that is deleted takes functions and keys along, and leaves the other one alone', async () => {

@@ -11,7 +11,8 @@ import {
   addHealth,
   addMetrics,
   createHttp,
-  createRateLimit,
+  RateLimits,
+  credentialOf,
   rateSubject,
   type EdgeSettings,
   type Http,
@@ -37,7 +38,7 @@ export interface AppDeps {
   readonly edge: EdgeSettings
   readonly verify: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
-  readonly storage: Omit<StorageDeps, 'identify' | 'limit'>
+  readonly storage: Omit<StorageDeps, 'identify' | 'limits'>
   readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
   /** The project has this origin to itself: answers of its functions are as they come. */
@@ -73,16 +74,17 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       maxAge: 3600,
     })
     const http = open as unknown as Http
-    const identify = (request: FastifyRequest) => identifyCaller(deps.verify, request)
     // A class of routes has a limit of its own: many tiles from storage leave room for a search.
-    const limit = createRateLimit(deps.edge)
+    const limits = { rest: new RateLimits(deps.edge), storage: new RateLimits(deps.edge) }
+    const identify = (request: FastifyRequest) =>
+      limits.rest.verify(request.ip, credentialOf(request.headers), () => identifyCaller(deps.verify, request))
     const authenticate = async (request: FastifyRequest) => {
       const principal = required(await identify(request))
-      await limit(rateSubject(request, principal.role === 'service_role'))
+      await limits.rest.count(rateSubject(request, principal.role === 'service_role'))
       return principal
     }
     await restRoutes(http, { ...deps.rest, authenticate })
-    const storage = { ...deps.storage, identify, limit: createRateLimit(deps.edge) }
+    const storage = { ...deps.storage, identify, limits: limits.storage }
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
     await vectorRoutes(http, { ...deps.rest, authenticate })

@@ -1,3 +1,4 @@
+import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -21,12 +22,19 @@ export const Env = Type.Object({
     description: 'The project.',
   }),
   TERRANE_JWT_SECRET: Secret('Verifies tokens of the project and signs storage URLs.', 32),
-  TERRANE_JWT_AUDIENCES: List(
-    'Audiences of tokens that are accepted; one without `aud` is, too. Empty accepts any.',
-    'authenticated',
+  ...TokenEnv,
+  TERRANE_CONTROL_DATABASE_URL: Type.Optional(
+    Secret('PostgreSQL of the control plane, which is asked whether a key still holds; else those below always do.'),
   ),
-  TERRANE_ANON_KEY: Type.Optional(Secret('An opaque anon key.')),
-  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('An opaque service-role key.')),
+  TERRANE_PROJECT_ID: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      description: 'Id of the project in the control plane of a pool, whose keys are those that count there.',
+    }),
+  ),
+  ...ControlEnv,
+  TERRANE_ANON_KEY: Type.Optional(Secret('Without TERRANE_PROJECT_ID: the anon key of the project.')),
+  TERRANE_SERVICE_ROLE_KEY: Type.Optional(Secret('Without TERRANE_PROJECT_ID: its service-role key.')),
   TERRANE_STORAGE: Type.String({
     default: 'file:.terrane/storage',
     description: 'file:{folder} or s3://{bucket}/{prefix}.',

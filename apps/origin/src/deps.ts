@@ -1,10 +1,10 @@
-import { createVerifier, hashKey, keyPrincipal, type StoredKey } from '@terrane/auth'
 import { migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger, createRegistry, readEdge, splitList } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'
 import type { OriginConfig } from './config.ts'
+import { openDoor } from './keys.ts'
 
 /** The open origin; disposing of it closes everything in reverse order. */
 export type Deps = AppDeps & AsyncDisposable
@@ -22,16 +22,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     }),
   )
   await migrate(database, ['project'])
-  const projectRef = config.TERRANE_PROJECT_REF
-  const keys: StoredKey[] = []
-  if (config.TERRANE_ANON_KEY)
-    keys.push({ sha256: hashKey(config.TERRANE_ANON_KEY), principal: keyPrincipal('anon', { projectRef }) })
-  if (config.TERRANE_SERVICE_ROLE_KEY) {
-    keys.push({
-      sha256: hashKey(config.TERRANE_SERVICE_ROLE_KEY),
-      principal: keyPrincipal('service_role', { projectRef }),
-    })
-  }
+  const door = opening.use(await openDoor(config, logger))
   const store = openStore(config.TERRANE_STORAGE, config)
   const pool = opening.use(new RenderPool(config.TERRANE_TILE_THREADS))
   const all = opening.move()
@@ -39,10 +30,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
     logger,
     registry: createRegistry('origin'),
     edge: readEdge(config),
-    verify: createVerifier({
-      keys,
-      trust: { projectRef, jwtSecret: config.TERRANE_JWT_SECRET, audiences: splitList(config.TERRANE_JWT_AUDIENCES) },
-    }),
+    verify: door.verify,
     rest: {
       database,
       schemas: splitList(config.TERRANE_REST_SCHEMAS),

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import proxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import { defineError } from '@terrane/core'
-import { isOfTheOrigin, strangersPolicy, type Http } from '@terrane/service'
+import { discardRest, isOfTheOrigin, strangersPolicy, type Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 
 /** Base URLs of the services behind the origin; null for one that does not run. */
@@ -127,9 +127,6 @@ function ofStrangers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return { ...kept, 'content-security-policy': policy, 'x-content-type-options': 'nosniff' }
 }
 
-/** Longest time that the rest of an upload is read and dropped once nobody wants it. */
-const DISCARD_MS = 5000
-
 /**
  * The body as a stream of its own: a service that answers before it has read all of it ends this one and not the caller's
  * connection, with which a caller that writes before it reads would lose the answer.
@@ -142,9 +139,7 @@ function detachedBody({ raw }: FastifyRequest): Readable {
   })
   body.once('close', () => {
     if (raw.complete || raw.destroyed) return
-    raw.resume()
-    const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
-    raw.once('close', () => clearTimeout(timer))
+    discardRest(raw)
   })
   return body
 }

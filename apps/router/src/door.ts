@@ -38,9 +38,8 @@ function openControlled(config: RouterConfig, url: string, logger: Logger): Door
       opened.push(database)
       return database
     },
-    cacheMs: config.TERRANE_KEYS_CACHE_MS,
-    graceMs: config.TERRANE_KEYS_GRACE_MS,
-    onLost,
+    settings: config,
+    log: logger,
   })
   return {
     verify: createVerifier({ findStoredKey: (sha256) => keys.keyring.find(sha256) }),

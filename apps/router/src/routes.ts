@@ -1,33 +1,29 @@
-import { servesFor, type Principal, type Verify } from '@terrane/auth'
-import { TerraneError } from '@terrane/core'
+import { servesFor, type Verify } from '@terrane/auth'
+import { TerraneError, type ErrorKind } from '@terrane/core'
 import { RouteProblem, type ProblemBody } from '@terrane/routing'
-import { Counter, type Http } from '@terrane/service'
-import type { IncomingMessage } from 'node:http'
+import { Counter, RateLimits, type Http } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppDeps } from './app.ts'
 import { ANSWERS, Refusal } from './errors.ts'
 
-/** How long the rest of a refused body is read, in milliseconds. */
-const DISCARD_MS = 5000
-
 /**
  * `POST route`, the only endpoint of the base. Everything under the base that is no route is answered in Valhalla's form.
  */
-export function routingRoutes(base: Http, { engine, verify, registry }: AppDeps): void {
+export function routingRoutes(base: Http, { engine, verify, registry, edge }: AppDeps): void {
+  const limits = new RateLimits(edge)
   const answers = new Counter({
     name: 'routing_answers_total',
     help: 'Answers by error code; 0 is a route.',
     labelNames: ['code'],
     registers: [registry],
   })
-  base.addHook('onRequest', (request) => checkKey(request, verify))
+  base.addHook('onRequest', (request) => checkKey(request, verify, limits))
   // A body is JSON whatever its content type says, and its text is read where the route is computed.
   base.removeAllContentTypeParsers()
   base.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body))
   base.setErrorHandler((thrown: FastifyError, request, reply) => {
     const problem = problemOf(thrown, request)
     answers.inc({ code: String(problem.error_code) })
-    if (!request.raw.complete) discardRest(request.raw, reply)
     sendProblem(problem, reply)
   })
   base.setNotFoundHandler((request) => {
@@ -54,7 +50,7 @@ export function unknownPath(): RouteProblem {
  *
  * @throws Refusal unless the request carries an organization's Services API key as header or query `apikey`, or as Bearer
  */
-async function checkKey(request: FastifyRequest, verify: Verify): Promise<void> {
+async function checkKey(request: FastifyRequest, verify: Verify, limits: RateLimits): Promise<void> {
   const { apikey } = request.query as Readonly<Record<string, unknown>>
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const sent = [request.headers['apikey'], bearer, apikey].filter((key) => key !== undefined && key !== '')
@@ -63,29 +59,27 @@ async function checkKey(request: FastifyRequest, verify: Verify): Promise<void> 
   for (const key of new Set(sent)) {
     if (typeof key !== 'string') continue
     try {
-      const principal = await principalOf(key, verify)
-      if (servesFor(principal, 'routes')) return
+      const principal = await limits.verify(request.ip, key, () => verify(key))
+      if (servesFor(principal, 'routes')) return await limits.count({ key })
       if (principal.role === 'services') refusal = new Refusal(ANSWERS.keyOfNoUse)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      if (error.body !== ANSWERS.keyUnknown) refusal = error
+      if (!(error instanceof TerraneError) || !(error.kind in KEY_REFUSALS)) throw error
+      if (error.kind !== 'unauthenticated') refusal = new Refusal(KEY_REFUSALS[error.kind]!)
     }
   }
   throw refusal
 }
 
-async function principalOf(key: string, verify: Verify): Promise<Principal> {
-  try {
-    return await verify(key)
-  } catch (error) {
-    if (!(error instanceof TerraneError)) throw error
-    if (error.kind === 'unavailable') throw new Refusal(ANSWERS.keysUnavailable)
-    throw error.kind === 'unauthenticated' ? new Refusal(ANSWERS.keyUnknown) : error
-  }
+/** What is answered when a key cannot be verified, by the kind of the error. */
+const KEY_REFUSALS: Readonly<Partial<Record<ErrorKind, ProblemBody>>> = {
+  unauthenticated: ANSWERS.keyUnknown,
+  unavailable: ANSWERS.keysUnavailable,
+  rate_limited: ANSWERS.tooMany,
 }
 
 function problemOf(thrown: FastifyError, request: FastifyRequest): ProblemBody {
   if (thrown instanceof RouteProblem || thrown instanceof Refusal) return thrown.body
+  if ((thrown as Partial<TerraneError>).kind === 'too_slow') return ANSWERS.bodyTooSlow
   switch (thrown.statusCode) {
     case 400:
       return new RouteProblem(100).body
@@ -104,18 +98,8 @@ export function sendProblem(problem: ProblemBody, reply: FastifyReply): void {
   const { status_code: status } = problem
   if (status === 405) reply.header('allow', 'POST')
   if (status === 503) reply.header('retry-after', '5')
+  if (status === 429) reply.header('retry-after', '60')
   void reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(problem)
-}
-
-/**
- * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
- * has not looked for one yet.
- */
-function discardRest(request: IncomingMessage, reply: FastifyReply): void {
-  reply.removeHeader('connection')
-  request.resume()
-  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
-  request.once('close', () => clearTimeout(timer))
 }
 
 function errorCodeOf(body: string): string {

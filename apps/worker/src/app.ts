@@ -6,7 +6,7 @@ import {
   addMetrics,
   addOpenApi,
   createHttp,
-  createRateLimit,
+  RateLimits,
   type EdgeSettings,
   type Http,
   type Logger,
@@ -66,7 +66,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   addMetrics(app, deps.registry, deps.edge)
   uiRoute(app)
   await app.register(async (guarded) => {
-    guarded.addHook('onRequest', checkAccess(deps.verify, createRateLimit(deps.edge)))
+    guarded.addHook('onRequest', checkAccess(deps.verify, new RateLimits(deps.edge)))
     const routes = guarded as unknown as Http
     acceptEmptyDeletes(routes)
     capacityRoute(routes, deps)

@@ -1,4 +1,4 @@
-import { ControlEnv } from '@terrane/control'
+import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -27,6 +27,7 @@ export const Env = Type.Object({
     Secret('Local mode: the Services API key that callers of the stack send; accepted from start on.', 16),
   ),
   ...ControlEnv,
+  ...TokenEnv,
   TERRANE_SECRETS_KEY: Type.Optional(
     Secret('32 bytes as hex or base64; seals inputs and credentials. Required in shared mode.'),
   ),

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { Projects, mergeCredentials } from '@terrane/control'
+import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
   checkUrl,
@@ -23,7 +23,7 @@ import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
 import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
-import { openDoor, registerStack } from './keys.ts'
+import { openDoor } from './keys.ts'
 import type { Task } from './jobs/task.ts'
 import { makeTasks } from './jobs/tasks.ts'
 import { localProject } from './projects/local-project.ts'
@@ -138,7 +138,15 @@ async function openProjects(
   logger: Logger,
 ): Promise<ProjectDirectory> {
   if (config.TERRANE_MODE === 'local') {
-    const { id, ref } = await registerStack(config, database, logger)
+    const { id, ref } = await registerLocal(
+      database,
+      {
+        ref: config.TERRANE_PROJECT_REF,
+        serviceRoleKey: config.TERRANE_SERVICE_ROLE_KEY,
+        servicesKey: config.TERRANE_SERVICES_KEY,
+      },
+      logger,
+    )
     return localProject({ ref, id, database, store: storeOf(config.TERRANE_STORAGE), sealer })
   }
   await mergeCredentials(database, sealer, (error) => logger.error({ err: error }, 'credentials cannot be opened'))

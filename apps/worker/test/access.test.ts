@@ -159,7 +159,8 @@ describe('bad bodies', () => {
     ['a number as text', '{"tableName":"a","steps":"3"}', 422],
     ['a quoted name', JSON.stringify({ tableName: 'a"; drop table x; --' }), 422],
     ['a megabyte of brackets', '['.repeat(500_000) + ']'.repeat(500_000), 400],
-    ['a megabyte of fields', `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join(',')}}`, 422],
+    ['thousands of fields', `{${Array.from({ length: 10_000 }, (_, i) => `"k${i}":1`).join(',')}}`, 422],
+    ['a megabyte of fields', `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join(',')}}`, 413],
     ['a prototype', '{"tableName":"a","__proto__":{"x":1}}', 400],
   ])('%s', async (_, payload, status) => {
     const response = await post(payload)

@@ -194,6 +194,7 @@ describe.each([
   })
 
   test('after all of it: none of 300 looks and more found anything of the other one', () => {
+    process.stdout.write(`${attempts} looks for what is the other one’s, ${crossings.length} crossings\n`)
     expect(crossings).toEqual([])
     expect(attempts).toBeGreaterThanOrEqual(300)
   })

@@ -92,6 +92,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
   })
   await start('origin', ports.origin, {
+    TERRANE_CONTROL_DATABASE_URL: databaseUrl,
     TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_UPLOAD_DIR: join(home, 'uploads'),
     TERRANE_WORKER_URL: local(ports.worker),

@@ -90,7 +90,9 @@ describe('tokens', () => {
   test.each(['ES256', 'RS256'])('%s is verified through the key set, and only through it', async (alg) => {
     const { privateKey, publicKey } = await generateKeyPair(alg)
     const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg }
-    const viaJwks = createVerifier({ trust: { projectRef: 'demo', jwks: createLocalJWKSet({ keys: [jwk] }) } })
+    const viaJwks = createVerifier({
+      trust: { projectRef: 'demo', jwks: createLocalJWKSet({ keys: [jwk] }), audiences: [] },
+    })
     const token = await new SignJWT({ sub: 'u2', role: 'authenticated' })
       .setProtectedHeader({ alg, kid: 'k1' })
       .setExpirationTime('1m')

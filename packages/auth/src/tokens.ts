@@ -8,8 +8,8 @@ export interface TokenTrust {
   readonly jwtSecret?: string
   /** Resolves a key of the project's JWKS, e.g. jose's `createRemoteJWKSet` or `createLocalJWKSet`. */
   readonly jwks?: JWTVerifyGetKey
-  /** What `aud` of a token that has one must name; any when absent or empty. */
-  readonly audiences?: readonly string[]
+  /** What `aud` of a token that has one must name; any when empty. */
+  readonly audiences: readonly string[]
 }
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['anon', 'authenticated', 'service_role'])
@@ -27,7 +27,7 @@ export function looksLikeToken(text: string): boolean {
  */
 export async function verifyToken(token: string, trust: TokenTrust): Promise<Principal> {
   const payload = await verifySignature(token, trust)
-  checkAudience(payload, trust.audiences ?? [])
+  checkAudience(payload, trust.audiences)
   const role = payload['role']
   if (typeof role !== 'string' || !ROLES.has(role)) throw unauthorized({ reason: 'malformed' })
   const ref = payload['ref']
@@ -66,10 +66,10 @@ export function signToken(
  * @throws UNAUTHORIZED with the reason
  */
 export async function verifyClaims(token: string, jwtSecret: string): Promise<JWTPayload> {
-  return verifySignature(token, { projectRef: '', jwtSecret })
+  return verifySignature(token, { jwtSecret })
 }
 
-async function verifySignature(token: string, trust: TokenTrust): Promise<JWTPayload> {
+async function verifySignature(token: string, trust: Pick<TokenTrust, 'jwtSecret' | 'jwks'>): Promise<JWTPayload> {
   const options = { requiredClaims: ['exp'], clockTolerance: 5 }
   const alg = algorithmOf(token)
   try {

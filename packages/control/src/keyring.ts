@@ -35,6 +35,8 @@ const RETRY_MS = 1000
 interface Entry {
   readonly key: FoundKey
   readonly checkedAt: number
+  /** The moment after which it opens nothing; null when it does not expire. */
+  readonly endsAt: number | null
   /** Not before this moment is it looked up again. */
   freshUntil: number
 }
@@ -79,10 +81,10 @@ export class Keyring {
     }
   }
 
-  #answer({ key, checkedAt }: Entry, sha256: string): Principal | null {
+  #answer({ key, endsAt }: Entry, sha256: string): Principal | null {
     if (!timingSafeEqual(Buffer.from(key.sha256, 'hex'), Buffer.from(sha256, 'hex'))) return null
     if (key.revoked) throw unauthorized({ reason: 'revoked' })
-    if (key.endsInMs !== null && this.#now() >= checkedAt + key.endsInMs) throw unauthorized({ reason: 'expired' })
+    if (endsAt !== null && this.#now() >= endsAt) throw unauthorized({ reason: 'expired' })
     this.#options.onUsed?.(key.id)
     return key.principal
   }
@@ -115,7 +117,9 @@ export class Keyring {
       former.freshUntil = Math.min(now + RETRY_MS, former.checkedAt + cacheMs + graceMs)
       return former
     }
-    const entry = key && { key, checkedAt, freshUntil: checkedAt + cacheMs }
+    // After it, by the same thought: a key is not refused before its end, and at most so much later as the query took.
+    const endsAt = key && key.endsInMs !== null ? this.#now() + key.endsInMs : null
+    const entry = key && { key, checkedAt, endsAt, freshUntil: checkedAt + cacheMs }
     if (isCurrent()) this.#remember(sha256, entry, checkedAt)
     return entry
   }

@@ -1,6 +1,7 @@
 import { hashKey } from '@terrane/auth'
 import { uuidv7 } from '@terrane/core'
 import type { Database } from '@terrane/database'
+import type { Logger } from '@terrane/service'
 import { KEY_CHANNEL, keyPrefix } from './key-record.ts'
 import { DEFAULT_ORGANIZATION, Organizations } from './organizations.ts'
 import { Projects, type Project } from './projects.ts'
@@ -19,12 +20,13 @@ export interface LocalStack {
  * keys of its environment. A key that the same stack registered before, and that its environment no longer names, ends
  * now; a key that is absent leaves the former one alone.
  *
- * @returns the project, and which of the keys stay refused because somebody has revoked them
+ * @param log told which of the keys stay refused because somebody has revoked them
  */
 export async function registerLocal(
   database: Database,
   stack: LocalStack,
-): Promise<{ project: Project; revoked: string[] }> {
+  log?: Pick<Logger, 'warn'>,
+): Promise<Project> {
   await new Organizations(database).create('default', DEFAULT_ORGANIZATION)
   const project = await localProject(database, stack)
   const keys = [
@@ -37,7 +39,8 @@ export async function registerLocal(
     if (key === undefined) continue
     if (!(await accept(database, project, role, key))) revoked.push(role)
   }
-  return { project, revoked }
+  if (revoked.length > 0) log?.warn({ roles: revoked }, 'keys of the environment were revoked and stay refused')
+  return project
 }
 
 async function localProject(database: Database, { ref, name = '' }: LocalStack): Promise<Project> {

@@ -1,15 +1,16 @@
 import { keyPrincipal } from '@terrane/auth'
 import type { Database } from '@terrane/database'
+import type { Logger } from '@terrane/service'
 import { KEY_CHANNEL, type KeyRecord } from './key-record.ts'
 import { Keyring, type FoundKey } from './keyring.ts'
+import type { ControlSettings } from './settings.ts'
 
 export interface OpenKeyringOptions {
   /** The database of the control plane; called again when it failed. */
   readonly connect: () => Promise<Database>
-  readonly cacheMs: number
-  readonly graceMs: number
+  readonly settings: ControlSettings
   /** Told when uses of keys cannot be written down, or changes cannot be listened to. */
-  readonly onLost: (error: unknown) => void
+  readonly log: Pick<Logger, 'warn'>
 }
 
 /** A keyring on the tables of the control plane. */
@@ -25,6 +26,7 @@ const LOOK_UP_MS = 3000
 /** Opens a keyring. It does not wait for the database: until that answers, keys are refused as KEYS_UNAVAILABLE. */
 export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   const used = new Set<string>()
+  const onLost = (error: unknown) => options.log.warn({ err: error }, 'keys cannot be followed')
   let connected: Promise<Database> | null = null
   let listening: Promise<AsyncDisposable | null> | null = null
   const connect = () => {
@@ -42,8 +44,8 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
   }
   const keyring = new Keyring({
     find: (sha256) => within(LOOK_UP_MS, lookUp(connect, sha256)),
-    cacheMs: options.cacheMs,
-    graceMs: options.graceMs,
+    cacheMs: options.settings.TERRANE_KEYS_CACHE_MS,
+    graceMs: options.settings.TERRANE_KEYS_GRACE_MS,
     onUsed: (id) => used.add(id),
   })
   const flush = async () => {
@@ -51,14 +53,14 @@ export function openKeyring(options: OpenKeyringOptions): OpenKeyring {
     used.clear()
     if (ids.length > 0) await connect().then((database) => writeUsed(database, ids))
   }
-  const timer = setInterval(() => void flush().catch(options.onLost), USED_EVERY_MS)
+  const timer = setInterval(() => void flush().catch(onLost), USED_EVERY_MS)
   timer.unref()
-  connect().catch(options.onLost)
+  connect().catch(onLost)
   return {
     keyring,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await flush().catch(options.onLost)
+      await flush().catch(onLost)
       await (await listening)?.[Symbol.asyncDispose]()
     },
   }

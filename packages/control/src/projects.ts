@@ -111,6 +111,7 @@ export class Projects {
    * @throws PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS
    */
   async named(name: string, organizationId?: string): Promise<Project> {
+    refuseNoName(name)
     const { rows } = await this.#database.query<Project>(
       `${SELECT} ${FROM} where (p.ref = $1 or p.id::text = $1) and ($2::uuid is null or p.organization_id = $2) order by p.id limit 20`,
       [name, organizationId ?? null],
@@ -136,6 +137,7 @@ export class Projects {
   async reachable(principal: Principal, ref: string): Promise<Project | null> {
     const { organizationId } = principal
     if (organizationId === null) throw projectNotFound({ ref })
+    refuseNoName(ref)
     const project = await this.find(organizationId, ref)
     if (principal.projectId !== null && project?.id !== principal.projectId) throw projectNotFound({ ref })
     return project
@@ -152,6 +154,7 @@ export class Projects {
    * @throws PROJECT_NOT_FOUND, also when it is another organization's, and PROJECT_AMBIGUOUS
    */
   async ofMemberNamed(userId: string, name: string): Promise<ReachableProject> {
+    refuseNoName(name)
     const where = `join terrane.memberships m on m.organization_id = o.id
       where m.user_id = $1 and (p.ref = $2 or p.id::text = $2)`
     return single(name, await this.#open(where, [userId, name]))
@@ -270,6 +273,11 @@ export async function writeCredentials(session: Queryable, id: string, sealed: B
     'update terrane.projects set sealed_credentials = $2, updated_at = clock_timestamp() where id = $1',
     [id, sealed],
   )
+}
+
+/** What can be neither a reference nor an id is not looked for. */
+function refuseNoName(name: string): void {
+  if (!REF.test(name) && !isUuid(name)) throw projectNotFound({ ref: name.slice(0, 100) })
 }
 
 function single<P extends Project>(name: string, projects: readonly P[]): P {

@@ -13,8 +13,8 @@ import fastify, {
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { refuseDeepJson } from './edge/bodies.ts'
-import { unboundedParts } from './edge/bounds.ts'
+import { refuseCostlyJson } from './edge/bodies.ts'
+import { listRoutes } from './edge/route-list.ts'
 import { discardRefused } from './edge/farewell.ts'
 import { PACE, keepPace, type Pace } from './edge/pace.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
@@ -60,13 +60,6 @@ export interface HttpOptions {
 const HEADERS_MS = 15_000
 const LOOK_MS = 2000
 const LONGEST_REQUEST_MS = 120_000
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Where schemas of bodies set no bound: none, as the tests of each app say. */
-    unboundedBodies: readonly string[]
-  }
-}
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
@@ -118,11 +111,8 @@ export function createHttp(options: HttpOptions): Http {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
-  const unbounded: string[] = []
-  app.decorate('unboundedBodies', unbounded)
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    unbounded.push(...unboundedParts(schema?.body).map((part) => `${String(method)} ${url} ${part}`))
-  })
+  listRoutes(app)
+  if (trustedProxies.length === 0) noticeProxies(app)
   keepPace(app, options.pace ?? PACE)
   discardRefused(app)
   parseJson(app, false)
@@ -157,13 +147,26 @@ export function acceptEmptyDeletes(scope: Http): void {
   parseJson(scope, true)
 }
 
+/** Says once that requests come through a proxy: all of its callers count as one, the proxy, until it is trusted. */
+function noticeProxies(app: Http): void {
+  let noticed = false
+  app.addHook('onRequest', async ({ headers, ip, log }) => {
+    if (noticed || headers['x-forwarded-for'] === undefined) return
+    noticed = true
+    log.warn(
+      { proxy: ip, setting: 'TERRANE_TRUSTED_PROXIES' },
+      'a proxy that is not trusted names the callers: limits count them all as one address',
+    )
+  })
+}
+
 function parseJson(scope: Http, emptyDeletes: boolean): void {
   const parse = scope.getDefaultJsonParser('error', 'error')
   scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (emptyDeletes && body === '' && request.method === 'DELETE') return done(null)
     try {
-      refuseDeepJson(body)
+      refuseCostlyJson(body)
     } catch (error) {
       return done(error as Error)
     }

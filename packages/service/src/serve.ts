@@ -49,7 +49,7 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
   using _metrics = await serveMetrics(app, host, config.TERRANE_METRICS_PORT ?? 0)
   // Before anyone is told: who hears that it listens may ask it to stop in the same moment.
   const stop = stopRequested()
-  process.send?.({ type: 'listening', url })
+  process.send?.({ type: 'listening', url, routes: app.routeList })
   const reason = await stop
   const began = performance.now()
   logger.info({ reason }, 'stopping')

@@ -21,14 +21,18 @@ export class Accounts {
     this.database = database
   }
 
-  /** The user whose e-mail address and password these are, or null; it takes the same time for unknown addresses. */
-  async authenticate(email: string, password: string): Promise<User | null> {
+  /**
+   * The user whose e-mail address and password these are, or null; it takes the same time for unknown addresses.
+   *
+   * @param failures how often sign-ins from there have failed lately: who has failed less goes first
+   */
+  async authenticate(email: string, password: string, failures = 0): Promise<User | null> {
     const { rows } = await this.database.query<UserRow>(
       'select id, email, name, password_hash from terrane.users where email = $1 and disabled_at is null',
       [normaliseEmail(email)],
     )
     const user = rows[0]
-    if (!(await verifyPassword(password, user?.password_hash ?? null)) || !user) return null
+    if (!(await verifyPassword(password, user?.password_hash ?? null, failures)) || !user) return null
     return { id: user.id, email: user.email, name: user.name }
   }
 

@@ -9,7 +9,10 @@ import { tooBusy } from '../errors.ts'
 const COST = { ln: 15, r: 8, p: 3 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-/** Hashes at once and hashes that may wait: more sign-ins than these are turned away, not queued without end. */
+/**
+ * Hashes at once and hashes that may wait: more sign-ins than these are turned away, not queued without end. Whoever has failed
+ * less often goes first, and is not turned away for those who guess.
+ */
 const AT_ONCE = 2
 const WAITING = 32
 
@@ -23,7 +26,7 @@ const derive: (password: string, salt: Buffer, length: number, options: ScryptOp
 /** Hashes a new password: `$scrypt$ln=15,r=8,p=3${salt}${hash}`, both in base64. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const hash = await inTurn(() => run(password, salt, COST))
+  const hash = await inTurn(() => run(password, salt, COST), 0)
   const { ln, r, p } = COST
   return `$scrypt$ln=${ln},r=${r},p=${p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
@@ -32,12 +35,13 @@ export async function hashPassword(password: string): Promise<string> {
  * True when the password belongs to the stored hash. Without a stored hash it takes just as long and is false, so that
  * the time tells nobody which accounts exist.
  *
+ * @param failures how often sign-ins from there have failed lately
  * @throws TOO_BUSY when too many sign-ins are waiting
  */
-export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+export async function verifyPassword(password: string, stored: string | null, failures = 0): Promise<boolean> {
   const parsed = parse(stored ?? '')
   const salt = parsed?.salt ?? Buffer.alloc(SALT_BYTES)
-  const hash = await inTurn(() => run(password, salt, parsed ?? COST))
+  const hash = await inTurn(() => run(password, salt, parsed ?? COST), failures)
   return parsed !== null && parsed.hash.length === hash.length && timingSafeEqual(parsed.hash, hash)
 }
 
@@ -55,19 +59,23 @@ function parse(stored: string): { ln: number; r: number; p: number; salt: Buffer
 }
 
 let running = 0
-const waiting: (() => void)[] = []
+/** By failures, and the longest wait first among equals. */
+const waiting: { readonly failures: number; readonly go: () => void; readonly giveUp: (error: Error) => void }[] = []
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(work: () => Promise<T>, failures: number): Promise<T> {
   if (running >= AT_ONCE) {
-    if (waiting.length >= WAITING) throw tooBusy()
-    await new Promise<void>((resolve) => waiting.push(resolve))
+    const { promise, resolve: go, reject: giveUp } = Promise.withResolvers<void>()
+    const after = waiting.findIndex((other) => other.failures > failures)
+    waiting.splice(after < 0 ? waiting.length : after, 0, { failures, go, giveUp })
+    if (waiting.length > WAITING) waiting.pop()?.giveUp(tooBusy())
+    await promise
   } else running++
   try {
     return await work()
   } finally {
     // The place passes to the next in line, or is given up.
     const next = waiting.shift()
-    if (next) next()
+    if (next) next.go()
     else running--
   }
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf } from '../upstream/ask.ts'
+import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions; the page sees no other. */
 const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
@@ -37,6 +37,8 @@ const Layers = Type.Object({
   ),
 })
 const MAX_LAYERS = 500
+/** A list of so many archives takes a tenth of it. */
+const LIST_BYTES = 4 << 20
 const NewBucket = Type.Object({ name: Bucket }, { additionalProperties: false })
 
 /**
@@ -105,7 +107,7 @@ function layersRoute(app: Http): void {
       body: JSON.stringify({ prefix: '', limit: MAX_LAYERS, sortBy: { column: 'updated_at', order: 'desc' } }),
     })
     if (!response.ok) throw serviceDown({ service: to.service })
-    const objects = (await response.json()) as StoredObject[]
+    const objects = (await readAnswer(to, response, LIST_BYTES)) as StoredObject[]
     const archives = objects.filter(({ id, name }) => id !== null && name.endsWith('.pmtiles'))
     return {
       exists: true,

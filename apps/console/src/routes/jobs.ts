@@ -2,7 +2,7 @@ import { JobListQuery } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { projectOf } from '../sessions/guard.ts'
+import { addressOf, projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, type Ask } from '../upstream/ask.ts'
 
 const TaskParams = Type.Object({ ref: Type.String(), taskName: Type.String({ maxLength: 100 }) })
@@ -94,7 +94,7 @@ async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): P
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
   // The worker counts paths from its own base.
-  if (location?.startsWith('/jobs/')) reply.header('location', `/api/projects/${project.ref}${location}`)
+  if (location?.startsWith('/jobs/')) reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)
 }
 

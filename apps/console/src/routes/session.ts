@@ -55,7 +55,7 @@ export function signInRoutes(app: Http, deps: SessionDeps): void {
     refuseOtherSites(request)
     const email = normaliseEmail(request.body.email)
     const attempt = await begin(reply, await deps.limits.begin(email, request.ip))
-    const user = await deps.accounts.authenticate(email, request.body.password)
+    const user = await deps.accounts.authenticate(email, request.body.password, attempt.failures)
     if (!user) throw wrongPassword()
     await attempt.succeeded()
     const { session, token } = await deps.sessions.open(user)
@@ -82,7 +82,7 @@ export function sessionRoutes(app: Http, deps: SessionDeps): void {
     async (request, reply) => {
       const { user, tokenSha256 } = sessionOf(request)
       const attempt = await begin(reply, await deps.limits.begin(user.email, request.ip))
-      if (!(await deps.accounts.authenticate(user.email, request.body.current))) {
+      if (!(await deps.accounts.authenticate(user.email, request.body.current, attempt.failures))) {
         throw passwordUnchanged({ path: '/current', message: 'is not the current password' })
       }
       await attempt.succeeded()

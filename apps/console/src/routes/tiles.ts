@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { notOfferedHere } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf } from '../upstream/ask.ts'
+import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
 
 const Params = Type.Object({ ref: Type.String(), '*': Type.String({ maxLength: 300 }) })
+const PROBLEM_BYTES = 65_536
 /** Paths of the origin that maps read. */
 const RASTER =
   /^(info|tiles\/WebMercatorQuad\/\d+\/\d+\/\d+\.(webp|png)|preview\/\d+x\d+\.webp|bbox\/[-\d.,]+\/\d+x\d+\.webp)$/
@@ -33,14 +34,15 @@ async function relay(
 ): Promise<FastifyReply> {
   const rest = (request.params as { '*': string })['*']
   if (!allowed.test(rest)) throw notOfferedHere({ what: rest })
-  const response = await ask(request, reply, projectOf(request).connection.data(), {
+  const to = projectOf(request).connection.data()
+  const response = await ask(request, reply, to, {
     method: 'GET',
     path: `/${kind}/v1${pathOf(...rest.split('/'))}`,
     query: new URLSearchParams(request.url.split('?')[1]),
   })
   // Maps ask for all tiles of a box: one that shows nothing is no error there.
   if (response.status === 404) {
-    const problem = (await response.json()) as { code?: string }
+    const problem = (await readAnswer(to, response, PROBLEM_BYTES)) as { code?: string }
     return problem.code === 'TILE_OUTSIDE' ? reply.code(204).send() : reply.code(404).send(problem)
   }
   reply.header('cache-control', 'private, no-cache')

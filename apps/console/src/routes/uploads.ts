@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { serviceDown } from '../errors.ts'
-import { projectOf } from '../sessions/guard.ts'
+import { addressOf, projectOf } from '../sessions/guard.ts'
 import { pathOf } from '../upstream/ask.ts'
 
 const PREFIX = '/storage/v1/upload/resumable'
@@ -33,8 +33,7 @@ export async function uploadRoutes(app: Http): Promise<void> {
 }
 
 async function relay(request: FastifyRequest, reply: FastifyReply, rest: string): Promise<FastifyReply> {
-  const project = projectOf(request)
-  const to = project.connection.data()
+  const to = projectOf(request).connection.data()
   const headers: Record<string, string> = {
     apikey: to.key,
     authorization: `Bearer ${to.key}`,
@@ -67,6 +66,6 @@ async function relay(request: FastifyRequest, reply: FastifyReply, rest: string)
   }
   const location = response.headers.get('location')
   const id = location?.split('/').at(-1)
-  if (id) reply.header('location', `/api/projects/${project.ref}${PREFIX}/${id}`)
+  if (id) reply.header('location', `/api/projects/${addressOf(request)}${PREFIX}/${id}`)
   return reply.send(response.body === null ? undefined : Readable.fromWeb(response.body as never))
 }

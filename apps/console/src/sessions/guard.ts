@@ -66,9 +66,13 @@ export function refuseOtherSites(request: FastifyRequest): void {
  */
 export function requireProject(projects: Projects): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { ref } = request.params as { ref: string }
-    request.project = await projects.get(sessionOf(request).user.id, ref)
+    request.project = await projects.get(sessionOf(request).user.id, addressOf(request))
   }
+}
+
+/** What a path names its project by: a reference, or an id. */
+export function addressOf(request: FastifyRequest): string {
+  return (request.params as { ref: string }).ref
 }
 
 /** The session of a request that has passed the door. */

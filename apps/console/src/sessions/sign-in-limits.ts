@@ -18,6 +18,8 @@ const MEMORY_SECONDS = 3600
 export interface Attempt {
   /** Seconds to wait before the password may be looked at; 0 when it may be now. */
   readonly waitSeconds: number
+  /** How often sign-ins from that address have failed lately. */
+  readonly failures: number
   /** Takes back the failure that was counted for the attempt, and those at the account before it. */
   succeeded(): Promise<void>
 }
@@ -39,8 +41,10 @@ export class SignInLimits {
     const network = networkOf(address)
     const from = subjectOf('address', network)
     const account = subjectOf('account', `${network} ${email}`)
+    const ofAddress = await this.count(from, ADDRESS)
     return {
-      waitSeconds: (await this.count(from, ADDRESS)) || (await this.count(account, ACCOUNT)),
+      waitSeconds: ofAddress.waitSeconds || (await this.count(account, ACCOUNT)).waitSeconds,
+      failures: ofAddress.failures - 1,
       succeeded: async () => {
         await this.database.query(
           `with forgotten as (
@@ -54,9 +58,9 @@ export class SignInLimits {
     }
   }
 
-  /** Adds a failure unless the subject has to wait; returns how long, in seconds. */
-  private async count(subject: string, rule: Rule): Promise<number> {
-    const { rowCount } = await this.database.query(
+  /** Adds a failure unless the subject has to wait; returns how long, in seconds, and its failures with this one. */
+  private async count(subject: string, rule: Rule): Promise<{ waitSeconds: number; failures: number }> {
+    const { rows: counted } = await this.database.query<{ failures: number }>(
       `insert into terrane.sign_in_limits as l (subject, failures, blocked_until, updated_at)
        values ($1, 1, clock_timestamp(), clock_timestamp())
        on conflict (subject) do update set
@@ -65,16 +69,17 @@ export class SignInLimits {
            when l.updated_at < clock_timestamp() - $4 * interval '1 second' or l.failures + 1 < $2 then 0
            else least($3, 2 ^ least(l.failures + 1 - $2, 20)) end,
          updated_at = clock_timestamp()
-       where l.blocked_until <= clock_timestamp()`,
+       where l.blocked_until <= clock_timestamp()
+       returning failures`,
       [subject, rule.free, rule.longestSeconds, MEMORY_SECONDS],
     )
-    if (rowCount) return 0
+    if (counted[0]) return { waitSeconds: 0, failures: counted[0].failures }
     const { rows } = await this.database.query<{ seconds: number }>(
       `select greatest(1, ceil(extract(epoch from blocked_until - clock_timestamp())))::int as seconds
        from terrane.sign_in_limits where subject = $1`,
       [subject],
     )
-    return rows[0]?.seconds ?? 1
+    return { waitSeconds: rows[0]?.seconds ?? 1, failures: 1 }
   }
 }
 

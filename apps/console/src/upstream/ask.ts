@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
+import { readJson } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { notOfferedHere, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
+import { notOfferedHere, projectKeyEnded, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
 
 /** A request to a service on behalf of a signed-in member. Nothing of the browser's request goes along but what is named here. */
@@ -57,14 +58,15 @@ export function pathOf(...segments: readonly string[]): string {
  * Asks a service and returns its answer, whose body still has to be read. The request is given up when the browser goes
  * away.
  *
- * @throws SERVICE_DOWN, SERVICE_TIMEOUT, and SERVICE_REFUSED when the service does not take the console's key
+ * @throws SERVICE_DOWN, SERVICE_TIMEOUT; PROJECT_KEY_ENDED and SERVICE_REFUSED when the service does not take the key that
+ * the console sends for the project
  */
 export async function ask(request: FastifyRequest, reply: FastifyReply, to: Endpoint, what: Ask): Promise<Response> {
   const response = await send(request, reply, to, what)
   if (response.status !== 401 && response.status !== 403) return response
   await response.body?.cancel()
   request.log.error({ service: to.service, status: response.status }, 'service refused the key of the console')
-  throw serviceRefused({ service: to.service, status: response.status })
+  throw response.status === 401 ? projectKeyEnded({ service: to.service }) : serviceRefused({ service: to.service })
 }
 
 /** Like {@link ask}, for a callee whose 401 and 403 are its own business: a function of the project. */
@@ -90,6 +92,20 @@ export async function send(request: FastifyRequest, reply: FastifyReply, to: End
     throw serviceDown({ service: to.service }, { cause })
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/**
+ * The JSON of an answer that the console reads itself.
+ *
+ * @param limit longest answer in bytes
+ * @throws SERVICE_DOWN for what is longer, or no JSON
+ */
+export async function readAnswer(to: Endpoint, response: Response, limit: number): Promise<unknown> {
+  try {
+    return await readJson(response.body, limit)
+  } catch (cause) {
+    throw serviceDown({ service: to.service }, { cause })
   }
 }
 

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice } from './components/basics.tsx'
 import { lazyComponent } from './components/lazy.tsx'
 import { Shell } from './layout/shell.tsx'
-import { lapsed, loadSession, projectPath, request, session, toProblem, type Problem } from './lib/api.ts'
-import type { Project } from './lib/project.ts'
+import { lapsed, loadSession, session, toProblem, type Problem } from './lib/api.ts'
+import { readProject, type Project } from './lib/project.ts'
 import { Link, match, usePlace } from './lib/router.tsx'
 import { useStore } from './lib/store.ts'
 import { useResource } from './lib/use-resource.ts'
@@ -101,16 +101,14 @@ export function App(): JSX.Element {
 
 function ProjectPages({ projectRef }: { projectRef: string }): JSX.Element {
   const { path } = usePlace()
-  const project = useResource(projectRef, (signal) =>
-    request<Project>('GET', projectPath(projectRef), undefined, signal),
-  )
+  const project = useResource(projectRef, (signal) => readProject(projectRef, signal))
   const found = PAGES.map((page) => ({ page, params: match(page.pattern, path) })).find(({ params }) => params !== null)
   const title = found?.params ? found.page.title(found.params) : 'Not found'
   useEffect(() => {
     document.title = `${title} · ${project.value?.name ?? projectRef} · Terrane`
   }, [title, project.value?.name])
   return (
-    <Shell project={project.value ?? { ref: projectRef, name: projectRef }}>
+    <Shell project={project.value ?? { ref: projectRef, reference: projectRef, name: projectRef }}>
       {project.problem && (
         <div class="page">
           <ProblemNotice problem={project.problem} onRetry={project.reload} />

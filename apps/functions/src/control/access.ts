@@ -1,4 +1,5 @@
 import { authenticateEither, forbidden, readCredentials, unauthorized, type Principal } from '@terrane/auth'
+import { credentialOf, rateSubject, type RateLimits } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { projectNotFound } from '../errors.ts'
 import type { Project, Projects } from '../projects/project.ts'
@@ -7,14 +8,17 @@ import type { Project, Projects } from '../projects/project.ts'
  * The door of the deploy API: the service role of the very project. Where organizations have equal references, the key
  * says whose is meant; behind the door `ref` is the id that the host keeps the project by.
  *
- * @throws PROJECT_NOT_FOUND, UNAUTHORIZED, FORBIDDEN
+ * @throws PROJECT_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, RATE_LIMITED
  */
-export function checkControlAccess(projects: Projects): (request: FastifyRequest) => Promise<void> {
+export function checkControlAccess(projects: Projects, limits: RateLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const params = request.params as { ref: string }
     const named = projects.named(params.ref)
     if (named.length === 0) throw projectNotFound({ ref: params.ref })
-    const { project, principal } = await whose(named, request)
+    const { project, principal } = await limits.verify(request.ip, credentialOf(request.headers), () =>
+      whose(named, request),
+    )
+    await limits.count(rateSubject(request, principal.role === 'service_role'))
     if (principal.role !== 'service_role') throw forbidden({ need: 'the service role' })
     params.ref = project.id
   }

@@ -1,3 +1,4 @@
+import type { RateLimits } from '@terrane/service'
 import { registryMissing } from '../errors.ts'
 import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'
@@ -15,6 +16,7 @@ export interface Deployed {
 
 export interface ControlDeps {
   readonly projects: Projects
+  readonly limits: RateLimits
   readonly functions: Functions
   readonly logBook: LogBook
   /** Null on a host without a database. */

@@ -8,7 +8,7 @@ import { secretRoutes } from './routes/secrets.ts'
 
 /** The deploy API, `/v1/projects/{ref}/…`, for the service role of the project. */
 export function controlRoutes(app: Http, deps: ControlDeps): void {
-  app.addHook('onRequest', checkControlAccess(deps.projects))
+  app.addHook('onRequest', checkControlAccess(deps.projects, deps.limits))
   listRoutes(app, deps)
   deployRoutes(app, deps)
   secretRoutes(app, deps)

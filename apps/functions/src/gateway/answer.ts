@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { discardRest, hasBody } from '@terrane/service'
 import { corsHeaders, preflightHeaders, type CorsPolicy } from './cors.ts'
 import { bodyOf, type Problem } from './problems.ts'
-
-/** Longest time that the rest of a refused body is read and dropped. */
-const DISCARD_MS = 5000
 
 /** Answers with a problem in a function's place, also while the caller is still sending. */
 export function answerProblem(
@@ -21,7 +19,10 @@ export function answerProblem(
   if (late) headers.push('connection', 'close')
   response.writeHead(status, headers)
   response.end(request.method === 'HEAD' ? undefined : body)
-  if (unread && !late) discardRest(request, response)
+  if (unread && !late) {
+    response.once('error', () => {})
+    discardRest(request)
+  }
 }
 
 /** Answers a browser's preflight. */
@@ -38,20 +39,4 @@ export function answerPreflight(
     requestId,
   ])
   response.end()
-}
-
-/** True for a request that has, or will have, a body. */
-export function hasBody(request: IncomingMessage): boolean {
-  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
-}
-
-/**
- * Reads on for a while: a connection that closes under an upload takes the answer with it, from a caller or a proxy that
- * has not looked for one yet.
- */
-export function discardRest(request: IncomingMessage, response: ServerResponse): void {
-  request.resume()
-  const timer = setTimeout(() => request.destroy(), DISCARD_MS)
-  request.once('close', () => clearTimeout(timer))
-  response.once('error', () => {})
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { unauthorized, type Principal } from '@terrane/auth'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createAuthenticator } from './authenticator.ts'
@@ -7,22 +8,27 @@ beforeEach(() => vi.useFakeTimers({ now }))
 afterEach(() => vi.useRealTimers())
 
 /** A verifier that counts; the credential is the role, `exp` the seconds it lives. */
-function counting(exp?: number) {
+function counting(exp?: number, ratePerAddress = 0) {
   const asked: string[] = []
-  const authenticate = createAuthenticator((project) => async (credential) => {
-    asked.push(`${project} ${credential}`)
-    if (credential === 'bad') throw unauthorized({ reason: 'unknown' })
-    const claims = { role: credential, ...(exp !== undefined && { exp: now / 1000 + exp }) }
-    return {
-      role: credential as Principal['role'],
-      projectRef: project,
-      projectId: null,
-      organizationId: null,
-      scopes: null,
-      subject: null,
-      claims,
-    }
-  })
+  const limited = createAuthenticator(
+    (project) => async (credential) => {
+      asked.push(`${project} ${credential}`)
+      if (credential === 'bad') throw unauthorized({ reason: 'unknown' })
+      const claims = { role: credential, ...(exp !== undefined && { exp: now / 1000 + exp }) }
+      return {
+        role: credential as Principal['role'],
+        projectRef: project,
+        projectId: null,
+        organizationId: null,
+        scopes: null,
+        subject: null,
+        claims,
+      }
+    },
+    { trustedProxies: ['10.0.0.1'], metricsKey: null, ratePerAddress, ratePerKey: 0 },
+  )
+  const authenticate = (project: string, headers: IncomingHttpHeaders) =>
+    limited(project, { headers, socket: { remoteAddress: '10.0.0.1' } } as IncomingMessage)
   return { asked, authenticate }
 }
 
@@ -65,5 +71,28 @@ test('nothing sent is nobody; a key of the shared services has no rank here', as
   const { authenticate } = counting()
   expect(authenticate('p', {})).toEqual({ rank: 'none', claims: null, apikey: null, authorization: null })
   expect(await authenticate('p', { apikey: 'services' })).toMatchObject({ rank: 'none' })
+  expect(await authenticate('p', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
+})
+
+test('an address asks so often in a minute, whatever its key; the service role and other addresses are not counted for it', async () => {
+  const { authenticate } = counting(undefined, 3)
+  const from = (address: string, headers: IncomingHttpHeaders = {}) =>
+    authenticate('p', { ...headers, 'x-forwarded-for': `198.51.100.9, ${address}` })
+  for (let n = 0; n < 3; n++) expect(await from('203.0.113.1', n === 1 ? { apikey: 'anon' } : {})).toBeTruthy()
+  await expect(from('203.0.113.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  await expect(from('203.0.113.1', { apikey: 'anon' })).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  expect(await from('203.0.113.1', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
+  expect(await from('203.0.113.2')).toMatchObject({ rank: 'none' })
+})
+
+test('an address that sends wrong keys has no more of them looked up, but for those that were good', async () => {
+  const { asked, authenticate } = counting(undefined, 3)
+  await authenticate('p', { apikey: 'service_role' })
+  for (let n = 0; n < 3; n++)
+    await expect(authenticate('p', { apikey: 'bad' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  const before = asked.length
+  await expect(authenticate('p', { apikey: 'bad' })).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  expect(asked).toHaveLength(before)
+  vi.advanceTimersByTime(11_000)
   expect(await authenticate('p', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
 })

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { authenticateEither, readCredentials, type Principal, type Role, type Verify } from '@terrane/auth'
+import { clientAddress, credentialOf, RateLimits, type EdgeSettings } from '@terrane/service'
 import type { Authenticate, Caller } from './caller.ts'
 
 const RANKS: Readonly<Record<Role, Caller['rank']>> = {
@@ -25,10 +27,27 @@ interface Known {
  * their expiry: a warm call then costs a look into a map instead of a signature. Bad ones are not remembered.
  *
  * @param verifierOf the verifier of a project
+ * @param edge how much one may ask: the service role by its key, everybody else by address
  */
-export function createAuthenticator(verifierOf: (project: string) => Verify): Authenticate {
+export function createAuthenticator(verifierOf: (project: string) => Verify, edge: EdgeSettings): Authenticate {
+  const limits = new RateLimits(edge)
+  const addressOf = clientAddress(edge.trustedProxies)
+  const identify = identification(verifierOf, limits)
+  const isLimited = edge.ratePerAddress > 0 || edge.ratePerKey > 0
+  return (project, request) => {
+    const address = addressOf(request)
+    const caller = identify(project, request.headers, address)
+    if (!isLimited) return caller
+    return Promise.resolve(caller).then(async (known) => {
+      await limits.count(known.rank === 'service' ? { key: credentialOf(request.headers) } : { address })
+      return known
+    })
+  }
+}
+
+function identification(verifierOf: (project: string) => Verify, limits: RateLimits) {
   const known = new Map<string, Known>()
-  return (project, headers) => {
+  return (project: string, headers: IncomingHttpHeaders, address: string): Caller | Promise<Caller> => {
     const { apikey, authorization } = headers
     if (apikey === undefined && authorization === undefined) return NOBODY
     const key = `${project}\n${String(apikey)}\n${authorization ?? ''}`
@@ -36,7 +55,8 @@ export function createAuthenticator(verifierOf: (project: string) => Verify): Au
     const found = known.get(key)
     if (found && now < found.until) return found.caller
     const credentials = readCredentials(headers)
-    return authenticateEither(credentials, verifierOf(project)).then((principal) => {
+    const verify = () => authenticateEither(credentials, verifierOf(project))
+    return limits.verify(address, key, verify).then((principal) => {
       if (!principal) return NOBODY
       const caller: Caller = {
         rank: RANKS[principal.role],

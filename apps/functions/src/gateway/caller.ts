@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Policy } from '../policy.ts'
 
 /** Who calls, after the credentials were verified. */
@@ -13,9 +13,9 @@ export interface Caller {
 /**
  * Verifies the credentials of a request to a project; at once where the answer is known from before.
  *
- * @throws an error with `code` UNAUTHORIZED and a message for the caller
+ * @throws an error with `code` UNAUTHORIZED or RATE_LIMITED and a message for the caller
  */
-export type Authenticate = (project: string, headers: IncomingHttpHeaders) => Caller | Promise<Caller>
+export type Authenticate = (project: string, request: IncomingMessage) => Caller | Promise<Caller>
 
 const RANKS = { none: 0, anon: 1, user: 2, service: 3 } as const
 

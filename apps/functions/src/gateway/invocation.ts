@@ -10,7 +10,8 @@ import {
   type StreamedBody,
   type UpstreamFailure,
 } from '../upstream/upstream.ts'
-import { answerPreflight, answerProblem, discardRest, hasBody } from './answer.ts'
+import { discardRest, hasBody } from '@terrane/service'
+import { answerPreflight, answerProblem } from './answer.ts'
 import { isAllowed, type Authenticate, type Caller } from './caller.ts'
 import { corsHeaders, isPreflight } from './cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from './depth.ts'
@@ -108,7 +109,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.response.on('close', () => this.callerGone())
     let caller
     try {
-      caller = this.gateway.authenticate(this.live.version.project, headers)
+      caller = this.gateway.authenticate(this.live.version.project, this.request)
     } catch (error) {
       return this.unauthenticated(error)
     }
@@ -188,8 +189,8 @@ export class Invocation implements Exchange, Waiter, Call {
   onEnd(): void {
     if (this.done) return
     this.leave(true)
-    const { request, response } = this
-    if (this.stream && !request.complete) discardRest(request, response)
+    const { request } = this
+    if (this.stream && !request.complete) discardRest(request)
     if (this.first) this.response.end(this.first.toString('latin1'), 'latin1')
     else this.response.end()
     this.finish()
@@ -318,6 +319,7 @@ export class Invocation implements Exchange, Waiter, Call {
 
   private unauthenticated(error: unknown): void {
     const { code, message } = error as { code?: unknown; message: string }
+    if (code === 'RATE_LIMITED') return this.refuse(refusals.tooMany(message))
     if (code !== 'UNAUTHORIZED') {
       this.gateway.log.error({ err: error, ...this.gateway.labels(this) }, 'authentication is not possible')
       return this.refuse(refusals.busy(5000))

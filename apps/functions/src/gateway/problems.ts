@@ -7,6 +7,7 @@ const PROBLEMS = {
   METHOD_NOT_ALLOWED: [405, 'Method Not Allowed'],
   REQUEST_TIMEOUT: [408, 'Request Timeout'],
   PAYLOAD_TOO_LARGE: [413, 'Content Too Large'],
+  RATE_LIMITED: [429, 'Too Many Requests'],
   FUNCTION_ERROR: [500, 'Internal Server Error'],
   FUNCTION_CRASHED: [502, 'Bad Gateway'],
   FUNCTION_INVALID_RESPONSE: [502, 'Bad Gateway'],

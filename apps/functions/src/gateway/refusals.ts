@@ -72,6 +72,11 @@ export function unauthorized(message: string): Problem {
   return { code: 'UNAUTHORIZED', message, headers: CHALLENGE }
 }
 
+/** One asks more often than the host lets one. */
+export function tooMany(message: string): Problem {
+  return { code: 'RATE_LIMITED', message, headers: retryAfter(60_000) }
+}
+
 /** The caller's rank is below the one that the policy asks for. */
 export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
   if (rank === 'none') {

@@ -1,13 +1,7 @@
-import {
-  createVerifier,
-  hashKey,
-  keyPrincipal,
-  unauthorized,
-  type Principal,
-  type TokenTrust,
-  type Verify,
-} from '@terrane/auth'
-import { createRemoteJWKSet } from 'jose'
+import { createVerifier, hashKey, keyPrincipal, type TokenTrust, type Verify } from '@terrane/auth'
+import type { FindKey } from '@terrane/control'
+import { readBytes } from '@terrane/service'
+import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 
 /** A project as the functions host knows it. */
 export interface Project {
@@ -52,23 +46,24 @@ export interface ProjectSettings {
   readonly jwksUrl?: string | undefined
 }
 
-/** Looks a key up in the control plane. */
-export type FindKey = (sha256: string) => Promise<Principal | null>
-
 /**
  * A project of these settings: tokens are verified by HS256 with its secret, by ES256 and RS256 with its JWKS; keys are
  * those that the control plane knows as keys of this project, or those of the settings where there is none.
+ *
+ * @param audiences what `aud` of a token may name
  */
 export function projectOf(
   names: Pick<Project, 'id' | 'ref' | 'folder'>,
   settings: ProjectSettings,
-  control: { readonly id: string; readonly findKey: FindKey } | null,
+  audiences: readonly string[],
+  findStoredKey: FindKey | null,
 ): Project {
   const { anonKey, serviceKey, servicesKey, jwtSecret, jwksUrl } = settings
   const trust: TokenTrust = {
     projectRef: names.ref,
+    audiences,
     ...(jwtSecret !== undefined && { jwtSecret }),
-    ...(jwksUrl !== undefined && { jwks: createRemoteJWKSet(new URL(jwksUrl)) }),
+    ...(jwksUrl !== undefined && { jwks: createRemoteJWKSet(new URL(jwksUrl), { [customFetch]: fetchKeySet }) }),
   }
   return {
     ...names,
@@ -77,8 +72,8 @@ export function projectOf(
     serviceKey: serviceKey ?? null,
     servicesKey: servicesKey ?? null,
     databaseUrl: settings.databaseUrl ?? null,
-    verify: control
-      ? createVerifier({ findStoredKey: (sha256) => keyOfProject(control, sha256), trust })
+    verify: findStoredKey
+      ? createVerifier({ findStoredKey, trust })
       : createVerifier({ keys: keysOf(names.ref, settings), trust }),
   }
 }
@@ -90,15 +85,12 @@ export function localProjects(project: Project): Projects {
   return { idOf: () => ref, get, named: (name) => (name === ref ? [project] : []) }
 }
 
-async function keyOfProject(
-  control: { readonly id: string; readonly findKey: FindKey },
-  sha256: string,
-): Promise<Principal | null> {
-  const principal = await control.findKey(sha256)
-  // Keys for the shared services open no project.
-  if (!principal || principal.projectId === null) return null
-  if (principal.projectId !== control.id) throw unauthorized({ reason: 'project' })
-  return principal
+/** Key sets have a few keys; a server that sends more is not read to its end. */
+const KEY_SET_BYTES = 262_144
+
+const fetchKeySet: FetchImplementation = async (url, options) => {
+  const { status, body } = await fetch(url, options)
+  return new Response(await readBytes(body, KEY_SET_BYTES), { status })
 }
 
 function keysOf(projectRef: string, { anonKey, serviceKey }: ProjectSettings) {

@@ -1,10 +1,11 @@
-import type { Projects as Registered, ReachableProject } from '@terrane/control'
-import { projectOf, type FindKey, type Project, type Projects } from './project.ts'
+import { keysOfProject, type Keyring, type Projects as Registered, type ReachableProject } from '@terrane/control'
+import { projectOf, type Project, type Projects } from './project.ts'
 
 /** The projects of a shared host, as the control plane has them; a request names its project by the host it is sent to. */
 export class SharedProjects implements Projects, Disposable {
   readonly #registered: Registered
-  readonly #findKey: FindKey
+  readonly #keyring: Keyring
+  readonly #audiences: readonly string[]
   readonly #suffix: string
   readonly #onLost: (error: unknown) => void
   readonly #projects = new Map<string, { readonly project: Project; readonly facts: string; readonly label: string }>()
@@ -14,13 +15,15 @@ export class SharedProjects implements Projects, Disposable {
   /** @param domain requests to `{host label}.{domain}` are for the project of that label */
   constructor(parts: {
     readonly registered: Registered
-    readonly findKey: FindKey
+    readonly keyring: Keyring
+    readonly audiences: readonly string[]
     readonly domain: string
     readonly pollMs: number
     readonly onLost: (error: unknown) => void
   }) {
     this.#registered = parts.registered
-    this.#findKey = parts.findKey
+    this.#keyring = parts.keyring
+    this.#audiences = parts.audiences
     this.#suffix = `.${parts.domain}`
     this.#onLost = parts.onLost
     this.#timer = setInterval(() => void this.look().catch(this.#onLost), parts.pollMs)
@@ -55,7 +58,7 @@ export class SharedProjects implements Projects, Disposable {
       if (this.#projects.get(id)?.facts === facts) continue
       const { serviceRoleKey: serviceKey, ...rest } = credentials
       const settings = { ...rest, apiUrl, serviceKey, servicesKey: rest.servicesKey ?? servicesKey ?? undefined }
-      const project = projectOf({ id, ref, folder }, settings, { id, findKey: this.#findKey })
+      const project = projectOf({ id, ref, folder }, settings, this.#audiences, keysOfProject(this.#keyring, id))
       this.#projects.set(id, { project, facts, label })
     }
     for (const id of this.#projects.keys()) if (!seen.has(id)) this.#projects.delete(id)

@@ -117,7 +117,7 @@ export async function startHost(options: {
       functions,
       projectOf: () => 'test',
       find: () => undefined,
-      authenticate: (_project, headers) => testAuthenticate(headers),
+      authenticate: (_project, { headers }) => testAuthenticate(headers),
       depths,
       log: { info() {}, warn() {}, error() {} },
       onFinished: (invocation: Invocation) =>

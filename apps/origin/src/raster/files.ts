@@ -1,6 +1,6 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
-import type { GuardedFetch } from '@terrane/service'
+import { readBytes, type GuardedFetch } from '@terrane/service'
 import type { ObjectInfo, ObjectStore } from '@terrane/storage'
 import type { ByteSpan, RasterFile } from '@terrane/tiling/raster'
 
@@ -13,7 +13,7 @@ const AT_ONCE = 6
 export function storedFile(store: ObjectStore, { bucket, key, etag, size }: ObjectInfo): RasterFile {
   const readRange = async (offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> => {
     const { body } = await store.get(bucket, key, { range: { start: offset, end: offset + length - 1 }, signal })
-    return gather(body)
+    return readBytes(body, length)
   }
   return { key: `storage ${bucket}/${key} ${etag}`, bytes: size, read: joined(size, readRange) }
 }
@@ -56,7 +56,7 @@ export async function remoteFile(fetch: GuardedFetch, url: string, signal: Abort
   if (first.status !== 206 || !Number.isSafeInteger(size)) return null
   const version = first.headers['etag'] ?? first.headers['last-modified'] ?? ''
   const readRange = async (offset: number, length: number, stop: AbortSignal) =>
-    gather((await ask(offset, length, stop)).body)
+    readBytes((await ask(offset, length, stop)).body, length)
   return { key: `url ${url} ${version} ${size}`, bytes: size, read: joined(size, readRange) }
 }
 
@@ -92,10 +92,4 @@ function joinSpans(spans: readonly ByteSpan[]): ByteSpan[] {
     } else ranges.push({ offset, length })
   }
   return ranges
-}
-
-async function gather(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  for await (const part of body) parts.push(part)
-  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }

@@ -1,5 +1,5 @@
 import { TerraneError } from '@terrane/core'
-import { refuseDeepJson } from '@terrane/service'
+import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'
 import { isArgument, type RestQuery } from './parse-query.ts'
 
@@ -36,7 +36,7 @@ export function readRowsBody(body: unknown, query: RestQuery): { columns: string
 function parseJson(body: unknown): unknown {
   try {
     const text = typeof body === 'string' ? body : 'x'
-    refuseDeepJson(text)
+    refuseCostlyJson(text)
     return JSON.parse(text) as unknown
   } catch (error) {
     if (error instanceof TerraneError) throw new RestError(400, 'PGRST102', error.message)

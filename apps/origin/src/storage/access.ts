@@ -1,7 +1,7 @@
 import { forbidden, unauthorized, type Principal } from '@terrane/auth'
 import { TerraneError } from '@terrane/core'
 import { bucketNotFound, objectNotFound, type Bucket, type ObjectInfo, type ObjectStore } from '@terrane/storage'
-import { rateSubject, type RateLimit } from '@terrane/service'
+import { rateSubject, type RateLimits } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 
 export interface StorageDeps {
@@ -11,7 +11,7 @@ export interface StorageDeps {
   /** Signs and verifies URLs. */
   readonly jwtSecret: string
   readonly maxObjectBytes: number
-  readonly limit: RateLimit
+  readonly limits: RateLimits
   /** Folder of uploads that are under way. */
   readonly uploadDir: string
 }
@@ -41,7 +41,7 @@ export async function passDoor(deps: StorageDeps, request: FastifyRequest): Prom
   const reads = method === 'GET' || method === 'HEAD'
   const principal = await deps.identify(request)
   const isSecret = principal?.role === 'service_role'
-  await deps.limit(rateSubject(request, isSecret))
+  await deps.limits.count(rateSubject(request, isSecret))
   if (route.startsWith(RESUMABLE)) return
   if (reads ? OPEN.has(route) : method === 'PUT' && route === SIGNED_UPLOAD) return
   if (!principal) throw unauthorized({ reason: 'missing' })

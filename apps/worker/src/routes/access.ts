@@ -1,5 +1,5 @@
 import { authenticateBoth, forbidden, readCredentials, type Principal, type Role, type Verify } from '@terrane/auth'
-import { rateSubject, type RateLimit } from '@terrane/service'
+import { credentialOf, rateSubject, type RateLimits } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import { browserRefused } from '../errors.ts'
 
@@ -15,13 +15,15 @@ declare module 'fastify' {
  *
  * @throws UNAUTHORIZED, FORBIDDEN, BROWSER_REFUSED, RATE_LIMITED
  */
-export function checkAccess(verify: Verify, limit: RateLimit): (request: FastifyRequest) => Promise<void> {
+export function checkAccess(verify: Verify, limits: RateLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const principal = await authenticateBoth(readCredentials(request.headers), verify)
+    const principal = await limits.verify(request.ip, credentialOf(request.headers), () =>
+      authenticateBoth(readCredentials(request.headers), verify),
+    )
     if (request.headers.origin !== undefined) throw browserRefused()
     if (!SERVER_ROLES.has(principal.role)) throw forbidden({ need: 'a key that only servers hold' })
     request.principal = principal
-    await limit(rateSubject(request, true))
+    await limits.count(rateSubject(request, true))
   }
 }
 

@@ -3,7 +3,7 @@ import type { Http } from '../http.ts'
 import { hasBody } from './pace.ts'
 
 /** How long the rest of a body is read and dropped once its request has been refused, in milliseconds. */
-const DISCARD_MS = 2000
+const DISCARD_MS = 5000
 
 /**
  * Answers refusals at once, also while the body is still on its way: the rest is read and dropped for a while, then the
@@ -14,11 +14,15 @@ export function discardRefused(app: Http): void {
   app.addHook('onSend', async ({ raw }, reply) => {
     if (reply.statusCode < 400 || raw.complete || !hasBody(raw) || reply.statusCode === 408) return
     reply.removeHeader('connection')
-    discard(raw)
+    discardRest(raw)
   })
 }
 
-function discard(raw: IncomingMessage): void {
+/**
+ * Reads the rest of a request that nobody wants and drops it, for a while: a connection that closes under an upload takes the
+ * answer with it, from a caller or a proxy that has not looked for one yet.
+ */
+export function discardRest(raw: IncomingMessage): void {
   raw.resume()
   const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
   const done = () => clearTimeout(timer)

@@ -1,32 +1,77 @@
 import { createHash } from 'node:crypto'
+import { TerraneError } from '@terrane/core'
 import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { rateLimited } from '../errors.ts'
 import { networkOf } from './network.ts'
 import type { EdgeSettings } from './settings.ts'
 
-/** Who asks, as far as limits are concerned: a holder of a secret key, or anybody at an address. */
-export type RateSubject = { readonly key: string } | { readonly address: string }
-
-/** Counts a request; one too many is refused. */
-export type RateLimit = (subject: RateSubject) => Promise<void>
+/** Who asks, as far as limits are concerned: a holder of a secret key, a person who is signed in, or anybody at an address. */
+export type RateSubject = { readonly key: string } | { readonly user: string } | { readonly address: string }
 
 const WINDOW_SECONDS = 60
+/** Most keys that are remembered as good. */
+const MAX_GOOD = 10_000
 
 /**
- * Limits the requests of a kind (a route class: reads and writes of tables, of objects, jobs) in a minute, in this process. A
- * secret key counts for itself wherever it comes from; what anybody may hold, or no key at all, counts for the address.
+ * Limits the requests of a kind (a route class: tables, objects, jobs, calls, routes) in a minute, in this process. A secret
+ * key counts for itself wherever it comes from, a person for themselves; what anybody may hold, or no key at all, counts for
+ * the address. Wrong keys count for the address as well, apart from all else.
  */
-export function createRateLimit({ ratePerAddress, ratePerKey }: EdgeSettings): RateLimit {
-  const [addresses, keys] = [limiter(ratePerAddress), limiter(ratePerKey)]
-  return async (subject) => {
-    try {
-      if ('address' in subject) await addresses?.consume(networkOf(subject.address))
-      else await keys?.consume(createHash('sha256').update(subject.key).digest('base64'))
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error
-      throw rateLimited({ seconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) })
+export class RateLimits {
+  readonly #limiters: Readonly<Record<'key' | 'user' | 'address' | 'refused', RateLimiterMemory | null>>
+  readonly #good = new Set<string>()
+
+  constructor({ ratePerAddress, ratePerKey }: EdgeSettings) {
+    this.#limiters = {
+      key: limiter(ratePerKey),
+      user: limiter(ratePerAddress),
+      address: limiter(ratePerAddress),
+      refused: limiter(ratePerAddress),
     }
+  }
+
+  /**
+   * Counts a request of somebody who was let in.
+   *
+   * @throws RATE_LIMITED
+   */
+  async count(subject: RateSubject): Promise<void> {
+    if ('address' in subject) return consume(this.#limiters.address, networkOf(subject.address))
+    if ('user' in subject) return consume(this.#limiters.user, subject.user)
+    return consume(this.#limiters.key, digest(subject.key))
+  }
+
+  /**
+   * Has a credential verified. An address that has sent too many wrong ones has no further one looked up, but for those that
+   * were good before: they belong to neighbours behind the same proxy.
+   *
+   * @throws RATE_LIMITED, and what `verify` throws
+   */
+  async verify<P>(address: string, credential: string, verify: () => Promise<P>): Promise<P> {
+    const { refused } = this.#limiters
+    if (!refused) return verify()
+    const network = networkOf(address)
+    const known = digest(credential)
+    const spent = await refused.get(network)
+    if (spent && spent.consumedPoints >= refused.points && !this.#good.has(known)) throw tooMany(spent)
+    try {
+      const principal = await verify()
+      this.#remember(known)
+      return principal
+    } catch (error) {
+      if (error instanceof TerraneError && error.kind === 'unauthenticated') {
+        this.#good.delete(known)
+        await consume(refused, network)
+      }
+      throw error
+    }
+  }
+
+  #remember(known: string): void {
+    if (this.#good.has(known)) return
+    if (this.#good.size >= MAX_GOOD) this.#good.delete(this.#good.values().next().value!)
+    this.#good.add(known)
   }
 }
 
@@ -34,8 +79,29 @@ function limiter(points: number): RateLimiterMemory | null {
   return points > 0 ? new RateLimiterMemory({ points, duration: WINDOW_SECONDS }) : null
 }
 
+async function consume(limits: RateLimiterMemory | null, subject: string): Promise<void> {
+  try {
+    await limits?.consume(subject)
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error
+    throw tooMany(error)
+  }
+}
+
+function tooMany({ msBeforeNext }: RateLimiterRes): TerraneError {
+  return rateLimited({ seconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
 /** The subject of a request whose key was verified: `secret` for keys that only servers hold. */
 export function rateSubject(request: FastifyRequest, secret: boolean): RateSubject {
-  const key = request.headers['apikey'] ?? request.headers.authorization
-  return secret && typeof key === 'string' ? { key } : { address: request.ip }
+  return secret ? { key: credentialOf(request.headers) } : { address: request.ip }
+}
+
+/** What of a request's headers says who sends it. */
+export function credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string {
+  return `${String(headers['apikey'] ?? '')}\n${String(headers['authorization'] ?? '')}`
 }

@@ -1,8 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { Icon, Mark, type IconName } from '../components/icon.tsx'
 import { Menu } from '../components/basics.tsx'
-import { request } from '../lib/api.ts'
-import type { Project } from '../lib/project.ts'
+import { readProjects, type Project } from '../lib/project.ts'
 import { Link, navigate, usePlace } from '../lib/router.tsx'
 import { useResource } from '../lib/use-resource.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -21,7 +20,10 @@ const SECTIONS: readonly {
 ]
 
 /** What stands around every page of a project: where one is, where one can go, and who one is. */
-export function Shell(props: { project: Pick<Project, 'ref' | 'name'>; children: ComponentChildren }): JSX.Element {
+export function Shell(props: {
+  project: Pick<Project, 'ref' | 'reference' | 'name'>
+  children: ComponentChildren
+}): JSX.Element {
   const { project } = props
   const { path } = usePlace()
   const section = path.split('/')[3] ?? 'data'
@@ -59,10 +61,8 @@ export function Shell(props: { project: Pick<Project, 'ref' | 'name'>; children:
   )
 }
 
-function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }): JSX.Element {
-  const projects = useResource('projects', (signal) =>
-    request<{ data: Project[] }>('GET', '/api/projects', undefined, signal),
-  )
+function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'reference' | 'name'> }): JSX.Element {
+  const projects = useResource('projects', readProjects)
   return (
     <Menu
       class="project-switch"
@@ -71,13 +71,13 @@ function ProjectSwitch({ project }: { project: Pick<Project, 'ref' | 'name'> }):
         <>
           <span class="truncate">{project.name}</span>
           <Icon name="chevrons" size={14} />
-          <span class="truncate small faint mono ref">{project.ref}</span>
+          <span class="truncate small faint mono ref">{project.reference}</span>
         </>
       }
     >
       {(close) => (
         <>
-          {projects.value?.data.map(({ ref, name, organization }) => (
+          {projects.value?.map(({ ref, name, organization }) => (
             <button
               key={ref}
               type="button"

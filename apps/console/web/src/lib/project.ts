@@ -1,9 +1,31 @@
+import { projectPath, request } from './api.ts'
+
 /** A project as the console tells it. */
 export interface Project {
+  /** What names it in addresses: its reference, or its id where another project of the person has the same. */
   readonly ref: string
+  /** Its reference, for people. */
+  readonly reference: string
   readonly name: string
   readonly organization: { readonly id: string; readonly name: string }
   readonly created_at: string
   /** Which services are configured. */
   readonly services: Readonly<Record<'worker' | 'data' | 'routing' | 'functions', boolean>>
+}
+
+type Told = Omit<Project, 'reference'> & { readonly address: string }
+
+/** The projects of the organizations one is a member of. */
+export async function readProjects(signal: AbortSignal): Promise<Project[]> {
+  const { data } = await request<{ data: Told[] }>('GET', '/api/projects', undefined, signal)
+  return data.map(addressed)
+}
+
+/** The project that an address names. */
+export async function readProject(address: string, signal: AbortSignal): Promise<Project> {
+  return addressed(await request<Told>('GET', projectPath(address), undefined, signal))
+}
+
+function addressed({ ref, address, ...project }: Told): Project {
+  return { ...project, ref: address, reference: ref }
 }

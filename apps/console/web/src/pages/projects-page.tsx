@@ -3,17 +3,14 @@ import { useEffect } from 'preact/hooks'
 import { Empty, Loading, ProblemNotice } from '../components/basics.tsx'
 import { Mark } from '../components/icon.tsx'
 import { AccountMenu } from '../layout/account-menu.tsx'
-import { request } from '../lib/api.ts'
 import { formatDateTime } from '../lib/format.ts'
-import type { Project } from '../lib/project.ts'
+import { readProjects, type Project } from '../lib/project.ts'
 import { Link } from '../lib/router.tsx'
 import { useResource } from '../lib/use-resource.ts'
 
 /** The projects of the organizations one is a member of. */
 export function ProjectsPage(): JSX.Element {
-  const projects = useResource('projects', (signal) =>
-    request<{ data: Project[] }>('GET', '/api/projects', undefined, signal),
-  )
+  const projects = useResource('projects', readProjects)
   useEffect(() => {
     document.title = 'Projects · Terrane'
   }, [])
@@ -30,14 +27,14 @@ export function ProjectsPage(): JSX.Element {
         <h1>Projects</h1>
         {projects.problem && <ProblemNotice problem={projects.problem} onRetry={projects.reload} />}
         {!projects.value && !projects.problem && <Loading what="Loading projects" />}
-        {projects.value?.data.length === 0 && (
+        {projects.value?.length === 0 && (
           <div class="card">
             <Empty icon="layers" title="No project yet">
               An operator has to add you to an organization that has one.
             </Empty>
           </div>
         )}
-        {projects.value && projects.value.data.length > 0 && (
+        {projects.value && projects.value.length > 0 && (
           <div class="card scroll-x">
             <table class="table cards">
               <thead>
@@ -50,14 +47,14 @@ export function ProjectsPage(): JSX.Element {
                 </tr>
               </thead>
               <tbody>
-                {projects.value.data.map((project) => (
+                {projects.value.map((project) => (
                   <tr key={project.ref}>
                     <td>
                       <Link href={`/p/${project.ref}/data`}>
                         <strong>{project.name}</strong>
                       </Link>
                     </td>
-                    <td class="mono">{project.ref}</td>
+                    <td class="mono">{project.reference}</td>
                     <td>{project.organization.name}</td>
                     <td class="dim nums">{formatDateTime(project.created_at)}</td>
                     <td>

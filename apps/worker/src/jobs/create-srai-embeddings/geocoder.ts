@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TerraneError } from '@terrane/core'
-import type { GuardedFetch } from '@terrane/service'
+import { readJson, type GuardedFetch } from '@terrane/service'
 import { geocoderFailed, geocoderOff, placeNotFound } from './errors.ts'
 
 /** An area that a place name stands for. */
@@ -32,7 +32,7 @@ export interface LookUp {
 /** Public servers ask for at most one request a second. */
 const INTERVAL_MS = 1000
 const MAX_AGE_MS = 30 * 24 * 3_600_000
-const MAX_BYTES = 32 << 20
+const MAX_BYTES = 16 << 20
 const TIMEOUT_MS = 60_000
 /** Places asked for: the first may be a point. */
 const RESULTS = 10
@@ -124,19 +124,13 @@ interface Kept {
 
 async function ask(url: string, fetch: GuardedFetch, signal: AbortSignal): Promise<unknown[]> {
   const options = { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal, headers: { accept: 'application/json' } }
-  let text: string
-  try {
-    const response = await fetch(url, options)
-    text = Buffer.concat(await Array.fromAsync(response.body)).toString()
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw geocoderFailed({ why: cause instanceof TerraneError ? cause.message : 'it cannot be reached' }, { cause })
-  }
   let answer: unknown
   try {
-    answer = JSON.parse(text)
+    answer = await readJson((await fetch(url, options)).body, MAX_BYTES)
   } catch (cause) {
-    throw geocoderFailed({ why: 'its answer is not JSON' }, { cause })
+    signal.throwIfAborted()
+    if (cause instanceof SyntaxError) throw geocoderFailed({ why: 'its answer is not JSON' }, { cause })
+    throw geocoderFailed({ why: cause instanceof TerraneError ? cause.message : 'it cannot be reached' }, { cause })
   }
   if (!Array.isArray(answer)) throw geocoderFailed({ why: 'its answer is not a list of places' })
   return answer as unknown[]

@@ -4,7 +4,7 @@ import { copyFile, link, mkdir, readFile, readdir, rename, rm, stat, utimes, wri
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core'
-import type { GuardedFetch } from '@terrane/service'
+import { readBytes, type GuardedFetch } from '@terrane/service'
 import { checksumDiffers } from './errors.ts'
 
 export interface CacheOptions {
@@ -121,7 +121,7 @@ async function download(url: string, key: string, meta: Meta | null, options: Ca
 
 async function statedMd5(url: string, options: CacheOptions): Promise<string | undefined> {
   const response = await options.fetch(`${url}.md5`, { maxBytes: 4096, signal: options.signal })
-  const text = Buffer.concat(await Array.fromAsync(response.body)).toString('latin1')
+  const text = (await readBytes(response.body, 4096)).toString('latin1')
   return /^[0-9a-f]{32}/i.exec(text)?.[0].toLowerCase()
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseForeignJson } from '@terrane/service'
 import { readAoi, type Aoi } from '@terrane/core'
 import { cachedDownload, type CacheOptions } from './cached-download.ts'
 import { extractIndexBroken, noExtractCovers } from './errors.ts'
@@ -12,7 +13,7 @@ export interface Extract {
 }
 
 const INDEX_MAX_AGE_MS = 24 * 3_600_000
-const INDEX_MAX_BYTES = 64 << 20
+const INDEX_MAX_BYTES = 16 << 20
 const NO_LIMITS = { maxVertices: Infinity, maxAreaKm2: Infinity, maxPolygons: Infinity }
 
 /**
@@ -35,7 +36,7 @@ interface IndexEntry extends Extract {
 function parseIndex(text: string): IndexEntry[] {
   let index: unknown
   try {
-    index = JSON.parse(text)
+    index = parseForeignJson(text)
   } catch (cause) {
     throw extractIndexBroken({ reason: 'it is not JSON' }, { cause })
   }

@@ -1,6 +1,6 @@
 import { parquetMetadata, parquetRead } from 'hyparquet'
 import type { Aoi, Bbox } from '@terrane/core'
-import type { GuardedFetch } from '@terrane/service'
+import { readBytes, type GuardedFetch } from '@terrane/service'
 import { compressors } from './compressors.ts'
 import { catalogueUnreadable, releaseNotFound } from './errors.ts'
 
@@ -118,7 +118,5 @@ async function readRows(bytes: Uint8Array<ArrayBuffer>): Promise<IndexRow[]> {
 
 async function download(fetch: GuardedFetch, url: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   const response = await fetch(url, { maxBytes, ...(signal ? { signal } : {}) })
-  const chunks: Uint8Array[] = []
-  for await (const chunk of response.body) chunks.push(chunk)
-  return Buffer.concat(chunks)
+  return readBytes(response.body, maxBytes)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TerraneError } from '@terrane/core'
-import type { GuardedFetch } from '@terrane/service'
+import { readBytes, type GuardedFetch } from '@terrane/service'
 import { rangesUnsupported } from './errors.ts'
 
 const ATTEMPTS = 4
@@ -101,28 +101,16 @@ async function readOnce(
     if (response.status !== 206 || total === undefined) {
       throw rangesUnsupported({ host, reason: `it answered a range request with status ${response.status}` })
     }
-    const chunks: Uint8Array[] = []
-    for await (const chunk of response.body) {
-      traffic.bytes += chunk.length
-      chunks.push(chunk)
-    }
+    const bytes = await readBytes(response.body, maxBytes, (received) => {
+      traffic.bytes += received
+    })
     const found = response.headers['etag'] ?? null
     // A weak ETag does not promise equal bytes, and If-Match never matches it.
     const strong = found !== null && !found.startsWith('W/') ? found : null
-    return { size: Number(total), etag: strong, bytes: joined(chunks) }
+    return { size: Number(total), etag: strong, bytes }
   } finally {
     response.cancel()
   }
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 function hostOf(url: string): string {

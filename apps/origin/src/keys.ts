@@ -1,0 +1,66 @@
+import { createVerifier, hashKey, keyPrincipal, type StoredKey, type Verify } from '@terrane/auth'
+import { keysOfProject, openKeyring, registerLocal } from '@terrane/control'
+import { defineError } from '@terrane/core'
+import { migrate, openDatabase } from '@terrane/database'
+import { splitList, type Logger } from '@terrane/service'
+import type { OriginConfig } from './config.ts'
+
+/** Who may come in: the keys of the project, and tokens that its secret has signed. */
+export interface Door extends AsyncDisposable {
+  readonly verify: Verify
+}
+
+const keysUnclear = defineError(
+  'ORIGIN_KEYS',
+  'invalid',
+  (f: { reason: string }) => `It is not clear whose keys this origin accepts: ${f.reason}`,
+  () => ({
+    hint: 'In a pool set TERRANE_CONTROL_DATABASE_URL and TERRANE_PROJECT_ID; else TERRANE_ANON_KEY and TERRANE_SERVICE_ROLE_KEY.',
+  }),
+)
+
+/**
+ * Opens the door. Where the control plane can be asked, a key that ended or was revoked there opens nothing any more, even one
+ * that is a token; else the keys of the environment always hold.
+ *
+ * @throws ORIGIN_KEYS when settings contradict each other
+ */
+export async function openDoor(config: OriginConfig, logger: Logger): Promise<Door> {
+  const { TERRANE_PROJECT_REF: ref, TERRANE_PROJECT_ID: id, TERRANE_CONTROL_DATABASE_URL: url } = config
+  const { TERRANE_ANON_KEY: anonKey, TERRANE_SERVICE_ROLE_KEY: serviceRoleKey } = config
+  const trust = {
+    projectRef: ref,
+    jwtSecret: config.TERRANE_JWT_SECRET,
+    audiences: splitList(config.TERRANE_JWT_AUDIENCES),
+  }
+  if (id !== undefined && url === undefined) throw keysUnclear({ reason: 'TERRANE_PROJECT_ID has no control plane' })
+  if (id !== undefined && (anonKey ?? serviceRoleKey) !== undefined)
+    throw keysUnclear({ reason: 'TERRANE_PROJECT_ID is set, and keys of the environment as well' })
+  if (url === undefined) {
+    const keys: StoredKey[] = []
+    if (anonKey) keys.push({ sha256: hashKey(anonKey), principal: keyPrincipal('anon', { projectRef: ref }) })
+    if (serviceRoleKey)
+      keys.push({ sha256: hashKey(serviceRoleKey), principal: keyPrincipal('service_role', { projectRef: ref }) })
+    logger.warn({ setting: 'TERRANE_CONTROL_DATABASE_URL' }, 'keys that are revoked elsewhere stay good here')
+    return { verify: createVerifier({ keys, trust }), [Symbol.asyncDispose]: () => Promise.resolve() }
+  }
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(
+    await openDatabase({
+      url,
+      max: 2,
+      applicationName: 'terrane origin keys',
+      onError: (error) => logger.warn({ err: error }, 'connection to the control plane lost'),
+    }),
+  )
+  if (id === undefined) await migrate(database, ['control'])
+  const projectId = id ?? (await registerLocal(database, { ref, anonKey, serviceRoleKey }, logger)).id
+  const { keyring } = opening.use(
+    openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger }),
+  )
+  const opened = opening.move()
+  return {
+    verify: createVerifier({ findStoredKey: keysOfProject(keyring, projectId), trust }),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}

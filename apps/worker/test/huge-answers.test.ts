@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readAoi } from '@terrane/core'
+import { createGuardedFetch } from '@terrane/service'
+import { RemoteStore } from '@terrane/storage'
+import { startEndless, type EndlessServer } from '@terrane/testing/endless'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Geocoder, Pace } from '../src/jobs/create-srai-embeddings/geocoder.ts'
+import { cachedDownload } from '../src/jobs/osm/cached-download.ts'
+import { findExtract } from '../src/jobs/osm/geofabrik.ts'
+import { findRelease } from '../src/jobs/overture/releases.ts'
+import { RemoteFile } from '../src/jobs/overture/remote-file.ts'
+
+/** What one answer may cost, and what the system's buffers may hold besides. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+let server: EndlessServer
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-huge-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+beforeEach(async () => {
+  server = await startEndless(({ headers }) => {
+    const isRange = headers.range !== undefined
+    return isRange ? { status: 206, headers: { 'content-range': 'bytes 0-999/1000000000' } } : {}
+  })
+})
+afterEach(() => server[Symbol.asyncDispose]())
+
+const fetch = createGuardedFetch({ allowHosts: ['127.0.0.1'] })
+const { signal } = new AbortController()
+const square = { type: 'Polygon', coordinates: [[[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]] } // prettier-ignore
+const cache = () => ({ fetch, folder, signal, maxBytes: 32 << 20, maxCacheBytes: 1 << 30, maxAgeMs: 0 })
+const store = () => new RemoteStore({ url: `${server.url}/storage/v1`, serviceRoleKey: 'key', fetch })
+const traffic = () => ({ requests: 0, bytes: 0 })
+
+test.each([
+  ['the storage of a tenant: an object’s facts', () => store().head('bucket', 'a.txt')],
+  ['the storage of a tenant: a bucket', () => store().getBucket('bucket')],
+  ['the storage of a tenant: an upload', () => store().put('bucket', 'a.txt', bytes())],
+  ['the storage of a tenant: a deletion', () => store().remove('bucket', ['a.txt'])],
+  ['a geocoder', () => geocoder().find({ query: 'Vaduz', path: '/placeQuery', fetch, signal })],
+  [
+    'a list of extracts',
+    () => findExtract(server.url, readAoi(square, { maxVertices: 100, maxAreaKm2: 1e6 }), folder, cache()),
+  ],
+  ['an extract', () => cachedDownload(`${server.url}/a.osm.pbf`, join(folder, 'a'), cache())],
+  ['a catalogue', () => findRelease(fetch, `${server.url}/catalog.json`, undefined, signal)],
+  ['a file that is read by ranges', () => RemoteFile.open(fetch, `${server.url}/a.parquet`, 1000, traffic(), signal)],
+])('%s that has no end costs 64 MB at most and one clear error', async (_, ask) => {
+  const error = await ask().then(
+    () => null,
+    (thrown: unknown) => thrown as { code?: string; message: string },
+  )
+  expect(error?.code).toMatch(/^[A-Z_]+$/)
+  expect(error?.code).not.toBe('INTERNAL')
+  await server.quiet()
+  expect(server.sent()).toBeLessThanOrEqual(MOST_BYTES)
+})
+
+const geocoder = () => new Geocoder({ url: `${server.url}/search`, cacheFolder: folder }, new Pace(0))
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('a')
+}

@@ -1,0 +1,33 @@
+// Asks every app whether it lives, again and again, from a thread of its own: what the thread that attacks is busy with
+// delays no answer.
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+
+/** An answer of `/health/live`. */
+export interface Probe {
+  readonly app: string
+  /** By the clock that all threads share, in milliseconds. */
+  readonly at: number
+  readonly ms: number
+}
+
+const EVERY_MS = 20
+const apps = workerData as readonly { readonly name: string; readonly url: string }[]
+
+async function watch(app: string, url: string): Promise<never> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (;;) {
+    const began = performance.now()
+    await new Promise<void>((resolve, reject) => {
+      request(`${url}/health/live`, { agent }, (response) => response.resume().once('end', resolve))
+        .once('error', reject)
+        .end()
+    }).catch(() => {})
+    const ms = performance.now() - began
+    parentPort!.postMessage({ app, at: performance.timeOrigin + began, ms } satisfies Probe)
+    await sleep(EVERY_MS)
+  }
+}
+
+await Promise.all(apps.map(({ name, url }) => watch(name, url)))

@@ -1,0 +1,32 @@
+import type { Http } from '../http.ts'
+import { unboundedParts } from './bounds.ts'
+
+/** A route as the app has it: what OpenAPI documents leave out, proxies for one, is among them. */
+export interface ListedRoute {
+  readonly method: string
+  /** With the parameters of Fastify: `/jobs/:id`, `/files/*`. */
+  readonly url: string
+  /** JSON schema of the body; null where there is none. */
+  readonly body: unknown
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route of the app, in the order of their registration. */
+    routeList: ListedRoute[]
+    /** Where schemas of bodies set no bound: none, as the tests of each app say. */
+    unboundedBodies: readonly string[]
+  }
+}
+
+/** Has the app remember its routes: tests attack each of them, and a process that starts the app is told. */
+export function listRoutes(app: Http): void {
+  const unbounded: string[] = []
+  const routes: ListedRoute[] = []
+  app.decorate('unboundedBodies', unbounded)
+  app.decorate('routeList', routes)
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    unbounded.push(...unboundedParts(schema?.body).map((part) => `${String(method)} ${url} ${part}`))
+    for (const name of [method].flat()) routes.push({ method: name, url, body: schema?.body ?? null })
+  })
+}

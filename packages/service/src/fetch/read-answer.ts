@@ -1,0 +1,45 @@
+import { refuseCostlyJson } from '../edge/bodies.ts'
+import { downloadTooLarge } from '../errors.ts'
+
+/**
+ * The one way to hold another server's answer in memory: at most `limit` bytes of it, whatever it announces or goes on to send.
+ *
+ * @throws DOWNLOAD_TOO_LARGE at the first byte over the limit; the rest is not read
+ */
+export async function readBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  limit: number,
+  onChunk?: (bytes: number) => void,
+): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let total = 0
+  for await (const chunk of body ?? []) {
+    total += chunk.byteLength
+    if (total > limit) throw downloadTooLarge({ limit, announced: null })
+    chunks.push(chunk)
+    onChunk?.(chunk.byteLength)
+  }
+  return Buffer.concat(chunks, total)
+}
+
+/** Most values of another server's answer: what they make of themselves in memory is many times their text. */
+const MAX_VALUES = 1_000_000
+
+/**
+ * Another server's JSON, weighed before it is read.
+ *
+ * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
+ */
+export async function readJson(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<unknown> {
+  return parseForeignJson((await readBytes(body, limit)).toString())
+}
+
+/**
+ * Like {@link readJson}, for a text that was read already.
+ *
+ * @throws BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
+ */
+export function parseForeignJson(text: string): unknown {
+  refuseCostlyJson(text, MAX_VALUES)
+  return JSON.parse(text)
+}

@@ -1,0 +1,49 @@
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A server whose answers have no end. */
+export interface EndlessServer extends AsyncDisposable {
+  readonly url: string
+  /** Bytes that callers took of all answers; what lies in buffers of the system on the way is among them. */
+  sent(): number
+  /** Waits until no answer is being sent any more: whoever asked has gone. */
+  quiet(): Promise<void>
+}
+
+const CHUNK = Buffer.alloc(65_536, '[1,{"a":')
+
+/**
+ * Starts a server on loopback that begins every answer as `head` says, with 200 and JSON unless it says otherwise, and goes
+ * on sending until the caller leaves.
+ */
+export async function startEndless(
+  head: (request: IncomingMessage) => { readonly status?: number; readonly headers?: OutgoingHttpHeaders } = () => ({}),
+): Promise<EndlessServer> {
+  let sent = 0
+  const open = new Set<unknown>()
+  const server = createServer((request, response) => {
+    const { status = 200, headers = {} } = head(request)
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    const more = () => {
+      while (!response.destroyed) {
+        sent += CHUNK.length
+        if (!response.write(CHUNK)) return void response.once('drain', more)
+      }
+    }
+    more()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent: () => sent,
+    async quiet() {
+      while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
