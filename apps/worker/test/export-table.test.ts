@@ -1,18 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
-import { seededRandom } from '@terrane/core'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findExportSource } from '../src/jobs/export/source.ts'
-import { writeFile } from '../src/jobs/export/write-file.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
-import { Warnings } from '../src/jobs/warnings.ts'
 import { HEADERS, openWorker, submit, until } from './harness.ts'
-import { importFile, type ImportResult } from './import-file.ts'
-import { randomLayer } from './random-layer.ts'
+import { randomRoundTrip, roundTripOf, textsOfTable } from './round-trip.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -20,39 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-/** Exports a table and imports the file again, all of it but its name unchanged. */
-async function roundTrip(table: string, format: ExportFormat, options: object = {}) {
-  const workdir = await mkdtemp(join(tmpdir(), 'terrane-export-'))
-  const warnings = new Warnings()
-  try {
-    const source = await findExportSource(db.database, 'public', table, null)
-    const signal = new AbortController().signal
-    const path = await writeFile(source, format, {
-      database: db.database,
-      engine: wasmEngine,
-      workdir,
-      signal,
-      warnings,
-      onRows: () => {},
-    })
-    const bytes = await readFile(path)
-    const result: ImportResult = await importFile(db.database, bytes, { promoteToMulti: false, ...options })
-    return { made: result.tables[0]!, exported: warnings.list(), imported: result.warnings, bytes }
-  } finally {
-    await rm(workdir, { recursive: true, force: true })
-  }
-}
-
-const AS_ONE: Readonly<Record<string, string>> = { list: 'to_jsonb(list)', at: 'at::timestamptz' }
-
-/** Rows as texts of all columns that both tables have, in the order of `n`. */
-async function textsOf(table: string, columns: readonly string[], geometry: string): Promise<unknown[]> {
-  // Lists come back as JSON, times of some formats as texts.
-  const texts = columns.map((name) => `${AS_ONE[name] ?? `"${name}"`}::text as "${name}"`)
-  const list = [...texts, `${geometry} as shape`]
-  const { rows } = await db.database.query(`select ${list.join(', ')} from ${table} order by n`)
-  return rows
-}
+const roundTrip = (table: string, format: ExportFormat) => roundTripOf(db.database, table, format)
+const textsOf = (table: string, columns: readonly string[], geometry: string) =>
+  textsOfTable(db.database, table, columns, geometry)
 
 const CORNERS = `
   create table corners (n int4 primary key, small int2, big int8, f8 float8, yes bool, name text, born date, at timestamptz,
@@ -109,19 +70,10 @@ describe('what a table holds comes back from', () => {
   })
 })
 
+// The long suite has more of them, in every format.
 describe('random layers come back equal from', () => {
-  const cases = ['GeoPackage', 'GeoParquet', 'FlatGeobuf', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'Shapefile'] as const
-  test.each(cases)('%s', async (format) => {
-    for (let seed = 1; seed <= 3; seed++) {
-      const layer = randomLayer(seededRandom(seed * 1000 + EXPORT_FORMATS.indexOf(format)), format)
-      const table = `layer_${format.toLowerCase()}_${seed}`
-      await db.database.query(layer.sqlFor(table))
-      const { made } = await roundTrip(table, format)
-      // Nulls among the texts of a CSV are empty texts, which the export says.
-      const names = ['n', ...layer.columns.filter((name) => format !== 'CSV' || name !== 'words')]
-      const shape = `st_asewkt(${format === 'Shapefile' ? 'st_multi(geom)' : 'geom'})`
-      expect([seed, await textsOf(made.table, names, shape)]).toEqual([seed, await textsOf(table, names, shape)])
-    }
+  test.each(['GeoPackage', 'GeoParquet', 'GeoJSON', 'CSV'] as const)('%s', async (format) => {
+    expect(await randomRoundTrip(db.database, format, 1)).toEqual([])
   })
 })
 
