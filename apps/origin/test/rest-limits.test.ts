@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOrigin, type TestOrigin } from './harness.ts'
 
@@ -112,4 +113,34 @@ describe('bodies', () => {
 
 test('a range that ends before it begins is 416', async () => {
   expect((await raw('/five', { headers: { range: '5-2' } })).status).toBe(416)
+})
+
+describe('a statement that runs for too long', () => {
+  const points =
+    'select sum(st_npoints(st_generatepoints(st_makeenvelope(0, 0, 1, 1), 3000000 + i))) from generate_series(1, 10000) i'
+  test('ends at the timeout of its role, and others go on', async () => {
+    await using bounded = await openOrigin({ TERRANE_ANON_STATEMENT_TIMEOUT_MS: '300' })
+    const { database } = bounded.db
+    await database.query(
+      `create function public.points() returns double precision language sql volatile as '${points}'`,
+    )
+    const { error } = await bounded.client(bounded.keys.anon).rpc('points')
+    expect(error).toMatchObject({ code: '57014', message: 'canceling statement due to statement timeout' })
+    expect((await database.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+
+  test('ends with the request that it is for', async () => {
+    const { database } = origin.db
+    await database.query(`create table public.left_behind (n int);
+      create function public.long_insert() returns void security definer language sql volatile
+        as 'insert into public.left_behind select n from generate_series(1, 40000000000) n'`)
+    const stop = new AbortController()
+    const asked = anon().rpc('long_insert').abortSignal(stop.signal)
+    const asking = Promise.resolve(asked)
+    await sleep(500)
+    stop.abort()
+    expect((await asking).error?.message).toContain('AbortError')
+    // On the embedded database it would wait for the statement, on a server for the lock.
+    await database.query('lock table public.left_behind; drop table public.left_behind')
+  })
 })

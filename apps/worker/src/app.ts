@@ -23,6 +23,7 @@ import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
 import { eventRoute } from './routes/job-events.ts'
 import { readRoutes } from './routes/read-jobs.ts'
+import { retryRoute } from './routes/retry-job.ts'
 import { submitRoutes } from './routes/submit-job.ts'
 import { uiRoute } from './routes/ui.ts'
 
@@ -72,6 +73,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     submitRoutes(routes, deps)
     readRoutes(routes, deps)
     cancelRoute(routes, deps)
+    retryRoute(routes, deps)
     eventRoute(routes, deps)
   })
   return app

@@ -20,6 +20,13 @@ export const jobNotFound = defineError(
   (f: { id: string }) => `There is no job ${f.id.slice(0, 100)}`,
 )
 
+export const jobNotFailed = defineError(
+  'JOB_NOT_FAILED',
+  'conflict',
+  (f: { status: string }) => `Only a job that has failed can be tried again; this one is ${f.status}`,
+  () => ({ hint: 'Cancel it first, or submit the request anew.' }),
+)
+
 export const noJobYet = defineError(
   'JOB_NOT_FOUND',
   'not_found',

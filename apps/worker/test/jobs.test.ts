@@ -300,3 +300,42 @@ describe('the events of a job', () => {
     expect(await events(`/jobs/${TASK}/${id}`, { 'last-event-id': '1' })).toHaveLength(1)
   })
 })
+
+describe('trying again', () => {
+  const again = (path: string, headers: Readonly<Record<string, string>> = HEADERS) =>
+    worker.app.inject({
+      method: 'POST',
+      url: `${path}/retry`,
+      headers: { ...headers, 'x-request-id': 'the-second-try' },
+    })
+
+  test('a failed job is queued once more as a job of its own, with its whole request', async () => {
+    const request = { tableName: 'tried_again', fault: 'input', faultyAttempts: 0 }
+    const first = await submit(worker, TASK, { ...request, steps: 100_000 }, { 'x-request-id': 'the-first-try' })
+    expect(first.body).toMatchObject({ request_id: 'the-first-try', retry_of: null })
+    expect((await again(first.body.links.self)).json()).toMatchObject({ code: 'JOB_NOT_FAILED' })
+    await worker.app.inject({ method: 'DELETE', url: first.body.links.self, headers: HEADERS })
+    await until(worker, first.body.links.self)
+    const answer = await again(first.body.links.self)
+    expect(answer.statusCode).toBe(202)
+    const second = answer.json<JobRecord>()
+    expect(second).toMatchObject({
+      status: 'pending',
+      request_id: 'the-second-try',
+      retry_of: first.body.id,
+      input: first.body.input,
+    })
+    expect(answer.headers['location']).toBe(second.links.self)
+    await worker.app.inject({ method: 'DELETE', url: second.links.self, headers: HEADERS })
+    await until(worker, second.links.self)
+  })
+
+  test('what is refused at submit is refused here, and so are strangers', async () => {
+    const { body } = await submit(worker, TASK, { tableName: 'taken_meanwhile', fault: 'input' })
+    await until(worker, body.links.self)
+    await worker.db.database.query('create table public.taken_meanwhile (n int)')
+    expect((await again(body.links.self)).json()).toMatchObject({ status: 409, code: 'TABLE_EXISTS' })
+    expect((await again(body.links.self, {})).statusCode).toBe(401)
+    expect((await again(`/jobs/${TASK}/0199b1f0-0000-7000-8000-000000000000`)).statusCode).toBe(404)
+  })
+})

@@ -64,6 +64,8 @@ export const Job = named(
     attempt: Type.Integer({ minimum: 0 }),
     max_attempts: Type.Integer({ minimum: 1 }),
     cancel_requested: Type.Boolean(),
+    request_id: nullable(Type.String({ description: 'x-request-id of the request that asked for the job.' })),
+    retry_of: nullable(Type.String({ format: 'uuid', description: 'The failed job that this one is another try of.' })),
     created_at: Type.String({ format: 'date-time' }),
     started_at: nullable(Type.String({ format: 'date-time' })),
     finished_at: nullable(Type.String({ format: 'date-time' })),

@@ -1,13 +1,15 @@
 /**
  * What the server at the other end can do, asked once when it is opened. The embedded database (PGlite behind a socket)
- * has one session, which its clients use in turns, each with its own settings: advisory locks exclude nobody there, LISTEN delivers nothing and COPY from
- * the client breaks it; every caller chooses its path by these flags and both paths pass the same tests.
+ * has one session, which its clients use in turns, each with its own settings: two statements never run at once, advisory
+ * locks exclude nobody there, and LISTEN delivers nothing; every caller chooses its path by these flags and both paths
+ * pass the same tests.
  */
 export interface Capabilities {
   readonly engine: 'postgres' | 'pglite'
   /** Server version as a number, e.g. 170011. */
   readonly version: number
-  readonly copy: boolean
+  /** Statements of several connections run at once. */
+  readonly parallel: boolean
   readonly notify: boolean
   readonly locks: boolean
 }
@@ -18,7 +20,7 @@ export function capabilitiesOf(versionText: string, versionNumber: number): Capa
   return {
     engine: embedded ? 'pglite' : 'postgres',
     version: versionNumber,
-    copy: !embedded,
+    parallel: !embedded,
     notify: !embedded,
     locks: !embedded,
   }

@@ -8,6 +8,7 @@ import {
   type QueryResult,
   type QueryResultRow,
 } from 'pg'
+import { cancelStatement } from './cancel.ts'
 import { capabilitiesOf, type Capabilities } from './capabilities.ts'
 import { mapConnectionError } from './errors.ts'
 
@@ -41,8 +42,8 @@ export interface Database extends Queryable, AsyncDisposable {
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
-   * The same database for the time of a job: once the signal aborts, running statements are cancelled on the server
-   * (where it has more than one session) and new ones are refused with the signal's reason.
+   * The same database for the time of a job: once the signal aborts, running statements are cancelled on the server and
+   * new ones are refused with the signal's reason.
    */
   withSignal(signal: AbortSignal): Database
   /**
@@ -151,7 +152,7 @@ class PooledDatabase implements Database {
     // A connection that fails between two statements would otherwise raise an unhandled error.
     const onError = (error: Error) => this.options.onError?.(error)
     client.on('error', onError)
-    const onAbort = () => this.cancel(client)
+    const onAbort = () => cancelStatement(client)
     this.signal?.addEventListener('abort', onAbort)
     let broken: Error | boolean = false
     try {
@@ -182,12 +183,6 @@ class PooledDatabase implements Database {
         throw error
       }
     })
-  }
-
-  private cancel(client: PoolClient): void {
-    const { processID } = client as unknown as { processID?: number }
-    if (!this.capabilities.locks || processID === undefined) return
-    this.pool.query('select pg_cancel_backend($1)', [processID]).catch(ignore)
   }
 
   async listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null> {

@@ -10,6 +10,7 @@ import { readRows, type Rows } from './execute.ts'
 import { withinRows } from './limits.ts'
 import type { RestQuery } from './parse-query.ts'
 import { rpc } from './rpc.ts'
+import { whileThere } from '../while-there.ts'
 
 /** `/rest/v1`: tables and functions of the project's database over HTTP, as PostgREST serves them. */
 export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
@@ -37,16 +38,24 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
       // Bodies reach the database as text: it parses them, so that numbers of any size survive.
       scope.removeAllContentTypeParsers()
       scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-      const reads = { method: ['GET', 'HEAD'] }
-      scope.route({ ...reads, url: '/', handler: (request, reply) => describeSchema(deps, request, reply) })
-      scope.route({ ...reads, url: '/rpc/:name', handler: (request, reply) => rpc(deps, request as Named, reply) })
-      scope.post('/rpc/:name', (request, reply) => rpc(deps, request as Named, reply))
-      scope.route({ ...reads, url: '/:name', handler: (request, reply) => readTable(deps, request as Named, reply) })
-      scope.post('/:name', (request, reply) => insert(deps, request as Named, reply))
-      scope.patch('/:name', (request, reply) => update(deps, request as Named, reply))
-      scope.delete('/:name', (request, reply) => remove(deps, request as Named, reply))
+      const reads = ['GET', 'HEAD']
+      scope.route({ method: reads, url: '/', handler: whileCallerIsThere(deps, describeSchema) })
+      scope.route({ method: [...reads, 'POST'], url: '/rpc/:name', handler: whileCallerIsThere(deps, rpc) })
+      scope.route({ method: reads, url: '/:name', handler: whileCallerIsThere(deps, readTable) })
+      scope.post('/:name', whileCallerIsThere(deps, insert))
+      scope.patch('/:name', whileCallerIsThere(deps, update))
+      scope.delete('/:name', whileCallerIsThere(deps, remove))
     },
     { prefix: '/rest/v1' },
+  )
+}
+
+type Handler = (deps: RestDeps, request: Named, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Ends a statement with the request that it is for. */
+function whileCallerIsThere(deps: RestDeps, handler: Handler) {
+  return whileThere((request, reply, signal) =>
+    handler({ ...deps, database: deps.database.withSignal(signal) }, request as Named, reply),
   )
 }
 

@@ -193,7 +193,7 @@ async function finish(
       results[i] = { schema: SCHEMA, name: staged.table, topic, rows, geometry_type: geometryType, srid: 4326, bbox }
     }
   }
-  const lanes = await Promise.allSettled(database.capabilities.copy ? [work(), work()] : [work()])
+  const lanes = await Promise.allSettled(database.capabilities.parallel ? [work(), work()] : [work()])
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
   return results
 }

@@ -118,7 +118,7 @@ class Import {
     this.#settings = settings
     this.#context = context
     this.#aoi = readAoi(input.aoiGeoJson, settings)
-    this.#lanes = new Lanes(context.project.database.capabilities.copy ? LOADS_AT_ONCE : 1)
+    this.#lanes = new Lanes(context.project.database.capabilities.parallel ? LOADS_AT_ONCE : 1)
   }
 
   async run(): Promise<Readonly<Record<string, unknown>>> {

@@ -18,6 +18,8 @@ export interface JobRow {
   readonly attempt: number
   readonly max_attempts: number
   readonly cancel_requested: boolean
+  readonly request_id: string | null
+  readonly retry_of: string | null
   readonly revision: number
   readonly created_at: Date
   readonly started_at: Date | null
@@ -40,6 +42,8 @@ export interface NewJob {
   readonly input: Readonly<Record<string, unknown>>
   readonly sealedInput: Buffer
   readonly maxAttempts: number
+  readonly requestId: string
+  readonly retryOf: string | null
 }
 
 export interface ListOptions {
@@ -59,8 +63,9 @@ export class JobStore {
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
-      `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning *`,
+      `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
+         request_id, retry_of)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *`,
       [
         job.id,
         job.task,
@@ -70,6 +75,8 @@ export class JobStore {
         JSON.stringify(job.input),
         job.sealedInput,
         job.maxAttempts,
+        job.requestId,
+        job.retryOf,
       ],
     )
     return rows[0] as JobRow
@@ -259,6 +266,8 @@ export function toRecord(row: JobRow): Job {
     attempt: row.attempt,
     max_attempts: row.max_attempts,
     cancel_requested: row.cancel_requested,
+    request_id: row.request_id,
+    retry_of: row.retry_of,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,
     finished_at: row.finished_at?.toISOString() ?? null,

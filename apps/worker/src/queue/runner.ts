@@ -152,6 +152,7 @@ export class Runner {
     if (row.cancel_requested) return this.end(claim, cancelled(), logger)
     const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
     const progress = new ProgressWriter(store, claim.id, claim.attempt, lost)
+    logger.setBindings({ requestId: row.request_id })
     logger.info('job started')
     const outcome = await this.outcome(task, row, {
       attempt: claim.attempt,

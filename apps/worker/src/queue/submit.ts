@@ -25,6 +25,10 @@ export interface Submission {
   readonly scope: JobScope
   readonly input: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | undefined
+  /** Of the request that asks for the job. */
+  readonly requestId: string
+  /** The failed job that is tried again. */
+  readonly retryOf?: string
 }
 
 /** Puts jobs into the queue and takes them out again. The record and the queue's job are written in one transaction. */
@@ -68,6 +72,8 @@ export class Submitter {
           input: redactInput(input),
           sealedInput: sealer.seal(input, id),
           maxAttempts: MAX_ATTEMPTS,
+          requestId: submission.requestId,
+          retryOf: submission.retryOf ?? null,
         })
         if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
         // A project that has many jobs waiting stands behind one that has few.

@@ -6,6 +6,8 @@ import type { AppDeps } from '../app.ts'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
 import { toRecord } from '../queue/job-store.ts'
 import type { Task } from '../jobs/task.ts'
+import type { OpenProject } from '../projects/project-directory.ts'
+import type { Submission } from '../queue/submit.ts'
 import { mountOf, principalOf } from './access.ts'
 
 const HEADERS = Type.Object({
@@ -19,7 +21,7 @@ const HEADERS = Type.Object({
 })
 
 /** How often a client should look, in seconds; the documented clients start with this. */
-const RETRY_AFTER_SECONDS = '5'
+export const RETRY_AFTER_SECONDS = '5'
 /** Longest wait of a caller for the storage that a task's checks ask. */
 const SUBMIT_STORAGE_MS = 4000
 
@@ -59,18 +61,12 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
       input.projectTarget?.projectRef,
       '/projectTarget/projectRef',
     )
-    const submission = { task, scope, input, idempotencyKey: request.headers['idempotency-key'] }
+    const submission = { task, scope, input, idempotencyKey: request.headers['idempotency-key'], requestId: request.id }
     let row = await deps.submitter.replay(submission)
     let status = 200
     if (!row) {
       await using project = await deps.projects.openForSubmit(scope, input.projectTarget)
-      using patience = patient()
-      const store = project.store.withSignal(patience.signal)
-      await task.checkSubmit(input, {
-        project: { ref: scope.projectRef, database: project.database, store },
-        checkUrl: deps.checkUrl,
-      })
-      const submitted = await deps.submitter.submit(submission)
+      const submitted = await checkAndSubmit(deps, submission, project)
       row = submitted.row
       status = submitted.replayed ? 200 : 202
     }
@@ -81,6 +77,25 @@ function submitRoute(app: Http, deps: AppDeps, task: Task): void {
       .header('retry-after', RETRY_AFTER_SECONDS)
       .send(record)
   })
+}
+
+/** Refuses what can be refused now, and queues the rest. */
+export async function checkAndSubmit(
+  deps: AppDeps,
+  submission: Submission,
+  project: Pick<OpenProject, 'database' | 'store'>,
+) {
+  const { task, scope, input } = submission
+  using patience = patient()
+  await task.checkSubmit(input, {
+    project: {
+      ref: scope.projectRef,
+      database: project.database,
+      store: project.store.withSignal(patience.signal),
+    },
+    checkUrl: deps.checkUrl,
+  })
+  return deps.submitter.submit(submission)
 }
 
 function missingRoute(app: Http, name: string): void {

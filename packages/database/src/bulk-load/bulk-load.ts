@@ -5,8 +5,7 @@ import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
 import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
-import { serverDate } from './calendar.ts'
-import { jsonText, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
+import type { Column, Row } from './columns.ts'
 import { CopyEncoder } from './copy-binary.ts'
 
 export interface BulkLoadTarget {
@@ -23,14 +22,15 @@ export interface BulkLoadOptions {
 
 /** Size of the chunks that are handed to the COPY stream, in bytes. */
 const COPY_CHUNK = 1 << 17
-/** Rows and approximate bytes of one INSERT on the embedded database. */
-const INSERT_ROWS = 1000
-const INSERT_BYTES = 4 << 20
+/**
+ * Bytes of one COPY on the embedded database: nobody else's statement runs meanwhile. Between two of them others have
+ * their turn.
+ */
+const EMBEDDED_COPY = 4 << 20
 
 /**
- * Loads rows into a table as fast as the server allows: COPY BINARY, or batched `INSERT … SELECT unnest` on the embedded
- * database. On COPY all rows arrive or none; on the embedded database the batches before an error stay, so load into a
- * staging table. Returns the number of rows.
+ * Loads rows into a table by COPY BINARY. On a server all rows arrive or none; on the embedded database they go in by
+ * parts, and the parts before an error stay, so load into a staging table. Returns the number of rows.
  *
  * @throws BULK_LOAD_FAILED around the server's own error, the reason of the signal, or what the source throws
  */
@@ -40,159 +40,94 @@ export async function bulkLoad(
   batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   options: BulkLoadOptions = {},
 ): Promise<number> {
-  if (database.capabilities.copy) return database.session((session) => copyRows(session, target, batches, options))
-  return insertRows(database, target, batches, options)
-}
-
-async function copyRows(
-  session: Session,
-  target: BulkLoadTarget,
-  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
-  options: BulkLoadOptions,
-): Promise<number> {
-  return copy(session, target, options, async (send, sent) => {
-    const encoder = new CopyEncoder(target.columns)
-    for await (const batch of batches) {
-      options.signal?.throwIfAborted()
-      for (const row of batch) {
-        encoder.write(row)
-        sent.rows++
-        if (encoder.size >= COPY_CHUNK) await send(encoder.take())
-      }
-      options.onRows?.(sent.rows)
-    }
-    encoder.end()
-    await send(encoder.take())
-  })
-}
-
-/** One COPY, fed by `write`, which keeps count of the rows sent; returns their number. */
-async function copy(
-  session: Session,
-  target: BulkLoadTarget,
-  options: BulkLoadOptions,
-  write: (send: (bytes: Buffer) => Promise<void>, sent: { rows: number }) => Promise<void>,
-): Promise<number> {
-  const names = target.columns.map((column) => quoteIdentifier(column.name)).join(', ')
-  const table = qualified(target.schema, target.table)
+  const { parallel } = database.capabilities
+  const partBytes = parallel ? Infinity : EMBEDDED_COPY
   // What is lost with the server is staged anew; the commit that swaps it in waits for all that was written before.
-  const staging = target.schema === STAGING_SCHEMA
-  if (staging) await session.query('begin; set local synchronous_commit to off')
-  const stream = session.client.query(copyStreams.from(`copy ${table} (${names}) from stdin (format binary)`))
-  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
-  failed.catch(ignore)
-  let failure: unknown
-  stream.on('error', (error) => {
-    failure ??= error
-    fail(error)
-  })
-  const send = async (bytes: Buffer) => {
-    if (failure) throw failure
-    if (!stream.write(bytes)) await Promise.race([drained(stream), failed])
-    if (failure) throw failure
-  }
-  const sent = { rows: 0 }
-  try {
-    await write(send, sent)
-    stream.end()
-    if (!stream.writableFinished) await Promise.race([once(stream, 'finish'), failed])
-    if (staging) await session.query('commit')
-    return sent.rows
-  } catch (error) {
-    // The server forgets the rows; the connection is usable again once it has said so.
-    if (!stream.destroyed) stream.destroy()
-    await session.client.query('rollback').catch(ignore)
-    throw wrap(error, target, sent.rows, options.signal)
-  }
-}
-
-/** Takes one array of texts for each column. */
-function insertStatement({ schema, table, columns }: BulkLoadTarget): string {
-  const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
-  const parameters = columns.map((_, i) => `$${i + 1}::text[]`).join(', ')
-  const casts = columns.map((column, i) => `(u.c${i})::${column.type}`).join(', ')
-  const aliases = columns.map((_, i) => `c${i}`).join(', ')
-  return `insert into ${qualified(schema, table)} (${names}) select ${casts} from unnest(${parameters}) as u(${aliases})`
-}
-
-async function insertRows(
-  database: Database,
-  target: BulkLoadTarget,
-  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
-  options: BulkLoadOptions,
-): Promise<number> {
-  const text = insertStatement(target)
-  let pending: (string | null)[][] = target.columns.map(() => [])
-  let bytes = 0
-  let rows = 0
-  const flush = async () => {
-    const values = pending
-    if ((values[0]?.length ?? 0) === 0) return
-    pending = target.columns.map(() => [])
-    bytes = 0
-    await database.query(text, values)
-  }
-  try {
-    for await (const batch of batches) {
-      for (const row of batch) {
-        for (let i = 0; i < target.columns.length; i++) {
-          const value = row[i]
-          const encoded =
-            value === null || value === undefined ? null : textOf((target.columns[i] as Column).type, value)
-          bytes += encoded?.length ?? 4
-          ;(pending[i] as (string | null)[]).push(encoded)
+  const inTransaction = parallel && target.schema === STAGING_SCHEMA
+  return database.session(async (session) => {
+    const encoder = new CopyEncoder(target.columns)
+    let part = await CopyPart.begin(session, target, inTransaction)
+    let rows = 0
+    try {
+      for await (const batch of batches) {
+        options.signal?.throwIfAborted()
+        for (const row of batch) {
+          encoder.write(row)
+          rows++
+          if (encoder.size >= COPY_CHUNK) await part.send(encoder.take())
+          if (part.bytes < partBytes) continue
+          await part.end(encoder)
+          encoder.begin()
+          part = await CopyPart.begin(session, target, inTransaction)
         }
-        rows++
-        if ((pending[0]?.length ?? 0) >= INSERT_ROWS || bytes >= INSERT_BYTES) {
-          options.signal?.throwIfAborted()
-          await flush()
-        }
+        options.onRows?.(rows)
       }
-      options.onRows?.(rows)
+      await part.end(encoder)
+      return rows
+    } catch (error) {
+      await part.abandon()
+      throw wrap(error, target, rows, options.signal)
     }
-    options.signal?.throwIfAborted()
-    await flush()
-    return rows
-  } catch (error) {
-    throw wrap(error, target, rows, options.signal)
-  }
+  })
 }
 
-/** The text form that the server's input functions read. */
-function textOf(type: ColumnType, value: unknown): string {
-  switch (type) {
-    case 'int2':
-    case 'int4':
-    case 'int8':
-    case 'float4':
-    case 'float8':
-    case 'bool':
-    case 'uuid':
-      return String(value)
-    case 'text':
-      return withoutNul(value as string)
-    case 'jsonb':
-      return jsonText(value)
-    case 'timestamptz':
-    case 'timestamp':
-    case 'date':
-      return serverDate(typeof value === 'string' ? value : (value as Date).toISOString())
-    case 'time':
-    case 'numeric':
-      return String(value)
-    case 'bytea':
-      return `\\x${hex(value as Uint8Array)}`
-    case 'geometry':
-      return hex(value as Uint8Array)
-    case 'vector':
-    case 'halfvec':
-      return `[${(value as Float32Array).join(',')}]`
-  }
-}
+/** One COPY statement. */
+class CopyPart {
+  /** Bytes sent. */
+  bytes = 0
+  readonly #session: Session
+  readonly #stream: copyStreams.CopyStreamQuery
+  readonly #isTransaction: boolean
+  // The stream of a lost connection tells of an error and then nothing more: it neither drains nor closes.
+  readonly #failed = Promise.withResolvers<never>()
+  #failure: unknown
 
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  private constructor(session: Session, sql: string, isTransaction: boolean) {
+    this.#session = session
+    this.#isTransaction = isTransaction
+    this.#stream = session.client.query(copyStreams.from(sql))
+    this.#failed.promise.catch(ignore)
+    this.#stream.on('error', (error) => {
+      this.#failure ??= error
+      this.#failed.reject(error)
+    })
+  }
+
+  static async begin(
+    session: Session,
+    { schema, table, columns }: BulkLoadTarget,
+    inTransaction: boolean,
+  ): Promise<CopyPart> {
+    const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
+    if (inTransaction) await session.query('begin; set local synchronous_commit to off')
+    return new CopyPart(
+      session,
+      `copy ${qualified(schema, table)} (${names}) from stdin (format binary)`,
+      inTransaction,
+    )
+  }
+
+  async send(bytes: Buffer): Promise<void> {
+    this.bytes += bytes.length
+    if (this.#failure) throw this.#failure
+    if (!this.#stream.write(bytes)) await Promise.race([drained(this.#stream), this.#failed.promise])
+    if (this.#failure) throw this.#failure
+  }
+
+  /** Sends the rest with the end mark, and waits until the server has all. */
+  async end(encoder: CopyEncoder): Promise<void> {
+    encoder.end()
+    await this.send(encoder.take())
+    this.#stream.end()
+    if (!this.#stream.writableFinished) await Promise.race([once(this.#stream, 'finish'), this.#failed.promise])
+    if (this.#isTransaction) await this.#session.query('commit')
+  }
+
+  /** Has the server forget the rows; the connection is usable again once it has said so. */
+  async abandon(): Promise<void> {
+    if (!this.#stream.destroyed) this.#stream.destroy()
+    await this.#session.client.query('rollback').catch(ignore)
+  }
 }
 
 function wrap(error: unknown, target: BulkLoadTarget, rows: number, signal: AbortSignal | undefined): unknown {

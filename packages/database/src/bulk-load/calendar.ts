@@ -34,14 +34,6 @@ export function microsOf(text: string): bigint {
   return days + (time === '' ? 0n : microsOfDay(time)) - BigInt(minutesOf(zone)) * 60_000_000n
 }
 
-/** An ISO date or time stamp as the server reads it: it knows years before Christ by name only. */
-export function serverDate(text: string): string {
-  const [, year, rest] = /^([+-]?\d{4,6})(-.*)$/s.exec(text) ?? []
-  if (year === undefined) return text
-  const [named, era] = Number(year) > 0 ? [Number(year), ''] : [1 - Number(year), ' BC']
-  return `${String(named).padStart(4, '0')}${rest}${era}`
-}
-
 function minutesOf(zone: string): number {
   if (/^z$/i.test(zone)) return 0
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone)!

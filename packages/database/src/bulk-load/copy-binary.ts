@@ -18,6 +18,11 @@ export class CopyEncoder {
 
   constructor(columns: readonly Column[]) {
     this.columns = columns
+    this.begin()
+  }
+
+  /** Begins a new file, when everything before was taken. */
+  begin(): void {
     this.length = HEADER.copy(this.buffer)
   }
 

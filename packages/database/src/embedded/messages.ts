@@ -29,8 +29,43 @@ export function simpleQuery(sql: string): Buffer {
 
 export const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
 
+/** What a client is told of an error. */
 export function errorResponse(severity: 'ERROR' | 'FATAL', code: string, text: string): Buffer {
   return message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${text}\0\0`))
+}
+
+/** ReadyForQuery outside a transaction. */
+export const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+
+/** ReadyForQuery in a transaction that has failed. */
+export const READY_FAILED = Buffer.from([0x5a, 0, 0, 0, 5, 0x45])
+
+/** The fields of an ErrorResponse or NoticeResponse, by their letter. */
+export function fieldsOf(response: Buffer): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (let at = 5; at < response.length && response[at] !== 0;) {
+    const { text, next } = cString(response, at + 1)
+    fields.set(String.fromCharCode(response[at] as number), text)
+    at = next
+  }
+  return fields
+}
+
+/** BackendKeyData: what a client shows to have its statement cancelled. */
+export function keyData(processId: number, secret: number): Buffer {
+  const body = Buffer.alloc(8)
+  body.writeInt32BE(processId)
+  body.writeInt32BE(secret, 4)
+  return message('K', body)
+}
+
+export function copyFail(reason: string): Buffer {
+  return message('f', Buffer.from(`${reason}\0`))
+}
+
+/** A message without a body. */
+export function bare(type: string): Buffer {
+  return message(type, Buffer.alloc(0))
 }
 
 /** The rows of the answer to a simple query, as texts. */

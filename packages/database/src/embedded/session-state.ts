@@ -165,7 +165,7 @@ function keepsThings(words: readonly string[]): boolean {
 }
 
 /** The statement that a message names, or null. */
-function statementName(unit: Buffer, { type, start }: Message): string | null {
+export function statementName(unit: Buffer, { type, start }: Message): string | null {
   if (type === 'P') return cString(unit, start).text
   if (type === 'B') return cString(unit, cString(unit, start).next).text
   if ((type === 'D' || type === 'C') && unit[start] === 0x53) return cString(unit, start + 1).text

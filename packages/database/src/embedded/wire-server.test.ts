@@ -68,19 +68,6 @@ test('a client that dies inside a transaction is rolled back and the others go o
   expect((await after).rows).toEqual([{ n: 0 }])
 })
 
-test('COPY from the client is refused in words and the session survives', async () => {
-  const client = await connect()
-  await expect(client.query('copy t from stdin')).rejects.toMatchObject({
-    code: '0A000',
-    message: expect.stringContaining('COPY FROM STDIN') as string,
-  })
-  await expect(client.query({ text: 'COPY t (a) FROM STDIN (FORMAT binary)', values: [] })).rejects.toMatchObject({
-    code: '0A000',
-  })
-  expect((await client.query('select 1 as n')).rows).toEqual([{ n: 1 }])
-  await client.end()
-})
-
 test('a parameter of ten megabytes arrives whole', async () => {
   const text = 'x'.repeat(10_000_000)
   expect((await pool.query('select length($1::text) as n', [text])).rows).toEqual([{ n: 10_000_000 }])

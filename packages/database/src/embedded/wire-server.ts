@@ -1,14 +1,10 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { PGlite } from '@electric-sql/pglite'
-import { SYNC, cString, errorResponse, rowsOf, simpleQuery } from './messages.ts'
-import { HELD, SessionState } from './session-state.ts'
-
-/** Request codes of the start-up phase (PostgreSQL manual, message formats). */
-const SSL_REQUEST = 80877103
-const GSS_REQUEST = 80877104
-const CANCEL_REQUEST = 80877102
-/** Longest message a client may send. */
-const MAX_MESSAGE = 1 << 28
+import { Client, type Unit } from './connection.ts'
+import type { CopyIn } from './copy-in.ts'
+import type { Engine } from './engine.ts'
+import { cString, errorResponse, messagesOf, READY, rowsOf, simpleQuery, SYNC } from './messages.ts'
+import { CANCELLED, Reply, type StopReason } from './reply.ts'
+import { HELD, type SessionState } from './session-state.ts'
 
 /** How long a client that says nothing may keep the others waiting, in milliseconds. */
 export interface SessionLimits {
@@ -19,19 +15,23 @@ export interface SessionLimits {
 }
 
 const LIMITS: SessionLimits = { idleInTransactionMs: 30_000, idleHoldingMs: 5000 }
+/** How often a statement that runs is looked after. */
+const WATCH_MS = 20
+/** How long a statement that was stopped may go on before the engine itself is given up. */
+const STUCK_MS = 10_000
 
-/** Messages of a client that must reach the one session of the database together. */
-interface Unit {
+/** The unit that runs. */
+interface Running {
   readonly client: Client
-  readonly bytes: Buffer
-  /** False when more of the same extended query is to come (it ended with Flush, not Sync). */
-  readonly complete: boolean
-  /** The packet that a connection begins with. */
-  readonly startup?: boolean
+  readonly reply: Reply
+  /** When its statement of now began. */
+  since: number
+  completed: number
+  stoppedAt: number
 }
 
 /**
- * Speaks PostgreSQL's wire protocol (version 3) for a PGlite instance, to many clients that share its one session. Whole
+ * Speaks PostgreSQL's wire protocol (version 3) for an engine, to many clients that share its one session. Whole
  * units go in at once: a simple query, or everything up to Sync. So the parse of one client and the bind of another never
  * mix, and after an error the session itself skips to Sync as the protocol says. A client that has a transaction open, or
  * an extended query unfinished, keeps the session until it ends; when it goes away, its transaction is rolled back.
@@ -40,23 +40,29 @@ interface Unit {
  * statements ({@link SessionState}). A client with temporary tables and the like keeps it; one that keeps it and says
  * nothing while others wait is closed.
  *
- * COPY from the client is answered with an error, because the session cannot wait for more input.
+ * What runs is interrupted when its `statement_timeout` is over, when someone shows the key of its client, and when its
+ * client has gone.
  */
 export class WireServer {
-  private readonly db: PGlite
+  private readonly engine: Engine
   private readonly server: Server
-  private readonly clients = new Set<Client>()
+  private readonly clients = new Map<number, Client>()
   private readonly queue: Unit[] = []
   private readonly limits: SessionLimits
+  private readonly onStuck: () => void
   private owner: Client | null = null
   /** Whose settings the session has. */
   private current: Client | null = null
-  private running: Promise<void> | null = null
+  private running: Running | null = null
+  private draining: Promise<void> | null = null
   private idleTimer: NodeJS.Timeout | undefined
+  private closed = false
 
-  constructor(db: PGlite, limits: Partial<SessionLimits> = {}) {
-    this.db = db
+  /** @param onStuck called when a statement does not end though it was stopped long ago */
+  constructor(engine: Engine, limits: Partial<SessionLimits> = {}, onStuck: () => void = ignore) {
+    this.engine = engine
     this.limits = { ...LIMITS, ...limits }
+    this.onStuck = onStuck
     this.server = createServer((socket) => this.accept(socket))
   }
 
@@ -69,22 +75,45 @@ export class WireServer {
   }
 
   async close(): Promise<void> {
-    this.server.close()
-    for (const client of this.clients) client.socket.destroy()
-    await this.running
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
+    for (const client of this.clients.values()) client.socket.destroy()
+    await this.draining
+    await closed
+    this.closed = true
     clearTimeout(this.idleTimer)
   }
 
   private accept(socket: Socket): void {
     socket.setNoDelay(true)
-    const client = new Client(socket, (bytes, complete, startup) => this.enqueue({ client, bytes, complete, startup }))
-    this.clients.add(client)
+    const client: Client = new Client(socket, {
+      onUnit: (unit) => this.enqueue(unit),
+      onCancel: (processId, secret) => this.cancel(processId, secret),
+    })
+    this.clients.set(client.processId, client)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
-      this.clients.delete(client)
+      this.clients.delete(client.processId)
       client.gone = true
+      if (this.running?.client === client) this.stop(this.running, 'user request')
       this.run()
     })
+  }
+
+  private cancel(processId: number, secret: number): void {
+    const client = this.clients.get(processId)
+    if (client?.secret !== secret) return
+    if (this.running?.client === client) return this.stop(this.running, 'user request')
+    // It waits for others: to its client it runs.
+    const waiting = this.queue.findIndex((unit) => unit.client === client && unit.complete && this.owner !== client)
+    const [unit] = waiting === -1 ? [] : this.queue.splice(waiting, 1)
+    unit?.asks?.onRefused()
+    if (unit) client.socket.write(Buffer.concat([CANCELLED_WAITING, READY]))
+  }
+
+  private stop(running: Running, reason: StopReason): void {
+    running.reply.stopped ??= reason
+    running.stoppedAt ||= performance.now()
+    this.engine.interrupt()
   }
 
   private enqueue(unit: Unit): void {
@@ -93,10 +122,19 @@ export class WireServer {
   }
 
   private run(): void {
-    this.running ??= this.drain().finally(() => {
-      this.running = null
-      if (this.nextUnit() !== -1 || this.owner?.gone) this.run()
-    })
+    this.draining ??= this.drain()
+      .catch(() => this.lose())
+      .finally(() => {
+        this.draining = null
+        if (!this.closed && (this.nextUnit() !== -1 || this.owner?.gone)) this.run()
+      })
+  }
+
+  /** The engine has ended: nothing that clients believe of their sessions holds any more. */
+  private lose(): void {
+    this.closed = true
+    this.queue.length = 0
+    for (const client of this.clients.values()) client.socket.end(ENGINE_LOST, () => client.socket.destroy())
   }
 
   private async drain(): Promise<void> {
@@ -120,28 +158,89 @@ export class WireServer {
 
   private async execute(unit: Unit): Promise<void> {
     clearTimeout(this.idleTimer)
-    const { client } = unit
-    const { socket, session } = client
+    const { client, asks, copies } = unit
+    const { session } = client
     if (this.current !== client) await this.switchTo(client)
-    if (!unit.startup) await this.prepareAgain(client, unit.bytes)
-    const reply = new Reply((bytes) => {
-      if (!socket.destroyed) socket.write(bytes)
+    if (asks) return this.answer(client, asks)
+    const head = copies?.head ?? unit.bytes
+    if (!unit.startup) await this.prepareAgain(client, head)
+    const reply = new Reply({
+      write: (bytes, taken) => write(client.socket, bytes, taken),
+      copying: copies !== undefined,
+      ...(unit.startup && { key: client.key }),
     })
-    try {
-      await this.db.runExclusive(() =>
-        this.db.execProtocolRawStream(unit.bytes, { onRawData: (data) => reply.receive(data) }),
-      )
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'the embedded database failed'
-      socket.write(errorResponse('ERROR', 'XX000', reason))
-    }
+    const ended = await this.watched(client, reply, unit.bytes)
+    if (ended.failure !== null) reply.fail('XX000', ended.failure)
     if (unit.startup) session.started(parametersOf(unit.bytes))
-    else session.ran(unit.bytes, reply.parses)
+    else session.ran(head, reply.parses)
     if (unit.startup && session.restore.length > 0) await this.restore(session)
-    const inTransaction = this.db.isInTransaction() || !unit.complete
+    if (reply.isCutShort && ended.inTransaction) {
+      await this.ask(FAIL)
+      reply.failed()
+    }
+    const inTransaction = ended.inTransaction || !unit.complete
     if (!inTransaction && session.mayHold) session.mayHold = await this.holds()
     if (unit.complete) reply.ready()
-    this.owner = inTransaction || session.mayHold ? client : null
+    this.keep(client, inTransaction)
+  }
+
+  /** Runs a unit of a client, and ends what takes too long or nobody waits for. */
+  private async watched(client: Client, reply: Reply, bytes: Buffer) {
+    const running: Running = { client, reply, since: performance.now(), completed: 0, stoppedAt: 0 }
+    this.running = running
+    const watch = setInterval(() => this.look(running), WATCH_MS)
+    try {
+      return await this.engine.run(bytes, (data, taken) => reply.receive(data, taken))
+    } finally {
+      clearInterval(watch)
+      this.running = null
+    }
+  }
+
+  private look(running: Running): void {
+    const { reply, client } = running
+    const now = performance.now()
+    if (reply.completed > running.completed) {
+      running.completed = reply.completed
+      running.since = now
+    }
+    if (reply.stopped) {
+      this.engine.interrupt()
+      if (now - running.stoppedAt <= STUCK_MS) return
+      running.stoppedAt = Infinity
+      this.onStuck()
+      return
+    }
+    const timeoutMs = this.engine.statementTimeoutMs
+    if (timeoutMs > 0 && now - running.since >= timeoutMs) this.stop(running, 'statement timeout')
+    else if (client.gone) this.stop(running, 'user request')
+  }
+
+  /** Asks the session whether a COPY may begin, and tells its client. */
+  private async answer(client: Client, copy: CopyIn): Promise<void> {
+    const isInside = this.owner === client
+    if (isInside) await this.ask(SAVEPOINT)
+    await this.prepareAgain(client, copy.head)
+    const answer = await this.silently(copy.question())
+    const messages = [...messagesOf(answer)].map(({ type, start, end }) => ({
+      type,
+      bytes: answer.subarray(start - 5, end),
+    }))
+    const begins = messages.find(({ type }) => type === 'G')
+    if (begins) {
+      // The savepoint undoes that it was broken off.
+      if (isInside) await this.ask(BACK_TO_SAVEPOINT)
+      client.socket.write(Buffer.concat([copy.preamble(), begins.bytes]))
+    } else {
+      copy.onRefused()
+      client.socket.write(Buffer.concat(messages.map(({ bytes }) => bytes)))
+    }
+    this.keep(client, isInside)
+  }
+
+  /** Whose the session is from now on. */
+  private keep(client: Client, inTransaction: boolean): void {
+    this.owner = inTransaction || client.session.mayHold ? client : null
     if (this.owner) this.watchIdle(client, inTransaction)
   }
 
@@ -211,11 +310,10 @@ export class WireServer {
   /** Sends messages of the server's own; nobody hears the answer, which is returned. */
   private async silently(bytes: Buffer): Promise<Buffer> {
     const answer: Buffer[] = []
-    await this.db
-      .runExclusive(() =>
-        this.db.execProtocolRawStream(bytes, { onRawData: (data) => void answer.push(Buffer.from(data)) }),
-      )
-      .catch(ignore)
+    await this.engine.run(bytes, (data, taken) => {
+      answer.push(data)
+      taken()
+    })
     return Buffer.concat(answer)
   }
 
@@ -227,175 +325,16 @@ export class WireServer {
   }
 }
 
-/** One connection: cuts the byte stream into units. */
-class Client {
-  gone = false
-  readonly socket: Socket
-  readonly session = new SessionState()
-  private readonly onUnit: (bytes: Buffer, complete: boolean, startup: boolean) => void
-  private buffer: Buffer = Buffer.alloc(0)
-  /** Bytes of chunks that wait to be joined: a large message is joined once, when it is whole. */
-  private chunks: Buffer[] = []
-  private waiting = 0
-  private wanted = 8
-  private started = false
-  private unit: Buffer[] = []
-  private refusing = false
-
-  constructor(socket: Socket, onUnit: (bytes: Buffer, complete: boolean, startup: boolean) => void) {
-    this.socket = socket
-    this.onUnit = onUnit
-    socket.on('data', (chunk: Buffer) => this.receive(chunk))
-  }
-
-  private receive(chunk: Buffer): void {
-    this.chunks.push(chunk)
-    this.waiting += chunk.length
-    if (this.buffer.length + this.waiting < this.wanted) return
-    this.buffer = Buffer.concat([this.buffer, ...this.chunks])
-    this.chunks = []
-    this.waiting = 0
-    let at = 0
-    while (!this.socket.destroyed) {
-      const used = this.started ? this.message(at) : this.startup(at)
-      if (used === 0) break
-      at += used
-    }
-    this.buffer = this.buffer.subarray(at)
-  }
-
-  /** Handles one start-up packet at the offset; returns its length, or 0 when it is not whole. */
-  private startup(at: number): number {
-    const left = this.buffer.length - at
-    this.wanted = 8
-    if (left < 8) return 0
-    const length = this.buffer.readInt32BE(at)
-    if (length < 8 || length > 10_000) {
-      this.socket.destroy()
-      return 0
-    }
-    this.wanted = length
-    if (left < length) return 0
-    const code = this.buffer.readInt32BE(at + 4)
-    if (code === SSL_REQUEST || code === GSS_REQUEST) this.socket.write('N')
-    else if (code === CANCEL_REQUEST) this.socket.destroy()
-    else {
-      this.started = true
-      this.wanted = 5
-      this.onUnit(Buffer.from(this.buffer.subarray(at, at + length)), true, true)
-    }
-    return length
-  }
-
-  /** Handles one message at the offset; returns its length, or 0 when it is not whole. */
-  private message(at: number): number {
-    const left = this.buffer.length - at
-    this.wanted = 5
-    if (left < 5) return 0
-    const length = this.buffer.readInt32BE(at + 1) + 1
-    if (length < 5 || length > MAX_MESSAGE) {
-      this.socket.destroy()
-      return 0
-    }
-    this.wanted = length
-    if (left < length) return 0
-    this.collect(String.fromCharCode(this.buffer[at] as number), this.buffer.subarray(at, at + length))
-    return length
-  }
-
-  private collect(type: string, message: Buffer): void {
-    switch (type) {
-      case 'X':
-        this.socket.end()
-        return
-      case 'Q':
-        if (COPY_IN.test(text(message, 5))) {
-          this.refuseCopy()
-          this.socket.write(READY)
-        } else this.onUnit(Buffer.concat([...this.unit.splice(0), message]), true, false)
-        return
-      case 'P':
-        // Name and statement, each ended by NUL.
-        if (COPY_IN.test(text(message, message.indexOf(0, 5) + 1))) {
-          this.refuseCopy()
-          this.refusing = true
-        }
-        if (!this.refusing) this.unit.push(Buffer.from(message))
-        return
-      case 'S':
-      case 'H':
-        if (this.refusing) {
-          this.unit = []
-          if (type === 'S') {
-            this.refusing = false
-            this.socket.write(READY)
-          }
-        } else this.onUnit(Buffer.concat([...this.unit.splice(0), message]), type === 'S', false)
-        return
-      case 'd':
-      case 'c':
-      case 'f':
-        return // What is left of a COPY that was refused.
-      default:
-        if (!this.refusing) this.unit.push(Buffer.from(message))
-    }
-  }
-
-  private refuseCopy(): void {
-    this.socket.write(
-      errorResponse('ERROR', '0A000', 'COPY FROM STDIN does not work on the embedded database; use INSERT'),
-    )
-  }
-}
-
-/**
- * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears
- * it twice loses count, so it is held back and said once, at the end.
- */
-class Reply {
-  private readonly write: (bytes: Buffer) => void
-  private rest: Buffer = Buffer.alloc(0)
-  private lastReady: Buffer = READY
-  /** Statements that were parsed. */
-  parses = 0
-
-  constructor(write: (bytes: Buffer) => void) {
-    this.write = write
-  }
-
-  receive(data: Uint8Array): void {
-    // The bytes lie in the database's own memory and are gone after the call.
-    const bytes = Buffer.concat([this.rest, data])
-    let from = 0
-    let at = 0
-    while (at + 5 <= bytes.length) {
-      const end = at + 1 + bytes.readInt32BE(at + 1)
-      if (end > bytes.length) break
-      if (bytes[at] === PARSE_COMPLETE) this.parses++
-      if (bytes[at] === READY_TYPE) {
-        if (at > from) this.write(bytes.subarray(from, at))
-        this.lastReady = bytes.subarray(at, end)
-        from = end
-      }
-      at = end
-    }
-    if (at > from) this.write(bytes.subarray(from, at))
-    this.rest = bytes.subarray(at)
-  }
-
-  ready(): void {
-    this.write(this.lastReady)
-  }
-}
-
-const READY_TYPE = 0x5a
-const PARSE_COMPLETE = 0x31
-const COPY_IN = /^\s*copy\b[^;]*\bfrom\s+stdin\b/i
-const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 /** Sync, because after an error the session hears nothing else, and a rollback. */
 const ROLLBACK = Buffer.concat([SYNC, simpleQuery('rollback')])
+/** Has a transaction fail. */
+const FAIL = 'select 1 / 0'
+const SAVEPOINT = 'savepoint terrane_copy'
+const BACK_TO_SAVEPOINT = 'rollback to terrane_copy; release terrane_copy'
 /** PGlite's only user. There is no way back to it by RESET or DISCARD, as on a server that asks who connects. */
 const OWN_USER = 'set session authorization postgres'
+const CANCELLED_WAITING = errorResponse('ERROR', CANCELLED, 'canceling statement due to user request')
+const ENGINE_LOST = errorResponse('FATAL', '57P01', 'terminating connection because the embedded database starts again')
 const IDLE_IN_TRANSACTION = errorResponse(
   'FATAL',
   '25P03',
@@ -407,6 +346,12 @@ const IDLE_HOLDING = errorResponse(
   'terminating connection due to idle-session timeout: on the embedded database temporary tables, PREPARE, cursors WITH HOLD and advisory locks stop all others',
 )
 
+/** Hands bytes to a client; one that has gone takes everything. */
+function write(socket: Socket, bytes: Buffer, taken: () => void): void {
+  if (socket.destroyed) taken()
+  else socket.write(bytes, taken)
+}
+
 /** Names and values of a start-up packet. */
 function parametersOf(packet: Buffer): Map<string, string> {
   const parameters = new Map<string, string>()
@@ -417,10 +362,6 @@ function parametersOf(packet: Buffer): Map<string, string> {
     at = value.next
   }
   return parameters
-}
-
-function text(message: Buffer, start: number): string {
-  return message.toString('latin1', start, Math.min(message.length, start + 10_000))
 }
 
 function ignore(): void {}

@@ -142,7 +142,7 @@ export async function finishEmbeddingTable(
  * cache: a build that leaves memory takes four times as long.
  */
 async function buildWithMemory(database: Database, bytes: number, statement: string): Promise<void> {
-  if (!database.capabilities.copy) return void (await database.query(statement))
+  if (database.capabilities.engine === 'pglite') return void (await database.query(statement))
   await database.transaction(async (session) => {
     await session.query(
       `select set_config('maintenance_work_mem', greatest(

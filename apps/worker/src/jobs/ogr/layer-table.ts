@@ -76,7 +76,7 @@ export class LayerTable {
     this.layer = layer
     this.#database = database
     this.#options = options
-    this.#lanes = new Lanes(database.capabilities.copy ? LOADS_AT_ONCE : 1)
+    this.#lanes = new Lanes(database.capabilities.parallel ? LOADS_AT_ONCE : 1)
     const { key, columns } = keyAndColumns(layer.fields, options.fields)
     this.key = key
     this.#columns = columns

@@ -21,7 +21,7 @@ export class StagingSink implements RowSink {
     this.#database = database
     this.#targets = targets
     this.#signal = signal
-    this.#lanes = new Lanes(database.capabilities.copy ? LOADS_AT_ONCE : 1)
+    this.#lanes = new Lanes(database.capabilities.parallel ? LOADS_AT_ONCE : 1)
   }
 
   write(table: number, rows: readonly unknown[][]): Promise<void> {

@@ -1,0 +1,45 @@
+import { Job, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { AppDeps } from '../app.ts'
+import { jobNotFailed, taskNotBuilt } from '../errors.ts'
+import { toRecord } from '../queue/job-store.ts'
+import { mountOf, principalOf } from './access.ts'
+import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
+import { RETRY_AFTER_SECONDS, checkAndSubmit } from './submit-job.ts'
+
+/** `POST /jobs/{taskName}/{job_id}/retry`: queues a failed job's request once more, as a job of its own. */
+export function retryRoute(app: Http, deps: AppDeps): void {
+  app.post(
+    '/jobs/:taskName/:job_id/retry',
+    {
+      schema: {
+        summary: 'Try a failed job again',
+        description:
+          'Queues the request of a job that has failed once more, with the secrets that came with it. The answer is a ' +
+          'new job, whose retry_of names the failed one; what the task refuses at submit is refused here, too.',
+        tags: ['jobs'],
+        security: [{ apikey: [], bearer: [] }],
+        params: JobParams,
+        querystring: ProjectQuery,
+        response: { 202: ref(Job), '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request, reply) => {
+      const { taskName } = request.params
+      const row = await findJob(deps, request, request.params, request.query.projectRef)
+      if (row.status !== 'failed') throw jobNotFailed({ status: row.status })
+      const task = deps.tasks.find(({ name }) => name === taskName)
+      if (!task) throw taskNotBuilt({ task: taskName })
+      const scope = await deps.projects.scope(principalOf(request), request.query.projectRef, '/projectRef')
+      const { input, project } = await deps.projects.open(row)
+      await using opened = project
+      const submission = { task, scope, input, idempotencyKey: undefined, requestId: request.id, retryOf: row.id }
+      const record = toRecord((await checkAndSubmit(deps, submission, opened)).row)
+      return reply
+        .code(202)
+        .header('location', mountOf(request) + record.links.self)
+        .header('retry-after', RETRY_AFTER_SECONDS)
+        .send(record)
+    },
+  )
+}

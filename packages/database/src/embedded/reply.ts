@@ -1,0 +1,141 @@
+import { errorResponse, fieldsOf, READY, READY_FAILED } from './messages.ts'
+
+/** Why a statement is stopped, in the words of a server. */
+export type StopReason = 'user request' | 'statement timeout'
+
+/** What a client is told otherwise than the session says it. */
+export interface ReplyOptions {
+  /** Hands bytes to the client; `taken` is called when they have gone. */
+  readonly write: (bytes: Buffer, taken: () => void) => void
+  /** BackendKeyData of the client, in an answer to a start-up packet. */
+  readonly key?: Buffer | undefined
+  /** The client has heard everything up to and with CopyInResponse before. */
+  readonly copying?: boolean | undefined
+}
+
+/** Messages that are read, by type: ReadyForQuery, ParseComplete, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse, BackendKeyData. */
+const READ: ReadonlySet<number> = new Set([...'Z1CENGK'].map((type) => type.charCodeAt(0)))
+
+/**
+ * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears
+ * it twice loses count, so it is held back and said once, at the end.
+ */
+export class Reply {
+  readonly #options: ReplyOptions
+  #rest: Buffer = Buffer.alloc(0)
+  /** Bytes of the message in hand that are passed on unread. */
+  #passing = 0
+  #lastReady: Buffer = READY
+  #copying: boolean
+  /** Set when the unit is told to stop. */
+  stopped: StopReason | null = null
+  /** The client was told of an error that the session knows nothing of. */
+  isCutShort = false
+  /** Statements that were parsed. */
+  parses = 0
+  /** Statements that have ended. */
+  completed = 0
+
+  constructor(options: ReplyOptions) {
+    this.#options = options
+    this.#copying = options.copying ?? false
+  }
+
+  receive(data: Buffer, taken: () => void): void {
+    const bytes = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data])
+    const out: Buffer[] = []
+    let from = 0
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#passing > 0) {
+        const step = Math.min(this.#passing, bytes.length - at)
+        this.#passing -= step
+        at += step
+        continue
+      }
+      if (at + 5 > bytes.length) break
+      const end = at + 1 + bytes.readInt32BE(at + 1)
+      const type = bytes[at] as number
+      if (!READ.has(type) && !this.#copying) {
+        this.#passing = end - at
+        continue
+      }
+      if (end > bytes.length) break
+      const message = bytes.subarray(at, end)
+      const said = this.#read(String.fromCharCode(type), message)
+      if (said !== message) {
+        out.push(bytes.subarray(from, at), said)
+        from = end
+      }
+      at = end
+    }
+    out.push(bytes.subarray(from, at))
+    this.#rest = bytes.subarray(at)
+    const whole = out.filter(({ length }) => length > 0)
+    if (whole.length === 0) taken()
+    else this.#options.write(whole.length === 1 ? (whole[0] as Buffer) : Buffer.concat(whole), taken)
+  }
+
+  /** Ends the answer with an error of the server's own. */
+  fail(code: string, text: string): void {
+    this.#options.write(errorResponse('ERROR', code, text), ignore)
+  }
+
+  /** The transaction has failed. */
+  failed(): void {
+    this.#lastReady = READY_FAILED
+  }
+
+  ready(): void {
+    this.#options.write(
+      this.#options.key ? Buffer.concat([this.#options.key, this.#lastReady]) : this.#lastReady,
+      ignore,
+    )
+  }
+
+  /** What the client hears in the place of a message. */
+  #read(type: string, message: Buffer): Buffer {
+    switch (type) {
+      case 'Z':
+        this.#lastReady = Buffer.from(message)
+        return NOTHING
+      case 'K':
+        return this.#options.key ? NOTHING : message
+      case 'G':
+        if (!this.#copying) return message
+        this.#copying = false
+        return NOTHING
+      case 'E':
+        this.#copying = false
+        return this.#stoppedError(message)
+      case 'N':
+        // Of a snapshot that a lost error has left behind.
+        return this.stopped && message.includes('still active') ? NOTHING : message
+      case 'C':
+        this.completed++
+        // Stopped within GEOS, a query ends as if it had no more rows: the error is lost on its way.
+        if (!this.stopped || !/^(SELECT|FETCH) /.test(message.toString('latin1', 5))) return message
+        this.isCutShort = true
+        return this.#cancelled()
+      case '1':
+        this.parses++
+        break
+    }
+    return this.#copying ? NOTHING : message
+  }
+
+  #stoppedError(message: Buffer): Buffer {
+    const isCancelled = fieldsOf(message).get('C') === CANCELLED
+    return this.stopped === 'statement timeout' && isCancelled ? this.#cancelled() : message
+  }
+
+  #cancelled(): Buffer {
+    return errorResponse('ERROR', CANCELLED, `canceling statement due to ${this.stopped ?? 'user request'}`)
+  }
+}
+
+/** SQLSTATE query_canceled. */
+export const CANCELLED = '57014'
+const NOTHING = Buffer.alloc(0)
+
+function ignore(): void {}

@@ -1,0 +1,154 @@
+/** Where the statement that runs can be told from another thread to stop, in the memory of the database. */
+export interface InterruptWords {
+  readonly memory: SharedArrayBuffer
+  /** Byte addresses of C variables of the server. */
+  readonly interruptPending: number
+  readonly queryCancelPending: number
+  /** Static data and the stack end here. */
+  readonly endOfData: number
+}
+
+/** Pages of 64 KiB: the most that the database's own build allows itself, which a shared memory has to name. */
+const MOST_PAGES = 32_768
+/** Data of the main module begin here; its exported addresses count from it. */
+const MEMORY_BASE = 1024
+const IMPORT_SECTION = 2
+const MEMORY_IMPORT = 2
+const SHARED_WITH_MAXIMUM = 3
+
+/** What of the global WebAssembly is used here. */
+interface Wasm {
+  Memory: new (descriptor: { readonly initial: number }) => { readonly buffer: SharedArrayBuffer }
+  Module: new (bytes: Bytes) => object
+  instantiate(source: Bytes | object, imports?: Imports): Promise<Instance & { readonly instance?: Instance }>
+}
+type Bytes = ArrayBuffer | ArrayBufferView
+type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+interface Instance {
+  readonly exports?: Readonly<Record<string, unknown>>
+}
+interface WasmGlobal {
+  readonly value: number
+}
+
+/**
+ * Has every WebAssembly module that this thread loads from now on work on shared memory, which other threads can write
+ * into while it computes. Its build does not ask for that: the import of the memory is rewritten. Returns
+ * the words of the servers that have begun in this thread, in a list that grows: a new database is made by one of its own.
+ */
+export function shareMemory(): readonly InterruptWords[] {
+  const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
+  const { Memory, Module } = wasm
+  const instantiate = wasm.instantiate.bind(wasm)
+  const found: InterruptWords[] = []
+  const look = ({ exports = {} }: Instance, imports: Imports = {}) => {
+    const { InterruptPending, QueryCancelPending } = exports
+    const { memory, __stack_pointer: stack } = imports['env'] ?? {}
+    if (!InterruptPending || !QueryCancelPending || !memory || !stack) return
+    found.push({
+      memory: (memory as { buffer: SharedArrayBuffer }).buffer,
+      interruptPending: address(InterruptPending),
+      queryCancelPending: address(QueryCancelPending),
+      endOfData: (stack as WasmGlobal).value,
+    })
+  }
+  // Proxies, so that what the engine makes by itself is still an instance of them.
+  wasm.Memory = new Proxy(Memory, {
+    construct: (target, [descriptor]: [{ initial: number }]) =>
+      new target(Object.assign({}, descriptor, { maximum: MOST_PAGES, shared: true })),
+  })
+  wasm.Module = new Proxy(Module, {
+    construct: (target, [bytes]: [Bytes]) => new target(withSharedMemory(bytes)),
+  })
+  wasm.instantiate = async (source, imports) => {
+    const isModule = source instanceof Module
+    const made = await instantiate(isModule ? source : withSharedMemory(source as Bytes), imports)
+    look(isModule ? made : (made.instance ?? made), imports)
+    return made
+  }
+  return found
+}
+
+function address(exported: unknown): number {
+  return MEMORY_BASE + (exported as WasmGlobal).value
+}
+
+/** The module with its memory import declared shared; a module without one stays as it is. */
+function withSharedMemory(source: Bytes): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(
+    source instanceof ArrayBuffer
+      ? new Uint8Array(source)
+      : new Uint8Array(source.buffer, source.byteOffset, source.byteLength),
+  )
+  for (let at = 8; at < bytes.length;) {
+    const size = readUnsigned(bytes, at + 1)
+    const end = size.next + size.value
+    if (bytes[at] === IMPORT_SECTION) {
+      const section = rewriteImports(bytes.subarray(size.next, end))
+      return Uint8Array.from(
+        Buffer.concat([bytes.subarray(0, at + 1), unsigned(section.length), section, bytes.subarray(end)]),
+      )
+    }
+    at = end
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** Section of imports: a count, then module, name, kind and type of each (WebAssembly core specification, 5.5.5). */
+function rewriteImports(section: Buffer): Buffer {
+  const count = readUnsigned(section, 0)
+  const parts: Buffer[] = [section.subarray(0, count.next)]
+  let at = count.next
+  for (let i = 0; i < count.value; i++) {
+    const start = at
+    for (let name = 0; name < 2; name++) {
+      const length = readUnsigned(section, at)
+      at = length.next + length.value
+    }
+    const kind = section[at++]
+    if (kind !== MEMORY_IMPORT) {
+      at = endOfType(section, at, kind as number)
+      parts.push(section.subarray(start, at))
+      continue
+    }
+    const least = readUnsigned(section, at + 1)
+    const hasMaximum = ((section[at] as number) & 1) === 1
+    parts.push(
+      section.subarray(start, at),
+      Buffer.from([SHARED_WITH_MAXIMUM]),
+      unsigned(least.value),
+      unsigned(MOST_PAGES),
+    )
+    at = hasMaximum ? readUnsigned(section, least.next).next : least.next
+  }
+  return Buffer.concat(parts)
+}
+
+/** Just after the type of a function, table, global or tag. */
+function endOfType(section: Buffer, at: number, kind: number): number {
+  if (kind === 0) return readUnsigned(section, at).next
+  if (kind === 3) return at + 2
+  if (kind === 4) return readUnsigned(section, at + 1).next
+  const least = readUnsigned(section, at + 2)
+  return (section[at + 1] as number) & 1 ? readUnsigned(section, least.next).next : least.next
+}
+
+/** LEB128. */
+function readUnsigned(bytes: Buffer, start: number): { value: number; next: number } {
+  let value = 0
+  let shift = 0
+  for (let at = start; ; at++) {
+    const byte = bytes[at] as number
+    value += (byte & 0x7f) * 2 ** shift
+    shift += 7
+    if (byte < 0x80) return { value, next: at + 1 }
+  }
+}
+
+function unsigned(value: number): Buffer {
+  const bytes: number[] = []
+  for (let left = value; ; left >>>= 7) {
+    if (left < 0x80) return Buffer.from([...bytes, left])
+    bytes.push((left & 0x7f) | 0x80)
+  }
+}
