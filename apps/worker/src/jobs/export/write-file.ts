@@ -107,6 +107,9 @@ async function convert(
   const isLine = (source.geometry?.types ?? []).length > 1
   const options = ['-f', format === 'Shapefile' ? 'ESRI Shapefile' : 'FlatGeobuf']
   if (format === 'Shapefile') options.push('-lco', 'ENCODING=UTF-8', ...(isLine ? ['-nlt', 'PROMOTE_TO_MULTI'] : []))
+  // A layer of several kinds would be flat: the engine asks its type, which says nothing of heights then.
+  const isHigh = (source.geometry?.types ?? []).some((type) => Math.floor(type / 1000) % 2 === 1)
+  if (format === 'FlatGeobuf' && isLine && isHigh) options.push('-dim', 'XYZ')
   if (format === 'FlatGeobuf' && source.geometry?.hasNulls) {
     options.push('-lco', 'SPATIAL_INDEX=NO')
     const message = 'The file has no index, which would have no place for rows without a geometry.'
