@@ -87,7 +87,7 @@ test('Zip64, tar and compressed tar are unpacked, and a tar that leads elsewhere
   await expect(importFile(db.database, plain.subarray(0, 700))).rejects.toMatchObject({ code: 'ZIP_REFUSED' })
 })
 
-test('spreadsheets, file geodatabases and KMZ are read', async () => {
+test('OpenDocument spreadsheets and KMZ are read', async () => {
   const kml =
     '<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><name>A</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>'
   const kmz = zip([

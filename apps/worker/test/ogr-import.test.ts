@@ -318,7 +318,7 @@ describe.each(ENGINES)('$name', ({ path }) => {
     ])
   })
 
-  test('gzip, spreadsheets, TopoJSON, DXF and file geodatabases are read', async () => {
+  test('gzip, spreadsheets, TopoJSON and DXF are read', async () => {
     const packed = await run('towns.json.gz', gzipSync(TOWNS))
     expect(packed.result).toMatchObject({ rows: 3 })
     const topology = JSON.stringify({

@@ -122,6 +122,16 @@ it('a street for local traffic at certain hours is passed then only where nothin
   expect(only.route('DE', at('08:00')).path).toBe(SHORT)
 })
 
+it('a street that hours open for local traffic alone is no way through', async () => {
+  const tags = { motor_vehicle: 'no', 'motor_vehicle:conditional': 'destination @ (06:00-09:00)' }
+  const town = await square(tags)
+  expect(town.route('DE', at('08:00')).path).toBe(LONG)
+  expect(town.route('DE', at('12:00')).path).toBe(LONG)
+  expect(town.route('DE').path).toBe(LONG)
+  const only = await square(tags, { ways: { FC: { highway: 'footway' } } })
+  expect(only.route('DE', at('08:00')).path).toBe(SHORT)
+})
+
 it.each([
   ['one-way at certain hours', { 'oneway:conditional': 'yes @ (06:00-09:00)' }, 'ED', 'EBCFD', 'EBAD'],
   ['two-way at certain hours', { oneway: 'yes', 'oneway:conditional': 'no @ (06:00-09:00)' }, 'ED', 'EBAD', 'EBCFD'],

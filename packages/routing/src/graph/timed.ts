@@ -14,7 +14,8 @@ export const TimedEffect = {
 export function timedOpenings({ timedEdge, timedEffect, timedModes }: Graph): ReadonlyMap<number, number> {
   const openings = new Map<number, number>()
   timedEdge.forEach((edge, i) => {
-    if (timedEffect[i] === TimedEffect.open) openings.set(edge, (openings.get(edge) ?? 0) | timedModes[i]!)
+    const opens = timedEffect[i] === TimedEffect.open || timedEffect[i] === TimedEffect.local
+    if (opens) openings.set(edge, (openings.get(edge) ?? 0) | timedModes[i]!)
   })
   return openings
 }

@@ -62,7 +62,8 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           const against = access.oneway && side === (access.reversed ? 1 : 2)
           const open = side === 1 ? access.forward : access.backward
           if (closes) return rule(modes & open, side, TimedEffect.closed, conditions)
-          const opened = rule(against ? 0 : modes & ~open, side, TimedEffect.open, conditions)
+          const opening = local ? TimedEffect.local : TimedEffect.open
+          const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
           // Whoever says when a way is open, and nothing else of it, means that it is closed otherwise.
           return [...opened, ...rule(modes & open, side, saysBase ? TimedEffect.open : TimedEffect.only, conditions)]
