@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readAoi } from '@terrane/core'
 import { createGuardedFetch } from '@terrane/service'
-import { RemoteStore } from '@terrane/storage'
+import { RemoteStore, openStore } from '@terrane/storage'
 import { startEndless, type EndlessServer } from '@terrane/testing/endless'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Geocoder, Pace } from '../src/jobs/create-srai-embeddings/geocoder.ts'
@@ -22,7 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 beforeEach(async () => {
-  server = await startEndless(({ headers }) => {
+  server = await startEndless(({ headers, url }) => {
+    if (url?.startsWith('/refused')) return { status: 403, headers: { 'content-type': 'application/xml' } }
     const isRange = headers.range !== undefined
     return isRange ? { status: 206, headers: { 'content-range': 'bytes 0-999/1000000000' } } : {}
   })
@@ -34,6 +35,8 @@ const { signal } = new AbortController()
 const square = { type: 'Polygon', coordinates: [[[9, 47], [9.1, 47], [9.1, 47.1], [9, 47]]] } // prettier-ignore
 const cache = () => ({ fetch, folder, signal, maxBytes: 32 << 20, maxCacheBytes: 1 << 30, maxAgeMs: 0 })
 const store = () => new RemoteStore({ url: `${server.url}/storage/v1`, serviceRoleKey: 'key', fetch })
+const s3 = (bucket: string) =>
+  openStore(`s3://${bucket}`, { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_ENDPOINT_URL: server.url })
 const traffic = () => ({ requests: 0, bytes: 0 })
 
 test.each([
@@ -41,6 +44,9 @@ test.each([
   ['the storage of a tenant: a bucket', () => store().getBucket('bucket')],
   ['the storage of a tenant: an upload', () => store().put('bucket', 'a.txt', bytes())],
   ['the storage of a tenant: a deletion', () => store().remove('bucket', ['a.txt'])],
+  ['an S3 service: a listing', () => s3('bucket').listBuckets()],
+  ['an S3 service: a bucket', () => s3('bucket').getBucket('bucket')],
+  ['an S3 service: an error', () => s3('refused').getBucket('bucket')],
   ['a geocoder', () => geocoder().find({ query: 'Vaduz', path: '/placeQuery', fetch, signal })],
   [
     'a list of extracts',

@@ -57,6 +57,13 @@ export const storageFailed = defineError(
   (f: { operation: string; status: number }) => `The storage answered ${f.operation} with status ${f.status}`,
 )
 
+export const storageAnswerTooLarge = defineError(
+  'STORAGE_ANSWER_TOO_LARGE',
+  'upstream',
+  (f: { operation: string; limit: number }) => `The storage's answer to ${f.operation} has more than ${f.limit} bytes`,
+  () => ({ hint: 'Check that the endpoint of the storage leads to an S3 service.' }),
+)
+
 export const storageUnavailable = defineError(
   'STORAGE_UNAVAILABLE',
   'unavailable',

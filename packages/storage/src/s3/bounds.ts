@@ -1,3 +1,5 @@
+import { pipeline, Transform, type Readable } from 'node:stream'
+
 /** How long storage may take before an operation ends with STORAGE_UNAVAILABLE. */
 export interface Bounds {
   /** For a connection, each time. */
@@ -17,4 +19,27 @@ export function boundedOperation(bounds: Bounds, signal: AbortSignal | undefined
   signal?.throwIfAborted()
   const timeout = AbortSignal.timeout(bounds.totalMs)
   return signal ? AbortSignal.any([signal, timeout]) : timeout
+}
+
+/** The most that an answer other than an object's content is read of: a list of 1,000 keys has about 2 MiB at most. */
+export const MAX_ANSWER_BYTES = 8 << 20
+
+/** An answer had more than {@link MAX_ANSWER_BYTES}. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+}
+
+/** Passes a body on up to a bound; beyond it the body is given up and its reader gets {@link AnswerTooLarge}. */
+export function boundedBody(body: Readable, most = MAX_ANSWER_BYTES): Readable {
+  let read = 0
+  const bound = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      read += chunk.byteLength
+      if (read > most) done(new AnswerTooLarge(`more than ${most} bytes`))
+      else done(null, chunk)
+    },
+  })
+  // What goes wrong on either side, the reader is told.
+  pipeline(body, bound, () => {})
+  return bound
 }

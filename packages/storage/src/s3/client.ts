@@ -1,5 +1,6 @@
+import type { Readable } from 'node:stream'
 import type * as S3 from '@aws-sdk/client-s3'
-import { boundedOperation, type Bounds } from './bounds.ts'
+import { boundedBody, boundedOperation, type Bounds } from './bounds.ts'
 import { explain } from './explain.ts'
 
 export interface S3Options {
@@ -77,6 +78,17 @@ export class BoundedS3 {
       // socketTimeout is the one that ends a silent server and a body that stalls half-way alike.
       requestHandler: { connectionTimeout: bounds.connectMs, socketTimeout: bounds.idleMs },
     })
+    // The SDK reads answers and errors whole, however long they are. Contents of objects are read by whoever wants them.
+    client.middlewareStack.add(
+      (next, context) => async (args) => {
+        const result = await next(args)
+        const response = result.response as { statusCode: number; body?: Readable }
+        const isContent = context['commandName'] === 'GetObjectCommand' && response.statusCode < 300
+        if (response.body && !isContent) response.body = boundedBody(response.body)
+        return result
+      },
+      { step: 'deserialize', priority: 'low', name: 'terraneBoundedAnswers' },
+    )
     return { client, sdk }
   }
 }

@@ -1,5 +1,6 @@
 import { TerraneError } from '@terrane/core'
-import { storageFailed, storageUnavailable } from '../errors.ts'
+import { storageAnswerTooLarge, storageFailed, storageUnavailable } from '../errors.ts'
+import { AnswerTooLarge, MAX_ANSWER_BYTES } from './bounds.ts'
 
 /** What Node says of a connection that is lost, cannot be made or says nothing. */
 const LOST: ReadonlySet<string> = new Set([
@@ -35,6 +36,7 @@ export function statusOf(error: unknown): number | null {
 export function explain(error: unknown, operation: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   if (error instanceof TerraneError) return error
+  if (error instanceof AnswerTooLarge) return storageAnswerTooLarge({ operation, limit: MAX_ANSWER_BYTES })
   if (isLost(error)) return storageUnavailable({ operation }, { cause: error })
   const status = statusOf(error)
   if (status === null) return error

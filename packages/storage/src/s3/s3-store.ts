@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import type { CopyObjectCommandInput, HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
 import {
   bucketExists,
@@ -25,6 +26,7 @@ import {
   type PutOptions,
 } from '../object-store.ts'
 import { mapBounded } from '../parallel.ts'
+import { boundedBody } from './bounds.ts'
 import { BoundedS3, type S3Options } from './client.ts'
 import { explain, statusOf } from './explain.ts'
 import { readBody } from './read-body.ts'
@@ -75,13 +77,13 @@ export class S3Store implements ObjectStore {
 
   async getBucket(id: string): Promise<Bucket | null> {
     checkBucketName(id)
-    const text = await this.#run('GET', async ({ client, sdk }, abortSignal) => {
+    const found = await this.#run('GET', async ({ client, sdk }, abortSignal) => {
       const command = new sdk.GetObjectCommand({ Bucket: this.#options.bucket, Key: this.#bucketKey(id) })
       const answer = await orMissing(client.send(command, { abortSignal }))
-      return answer && ((await answer.Body?.transformToString()) ?? '')
+      return answer && (await textOf(boundedBody(answer.Body as Readable)))
     })
-    if (text === null) return null
-    const stored = JSON.parse(text) as Bucket
+    if (found === null) return null
+    const stored = JSON.parse(found) as Bucket
     return { ...stored, createdAt: new Date(stored.createdAt), updatedAt: new Date(stored.updatedAt) }
   }
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { createServer, get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A server whose answers have no end. */
@@ -46,4 +46,30 @@ export async function startEndless(
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Looks in a row that find nothing more taken, before it counts as all. */
+const STILL = 5
+
+/**
+ * Asks for an address behind which the server is, reads nothing of the answer until nothing more is taken of the server, and
+ * leaves. Returns the bytes that were taken; whoever stands between must let go of the server for it to return.
+ */
+export async function takesWhileUnread(
+  server: EndlessServer,
+  url: string,
+  headers: OutgoingHttpHeaders = {},
+): Promise<number> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers, agent: false }, resolve).on('error', reject)
+  })
+  let taken = server.sent()
+  for (let still = 0; still < STILL;) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    still = server.sent() === taken ? still + 1 : 0
+    taken = server.sent()
+  }
+  answer.destroy()
+  await server.quiet()
+  return taken
 }
