@@ -310,6 +310,42 @@ describe(`organizations (${testLane()})`, () => {
     expect((await leaver.ask('GET', '/api/projects/demo')).status).toBe(404)
   })
 
+  test('who has two projects of one reference reaches each by its id, and the page is told to', SLOW, async () => {
+    const secret = 'cd'.repeat(32)
+    await using pool = await openConsole({
+      TERRANE_MODE: 'shared',
+      TERRANE_SECRETS_KEY: secret,
+      TERRANE_CONSOLE_SECURE_COOKIES: 'false',
+    })
+    const projects = new Projects(pool.db.database, createSealer(parseSecretsKey(secret) as Buffer))
+    for (const [organization, refs] of [
+      ['One', ['twin', 'single']],
+      ['Two', ['twin']],
+    ] as const) {
+      const organizationId = await pool.addOrganization(organization)
+      await pool.accounts.addMember('ada@example.org', organizationId)
+      for (const ref of refs) await projects.create({ organizationId, ref, name: organization })
+    }
+    const browser = await pool.signIn()
+    const { data } = (await (await browser.ask('GET', '/api/projects')).json()) as {
+      data: { id: string; ref: string; address: string; organization: { name: string } }[]
+    }
+    const single = data.filter(({ ref }) => ref === 'single')
+    const twins = data.filter(({ ref }) => ref === 'twin')
+    expect(single.map(({ address }) => address)).toEqual(['single'])
+    expect(twins.map(({ address }) => address)).toEqual(twins.map(({ id }) => id))
+    expect(twins.map(({ organization }) => organization.name).toSorted()).toEqual(['One', 'Two'])
+    for (const twin of twins) {
+      const found = (await (await browser.ask('GET', `/api/projects/${twin.address}`)).json()) as typeof twin
+      expect([found.id, found.address]).toEqual([twin.id, twin.id])
+    }
+    const byReference = await browser.ask('GET', '/api/projects/twin')
+    expect([byReference.status, ((await byReference.json()) as { code: string }).code]).toEqual([
+      409,
+      'PROJECT_AMBIGUOUS',
+    ])
+  })
+
   test('in a shared pool each project is reached with its own sealed keys', SLOW, async () => {
     const secret = 'ab'.repeat(32)
     await using pool = await openConsole({
