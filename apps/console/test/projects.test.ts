@@ -70,12 +70,13 @@ describe(`the jobs of a project (${testLane()})`, () => {
     expect(JSON.parse(asked?.body ?? '')).toEqual({ table: 'streets', projectTarget: { projectRef: 'demo' } })
   })
 
-  test('DELETE and the reads are scoped by projectRef', async () => {
+  test('DELETE, a retry and the reads are scoped by projectRef', async () => {
     await ada.ask('DELETE', '/api/projects/demo/jobs/osmImportArea/7')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea?limit=5&status=running')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/latest')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7')
     await ada.ask('GET', '/api/projects/demo/doc')
+    await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea/7/retry')
     const paths = worker.asked.map(({ method, url }) => `${method} ${url}`)
     expect(paths[0]).toBe('DELETE /jobs/osmImportArea/7?projectRef=demo')
     const list = new URL(paths[1]?.split(' ')[1] ?? '', worker.url)
@@ -85,6 +86,7 @@ describe(`the jobs of a project (${testLane()})`, () => {
       'GET /jobs/osmImportArea/latest?projectRef=demo',
       'GET /jobs/osmImportArea/7?projectRef=demo',
       'GET /doc',
+      'POST /jobs/osmImportArea/7/retry?projectRef=demo',
     ])
   })
 
@@ -279,6 +281,7 @@ describe(`organizations (${testLane()})`, () => {
       ['GET', '/api/projects/demo/jobs/osmImportArea/7'],
       ['GET', '/api/projects/demo/jobs/osmImportArea/7/events'],
       ['DELETE', '/api/projects/demo/jobs/osmImportArea/7'],
+      ['POST', '/api/projects/demo/jobs/osmImportArea/7/retry'],
       ['GET', '/api/projects/demo/layers'],
       ['GET', '/api/projects/demo/rest/v1/embeddings_catalogue'],
       ['GET', '/api/projects/demo/storage/v1/object/pmtiles/a.pmtiles'],

@@ -32,6 +32,13 @@ export function jobRoutes(app: Http): void {
       query: scope(request),
     }),
   )
+  app.post('/api/projects/:ref/jobs/:taskName/:job_id/retry', { schema: { params: JobParams } }, (request, reply) =>
+    relay(request, reply, {
+      method: 'POST',
+      path: pathOf('jobs', request.params.taskName, request.params.job_id, 'retry'),
+      query: scope(request),
+    }),
+  )
   app.get(
     '/api/projects/:ref/jobs/:taskName',
     { config: { quiet: true }, schema: { params: TaskParams, querystring: JobListQuery } },

@@ -29,6 +29,11 @@ export function cancelJob(ref: string, job: Job): Promise<Job> {
   return request('DELETE', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}`))
 }
 
+/** Queues a failed job's request once more; the answer is a new job. */
+export function retryJob(ref: string, job: Job): Promise<Job> {
+  return request('POST', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}/retry`))
+}
+
 /** How a job stands, for people: a cancelled job is `failed` in the record. */
 export function jobState(job: Job): 'pending' | 'running' | 'success' | 'failed' | 'cancelled' {
   return job.status === 'failed' && job.error?.code === 'cancelled' ? 'cancelled' : job.status

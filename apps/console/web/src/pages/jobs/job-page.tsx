@@ -4,9 +4,9 @@ import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basi
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatClock, formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
-import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, type Job } from '../../lib/jobs.ts'
+import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
-import { Link } from '../../lib/router.tsx'
+import { Link, navigate } from '../../lib/router.tsx'
 import { taskLabel } from '../../lib/tasks.ts'
 import { useInterval } from '../../lib/use-resource.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -18,14 +18,13 @@ import { useJob, type Activity } from './use-job.ts'
 export function JobPage({ project, task, id }: { project: Project; task: string; id: string }): JSX.Element {
   const { job, activity, problem, show } = useJob(project.ref, task, id)
   const [refused, setRefused] = useState<Problem | null>(null)
-  const cancel = async () => {
-    if (!job) return
-    try {
-      show(await cancelJob(project.ref, job))
-    } catch (error) {
-      setRefused(toProblem(error))
-    }
+  const act = (work: Promise<void>) => {
+    setRefused(null)
+    work.catch((error: unknown) => setRefused(toProblem(error)))
   }
+  const cancel = (of: Job) => act(cancelJob(project.ref, of).then(show))
+  const retry = (of: Job) =>
+    act(retryJob(project.ref, of).then((next) => navigate(`/p/${project.ref}/jobs/${next.taskName}/${next.job_id}`)))
   if (problem) {
     return (
       <div class="page">
@@ -44,20 +43,34 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
           <JobBadge job={job} />
           <div class="actions">
             {!job.terminal && (
-              <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => void cancel()}>
+              <button type="button" class="button danger" disabled={job.cancel_requested} onClick={() => cancel(job)}>
                 <Icon name="close" size={14} />
                 {job.cancel_requested ? 'Stopping …' : 'Cancel'}
               </button>
             )}
+            {job.status === 'failed' && (
+              <button type="button" class="button" onClick={() => retry(job)}>
+                <Icon name="play" size={14} />
+                Try again
+              </button>
+            )}
             {job.terminal && (
               <Link class="button" href={`/p/${project.ref}/new/${job.taskName}?again=${job.job_id}`}>
-                <Icon name="play" size={14} />
+                <Icon name="plus" size={14} />
                 Run again
               </Link>
             )}
           </div>
         </div>
-        <p class="dim">{taskLabel(job.taskName)}</p>
+        <p class="dim">
+          {taskLabel(job.taskName)}
+          {job.retry_of && (
+            <>
+              , another try of{' '}
+              <Link href={`/p/${project.ref}/jobs/${job.taskName}/${job.retry_of}`}>an earlier job</Link>
+            </>
+          )}
+        </p>
       </div>
       {refused && <ProblemNotice problem={refused} />}
       {!job.terminal && <JobProgress job={job} />}
