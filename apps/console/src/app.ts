@@ -66,7 +66,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const http = members as unknown as Http
     sessionRoutes(http, deps)
     projectsRoute(http, deps.projects)
-    basemapRoutes(http, deps.basemap)
+    await basemapRoutes(http, deps.basemap)
     await members.register(async (project) => {
       project.addHook('onRequest', requireProject(deps.projects))
       const routes = project as unknown as Http

@@ -80,7 +80,7 @@ describe.skipIf(!probed)(`packages in functions: ${title}`, () => {
   test('axios fetches by node:http', async () => {
     const response = await run(
       `import axios from 'axios'
-       const client = axios.create({ adapter: 'http', baseURL: 'http://${'web.test:PORT'}' })
+       const client = axios.create({ adapter: 'http', baseURL: 'http://web.test:PORT' })
        export default async () => Response.json((await client.post('/a', { b: 1 })).data)`.replace(
         'web.test:PORT',
         net[0]!,

@@ -68,7 +68,9 @@ describe('reading a table, through supabase-js', () => {
     )
     const quoted = String.raw`"say \"hi\", a\\b"`
     const query = new URLSearchParams({ select: `value:${quoted}`, [quoted]: 'not.is.null' })
-    const response = await fetch(`${origin.url}/rest/v1/odd?${query}`, { headers: { apikey: origin.keys.anon } })
+    const response = await fetch(`${origin.url}/rest/v1/odd?${query.toString()}`, {
+      headers: { apikey: origin.keys.anon },
+    })
     expect(await response.json()).toEqual([{ value: 7 }])
   })
   test('a geometry is GeoJSON', async () => {

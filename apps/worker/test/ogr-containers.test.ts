@@ -103,7 +103,7 @@ test('Arrow keeps nested points, times to the microsecond and decimals to the la
   const point = new FixedSizeList(2, new Field('xy', new Float64()))
   const line = new List(new Field('vertices', new Struct(['x', 'y', 'z'].map((n) => new Field(n, new Float64())))))
   const micros = vectorFromArray([0, null], new TimestampMicrosecond())
-  ;(micros.data[0]!.values as BigInt64Array)[0] = 1_600_000_000_123_456n
+  micros.data[0]!.values[0] = 1_600_000_000_123_456n
   const columns = {
     name: vectorFromArray(['a', null]),
     big: vectorFromArray([2n ** 63n - 1n, null]),

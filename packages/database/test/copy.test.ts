@@ -148,11 +148,12 @@ test('a COPY from the client is known by its words', () => {
 })
 
 test.runIf(testLane() === 'pglite')('one among other statements is refused (embedded database only)', async () => {
-  await own.database.session(async ({ client, query }) => {
+  await own.database.session(async (session) => {
+    const { client } = session
     for (const values of [undefined, []]) {
       const asked = client.query({ text: 'begin; copy public.copied from stdin', ...(values && { values }) })
       await expect(asked).rejects.toMatchObject({ code: '0A000' })
     }
-    expect((await query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    expect((await session.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 })

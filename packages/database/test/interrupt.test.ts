@@ -53,28 +53,31 @@ async function cancelled(client: PoolClient, running: Promise<unknown>): Promise
 }
 
 test.each(Object.entries(ENDLESS))('a request to cancel ends %s, and the connection goes on', async (_, sql) => {
-  await own.database.session(async ({ client, query }) => {
-    await cancelled(client, query(sql))
-    expect((await query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await own.database.session(async (session) => {
+    const { client } = session
+    await cancelled(client, session.query(sql))
+    expect((await session.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 })
 
 test('what was cancelled inside a transaction leaves nothing', async () => {
-  await own.database.session(async ({ client, query }) => {
-    await query('begin')
-    await query('insert into public.kept values (1)')
-    await cancelled(client, query(`insert into public.kept select n from generate_series(1, 40000000000) n`))
-    await expect(query('select 1')).rejects.toMatchObject({ code: '25P02' })
-    await query('rollback')
-    expect((await query('select * from public.kept')).rows).toEqual([])
+  await own.database.session(async (session) => {
+    const { client } = session
+    await session.query('begin')
+    await session.query('insert into public.kept values (1)')
+    await cancelled(client, session.query(`insert into public.kept select n from generate_series(1, 40000000000) n`))
+    await expect(session.query('select 1')).rejects.toMatchObject({ code: '25P02' })
+    await session.query('rollback')
+    expect((await session.query('select * from public.kept')).rows).toEqual([])
   })
 })
 
 test('a request with another key cancels nothing', async () => {
-  await own.database.session(async ({ client, query }) => {
+  await own.database.session(async (session) => {
+    const { client } = session
     const { host, port, processID, secretKey } = client as unknown as Record<string, number>
     const wrong = { host, port, processID, secretKey: (secretKey as number) ^ 1 } as unknown as PoolClient
-    const running = query('select pg_sleep(0.5), 1 as one')
+    const running = session.query('select pg_sleep(0.5), 1 as one')
     for (let i = 0; i < 4; i++) {
       cancelStatement(wrong)
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -85,10 +88,11 @@ test('a request with another key cancels nothing', async () => {
 
 test('a statement whose client has gone ends, and others go on', async () => {
   const running = own.database
-    .session(async ({ client, query }) => {
+    .session(async (session) => {
+      const { client } = session
       const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
       setTimeout(() => stream.destroy(), 300)
-      await query('insert into public.kept select n from generate_series(1, 40000000000) n')
+      await session.query('insert into public.kept select n from generate_series(1, 40000000000) n')
     })
     .catch((error: { code: string }) => error.code)
   expect(await running).toBe('DATABASE_UNAVAILABLE')

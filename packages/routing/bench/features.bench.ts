@@ -84,7 +84,8 @@ async function compare(
     return { ...row, agree, difference, ...none, same: agree }
   }
   const [shape, other] = [mine.trip, theirs.trip].map(({ legs }) => legs.flatMap((leg) => decodeShape(leg.shape)))
-  const same = mine.trip.legs.map((leg) => leg.shape).join() === theirs.trip.legs.map((leg) => leg.shape).join()
+  const same =
+    JSON.stringify(mine.trip.legs.map((leg) => leg.shape)) === JSON.stringify(theirs.trip.legs.map((leg) => leg.shape))
   return {
     ...row,
     agree: true,

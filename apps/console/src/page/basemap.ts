@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
+import { basename, dirname, isAbsolute } from 'node:path'
+import fastifyStatic from '@fastify/static'
 import { Type, type Static } from 'typebox'
 import type { Http } from '@terrane/service'
 import { basemapInvalid } from '../errors.ts'
@@ -50,10 +51,11 @@ export async function readBasemap(setting: string | undefined, attribution = '')
 }
 
 /** `GET /api/basemap`: what the page may draw beneath the data; `GET /api/basemap.pmtiles`: the file, by ranges. */
-export function basemapRoutes(app: Http, basemap: OwnBasemap): void {
+export async function basemapRoutes(app: Http, basemap: OwnBasemap): Promise<void> {
   const shown: Static<typeof Shown> = { kind: basemap.kind, url: basemap.url, attribution: basemap.attribution }
   app.get('/api/basemap', { schema: { tags: ['page'], response: { 200: Shown } } }, async () => shown)
   const { file } = basemap
   if (file === null) return
-  app.get(FILE_URL, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(file, '/'))
+  await app.register(fastifyStatic, { root: dirname(file), serve: false, cacheControl: false })
+  app.get(FILE_URL, { schema: { hide: true } }, async (_request, reply) => reply.sendFile(basename(file)))
 }

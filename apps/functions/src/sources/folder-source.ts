@@ -91,7 +91,7 @@ export class FolderSource implements AsyncDisposable {
     const folder = projectId === project.id ? this.#folders.get(name) : undefined
     const settling = folder?.settling
     if (!settling) return undefined
-    builder.hurry(project.id, folder!.home)
+    builder.hurry(project.id, folder.home)
     const waited = new AbortController()
     const enough = sleep(FIRST_BUILD_MS, undefined, { signal: waited.signal, ref: false }).catch(ignore)
     return Promise.race([settling, enough]).then(() => {

@@ -91,7 +91,7 @@ export const HOSTILE_DEPLOYS: Readonly<Record<string, () => HostileDeploy>> = {
   'a policy of 100,000 unknown fields': () => ({
     files: index(handler),
     policy: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, i])),
-    met: [422],
+    met: [413],
   }),
   'modules that import each other in a ring of 1,500': () => ({ files: chain(1500, 'index'), met: [201] }),
   'a module that imports itself': () => ({ files: index(`import './index.ts'; ${handler}`), met: [201] }),

@@ -42,6 +42,6 @@ export async function outcome(
 /** The body of a GET that says another host than the address has; `fetch` sends none but that. */
 export function getByHost(url: string, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    get(url, { headers: { host } }, (response) => textOf(response).then(resolve, reject)).on('error', reject)
+    get(url, { headers: { host } }, (response) => void textOf(response).then(resolve, reject)).on('error', reject)
   })
 }

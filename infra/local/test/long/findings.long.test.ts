@@ -57,7 +57,7 @@ describe(`what was found (${testLane()})`, () => {
     const { registered, keys } = house
     const { projectId, organizationId } = await registered.find(keys.serviceRoleKey)
     const { key, record } = await registered.issue({
-      organizationId: organizationId!,
+      organizationId: organizationId,
       projectId: projectId!,
       role: 'service_role',
     })

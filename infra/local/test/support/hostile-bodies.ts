@@ -37,7 +37,7 @@ const GENERAL: readonly Body[] = [
   text('half a surrogate', '{"a":"\\ud800"}'),
   text('text', 'hello', 'text/plain'),
   text('xml', `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "${'b'.repeat(1000)}">]><a>&b;</a>`, 'application/xml'),
-  text('form', `${'a=1&'.repeat(20_000)}`, 'application/x-www-form-urlencoded'),
+  text('form', 'a=1&'.repeat(20_000), 'application/x-www-form-urlencoded'),
   text(
     'multipart without an end',
     '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n',
@@ -94,7 +94,7 @@ interface Schema {
 export function bodiesFor(schema: unknown, random: () => number): Body[] {
   if (schema === null || typeof schema !== 'object') return [...GENERAL]
   const nearly = Array.from({ length: 30 }, () => {
-    const root = { body: example(schema as Schema, random) }
+    const root = { body: example(schema, random) }
     spoil(root, random)
     return text('nearly right', JSON.stringify(root.body) ?? 'null')
   })

@@ -14,7 +14,7 @@ export interface ReplyOptions {
 }
 
 /** Messages that are read, by type: ReadyForQuery, ParseComplete, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse, BackendKeyData. */
-const READ: ReadonlySet<number> = new Set([...'Z1CENGK'].map((type) => type.charCodeAt(0)))
+const READ: ReadonlySet<number> = new Set('Z1CENGK'.split('').map((type) => type.charCodeAt(0)))
 
 /**
  * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears

@@ -10,7 +10,7 @@ export async function readBytes(
   body: AsyncIterable<Uint8Array> | null,
   limit: number,
   onChunk?: (bytes: number) => void,
-): Promise<Buffer<ArrayBuffer>> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let total = 0
   for await (const chunk of body ?? []) {
@@ -19,7 +19,14 @@ export async function readBytes(
     chunks.push(chunk)
     onChunk?.(chunk.byteLength)
   }
-  return Buffer.concat(chunks, total)
+  // A memory of its own and no Buffer: its `buffer` holds these bytes and no others, and `slice` copies.
+  const bytes = new Uint8Array(total)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
 }
 
 /** Most values of another server's answer: what they make of themselves in memory is many times their text. */
@@ -31,7 +38,7 @@ const MAX_VALUES = 1_000_000
  * @throws DOWNLOAD_TOO_LARGE, BODY_TOO_DEEP, BODY_TOO_WIDE, SyntaxError
  */
 export async function readJson(body: AsyncIterable<Uint8Array> | null, limit: number): Promise<unknown> {
-  return parseForeignJson((await readBytes(body, limit)).toString())
+  return parseForeignJson(new TextDecoder().decode(await readBytes(body, limit)))
 }
 
 /**

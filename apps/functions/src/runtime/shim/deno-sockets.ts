@@ -151,7 +151,7 @@ function readArguments(args: readonly unknown[]): { options: DialOptions; done: 
   const last = args.at(-1)
   const done = typeof last === 'function' ? (last as () => void) : null
   const [first, second, third] = args
-  if (first !== null && typeof first === 'object') return { options: first as DialOptions, done }
+  if (first !== null && typeof first === 'object') return { options: first, done }
   if (typeof first === 'string' && !/^\d+$/.test(first)) return { options: { path: first }, done }
   const host = typeof second === 'string' ? { host: second } : {}
   const more = [second, third].find((value) => value !== null && typeof value === 'object') ?? {}

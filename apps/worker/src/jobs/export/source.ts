@@ -97,7 +97,7 @@ export async function findExportSource(
   const columns = chosen.map(columnOf)
   const { rows: counts } = await database.query<{ rows: number }>(`select count(*)::float8 as rows from ${from}`)
   const geometry = place && (await describeGeometry(database, from, place))
-  return { from, name: table, columns, geometry, rows: Number(counts[0]!.rows) }
+  return { from, name: table, columns, geometry, rows: counts[0]!.rows }
 }
 
 async function describeGeometry(database: Database, from: string, place: ColumnFacts) {

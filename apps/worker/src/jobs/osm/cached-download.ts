@@ -121,7 +121,7 @@ async function download(url: string, key: string, meta: Meta | null, options: Ca
 
 async function statedMd5(url: string, options: CacheOptions): Promise<string | undefined> {
   const response = await options.fetch(`${url}.md5`, { maxBytes: 4096, signal: options.signal })
-  const text = (await readBytes(response.body, 4096)).toString('latin1')
+  const text = Buffer.from(await readBytes(response.body, 4096)).toString('latin1')
   return /^[0-9a-f]{32}/i.exec(text)?.[0].toLowerCase()
 }
 

@@ -118,5 +118,5 @@ async function readRows(bytes: Uint8Array<ArrayBuffer>): Promise<IndexRow[]> {
 
 async function download(fetch: GuardedFetch, url: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   const response = await fetch(url, { maxBytes, ...(signal ? { signal } : {}) })
-  return readBytes(response.body, maxBytes)
+  return Buffer.from((await readBytes(response.body, maxBytes)).buffer)
 }

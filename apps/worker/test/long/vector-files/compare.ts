@@ -109,7 +109,7 @@ async function compareTable(
       }
     }
     if (layer.hasGeometry && hasGeometry) {
-      const difference = compareGeometry(row.g, theirs.at(-1) as Uint8Array | null, table.geometry_type!, tolerance)
+      const difference = compareGeometry(row.g, theirs.at(-1) as Uint8Array | null, table.geometry_type, tolerance)
       const isMore = ownGivesMore && theirs.at(-1) === null
       if (difference && !isMore) add(difference.kind, `row ${i}: ${difference.what}`)
     }
@@ -171,7 +171,7 @@ function isSame(ours: string | null, theirs: unknown, type: string, own: string)
     if (own === 'numeric' && Math.abs(number - theirs) <= Math.abs(theirs) * 1e-15) return true
     return number === theirs || (own === 'float4' && Math.fround(number) === Math.fround(theirs))
   }
-  const text = String(theirs)
+  const text = textOf(theirs)
   if (kind === 'DATETIME') return instantOf(ours) === instantOf(text)
   if (kind === 'JSON' || own === 'jsonb') return isSameJson(ours, text)
   return ours === text
@@ -228,5 +228,10 @@ function compareGeometry(
 }
 
 function show(value: unknown): string {
-  return value === null || value === undefined ? 'null' : JSON.stringify(String(value)).slice(0, 80)
+  return value === null || value === undefined ? 'null' : JSON.stringify(textOf(value)).slice(0, 80)
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
 }

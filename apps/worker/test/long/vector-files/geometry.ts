@@ -71,14 +71,14 @@ export function isEmpty({ code, numbers, parts }: Parts): boolean {
 /** What differs between two geometries in words, null when nothing does; `tolerance` is relative to the coordinate. */
 export function differenceOf(ours: Parts, theirs: Parts, tolerance: number): string | null {
   if (ours.code !== theirs.code) return `code ${ours.code}, not ${theirs.code}`
-  const lost = [...theirs.dimensions].filter((d) => !ours.dimensions.includes(d))
+  const lost = theirs.dimensions.split('').filter((d) => !ours.dimensions.includes(d))
   if (lost.length > 0) return `dimensions ${ours.dimensions}, not ${theirs.dimensions}`
   const [own, other] = [ours, theirs].map(({ parts }) => parts.filter((part) => !isEmpty(part))) as [Parts[], Parts[]]
   if (own.length !== other.length) return `${own.length} parts, not ${other.length}`
   const count = ours.numbers.length / ours.dimensions.length
   if (count !== theirs.numbers.length / theirs.dimensions.length) return `${count} positions`
   for (let i = 0; i < count; i++) {
-    for (const [d, letter] of [...theirs.dimensions].entries()) {
+    for (const [d, letter] of theirs.dimensions.split('').entries()) {
       const a = ours.numbers[i * ours.dimensions.length + ours.dimensions.indexOf(letter)]!
       const b = theirs.numbers[i * theirs.dimensions.length + d]!
       if (!Object.is(a, b) && a !== b && !(Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b)))) {

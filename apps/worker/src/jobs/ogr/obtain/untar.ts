@@ -23,7 +23,7 @@ export function isTar(head: Buffer): boolean {
 export async function tarPaths(path: string, limits: ArchiveLimits, signal: AbortSignal): Promise<string[]> {
   const paths: string[] = []
   let bytes = 0
-  await eachEntry(path, signal, async ({ name, type, size = 0 }) => {
+  await eachEntry(path, signal, async ({ name, type, size }) => {
     checkPath(name)
     if (type === 'directory') return null
     if (type !== 'file' && type !== 'contiguous-file') throw zipRefused({ reason: `${name} is a ${type}` })

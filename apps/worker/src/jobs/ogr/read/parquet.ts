@@ -25,9 +25,9 @@ const ROWS_AT_ONCE = 20_000
 const PARSERS = {
   geometryFromBytes: (wkb: Uint8Array) => wkb,
   geographyFromBytes: (wkb: Uint8Array) => wkb,
-  timestampFromMilliseconds: (count: bigint) => isoOfCount(BigInt(count), 1000n),
-  timestampFromMicroseconds: (count: bigint) => isoOfCount(BigInt(count), 1_000_000n),
-  timestampFromNanoseconds: (count: bigint) => isoOfCount(BigInt(count), 1_000_000_000n),
+  timestampFromMilliseconds: (count: bigint) => isoOfCount(count, 1000n),
+  timestampFromMicroseconds: (count: bigint) => isoOfCount(count, 1_000_000n),
+  timestampFromNanoseconds: (count: bigint) => isoOfCount(count, 1_000_000_000n),
   dateFromDays: (days: number) => isoOfDays(days),
 }
 
