@@ -180,17 +180,23 @@ for (const profile of ['standard', 'hardened'] as const) {
                await c.query({ name: 'left', text: 'select 1' })
                await c.query('begin')
              })
-             return Response.json(await with_(ctx.databaseUrl, async (c) => [
-               pids.has((await c.query('select pg_backend_pid() as pid')).rows[0].pid),
+             const look = async (c) => [
+               (await c.query('select pg_backend_pid() as pid')).rows[0].pid,
                (await c.query("select current_user, current_setting('search_path') as path, current_setting('my.word', true) as word, now() = statement_timestamp() as alone")).rows[0],
                (await c.query('select count(*)::int as n from pg_prepared_statements')).rows[0].n,
                (await c.query("select to_regclass('left_over') as t")).rows[0].t,
-             ]))
+             ]
+             // A session that was given back is cleaned first: until then clients get others.
+             for (;;) {
+               const seen = await Promise.all(Array.from({ length: 4 }, () => with_(ctx.databaseUrl, look)))
+               const again = seen.find(([pid]) => pids.has(pid))
+               if (again) return Response.json(again.slice(1))
+             }
            }`,
           USER,
         )
         const state = { current_user: 'authenticated', path: 'public, extensions', alone: true }
-        expect(said).toEqual([true, { ...state, word: expect.toSatisfy((word) => !word) as unknown }, 0, null])
+        expect(said).toEqual([{ ...state, word: expect.toSatisfy((word) => !word) as unknown }, 0, null])
       })
 
       test('only the function and its calls that are under way are users; others, and raw words, are refused', async () => {

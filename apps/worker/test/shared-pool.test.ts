@@ -209,9 +209,10 @@ test('a key of a project or for other services does not open the pool, nor does 
 
 test('one project with many jobs does not keep another waiting', async () => {
   const app = withHeaders(control, 'beta')
+  // Long enough that the last of them have not begun when the other project's comes.
   const many = await Promise.all(
     Array.from({ length: 6 }, (_, i) =>
-      post('alpha', { tableName: `many_${i}`, stepMs: 400, projectTarget: { projectRef: 'project-alpha' } }),
+      post('alpha', { tableName: `many_${i}`, stepMs: 1000, projectTarget: { projectRef: 'project-alpha' } }),
     ),
   )
   const one = await post('beta', { tableName: 'only_one', projectTarget: { projectRef: 'project-beta' } })
