@@ -1,41 +1,32 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HEADERS, openWorker, read, submit, until, type TestWorker } from './harness.ts'
+import { Runners } from './runners.ts'
 
 /** The worker that the test talks to runs no jobs; the ones that do are processes of their own, to be killed. */
 let api: TestWorker
-const children: ChildProcess[] = []
+let runners: Runners
 beforeAll(async () => {
   const { fakeTask } = await import('./fake-tasks.ts')
   api = await openWorker({ tasks: [fakeTask()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+  runners = new Runners(new URL('./runner-process.ts', import.meta.url), api.env)
 })
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  runners[Symbol.dispose]()
   await api[Symbol.asyncDispose]()
 })
-
-async function startRunner(port = 45_999): Promise<ChildProcess> {
-  const child = fork(new URL('./runner-process.ts', import.meta.url), {
-    env: { ...api.env, PORT: String(port) },
-    stdio: 'inherit',
-  })
-  children.push(child)
-  await once(child, 'message')
-  return child
-}
 
 test('a job whose worker is killed twice ends as if nothing had happened', { timeout: 400_000 }, async () => {
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'survivor', steps: 40, stepMs: 100 })
   for (const attempt of [1, 2]) {
-    const runner = await startRunner()
+    const runner = await runners.start()
     await until(api, body.links.self, (job) => job.attempt === attempt && (job.progress?.done ?? 0) > 5, 180_000)
     runner.kill('SIGKILL')
     await once(runner, 'exit')
   }
-  const last = await startRunner()
+  const last = await runners.start()
   const done = await until(api, body.links.self, (job) => job.terminal, 180_000)
   expect(done).toMatchObject({ status: 'success', attempt: 3, result: { rows: 40 } })
   const { rows } = await api.db.database.query('select array_agg(step order by step) as steps from public.survivor')
@@ -51,12 +42,12 @@ test('a job whose worker is killed twice ends as if nothing had happened', { tim
 test('a worker that starts keeps the folders of jobs that run elsewhere', { timeout: 200_000 }, async () => {
   const folders = api.env['TERRANE_WORK_DIR']!
   const first = await submit(api, 'createGeoEmbeddings', { tableName: 'ended', steps: 1, stepMs: 1 })
-  const runner = await startRunner()
+  const runner = await runners.start()
   await until(api, first.body.links.self, (job) => job.terminal, 60_000)
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'elsewhere', steps: 1000, stepMs: 100 })
   await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 0, 60_000)
   await mkdir(join(folders, `${first.body.job_id}.1`))
-  const other = await startRunner(45_998)
+  const other = await runners.start(1)
   expect(await readdir(folders)).toEqual([expect.stringMatching(new RegExp(`^${body.job_id}\\.\\d+$`))])
   await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
   await until(api, body.links.self, (job) => job.terminal, 60_000)
@@ -69,7 +60,7 @@ test('a worker that starts keeps the folders of jobs that run elsewhere', { time
 test('a job outlives the stops of its workers in its first attempt', { timeout: 400_000 }, async () => {
   const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'handed_over', steps: 60, stepMs: 50 })
   for (let stop = 1; stop <= 4; stop++) {
-    const runner = await startRunner()
+    const runner = await runners.start()
     await until(api, body.links.self, (job) => job.status === 'running' && (job.progress?.done ?? 0) > 3)
     runner.kill('SIGTERM')
     await once(runner, 'exit')
@@ -77,7 +68,7 @@ test('a job outlives the stops of its workers in its first attempt', { timeout: 
     const { body: waiting } = await read(api, body.links.self)
     expect(waiting).toMatchObject({ status: 'pending', attempt: 1, progress: { phase: 'waiting' } })
   }
-  await startRunner()
+  await runners.start()
   expect(await until(api, body.links.self, (job) => job.terminal)).toMatchObject({
     status: 'success',
     attempt: 1,

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Keys, Organizations } from '@terrane/control'
+import { freePorts } from '@terrane/testing/ports'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -17,10 +18,11 @@ afterAll(async () => {
 })
 
 test('no secret of a request or of the configuration reaches the log, whatever happens', async () => {
+  const [port] = await freePorts(1)
   const child = fork(new URL('../src/main.ts', import.meta.url), {
     env: {
       DATABASE_URL: db.url,
-      PORT: '45997',
+      PORT: String(port),
       LOG_LEVEL: 'trace',
       TERRANE_MODE: 'shared',
       TERRANE_SECRETS_KEY: 'cd'.repeat(32),
@@ -35,7 +37,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   await once(child, 'message')
 
   const post = async (body: unknown, key = servicesKey) => {
-    const response = await fetch('http://127.0.0.1:45997/jobs/createGeoEmbeddings', {
+    const response = await fetch(`http://127.0.0.1:${port}/jobs/createGeoEmbeddings`, {
       method: 'POST',
       headers: { apikey: key, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),

@@ -1,4 +1,3 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,12 +5,15 @@ import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWorker, submit, until, type TestWorker } from '../harness.ts'
+import { Runners } from '../runners.ts'
 
 /** Runs no jobs itself: those that do are whole workers, to be killed. */
 let api: TestWorker
-const children: ChildProcess[] = []
+let runners: Runners
 beforeAll(async () => {
   api = await openWorker({ env: { TERRANE_WORKER_CONCURRENCY: '0', TERRANE_MODEL_DOWNLOAD: 'false' } })
+  const one = { TERRANE_WORKER_CONCURRENCY: '1', TERRANE_INFERENCE_THREADS: '1' }
+  runners = new Runners(new URL('../../src/main.ts', import.meta.url), { ...api.env, ...one })
   const files = join(api.folder, 'data')
   await mkdir(files)
   const image = textureImage({ width: 1536, height: 1536, bands: 3, seed: 3, type: 'uint8', noise: 8 })
@@ -22,20 +24,9 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  runners[Symbol.dispose]()
   await api[Symbol.asyncDispose]()
 })
-
-async function startWorker(): Promise<ChildProcess> {
-  const child = fork(new URL('../../src/main.ts', import.meta.url), {
-    // The port names the worker: each takes over what the one before it left.
-    env: { ...api.env, PORT: '45998', TERRANE_WORKER_CONCURRENCY: '1', TERRANE_INFERENCE_THREADS: '1' },
-    stdio: 'inherit',
-  })
-  children.push(child)
-  await once(child, 'message')
-  return child
-}
 
 const body = (tableName: string) => ({
   geotiffPath: 'scene.tif',
@@ -46,7 +37,7 @@ const body = (tableName: string) => ({
 })
 
 test('an embedding job whose worker is killed twice leaves the rows of an undisturbed run and nothing else', async () => {
-  let worker = await startWorker()
+  let worker = await runners.start()
   const calm = await submit(api, 'createGeoEmbeddings', body('calm'))
   const expected = await until(api, calm.body.links.self, (job) => job.terminal, 300_000)
   expect(expected.status).toBe('success')
@@ -61,7 +52,7 @@ test('an embedding job whose worker is killed twice leaves the rows of an undist
     )
     worker.kill('SIGKILL')
     await once(worker, 'exit')
-    worker = await startWorker()
+    worker = await runners.start()
   }
   const done = await until(api, job.links.self, (record) => record.terminal, 300_000)
   expect(done).toMatchObject({ status: 'success', attempt: 3, result: { rows: expected.result?.['rows'] } })

@@ -1,46 +1,32 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { submit, until } from '../harness.ts'
+import { Runners } from '../runners.ts'
 import { expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
 const KILLS = 10
 
 let sources: TaskCases
-const children = new Set<ChildProcess>()
+let runners: Runners
 
 beforeAll(async () => {
   sources = await openTaskCases()
+  runners = new Runners(new URL('../task-runner.ts', import.meta.url), sources.api.env)
 })
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  runners[Symbol.dispose]()
   await sources[Symbol.asyncDispose]()
 })
 
-async function startRunner(): Promise<ChildProcess> {
-  const child = fork(new URL('../task-runner.ts', import.meta.url), {
-    env: { ...sources.api.env, PORT: '45998' },
-    stdio: 'inherit',
-  })
-  children.add(child)
-  await once(child, 'message')
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill('SIGKILL')
-  await exited
-  children.delete(child)
-}
+const kill = (child: ChildProcess) => runners.end(child, 'SIGKILL')
 
 test.each(TASKS)(
   `%s, killed at ${KILLS} points of its run, leaves no half of anything, and ends well`,
   async (task) => {
     const { api, cases } = sources
     const { body, found, remove } = cases.find((one) => one.task === task)!
-    let runner = await startRunner()
+    let runner = await runners.start()
     const measured = await submit(api, task, body('whole'))
     await until(api, measured.body.links.self, ({ status }) => status !== 'pending')
     const started = performance.now()
@@ -55,7 +41,7 @@ test.each(TASKS)(
       await sleep((duration * (round + 0.5)) / KILLS)
       await kill(runner)
       expect(await found(name)).not.toBe('part')
-      runner = await startRunner()
+      runner = await runners.start()
       const done = await until(api, job.links.self, ({ terminal }) => terminal, 120_000)
       expect(done).toMatchObject({ status: 'success' })
       expect(await found(name)).toBe('whole')

@@ -1,44 +1,32 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { read, submit, until } from '../harness.ts'
+import { Runners } from '../runners.ts'
 import { expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
 const STOPS = 10
 
 let sources: TaskCases
-const children = new Set<ChildProcess>()
+let runners: Runners
 
 beforeAll(async () => {
   sources = await openTaskCases()
+  runners = new Runners(new URL('../task-runner.ts', import.meta.url), sources.api.env)
 })
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  runners[Symbol.dispose]()
   await sources[Symbol.asyncDispose]()
 })
 
-async function startRunner(): Promise<ChildProcess> {
-  const child = fork(new URL('../task-runner.ts', import.meta.url), {
-    env: { ...sources.api.env, PORT: '45997' },
-    stdio: 'inherit',
-  })
-  children.add(child)
-  await once(child, 'message')
-  return child
-}
-
 async function stop(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  expect(await exited).toEqual([0, null])
-  children.delete(child)
+  expect(await runners.end(child, 'SIGTERM')).toEqual([0, null])
 }
 
 test.each(TASKS)(`%s outlives ${STOPS} stops of its worker in its first attempt`, async (task) => {
   const { api, cases } = sources
   const { body, found, remove } = cases.find((one) => one.task === task)!
-  let runner = await startRunner()
+  let runner = await runners.start()
   const measured = await submit(api, task, body('whole'))
   await until(api, measured.body.links.self, ({ status }) => status !== 'pending')
   const started = performance.now()
@@ -59,7 +47,7 @@ test.each(TASKS)(`%s outlives ${STOPS} stops of its worker in its first attempt`
     expect(now.status).toBe('pending')
     handedOver++
     expect(await found('stopped')).toBe('nothing')
-    runner = await startRunner()
+    runner = await runners.start()
   }
   expect(handedOver).toBeGreaterThan(0)
   const done = await until(api, job.links.self, ({ terminal }) => terminal, 120_000)
@@ -67,5 +55,5 @@ test.each(TASKS)(`%s outlives ${STOPS} stops of its worker in its first attempt`
   expect(await found('stopped')).toBe('whole')
   await expectNothingLeft(sources)
   await remove('stopped')
-  if (children.has(runner)) await stop(runner)
+  if (runners.has(runner)) await stop(runner)
 })
