@@ -56,7 +56,7 @@ export const HOSTILE_DEPLOYS: Readonly<Record<string, () => HostileDeploy>> = {
     met: [201, 422],
   }),
   'one file too many': () => ({ files: files(2000), met: [422] }),
-  'a hundred thousand files': () => ({ files: files(100_000), met: [422] }),
+  'a hundred thousand files': () => ({ files: files(100_000), met: [413] }),
   'a path that leaves the folder': () => ({
     files: { ...index(handler), '../../x': 'x' },
     policy: { static: ['../..'] },

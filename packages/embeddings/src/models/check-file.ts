@@ -166,7 +166,9 @@ function meaningOf({ name, shape }: Metadata): Exclude<ExtraInput['is'], 'consta
   const width = shape.at(-1)
   if (/gsd|resolution/i.test(name)) return 'gsd'
   if (/wave/i.test(name)) return 'wavelengths'
-  if (/lat.*lon|location|coord.*loc/i.test(name)) return width === 4 ? 'latitude-longitude-waves' : 'latitude-longitude'
+  const lower = name.toLowerCase()
+  if ((lower.includes('lat') && lower.includes('lon')) || lower.includes('location') || lower.includes('coord'))
+    return width === 4 ? 'latitude-longitude-waves' : 'latitude-longitude'
   if (/time|date|temporal/i.test(name)) {
     return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : 'year-day'
   }

@@ -40,6 +40,10 @@ async function ofDbf(path: string): Promise<string[]> {
 
 /** Lines such as `Name Logical`, at the head of a table or of an interchange file. */
 function ofMapInfo(text: string): string[] {
-  const head = text.split(/^\s*Data\s*$/im, 1)[0]!
-  return [...head.matchAll(/^\s*(\S+)\s+Logical\b/gim)].map(([, name]) => name!)
+  const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
+  const data = lines.findIndex((line) => line.toLowerCase() === 'data')
+  return lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
+    const [name = '', type = ''] = line.split(/\s+/, 2)
+    return /^logical\b/i.test(type) ? [name] : []
+  })
 }

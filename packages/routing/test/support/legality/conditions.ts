@@ -60,6 +60,13 @@ export function isClosedByHours(tags: OsmTags, keys: readonly string[], directio
   return false
 }
 
+/** Whether a way says of one of the keys that something holds at certain hours. */
+export function hasHours(tags: OsmTags, keys: readonly string[]): boolean {
+  return keys.some((key) =>
+    ['', ':forward', ':backward'].some((side) => /\d:\d/.test(tags[`${key}${side}:conditional`] ?? '')),
+  )
+}
+
 /** Sizes of a vehicle by the options of a request: metres, tonnes. */
 export type Vehicle = Readonly<Record<string, number>>
 

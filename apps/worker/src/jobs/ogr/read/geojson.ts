@@ -8,8 +8,8 @@ import { TypeGuess, valueOf } from './value-types.ts'
 
 const WGS84 = 4326
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
-/** A member whose number is written as a fraction, however round: `"a": 3.0`. */
-const FRACTION = /"((?:[^"\\]|\\.)*)"\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/gi
+/** What follows the name of a member whose number is written as a fraction, however round: `: 3.0`. */
+const FRACTION = /\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/iy
 /** Members of a feature that are known (RFC 7946), with those of it that say nothing of the feature itself. */
 const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', 'crs'])
 /** A whole number that a double may not hold. */
@@ -117,12 +117,23 @@ async function* featuresOf(
 /** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
 function guessFractions(bytes: Buffer, { properties }: Feature, guesses: Map<string, TypeGuess>): void {
   if (!properties || typeof properties !== 'object') return
-  for (const [, name] of bytes.toString('latin1').matchAll(FRACTION)) {
-    const key = Buffer.from(name!, 'latin1').toString('utf8')
+  for (const name of fractionMembers(bytes.toString('latin1'))) {
+    const key = Buffer.from(name, 'latin1').toString('utf8')
     if (typeof properties[key] !== 'number') continue
     let guess = guesses.get(key)
     if (!guess) guesses.set(key, (guess = new TypeGuess()))
     guess.addKind('float8')
+  }
+}
+
+/** Names, as they are written, of the members of JSON whose numbers are fractions; every string is looked at once. */
+function* fractionMembers(json: string): Generator<string> {
+  for (let at = json.indexOf('"'); at >= 0;) {
+    let end = at + 1
+    while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1
+    FRACTION.lastIndex = end + 1
+    if (FRACTION.test(json)) yield json.slice(at + 1, end)
+    at = json.indexOf('"', end + 1)
   }
 }
 

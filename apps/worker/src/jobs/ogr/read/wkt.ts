@@ -21,10 +21,12 @@ const KINDS: Readonly<Record<string, { readonly code: number; readonly inner?: s
 }
 const RINGED = new Set([3, 17])
 const EMPTY_POINT = [Number.NaN, Number.NaN, Number.NaN, Number.NaN]
-const HEAD = /\s*([A-Z]+?)\s*(ZM|Z|M)?\s*(?=\(|EMPTY\b)/iy
+const WORD = /\s*([A-Z]+)/iy
+const LETTERS: readonly string[] = ['ZM', 'Z', 'M']
+const OPENS = /\s*(?=\(|EMPTY\b)/iy
 const EMPTY = /\s*EMPTY\b/iy
 const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)\b)/iy
-const FIRST_POSITION = /\(\s*([^(),]*[\d.a-z])\s*[,)]/i
+const FIRST_POSITION = /\(([^(),]+)[,)]/
 
 /**
  * The ISO WKB of a geometry in well-known text (OGC 06-103r4 section 7), with what PostGIS adds before it; null when it is
@@ -41,13 +43,29 @@ export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
 
 /** By the letters behind the first name, else by the numbers of the first position. */
 function dimensionsOf(text: string): Dimensions {
-  HEAD.lastIndex = 0
-  const letters = HEAD.exec(text)?.[2]?.toLowerCase()
-  if (letters !== undefined) return `xy${letters}` as Dimensions
-  const inner = /[A-Z]+\s+(ZM|Z|M)\s*\(/i.exec(text)?.[1]?.toLowerCase()
-  if (inner !== undefined) return `xy${inner}` as Dimensions
-  const numbers = FIRST_POSITION.exec(text)?.[1]?.split(/\s+/).length ?? 2
+  const letters = headAt(text, 0)?.letters ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
+  if (letters !== undefined) return `xy${letters.toLowerCase()}` as Dimensions
+  const numbers = FIRST_POSITION.exec(text)?.[1]?.trim().split(/\s+/).length ?? 2
   return numbers === 4 ? 'xyzm' : numbers === 3 ? 'xyz' : 'xy'
+}
+
+/** The name of a geometry and the letters behind it, `POINT Z` or `POINTZ`, where a geometry begins; null otherwise. */
+function headAt(text: string, at: number): { name: string; letters: string | undefined; end: number } | null {
+  WORD.lastIndex = at
+  const word = WORD.exec(text)?.[1]?.toUpperCase()
+  if (word === undefined) return null
+  let end = WORD.lastIndex
+  let letters = word in KINDS ? undefined : LETTERS.find((some) => word.endsWith(some))
+  const name = letters === undefined ? word : word.slice(0, -letters.length)
+  if (letters === undefined) {
+    const next = WORD.exec(text)?.[1]?.toUpperCase()
+    if (next !== undefined && LETTERS.includes(next)) {
+      letters = next
+      end = WORD.lastIndex
+    }
+  }
+  OPENS.lastIndex = end
+  return OPENS.test(text) ? { name, letters, end } : null
 }
 
 class WktReader {
@@ -70,10 +88,9 @@ class WktReader {
 
   /** A geometry with its name, or one without where a container says what its members are. */
   #geometry(inner: string | null): void {
-    HEAD.lastIndex = this.#at
-    const head = HEAD.exec(this.#text)
-    const name = head?.[1]?.toUpperCase() ?? inner
-    if (head) this.#at = HEAD.lastIndex
+    const head = headAt(this.#text, this.#at)
+    const name = head?.name ?? inner
+    if (head) this.#at = head.end
     const kind = KINDS[name ?? '']
     if (!kind || (!head && kind.code === KINDS['GEOMETRYCOLLECTION']!.code)) throw new SyntaxError('no geometry')
     this.#writer.head(kind.code)
