@@ -28,7 +28,7 @@ test('defaults are filled in, texts are converted and the result is frozen', () 
     TERRANE_FETCH_ALLOW_HTTP: true,
     TERRANE_SERVICE_ROLE_KEY: '12345678',
     TERRANE_METRICS_PORT: 0,
-    TERRANE_RATE_PER_ADDRESS: 6000,
+    TERRANE_RATE_PER_ADDRESS: 600_000,
     TERRANE_RATE_PER_KEY: 0,
     TERRANE_TRUSTED_PROXIES: '',
   })

@@ -74,7 +74,7 @@ export const ServiceEnv = {
       'A port of its own for /metrics, without a key: for networks that only the operator reaches. 0 = none.',
   }),
   TERRANE_RATE_PER_ADDRESS: Type.Integer({
-    default: 6000,
+    default: 600_000,
     minimum: 0,
     description: 'Most requests of one kind in a minute from one address without a secret key; 0 = no limit.',
   }),

@@ -10,6 +10,8 @@ import type { EdgeSettings } from './settings.ts'
 export type RateSubject = { readonly key: string } | { readonly user: string } | { readonly address: string }
 
 const WINDOW_SECONDS = 60
+/** Wrong keys of one address in a minute, after which no further one is looked up. */
+const MAX_WRONG_KEYS = 6000
 /** Most keys that are remembered as good. */
 const MAX_GOOD = 10_000
 
@@ -27,7 +29,7 @@ export class RateLimits {
       key: limiter(ratePerKey),
       user: limiter(ratePerAddress),
       address: limiter(ratePerAddress),
-      refused: limiter(ratePerAddress),
+      refused: limiter(Math.min(ratePerAddress, MAX_WRONG_KEYS)),
     }
   }
 
