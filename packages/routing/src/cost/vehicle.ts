@@ -2,6 +2,7 @@ import { Limit } from '../graph/attributes.ts'
 import { FlagField, get } from '../graph/fields.ts'
 import { type Graph, LimitBits } from '../graph/graph.ts'
 import type { CostOptions, Mode } from './options.ts'
+import { firstAtLeast } from '../graph/first-at-least.ts'
 
 /** What a vehicle of some size may pass. Limits that a mode is not held to are never broken. */
 export class Vehicle {
@@ -39,17 +40,6 @@ export class Vehicle {
     }
     return false
   }
-}
-
-function firstAtLeast(values: Uint32Array, wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Modes that are held to height and width; lorries to all limits. */

@@ -7,6 +7,7 @@ import { TimedEffect } from '../graph/timed.ts'
 import { type Condition, readConditions } from './conditions.ts'
 import type { Moment } from './hours.ts'
 import { momentAt, zoneAt } from './zones.ts'
+import { firstAtLeast } from '../graph/first-at-least.ts'
 
 /** What holds on an edge at a moment, as far as time has a part in it. */
 export type Verdict = 'open' | 'closed' | 'local'
@@ -135,15 +136,4 @@ export class TimedLaw {
     const { timedEdge } = this.#rules.graph
     for (let i = firstAtLeast(timedEdge, edge); timedEdge[i] === edge; i++) yield i
   }
-}
-
-function firstAtLeast(values: Uint32Array, wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -2,7 +2,7 @@ import type { Mode } from '../../../src/index.ts'
 import type { Segment, TravelMap } from './map.ts'
 import { holdsFor, type Restriction } from './restrictions.ts'
 import { type Direction, isAgainstOneway, isStopped, KEYS, wayAccess } from './rules.ts'
-import { exceedsLimit, hasHours, isClosedByHours, type Vehicle, type When } from './conditions.ts'
+import { exceedsLimit, isClosedByHours, mayBeOpenedByHours, type Vehicle, type When } from './conditions.ts'
 
 export type Place = readonly [lon: number, lat: number]
 
@@ -66,8 +66,8 @@ export class LegalityChecker {
     violations.push(...brokenOnTheWay(journey, steps))
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
-      // Hours may open a way that is closed otherwise; which, is not looked into here.
-      const mayBeOpen = fault === 'access' && when !== null && hasHours(segment.way.tags, KEYS[mode])
+      // Hours may open a way that is closed otherwise.
+      const mayBeOpen = fault === 'access' && when !== null && mayBeOpenedByHours(segment.way.tags, KEYS[mode], when)
       if (fault !== null && !mayBeOpen) violations.push({ kind: fault, id: segment.way.id, at })
       const before = steps[i - 1]
       if (before !== undefined) this.#checkNode({ mode, when }, before, step, violations)

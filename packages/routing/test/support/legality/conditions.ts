@@ -13,10 +13,10 @@ const DAYS = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su']
 const DAY_MINUTES = 1440
 
 /**
- * Whether plain hours hold during all of a stretch of a week: `Mo-Fr 07:00-09:00,16:00-18:00; Sa 08:00-12:00`. Null for
+ * The minutes since Monday 00:00 in which plain hours hold: `Mo-Fr 07:00-09:00,16:00-18:00; Sa 08:00-12:00`. Null for
  * everything that is not that plain, about which no claim is made.
  */
-export function holdsAllThrough(hours: string, { from, to }: When): boolean | null {
+function rangesOf(hours: string): [number, number][] | null {
   const ranges: [number, number][] = []
   for (const rule of hours.split(';')) {
     const [, days, times] =
@@ -30,8 +30,22 @@ export function holdsAllThrough(hours: string, { from, to }: When): boolean | nu
       }
     }
   }
-  const week = 7 * DAY_MINUTES
-  return ranges.some(([begin, end]) => [0, week].some((shift) => from + shift >= begin && to + shift <= end))
+  return ranges
+}
+
+const WEEK = 7 * DAY_MINUTES
+
+/** Whether hours hold during all of a stretch of a week; null where they are not plain. */
+export function holdsAllThrough(hours: string, { from, to }: When): boolean | null {
+  const ranges = rangesOf(hours)
+  return ranges && ranges.some(([begin, end]) => [0, WEEK].some((shift) => from + shift >= begin && to + shift <= end))
+}
+
+/** Whether hours may hold at some moment of a stretch of a week: always where they are not plain. */
+function mayHold(hours: string, { from, to }: When): boolean {
+  const ranges = rangesOf(hours)
+  if (ranges === null) return true
+  return ranges.some(([begin, end]) => [0, WEEK].some((shift) => from + shift <= end && to + shift >= begin))
 }
 
 function daysOf(text: string): number[] {
@@ -60,10 +74,16 @@ export function isClosedByHours(tags: OsmTags, keys: readonly string[], directio
   return false
 }
 
-/** Whether a way says of one of the keys that something holds at certain hours. */
-export function hasHours(tags: OsmTags, keys: readonly string[]): boolean {
+/** Whether hours of one of the keys may open a way at some moment of a stretch of a week. */
+export function mayBeOpenedByHours(tags: OsmTags, keys: readonly string[], when: When): boolean {
   return keys.some((key) =>
-    ['', ':forward', ':backward'].some((side) => /\d:\d/.test(tags[`${key}${side}:conditional`] ?? '')),
+    ['', ':forward', ':backward'].some((side) => {
+      const conditional = tags[`${key}${side}:conditional`]
+      const found = singleCase(conditional)
+      if (found) return found.value !== 'no' && mayHold(found.condition, when)
+      // Several cases: which of them counts is not looked into here.
+      return conditional !== undefined && /\d:\d/.test(conditional)
+    }),
   )
 }
 

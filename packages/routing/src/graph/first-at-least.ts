@@ -1,0 +1,11 @@
+/** Index of the first of ascending values that is not less than the wanted one; their length where all are less. */
+export function firstAtLeast(values: Uint32Array, wanted: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
