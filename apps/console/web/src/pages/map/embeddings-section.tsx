@@ -20,8 +20,7 @@ import { boxOf, lookAt } from '../../map/look-at.ts'
 import { readImagery, showImagery, thumbnailOf } from '../../map/imagery.ts'
 import { FIRST_TILE_LAYER, showFocus, showFrom, showMatches, showShade, showTiles } from '../../map/tiles.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
-
-const COUNTS = [20, 100, 500, 2000, 20_000] as const
+import { QueryForm } from './query-form.tsx'
 
 interface EmbeddingsProps {
   readonly project: Project
@@ -248,60 +247,5 @@ function BeforeSelect(props: {
         ))}
       </select>
     </div>
-  )
-}
-
-/** The same as a click on the map, by the tile's id. */
-function QueryForm(props: {
-  from: SearchFrom | null
-  count: number
-  onFrom: (from: SearchFrom) => void
-  onCount: (count: number) => void
-}): JSX.Element {
-  const { from, count, onFrom, onCount } = props
-  const [id, setId] = useState('')
-  const given = from === null ? '' : 'id' in from ? from.id : ''
-  useEffect(() => setId(given), [given])
-  return (
-    <form
-      class="query-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (/^\d+$/.test(id)) onFrom({ id })
-      }}
-    >
-      <div class="field">
-        <label for="query-id">Like tile</label>
-        <input
-          id="query-id"
-          class="input nums"
-          inputMode="numeric"
-          pattern="\d+"
-          placeholder={
-            from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click one, or its id'
-          }
-          value={id}
-          onInput={(event) => setId(event.currentTarget.value.trim())}
-        />
-      </div>
-      <div class="field">
-        <label for="query-count">How many</label>
-        <select
-          id="query-count"
-          class="select"
-          value={String(count)}
-          onChange={(event) => onCount(Number(event.currentTarget.value))}
-        >
-          {COUNTS.map((option) => (
-            <option key={option} value={String(option)}>
-              {formatNumber(option)}
-            </option>
-          ))}
-        </select>
-      </div>
-      <button type="submit" class="button icon" aria-label="Find similar tiles">
-        <Icon name="search" />
-      </button>
-    </form>
   )
 }
