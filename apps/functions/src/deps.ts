@@ -38,6 +38,7 @@ import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
 import { BuildCache } from './bundle/build-cache.ts'
 import { Builder } from './bundle/builder.ts'
+import { openImports } from './imports/imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { localProjects, projectOf, type ProjectSettings, type Projects } from './projects/project.ts'
@@ -109,7 +110,11 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   )
   const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
   const builder = opening.use(
-    new Builder({ parallel: config.TERRANE_FUNCTIONS_BUILDS, cache: new BuildCache(join(stateDir, 'builds')) }),
+    new Builder({
+      parallel: config.TERRANE_FUNCTIONS_BUILDS,
+      cache: new BuildCache(join(stateDir, 'builds')),
+      imports: await openImports(join(stateDir, 'imports'), splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS)),
+    }),
   )
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, observer))
