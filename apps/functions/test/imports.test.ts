@@ -80,7 +80,7 @@ async function write(path: string, text: string): Promise<void> {
 
 /** Bundles `functions/fn` and returns what its module exports as `default`. */
 async function built(at: { readonly host: string; readonly origin: string }, hosts = [at.host]): Promise<unknown> {
-  const env = { ...process.env, NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
+  const env = { NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
   const imports = new Imports({ deno, home: join(root, 'imports'), hosts, env })
   using builder = new Builder({ parallel: 1, cache: null, imports })
   const { code } = await builder.bundleFolder('p', join(root, 'functions', 'fn'))

@@ -6,7 +6,7 @@ import { splitList } from '@terrane/service'
 import { bundleFolder } from '../bundle/bundle.ts'
 import { readStatic } from '../bundle/static-files.ts'
 import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
-import { openImports, withImports } from '../imports/imports.ts'
+import { openImports, withImports, type Imports } from '../imports/imports.ts'
 import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
@@ -69,12 +69,14 @@ export async function deploy(
   root: string,
   names: readonly string[],
   options: { readonly prune: boolean; readonly dryRun: boolean },
+  env: NodeJS.ProcessEnv,
   print: Print,
 ): Promise<void> {
   const present = await functionNames(root)
+  const imports = await openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
   for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
   for (const name of names.length > 0 ? names : present) {
-    const upload = await readFunction(join(root, name), importHosts(process.env))
+    const upload = await readFunction(join(root, name), imports)
     const query = options.dryRun ? '?dry_run=true' : ''
     const result = (await callHost(target, 'PUT', `/functions/${name}${query}`, upload)) as {
       version: number | null
@@ -144,7 +146,7 @@ export async function secrets(
   for (const { name, updated_at: at } of data) print(`${name}  (set ${at})`)
 }
 
-function importHosts(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+function importHosts(env: NodeJS.ProcessEnv): readonly string[] {
   return splitList(env['TERRANE_FUNCTIONS_IMPORT_HOSTS'] ?? DEFAULT_IMPORT_HOSTS.join(','))
 }
 
@@ -161,7 +163,7 @@ async function functionNames(root: string): Promise<string[]> {
 
 async function readFunction(
   folder: string,
-  hosts: readonly string[],
+  imports: Imports | null,
 ): Promise<{ files: Record<string, unknown>; policy: Policy }> {
   const text = await readFile(join(folder, 'function.json'), 'utf8').catch(() => '{}')
   let given: unknown
@@ -171,7 +173,6 @@ async function readFunction(
     throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
   }
   const policy = parsePolicy(given)
-  const imports = await openImports(resolve('.terrane', 'functions', 'imports'), hosts)
   const { code } = await withImports(
     (fetched) => bundleFolder(folder, fetched),
     imports && (() => imports.fetch(folder)),

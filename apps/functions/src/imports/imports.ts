@@ -42,7 +42,7 @@ export class Imports implements Disposable {
   readonly #deno: string
   readonly #home: string
   readonly #hosts: readonly string[]
-  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #env: NodeJS.ProcessEnv
   readonly #ending = new AbortController()
   #last: Promise<unknown> = Promise.resolve()
 
@@ -56,7 +56,7 @@ export class Imports implements Disposable {
     readonly deno: string
     readonly home: string
     readonly hosts: readonly string[]
-    readonly env: Readonly<Record<string, string | undefined>>
+    readonly env: NodeJS.ProcessEnv
   }) {
     this.#deno = options.deno
     this.#home = options.home
@@ -129,10 +129,14 @@ export class Imports implements Disposable {
   }
 }
 
-/** What fetches for functions on this machine; null where there is no Deno. Proxies and registries are the environment's. */
-export async function openImports(home: string, hosts: readonly string[]): Promise<Imports | null> {
+/** What fetches for functions on this machine; null where there is no Deno. */
+export async function openImports(
+  home: string,
+  hosts: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Imports | null> {
   const deno = await findDeno()
-  return deno === null ? null : new Imports({ deno, home, hosts, env: process.env })
+  return deno === null ? null : new Imports({ deno, home, hosts, env })
 }
 
 /**
