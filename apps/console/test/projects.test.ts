@@ -75,6 +75,7 @@ describe(`the jobs of a project (${testLane()})`, () => {
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea?limit=5&status=running')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/latest')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7')
+    await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7/log?after=3&projectRef=other')
     await ada.ask('GET', '/api/projects/demo/doc')
     await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea/7/retry')
     const paths = worker.asked.map(({ method, url }) => `${method} ${url}`)
@@ -85,6 +86,7 @@ describe(`the jobs of a project (${testLane()})`, () => {
     expect(paths.slice(2)).toEqual([
       'GET /jobs/osmImportArea/latest?projectRef=demo',
       'GET /jobs/osmImportArea/7?projectRef=demo',
+      'GET /jobs/osmImportArea/7/log?after=3&projectRef=demo',
       'GET /doc',
       'POST /jobs/osmImportArea/7/retry?projectRef=demo',
     ])

@@ -1,5 +1,5 @@
 import type { Verify } from '@terrane/auth'
-import { Capacity, EmbeddingsResult, Job, JobError, JobList, JobProgress, TASK_NAMES } from '@terrane/contracts'
+import { Capacity, EmbeddingsResult, Job, JobError, JobList, JobLog, JobProgress, TASK_NAMES } from '@terrane/contracts'
 import {
   acceptEmptyDeletes,
   addHealth,
@@ -22,6 +22,7 @@ import { checkAccess } from './routes/access.ts'
 import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
 import { eventRoute } from './routes/job-events.ts'
+import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
 import { retryRoute } from './routes/retry-job.ts'
 import { submitRoutes } from './routes/submit-job.ts'
@@ -54,7 +55,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     bodyLimit: deps.bodyLimit,
     edge: deps.edge,
     mountedAt: '/worker',
-    schemas: [JobError, JobProgress, Job, JobList, Capacity, EmbeddingsResult],
+    schemas: [JobError, JobProgress, Job, JobList, JobLog, Capacity, EmbeddingsResult],
   })
   app.decorateRequest('principal', null)
   await addOpenApi(app, {
@@ -75,6 +76,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     cancelRoute(routes, deps)
     retryRoute(routes, deps)
     eventRoute(routes, deps)
+    logRoute(routes, deps)
   })
   return app
 }

@@ -1,6 +1,7 @@
-import type { JobError, JobProgress, Job, JobStatus } from '@terrane/contracts'
+import type { JobError, JobProgress, JobStatus, JobWarning } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
-import { invalidCursor } from '../errors.ts'
+import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
+import { readLines, writeLines, type NewLine } from './job-log.ts'
 
 /** A job as stored. */
 export interface JobRow {
@@ -79,6 +80,7 @@ export class JobStore {
         job.retryOf,
       ],
     )
+    await writeLines(session, job.id, [{ event: 'submitted', message: 'Submitted', requestId: job.requestId }])
     return rows[0] as JobRow
   }
 
@@ -118,8 +120,8 @@ export class JobStore {
   ): Promise<{ rows: JobRow[]; nextCursor: string | null }> {
     const cursor = options.cursor === undefined ? null : decodeCursor(options.cursor)
     const [compare, direction] = options.ascending ? ['>', 'asc'] : ['<', 'desc']
-    const { rows } = await this.database.query<JobRow & { created_key: string }>(
-      `select *, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_key from terrane.jobs
+    const { rows } = await this.database.query<JobRow & { cursor_at: string }>(
+      `select *, ${CURSOR_TIME} as cursor_at from terrane.jobs
        where project_ref = $1 and organization_id is not distinct from $2 and task = $3
          and ($4::text is null or status = $4)
          and ($5::timestamptz is null or (created_at, id) ${compare} ($5::timestamptz, $6::uuid))
@@ -134,8 +136,7 @@ export class JobStore {
         options.limit + 1,
       ],
     )
-    const last = rows.length > options.limit ? rows[options.limit - 1] : undefined
-    return { rows: rows.slice(0, options.limit), nextCursor: last ? encodeCursor(last.created_key, last.id) : null }
+    return pageOf(rows, options.limit)
   }
 
   /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
@@ -146,16 +147,26 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, attempt],
     )
-    return rows[0] ?? null
+    const row = rows[0]
+    if (!row) return null
+    const message = `Started, attempt ${attempt} of ${row.max_attempts}`
+    await writeLines(this.database, id, [{ event: 'started', message }], { attempt })
+    return row
   }
 
-  /** Writes progress of the current run; false when that run is not the current one any more. */
-  async progress(id: string, attempt: number, progress: JobProgress): Promise<boolean> {
+  /** Writes progress of the current run, and lines of its log; false when that run is not the current one any more. */
+  async progress(
+    id: string,
+    attempt: number,
+    progress: JobProgress | null,
+    lines: readonly NewLine[],
+  ): Promise<boolean> {
     const { rowCount } = await this.database.query(
-      `update terrane.jobs set progress = $3, updated_at = clock_timestamp(), revision = revision + 1
+      `update terrane.jobs set progress = coalesce($3, progress), updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and attempt = $2 and status = 'running'`,
-      [id, attempt, JSON.stringify(progress)],
+      [id, attempt, progress === null ? null : JSON.stringify(progress)],
     )
+    if (rowCount === 1) await writeLines(this.database, id, lines, { attempt })
     return rowCount === 1
   }
 
@@ -167,6 +178,8 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(result)],
     )
+    const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
+    await writeLines(session, id, [...warnings.map(lineOf), { event: 'succeeded', message: 'Done' }])
   }
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
@@ -176,20 +189,23 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(error)],
     )
+    await writeLines(session, id, [endLine(error)])
   }
 
   /** Puts a job back that will be run again. */
-  async requeue(session: Queryable, id: string, message: string): Promise<void> {
+  async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     await session.query(
       `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
        where id = $1 and status = 'running'`,
       [id, message],
     )
+    const level = why === 'handed_over' ? 'info' : 'warning'
+    await writeLines(session, id, [{ event: why, level, message, ...(code !== undefined && { code }) }])
   }
 
   /** Marks a job for cancellation: a pending one ends at once. Returns the row as it is now. */
-  async requestCancel(session: Queryable, id: string, error: JobError): Promise<JobRow | null> {
+  async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
     const { rows } = await session.query<JobRow>(
       `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,
          status = case when status = 'pending' then 'failed' else status end,
@@ -198,7 +214,16 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, JSON.stringify(error)],
     )
-    return rows[0] ?? null
+    const row = rows[0]
+    if (!row) return null
+    const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
+    await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
+    return row
+  }
+
+  /** Lines of the log of a job, in order. */
+  log(id: string, options: { readonly after: number; readonly limit: number }) {
+    return readLines(this.database, id, options)
   }
 
   /** Which of the jobs are to be cancelled. */
@@ -249,45 +274,11 @@ export class JobStore {
   }
 }
 
-/** The public record of a stored job. */
-export function toRecord(row: JobRow): Job {
-  const self = `/jobs/${row.task}/${row.id}`
-  return {
-    id: row.id,
-    job_id: row.id,
-    taskName: row.task,
-    status: row.status,
-    terminal: row.status === 'success' || row.status === 'failed',
-    project_ref: row.project_ref,
-    input: row.input,
-    progress: row.progress,
-    result: row.result,
-    error: row.error,
-    attempt: row.attempt,
-    max_attempts: row.max_attempts,
-    cancel_requested: row.cancel_requested,
-    request_id: row.request_id,
-    retry_of: row.retry_of,
-    created_at: row.created_at.toISOString(),
-    started_at: row.started_at?.toISOString() ?? null,
-    finished_at: row.finished_at?.toISOString() ?? null,
-    updated_at: row.updated_at.toISOString(),
-    links: { self, cancel: self, events: `${self}/events` },
-  }
+function endLine({ code, message, hint }: JobError): NewLine {
+  const level = code === 'cancelled' ? 'info' : 'error'
+  return { event: 'failed', level, code, message: hint === null ? message : `${message}. ${hint}` }
 }
 
-function encodeCursor(at: string, id: string): string {
-  return Buffer.from(`${at} ${id}`).toString('base64url')
-}
-
-function decodeCursor(cursor: string): { at: string; id: string } {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(
-    Buffer.from(cursor, 'base64url').toString('utf8'),
-  )
-  const [, at = '', id = ''] = found ?? []
-  // A day such as the 31st of February would pass as one of March, but not on the server.
-  const time = at === '' ? null : new Date(at)
-  if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
-    throw invalidCursor()
-  return { at, id }
+function lineOf({ code, message, count }: JobWarning): NewLine {
+  return { event: 'warning', level: 'warning', code, message: count ? `${message} (${count})` : message }
 }

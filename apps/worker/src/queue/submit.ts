@@ -95,10 +95,10 @@ export class Submitter {
   }
 
   /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */
-  async cancel(row: JobRow): Promise<JobRow> {
+  async cancel(row: JobRow, requestId: string): Promise<JobRow> {
     const { boss, database, store } = this.options
     const changed = await database.transaction(async (session) => {
-      const now = await store.requestCancel(session, row.id, toJobError(cancelled()))
+      const now = await store.requestCancel(session, row.id, toJobError(cancelled()), requestId)
       if (now?.status === 'failed') await boss.cancel(row.task, row.id, inTransaction(session))
       if (now && database.capabilities.notify) await session.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, row.id])
       return now

@@ -88,7 +88,7 @@ export class Upkeep {
     for (const { id, state, attempts } of rows) {
       if (this.runsHere(id)) continue
       if (state === 'retry') {
-        await store.requeue(database, id, 'the worker was lost; another one takes the job over')
+        await store.requeue(database, id, 'The worker was lost; another one takes the job over', 'lost')
         continue
       }
       logger.warn({ jobId: id, attempts }, 'job given up')
