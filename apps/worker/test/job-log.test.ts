@@ -1,7 +1,6 @@
 import type { JobLog } from '@terrane/contracts'
 import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { JobStore } from '../src/queue/job-store.ts'
 import { writeLines } from '../src/queue/job-log.ts'
 import { fakeTask } from './fake-tasks.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
@@ -98,45 +97,27 @@ describe(`the log of a job (${testLane()})`, () => {
   })
 
   test('is bounded in lines and bytes; what is left out is counted, and the end is kept', async () => {
-    await using idle = await openWorker({
-      beside: worker,
-      tasks: [fakeTask()],
-      env: { TERRANE_WORKER_CONCURRENCY: '0', TERRANE_PROJECT_REF: 'bounded' },
-    })
-    const { body } = await submit(idle, TASK, { tableName: 'flood' })
+    const { body } = await submit(worker, TASK, { tableName: 'flood', steps: 100_000 })
+    await expect.poll(async () => (await log(body.links.self)).body.data.at(-1)?.phase).toBe('steps')
     const { database } = worker.db
-    const step = { event: 'step' as const, message: 'é'.repeat(5000) }
-    for (let i = 0; i < 3; i++)
-      await writeLines(
-        database,
-        body.id,
-        Array.from({ length: 400 }, () => step),
-      )
-    await new JobStore(database).fail(database, body.id, {
-      code: 'X',
-      message: 'the end',
-      hint: null,
-      details: null,
-      retryable: false,
-    })
-    const { body: page } = await log(body.links.self, '?limit=1000', idle)
-    expect(page.data).toHaveLength(901)
-    expect(page.dropped).toBe(301)
-    expect(page.data.at(-1)).toMatchObject({ event: 'failed', message: 'the end', number: 1202 })
+    const steps = Array.from({ length: 400 }, () => ({ event: 'step' as const, message: 'é'.repeat(5000) }))
+    for (let i = 0; i < 3; i++) await writeLines(database, body.id, steps)
+    await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+    await until(worker, body.links.self)
+    const { body: page } = await log(body.links.self, '?limit=1000')
+    expect(page.data.findLast(({ event }) => event === 'step')?.number).toBe(900)
+    expect(page.last).toBeGreaterThan(1200)
+    expect(page.dropped).toBe(page.last - page.data.length)
+    expect(page.data.slice(-3).map(({ event }) => event)).toEqual(['cancel_requested', 'times', 'failed'])
     expect(Math.max(...page.data.map(({ message }) => Buffer.byteLength(message)))).toBeLessThanOrEqual(1000)
-    for (let i = 0; i < 3; i++) {
-      await writeLines(
-        database,
-        body.id,
-        Array.from({ length: 90 }, () => ({ event: 'lost' as const, message: 'x' })),
-      )
-    }
+    const more = Array.from({ length: 90 }, () => ({ event: 'lost' as const, message: 'x' }))
+    for (let i = 0; i < 3; i++) await writeLines(database, body.id, more)
     const { rows } = await database.query<{ n: number }>(
       'select count(*) as n from terrane.job_lines where job_id = $1',
       [body.id],
     )
     expect(rows[0]?.n).toBeLessThanOrEqual(1000)
-    await new JobStore(database).prune(0)
+    await worker.deps.store.prune(0)
     expect((await database.query('select 1 from terrane.job_lines where job_id = $1', [body.id])).rows).toEqual([])
   })
 

@@ -104,16 +104,19 @@ function eventRoute(app: Http): void {
   })
 }
 
-async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
+/** Asks the worker of the request's project and passes its answer on. */
+export async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
   const project = projectOf(request)
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
   // The worker counts paths from its own base.
-  if (location?.startsWith('/jobs/')) reply.header('location', `/api/projects/${addressOf(request)}${location}`)
+  if (location && /^\/(?:jobs|schedules)\//.test(location))
+    reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)
 }
 
-function scope(request: FastifyRequest, given: Readonly<Record<string, unknown>> = {}): URLSearchParams {
+/** A query that names the request's project, whatever the browser has sent. */
+export function scope(request: FastifyRequest, given: Readonly<Record<string, unknown>> = {}): URLSearchParams {
   const query = new URLSearchParams(
     Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
   )

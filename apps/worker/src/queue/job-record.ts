@@ -20,6 +20,8 @@ export function toRecord(row: JobRow): Job {
     cancel_requested: row.cancel_requested,
     request_id: row.request_id,
     retry_of: row.retry_of,
+    schedule_id: row.schedule_id,
+    scheduled_for: row.scheduled_for?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,
     finished_at: row.finished_at?.toISOString() ?? null,

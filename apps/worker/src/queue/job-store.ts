@@ -21,6 +21,8 @@ export interface JobRow {
   readonly cancel_requested: boolean
   readonly request_id: string | null
   readonly retry_of: string | null
+  readonly schedule_id: string | null
+  readonly scheduled_for: Date | null
   readonly revision: number
   readonly created_at: Date
   readonly started_at: Date | null
@@ -43,14 +45,17 @@ export interface NewJob {
   readonly input: Readonly<Record<string, unknown>>
   readonly sealedInput: Buffer
   readonly maxAttempts: number
-  readonly requestId: string
+  readonly requestId: string | null
   readonly retryOf: string | null
+  /** The schedule that submits it, and for which of its times. */
+  readonly schedule: { readonly id: string; readonly at: Date } | null
 }
 
 export interface ListOptions {
   readonly status?: JobStatus | undefined
   readonly limit: number
   readonly cursor?: string | undefined
+  readonly schedule?: string | undefined
   readonly ascending: boolean
 }
 
@@ -65,8 +70,8 @@ export class JobStore {
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
       `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
-         request_id, retry_of)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *`,
+         request_id, retry_of, schedule_id, scheduled_for)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *`,
       [
         job.id,
         job.task,
@@ -78,9 +83,11 @@ export class JobStore {
         job.maxAttempts,
         job.requestId,
         job.retryOf,
+        job.schedule?.id ?? null,
+        job.schedule?.at ?? null,
       ],
     )
-    await writeLines(session, job.id, [{ event: 'submitted', message: 'Submitted', requestId: job.requestId }])
+    await writeLines(session, job.id, [submittedLine(job)])
     return rows[0] as JobRow
   }
 
@@ -125,7 +132,8 @@ export class JobStore {
        where project_ref = $1 and organization_id is not distinct from $2 and task = $3
          and ($4::text is null or status = $4)
          and ($5::timestamptz is null or (created_at, id) ${compare} ($5::timestamptz, $6::uuid))
-       order by created_at ${direction}, id ${direction} limit $7`,
+         and ($7::uuid is null or schedule_id = $7)
+       order by created_at ${direction}, id ${direction} limit $8`,
       [
         scope.projectRef,
         scope.organizationId,
@@ -133,6 +141,7 @@ export class JobStore {
         options.status ?? null,
         cursor?.at ?? null,
         cursor?.id ?? null,
+        options.schedule ?? null,
         options.limit + 1,
       ],
     )
@@ -272,6 +281,12 @@ export class JobStore {
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
   }
+}
+
+function submittedLine({ requestId, schedule, retryOf }: NewJob): NewLine {
+  const why = retryOf !== null ? `, another try of ${retryOf}` : ''
+  const message = schedule === null ? `Submitted${why}` : `Submitted by its schedule for ${schedule.at.toISOString()}`
+  return { event: 'submitted', message, ...(requestId !== null && { requestId }) }
 }
 
 function endLine({ code, message, hint }: JobError): NewLine {

@@ -65,6 +65,11 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         </div>
         <p class="dim">
           {taskLabel(job.taskName)}
+          {job.schedule_id && (
+            <>
+              , by <Link href={`/p/${project.ref}/schedules`}>a schedule</Link>
+            </>
+          )}
           {job.retry_of && (
             <>
               , another try of{' '}
