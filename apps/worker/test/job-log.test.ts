@@ -10,10 +10,11 @@ const SECRET = 'hunter2-must-not-be-shown'
 
 let worker: TestWorker
 beforeAll(async () => {
-  const task = fakeTask(({ progress }) => {
-    progress({ phase: 'download', message: `reading https://u:${SECRET}@host/a.tif?sig=${SECRET}`, ...of(1) })
-    progress({ phase: 'download', message: `reading https://u:${SECRET}@host/a.tif?sig=${SECRET}`, ...of(2) })
-    progress({ phase: 'embed', message: 'embedding tiles', ...of(1) })
+  const task = fakeTask((context) => {
+    const download = { phase: 'download', message: `reading https://u:${SECRET}@host/a.tif?sig=${SECRET}` }
+    context.progress({ ...download, ...of(1) })
+    context.progress({ ...download, ...of(2) })
+    context.progress({ phase: 'embed', message: 'embedding tiles', ...of(1) })
   })
   const warning = { code: 'LEFT_OUT', message: `Left out postgres://u:${SECRET}@host/db`, count: 3 }
   const run: typeof task.run = async (input, context) => ({ ...(await task.run(input, context)), warnings: [warning] })

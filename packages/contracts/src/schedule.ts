@@ -35,9 +35,6 @@ export const newSchedule = <Input extends ReturnType<typeof Type.Object>>(input:
     },
     { additionalProperties: false },
   )
-/** What every body of {@link newSchedule} has. */
-export type NewSchedule = Static<ReturnType<typeof newSchedule>>
-
 export const ScheduleChange = Type.Object(
   {
     name: Type.Optional(times.name),

@@ -10,7 +10,7 @@ export interface Cursor {
 /** SQL of a time as a cursor carries it: `created_at` by all its digits. */
 export const CURSOR_TIME = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
-export function encodeCursor({ at, id }: Cursor): string {
+function encodeCursor({ at, id }: Cursor): string {
   return Buffer.from(`${at} ${id}`).toString('base64url')
 }
 

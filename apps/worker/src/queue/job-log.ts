@@ -87,9 +87,8 @@ export async function readLines(
 function cut(text: string): string {
   const bytes = Buffer.from(text.replaceAll('\0', ''))
   if (bytes.length <= MOST_BYTES) return bytes.toString()
-  // A character that the cut divides becomes U+FFFD of three bytes.
-  return `${bytes
-    .subarray(0, MOST_BYTES - 6)
-    .toString('utf8')
-    .replace(/\uFFFD+$/, '')} …`
+  let kept = bytes.subarray(0, MOST_BYTES - 6).toString()
+  // A character that the cut divides became U+FFFD.
+  while (kept.endsWith('\uFFFD')) kept = kept.slice(0, -1)
+  return `${kept} …`
 }

@@ -7,7 +7,6 @@ import {
   TASK_NAMES,
   newSchedule,
   ref,
-  type NewSchedule,
   type ProjectTarget,
 } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
@@ -149,7 +148,7 @@ function createRoute(app: Http, deps: AppDeps, task: Task): void {
       },
     },
     async (request, reply) => {
-      const { name = '', cron, timeZone = 'UTC', paused = false, input: checked } = request.body as NewSchedule
+      const { name = '', cron, timeZone = 'UTC', paused = false, input: checked } = request.body
       const target = (checked as { projectTarget?: ProjectTarget }).projectTarget
       const scope = await deps.projects.scope(
         principalOf(request),

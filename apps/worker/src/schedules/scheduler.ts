@@ -1,4 +1,4 @@
-import { TerraneError, uuidv7 } from '@terrane/core'
+import { uuidv7, type TerraneError } from '@terrane/core'
 import type { ProjectTarget } from '@terrane/contracts'
 import type { Database } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
