@@ -1,13 +1,18 @@
 import { parseArgs } from 'node:util'
 
+import { fileSource, openOsm } from '@terrane/osm'
+
 import { MODES, Router, type Trip } from '../src/index.ts'
 import { decodeShape, editDistance, mean, overlap, quantile } from '../test/support/compare.ts'
+import { LegalityChecker } from '../test/support/legality/check.ts'
+import { readTravelMap } from '../test/support/legality/map.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
 // Random requests answered by Terrane and by Valhalla: do both find a route, how alike are they, and what would
-// Valhalla say that Terrane's route costs? `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
+// Valhalla say that Terrane's route costs? Where they differ, the independent checker says whether a law explains it: our
+// route is lawful where Valhalla finds none, or Valhalla's breaks one where ours costs more. `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string' },
@@ -24,6 +29,8 @@ interface Row {
   readonly agree: boolean
   readonly found: boolean
   readonly errors: string
+  /** What differs much is explained by a law; null where nothing does. */
+  readonly lawful: boolean | null
   readonly overlap: number
   /** The cost of Terrane's shape by Valhalla's reckoning over that of its own route; NaN when it cannot follow the shape. */
   readonly regret: number
@@ -37,14 +44,29 @@ for (const extract of findExtracts(positionals.length > 0 ? positionals : ['mona
   if (valhalla === null) continue
   const network = await buildExtract(extract)
   const router = new Router(network)
+  const checker = new LegalityChecker(await readTravelMap(await openOsm(await fileSource(extract.path))))
   const rows: Row[] = []
   const requests = randomRequests(network, modes, Number(values.count ?? 400), Number(values.seed ?? 1))
-  for (const request of requests) rows.push(await compare(router, valhalla, request))
+  for (const request of requests) rows.push(await compare({ router, valhalla, checker }, request))
   await router.close()
   report(rows)
 }
 
-async function compare(router: Router, valhalla: Valhalla, request: BenchRequest): Promise<Row> {
+interface Sides {
+  readonly router: Router
+  readonly valhalla: Valhalla
+  readonly checker: LegalityChecker
+}
+
+/** Regret from which on a law is asked for. */
+const MUCH = 1.2
+
+async function compare({ router, valhalla, checker }: Sides, request: BenchRequest): Promise<Row> {
+  const isLawful = ({ legs }: Trip): boolean =>
+    legs.every(({ shape }) => {
+      const { violations, passesRestricted } = checker.check({ mode: request.mode }, decodeShape(shape))
+      return violations.length + passesRestricted.length === 0
+    })
   const none = { overlap: NaN, regret: NaN, time: NaN, edit: NaN, texts: NaN }
   const sent = router.answer(request.text)
   const mine = JSON.parse(sent.body) as { trip?: Trip; error?: string }
@@ -56,19 +78,29 @@ async function compare(router: Router, valhalla: Valhalla, request: BenchRequest
   }
   if (mine.trip === undefined || theirs.trip === undefined) {
     const agree = mine.error === theirs.error
-    return { request, agree, found: false, errors: `${mine.error ?? 'found'} | ${theirs.error ?? 'found'}`, ...none }
+    const lawful = mine.trip === undefined ? theirs.trip === undefined || !isLawful(theirs.trip) : isLawful(mine.trip)
+    return {
+      request,
+      agree,
+      found: false,
+      lawful: agree ? null : lawful,
+      errors: `${mine.error ?? 'found'} | ${theirs.error ?? 'found'}`,
+      ...none,
+    }
   }
   const shapes = [mine.trip, theirs.trip].map(({ legs }) => legs.flatMap((leg) => decodeShape(leg.shape)))
   const alike = overlap(shapes[1]!, shapes[0]!)
   const [myTexts, theirTexts] = [textsOf(mine.trip), textsOf(theirs.trip)]
   const longest = Math.max(myTexts.length, theirTexts.length)
+  const regret = mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request.text, mine.trip, theirs.trip)
   return {
     request,
     agree: true,
     found: true,
     errors: '',
+    lawful: regret > MUCH ? !isLawful(theirs.trip) : null,
     overlap: alike,
-    regret: mine.trip.locations.length > 2 ? NaN : await regretOf(valhalla, request.text, mine.trip, theirs.trip),
+    regret,
     time: mine.trip.summary.time / theirs.trip.summary.time,
     edit: alike < 0.98 ? NaN : editDistance(typesOf(mine.trip), typesOf(theirs.trip)) / longest,
     texts: alike < 0.98 ? NaN : 1 - editDistance(myTexts, theirTexts) / longest,
@@ -94,13 +126,17 @@ function report(rows: readonly Row[]): void {
         {
           n: list.length,
           agree: mean(list.map((row) => Number(row.agree))),
+          'or lawful': mean(list.map((row) => Number(row.agree || row.lawful === true))),
           found: mean(list.map((row) => Number(row.found))),
           overlap: mean(of('overlap')),
           'overlap p10': quantile(of('overlap'), 0.1),
           walked: of('regret').length,
           'regret p50': quantile(of('regret'), 0.5),
           p90: quantile(of('regret'), 0.9),
+          p99: quantile(of('regret'), 0.99),
           max: quantile(of('regret'), 1),
+          much: list.filter((row) => row.regret > MUCH).length,
+          unexplained: list.filter((row) => row.regret > MUCH && row.lawful === false).length,
           'time ±3 %': mean(same.map((difference) => Number(difference <= 0.03))),
           edit: mean(of('edit')),
           texts: mean(of('texts')),
@@ -110,13 +146,13 @@ function report(rows: readonly Row[]): void {
   )
   console.table(rounded(table))
   const worst = Number(values.worst ?? 5)
-  const strange = rows.filter((row) => !row.agree)
+  const strange = rows.filter((row) => !row.agree && row.lawful === false)
   for (const { request, errors } of strange.slice(0, worst)) console.log(`  ${errors}: ${request.text}`)
   for (const field of ['regret', 'overlap', 'texts'] as const) {
     const sign = field === 'regret' ? -1 : 1
     const list = rows.filter((row) => !Number.isNaN(row[field])).toSorted((a, b) => sign * (a[field] - b[field]))
     for (const row of list.slice(0, worst)) {
-      console.log(`  ${field} ${row[field].toFixed(3)} ${row.request.kind}: ${row.request.text}`)
+      console.log(`  ${field} ${row[field].toFixed(3)} ${row.lawful ?? ''} ${row.request.kind}: ${row.request.text}`)
     }
   }
 }

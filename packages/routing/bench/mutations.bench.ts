@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const ROOT = join(import.meta.dirname, '..')
 const folder = join(ROOT, 'src/cost')
 const files = [
-  ...readdirSync(folder)
+  ...readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => join(folder, name)),
   join(ROOT, 'src/build/turns.ts'),
@@ -71,12 +71,14 @@ await Promise.all(
             join(ROOT, '../..'),
             ...TESTS.map((test) => join(ROOT, test)),
           ])))
-      if (!killed) survivors.push(mutation)
+      if (!killed) {
+        survivors.push(mutation)
+        console.log(`${relative(ROOT, mutation.file)}:${mutation.at} ${mutation.before} → ${mutation.after}`)
+      }
       if (++done % 20 === 0) console.log(`${done} of ${drawn.length}, ${survivors.length} unnoticed`)
     }
   }),
 )
-for (const { file, at, before, after } of survivors) console.log(`${relative(ROOT, file)}:${at} ${before} → ${after}`)
 const score = 1 - survivors.length / drawn.length
 console.log(`${drawn.length} of ${all.length} constants changed, ${(100 * score).toFixed(1)} % noticed`)
 assert(score >= 0.9)

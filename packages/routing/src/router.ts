@@ -104,13 +104,14 @@ export class Router {
   #route(request: RouteRequest): RouteResponse | OsrmResponse | string {
     const prepared = this.#costings.get(request.mode, request.options)
     const last = request.locations.length - 1
+    const schedule = request.dateTime === null ? null : new Schedule(request.dateTime, request.locations, this.#now())
+    const placing = this.#placing(request, prepared, schedule)
     const stops = request.locations.map((location, i) => {
       const nodes = location.minimumReachability
       // Nobody arrives where a route begins, or goes on from where it ends.
-      return this.#stop(prepared, location, { inbound: i === 0 ? 0 : nodes, outbound: i === last ? 0 : nodes })
+      return this.#stop(placing, location, { inbound: i === 0 ? 0 : nodes, outbound: i === last ? 0 : nodes })
     })
     this.#checkRegions(stops)
-    const schedule = request.dateTime === null ? null : new Schedule(request.dateTime, request.locations, this.#now())
     const routes = this.#routes(request, prepared, stops, schedule)
     const { graph } = this.network
     const recostings = request.recostings.map(({ name, mode, options }) => ({
@@ -184,6 +185,17 @@ export class Router {
     const law = new TimedLaw(this.#timedRules, prepared.costing)
     const atSomeTime = this.#costings.get(mode, { ...options, [AT_SOME_TIME]: true })
     return new Planner(atSomeTime, closures, this.#search, { law, stands: schedule.stands })
+  }
+
+  /** What locations are put on: with a schedule also streets that are open at that hour only. */
+  #placing({ mode, options }: RouteRequest, prepared: PreparedCosting, schedule: Schedule | null): PreparedCosting {
+    if (schedule === null || this.#timedRules.isEmpty) return prepared
+    const law = new TimedLaw(this.#timedRules, prepared.costing)
+    const atSomeTime = this.#costings.get(mode, { ...options, [AT_SOME_TIME]: true })
+    const moment = schedule.begin(0)
+    const snapOpen = (edge: number): boolean =>
+      prepared.costing.snapOpen(edge) || (atSomeTime.costing.snapOpen(edge) && law.edge(edge, moment) !== 'closed')
+    return { ...atSomeTime, costing: { ...atSomeTime.costing, snapOpen } }
   }
 
   #stop(prepared: PreparedCosting, location: Location, reach: Reach): TripStop {

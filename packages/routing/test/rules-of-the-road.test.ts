@@ -42,6 +42,17 @@ const tall = (tags: Readonly<Record<string, string>>): Promise<AsciiTown> =>
     },
   })
 
+describe('a street for buses and taxis', () => {
+  it.each([{ vehicle: 'psv' }, { motor_vehicle: 'psv' }, { 'motor_vehicle:forward': 'psv' }])('%j', async (tags) => {
+    const town = await square({ ways: { AB: { ...street('North Street'), ...tags } } })
+    for (const costing of ['auto', 'truck', 'motorcycle', 'motor_scooter']) {
+      expect(town.route('AE', { costing }).path).toBe('ADCBE')
+    }
+    for (const costing of ['bus', 'taxi', 'pedestrian']) expect(town.route('AE', { costing }).path).toBe('ABE')
+    expect(town.route('AE', { costing: 'bicycle' }).path).toBe('vehicle' in tags ? 'ADCBE' : 'ABE')
+  })
+})
+
 describe('one-way streets', async () => {
   const town = await square({ ways: { AB: { ...street('North Street'), oneway: 'yes' } } })
 
@@ -69,6 +80,15 @@ describe('one-way streets', async () => {
     expect(closed.route('AE', { costing }).path).toBe('ADCBE')
     expect(closed.route('EA', { costing }).path).toBe('EBA')
     expect(closed.route('AE', { costing: costing === 'auto' ? 'bicycle' : 'auto' }).path).toBe('ABE')
+  })
+
+  it('are motorways without a word about it, but not where a tag says that they are none', async () => {
+    const motorway = { highway: 'motorway', name: 'North Street' }
+    const untagged = await square({ ways: { AB: motorway } })
+    expect(untagged.route('AE').path).toBe('ABE')
+    expect(untagged.route('EA').path).toBe('EBCDA')
+    const both = await square({ ways: { AB: { ...motorway, oneway: 'no' } } })
+    expect(both.route('EA').path).toBe('EBA')
   })
 
   it('of oneway:motor_vehicle=yes bind cars but not riders', async () => {

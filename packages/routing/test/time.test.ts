@@ -57,6 +57,20 @@ describe('a street that is closed at certain hours', async () => {
   })
 })
 
+describe('a street that is open at certain hours only', async () => {
+  const town = await square(
+    { motor_vehicle: 'no', 'motor_vehicle:conditional': 'yes @ (06:00-10:00)' },
+    { map: 'A--1--B-----E\n|     |\nD     |\n|     |\n|     |\n|     |\nF-----C' },
+  )
+
+  it('is where a route begins and ends in those hours, and in no others', () => {
+    expect(town.route('1E', at('08:00')).path).toBe('1BE')
+    expect(town.route('E1', at('08:00')).path).toBe('EB1')
+    expect(town.route('1E', at('12:00')).path).not.toContain('1')
+    expect(town.route('E1').path).not.toContain('1')
+  })
+})
+
 it('a long way to a street that closes soon is another way in the end', async () => {
   const town = await drawTown({
     map: 'A----------------------------------------B---C\n                                         |   |\n                                         D---E',

@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import { costOptions, MODES } from './options.ts'
+import { DEFAULT_LIMITS } from '../request/limits.ts'
+import { optionBounds, readAround } from '../../test/support/option-bounds.ts'
+import { costOptions, MODES, optionFaults } from './options.ts'
 
 it.each(MODES)('takes the default of %s for what is missing, out of bounds or of another type', (mode) => {
   const plain = costOptions(mode)
@@ -34,4 +36,45 @@ it('gives equal options for equal meanings, whatever their order', () => {
   const one = costOptions('truck', { height: 3, hazmat: true })
   const other = costOptions('truck', { hazmat: '1', unknown: 1, height: '3' })
   expect(JSON.stringify(one)).toBe(JSON.stringify(other))
+})
+
+describe.each(MODES)('the options of %s', (mode) => {
+  const bounds = optionBounds(mode)
+
+  it('are all there', () => {
+    const numbers = Object.entries(costOptions(mode)).filter(([, value]) => typeof value === 'number')
+    expect(numbers.map(([name]) => name).toSorted()).toEqual([...bounds.keys()].toSorted())
+  })
+
+  it.each([...bounds])('take %s within its bounds, and the default beyond them', (name, [least, fallback, most]) => {
+    expect(readAround(mode, name, [least, fallback, most])).toEqual([fallback, least, most, fallback, fallback])
+    expect(optionFaults(mode, { [name]: most + 1 }).outOfBounds).toHaveLength(1)
+  })
+})
+
+it('depend on what else is said of a bicycle and of a walker', () => {
+  const speeds = ['Road', 'Cross', 'Hybrid', 'Mountain'].map((type) => costOptions('bicycle', { bicycle_type: type }))
+  expect(speeds.map(({ cycling_speed }) => cycling_speed)).toEqual([25, 20, 18, 16])
+  const walkers = ['foot', 'wheelchair', 'blind'].map((type) => costOptions('pedestrian', { type }))
+  expect(walkers.map(({ walking_speed, step_penalty }) => [walking_speed, step_penalty])).toEqual([
+    [5.1, 30],
+    [4, 600],
+    [5.1, 30],
+  ])
+})
+
+it('limits requests as Valhalla does', () => {
+  const most = Object.entries(DEFAULT_LIMITS.modes).map(
+    ([mode, { locations, meters }]) => `${mode} ${locations} ${meters / 1000}`,
+  )
+  expect(most.toSorted()).toEqual([
+    'auto 20 5000',
+    'bicycle 50 500',
+    'bus 50 5000',
+    'motor_scooter 50 500',
+    'motorcycle 50 500',
+    'pedestrian 50 250',
+    'taxi 20 5000',
+    'truck 20 5000',
+  ])
 })

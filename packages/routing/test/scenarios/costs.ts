@@ -104,7 +104,7 @@ const CHAINS: readonly Scenario[] = [
     ...each('bicycle', { use_roads: share, use_hills: share, cycling_speed: [12, 40] })(go),
     ...each('truck', { low_class_penalty: [0, 100], use_truck_route: share })(go),
   ]),
-  chain('motorways', [secondary, { highway: 'motorway' }, { highway: 'trunk' }, secondary], (go) => [
+  chain('motorways', [secondary, { highway: 'motorway', oneway: 'no' }, { highway: 'trunk' }, secondary], (go) => [
     ...by(['auto', 'truck', 'bus', 'taxi', 'motorcycle'], go),
     ...each('auto', { use_highways: share })(go),
     ...each('truck', { use_highways: share })(go),

@@ -106,7 +106,7 @@ export const LIMIT_SCENARIOS: readonly Scenario[] = [
     behaviour: 'motorways can be avoided and excluded',
     map: BLOCK,
     meters: 300,
-    ways: { ...around, BC: { highway: 'motorway' } },
+    ways: { ...around, BC: { highway: 'motorway', oneway: 'no' } },
     asks: [
       { go: 'AD' },
       { go: 'AD', options: { use_highways: 0 } },

@@ -18,7 +18,13 @@ export interface ModeTags {
 }
 
 const ANY_MOTOR = ['motor_vehicle', MOTOR_VEHICLE] as const
-const PUBLIC = [['psv', PUBLIC_SERVICE], ['lanes:psv:forward', PUBLIC_SERVICE], ANY_MOTOR] as const
+/** What is for buses and taxis is open to them. */
+const MOTOR_OR_PUBLIC: ValueTable = new Map([...MOTOR_VEHICLE, ['psv', true]])
+const PUBLIC = [
+  ['psv', PUBLIC_SERVICE],
+  ['lanes:psv:forward', PUBLIC_SERVICE],
+  ['motor_vehicle', MOTOR_OR_PUBLIC],
+] as const
 const BUS_LANES_BACK = [['lanes:psv:backward'], [...PUBLIC_SERVICE.keys()].filter((value) => value !== 'no')] as const
 /** Where the slowest mopeds must not go no others may; where they may, others need a tag of their own. */
 const SLOW_MOPED: ValueTable = new Map([...MOPED].filter(([, open]) => !open))

@@ -19,7 +19,7 @@ export const ACCESS = values(
 )
 export const MOTOR_VEHICLE = values(
   'yes private permissive delivery designated destination customers official public restricted allowed permit residents',
-  'no agricultural discouraged forestry',
+  'no agricultural discouraged forestry psv bus taxi emergency military',
 )
 export const TRUCK = values(
   'designated yes destination delivery local private permissive official permit residents',

@@ -43,8 +43,10 @@ export function wayAccess(tags: Tags): WayAccess | null {
   const open = openModes(tags)
   if (open === null) return null
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
-  const reversed = tags.get('oneway') === '-1'
-  const oneway = roundabout || isOneway(tags.get('oneway')) === true
+  const said = tags.get('oneway')
+  const reversed = said === '-1'
+  // A motorway is a carriageway, whose direction is that of its nodes unless a tag says otherwise.
+  const oneway = roundabout || (isOneway(said) ?? tags.get('highway') === 'motorway')
   let way: Directions = directed(tags, open.modes, oneway)
   way = withLanes(tags, open.tagged, way)
   if (reversed) way = { forward: way.backward, backward: way.forward }
@@ -82,7 +84,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
-  if (tags.get('access') === 'psv') modes |= taxi | bus
+  if ([tags.get('access'), tags.get('vehicle')].includes('psv')) modes |= taxi | bus
   if (tags.get('oneway') === 'reversible' && ['permissive', 'hov', 'taxi'].includes(tags.get('access') ?? '')) {
     // A lane that changes its direction and is not for everybody: left to buses, if any.
     if ((modes & bus) === 0) return null
@@ -189,7 +191,10 @@ function override(tags: Tags, direction: string, { modes, tagged }: { modes: num
     [of('foot'), foot, FOOT],
     [of('bicycle') ?? of('vehicle'), bicycle, BICYCLE],
   ] as const) {
-    if (said !== undefined) result = meaning(meanings, said) === true ? result | group : result & ~group
+    if (said === undefined) continue
+    // What is for buses and taxis stays theirs.
+    const kept = said === 'psv' ? result & (taxi | bus) : 0
+    result = meaning(meanings, said) === true ? result | group : (result & ~group) | kept
   }
   return result
 }

@@ -134,7 +134,9 @@ function streetFactor(options: OptionReader, worst: number): Expression<EdgeFact
   const surface = share(
     'bad surface',
     'surface',
-    tabulate(8, (of) => (of < worst ? 0 : number('avoid_bad_surfaces') * BAD_SURFACE[Math.min(of - worst, 3)]!)),
+    tabulate(8, (of) =>
+      of < worst ? 0 : number('avoid_bad_surfaces') * (BAD_SURFACE[of - worst] ?? Math.max(...BAD_SURFACE)),
+    ),
   )
   const onPath = ridden(path, 1)
   return {

@@ -246,9 +246,9 @@ function passesRestricted(mode: Mode, steps: readonly Step[]): number[] {
   return [...new Set(inside.map(({ segment }) => segment.way.id))]
 }
 
-/** A place lies on a segment when it is no farther from it than this. */
+/** A place lies on a segment when it is no farther from it than this; the ends of a route are cut by whole metres. */
 const BESIDE_METERS = 0.3
-const END_METERS = 1
+const END_METERS = 1.5
 /** Places nearer than this are the same. */
 const SAME_METERS = 0.15
 

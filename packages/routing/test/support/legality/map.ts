@@ -96,8 +96,8 @@ export class TravelMap {
     pushTo(this.#segments, this.#pair(a, b), segment)
     const [west, east] = [this.#lon[a]!, this.#lon[b]!].toSorted((x, y) => x - y) as [number, number]
     const [south, north] = [this.#lat[a]!, this.#lat[b]!].toSorted((x, y) => x - y) as [number, number]
-    for (let x = Math.floor(west / CELL); x <= Math.floor(east / CELL); x++) {
-      for (let y = Math.floor(south / CELL); y <= Math.floor(north / CELL); y++) {
+    for (let x = Math.floor((west - BESIDE) / CELL); x <= Math.floor((east + BESIDE) / CELL); x++) {
+      for (let y = Math.floor((south - BESIDE) / CELL); y <= Math.floor((north + BESIDE) / CELL); y++) {
         const key = `${x} ${y}`
         const cell = this.#cells.get(key)
         if (cell === undefined) this.#cells.set(key, new Set([segment]))
@@ -111,8 +111,9 @@ export class TravelMap {
   }
 }
 
-/** Side of a cell of the index, in 1e-7 degrees. */
+/** Side of a cell of the index, and how far beside a segment places are that are on it, in 1e-7 degrees. */
 const CELL = 20_000
+const BESIDE = 500
 
 function cellOf(lon: number, lat: number): string {
   return `${Math.floor(lon / CELL)} ${Math.floor(lat / CELL)}`
