@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 })
+/** Regret from which on a law is asked for. */
+const MUCH = 1.2
 const modes = MODES.filter((mode) => values.modes?.split(',').includes(mode) ?? true)
 
 interface Row {
@@ -57,9 +59,6 @@ interface Sides {
   readonly valhalla: Valhalla
   readonly checker: LegalityChecker
 }
-
-/** Regret from which on a law is asked for. */
-const MUCH = 1.2
 
 async function compare({ router, valhalla, checker }: Sides, request: BenchRequest): Promise<Row> {
   const isLawful = ({ legs }: Trip): boolean =>

@@ -31,7 +31,7 @@ describe('a term', () => {
         speed(
           'speed',
           'meters',
-          tabulate(256, (value) => value / 2),
+          tabulate({ shift: 0, mask: 255 }, (value) => value / 2),
         ),
         [0, 255, 0],
       ),

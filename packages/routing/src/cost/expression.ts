@@ -1,3 +1,5 @@
+import type { Field } from '../graph/fields.ts'
+
 /**
  * What something costs, as data: a sum or product of terms, each of which looks up its weight by one fact, a small whole
  * number such as the class of a road.
@@ -52,9 +54,9 @@ export const sum = operation('sum')
 export const product = operation('product')
 export const quotient = operation('quotient')
 
-/** Weights for each value of a fact, from nothing on. */
-export function tabulate(values: number, weigh: (value: number) => number): number[] {
-  return Array.from({ length: values }, (_, value) => weigh(value))
+/** Weights for each value of a field, from nothing on. */
+export function tabulate({ mask }: Field, weigh: (value: number) => number): number[] {
+  return Array.from({ length: mask + 1 }, (_, value) => weigh(value))
 }
 
 /** An expression for the machine that evaluates it: instructions, and the numbers and tables that they refer to. */
@@ -89,20 +91,20 @@ export function compile<Fact extends string>(
   /** Does something with the value of an expression. */
   function write(part: Expression<Fact>, act: number): void {
     const constant = constantOf(part)
-    if (constant !== null) code.push(act + From.number, 0, numbers.push(constant) - 1)
+    if (constant !== null) code.push(act + From.number, act, numbers.push(constant) - 1)
     else if (typeof part === 'number') throw new Error('a number is constant')
-    else if ('fact' in part) code.push(act + From.fact, facts[part.fact], 0)
+    else if ('fact' in part) code.push(act + From.fact, facts[part.fact], act)
     else if ('term' in part) code.push(act + From.table, facts[part.by], tableOf(part))
     else {
       if ('cases' in part) writeCases(part)
       else countingParts(part).forEach((each, i) => write(each, i === 0 ? Code.push : CODES[part.operation]))
-      if (act !== Code.push) code.push(act + From.stack, 0, 0)
+      if (act !== Code.push) code.push(act + From.stack, act, act)
     }
   }
 
   function writeCases({ by, cases, otherwise }: Extract<Expression<Fact>, { cases: unknown }>): void {
     const table = numbers.length
-    numbers.push(...tabulate(VALUES, () => 0))
+    numbers.push(...new Float64Array(VALUES))
     code.push(Code.choose, facts[by], table)
     const ends: number[] = []
     const writeCase = (part: Expression<Fact>): number => {
@@ -131,7 +133,7 @@ export function compile<Fact extends string>(
 
 function weightsOf({ unit, weights, scale }: Term<string>): number[] {
   const length = Array.isArray(weights) ? Math.max(VALUES, weights.length) : VALUES
-  return tabulate(length, (value) => (weights[value] === undefined ? NO_CHANGE[unit] : scale * weights[value]))
+  return Array.from({ length }, (_, value) => (weights[value] === undefined ? NO_CHANGE[unit] : scale * weights[value]))
 }
 
 const NEUTRAL: Readonly<Record<Operation, number>> = { sum: 0, product: 1, quotient: 1 }

@@ -93,10 +93,8 @@ export const Side = {
   crossing: 8,
 } as const
 
-/** A speed on some surface as one number. */
-export const ON_SURFACE = 256
 /** Turns between streets on both sides, for costs that tell them from others by kind. */
-export const BETWEEN = 8
+const BETWEEN = 8
 /** What is entered where the kind of street stays, and what paths are instead of a class or a lane. */
 const UNCHANGED = 63
 const PATH = 8
@@ -133,7 +131,7 @@ export function edgeReader(graph: Graph): (edge: number) => Int32Array {
     facts[EDGE_FACTS.speed] = speed
     facts[EDGE_FACTS.lorrySpeed] = lorrySpeed
     facts[EDGE_FACTS.slowerSpeed] = lorrySpeed > 0 && lorrySpeed < speed ? lorrySpeed : speed
-    facts[EDGE_FACTS.speedOnSurface] = surface * ON_SURFACE + speed
+    facts[EDGE_FACTS.speedOnSurface] = surface * (TrafficField.speed.mask + 1) + speed
     facts[EDGE_FACTS.density] = (end + get(nodeInfo[tailOf(graph, edge)]!, NodeField.density)) >> 1
     facts[EDGE_FACTS.toll] = get(traffic, TrafficField.toll)
     facts[EDGE_FACTS.truckRoute] = get(traffic, TrafficField.truckRoute)
@@ -213,7 +211,8 @@ export function turnReader(
       (use === Use.ramp) === (before === Use.ramp) ? 0 : 1 + get(traffic, TrafficField.roundabout)
     facts[TURN_FACTS.density] = get(node, NodeField.density)
     facts[TURN_FACTS.signal] = signal
-    facts[TURN_FACTS.angle] = isTurn ? get(turn, TurnField.degrees) + (onRight ? 0 : ANGLE.left) : ANGLE.none
+    const degrees = get(turn, TurnField.degrees)
+    facts[TURN_FACTS.angle] = !isTurn ? ANGLE.none : onRight ? degrees : degrees + ANGLE.left
     facts[TURN_FACTS.entered] = entered
     facts[TURN_FACTS.enteredOutside] = isInside ? UNCHANGED : entered
     facts[TURN_FACTS.enteredClass] = roadClass

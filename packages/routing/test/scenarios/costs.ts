@@ -1,7 +1,7 @@
 import type { OsmTags } from '@terrane/osm'
 
 import type { Mode } from '../../src/index.ts'
-import { ALL, type Ask, by, named, residential, type Scenario, secondary } from './scenario.ts'
+import { ALL, type Ask, by, named, primary, residential, type Scenario, secondary } from './scenario.ts'
 
 /** Ways one after the other, so that a route passes them all. */
 function chain(
@@ -249,7 +249,10 @@ function star(
     meters: 40,
     ways: Object.fromEntries(ARMS.map((arm) => [`${arm}X`, tags(arm)])),
     nodes,
-    asks: costings.flatMap((costing) => ARMS.slice(0, -1).map((arm) => ({ go: `H${arm}`, costing }))),
+    asks: costings.flatMap((costing) => [
+      ...ARMS.slice(0, -1).map((arm) => ({ go: `H${arm}`, costing })),
+      ...['FB', 'FD', 'FC', 'FG'].map((go) => ({ go, costing })),
+    ]),
   }
 }
 
@@ -260,9 +263,14 @@ const TURNS: readonly Scenario[] = [
     (arm) => ({ highway: arm < 'E' ? 'primary' : 'tertiary', name: arm }),
     ['auto', 'bicycle', 'motor_scooter'],
   ),
-  star('turns at a traffic light', (arm) => named(secondary, arm), ['auto', 'bicycle', 'pedestrian'], {
-    X: { highway: 'traffic_signals' },
-  }),
+  star(
+    'turns at a traffic light',
+    (arm) => named({ highway: arm < 'E' ? 'primary' : 'tertiary' }, arm),
+    ['auto', 'bicycle', 'pedestrian'],
+    {
+      X: { highway: 'traffic_signals' },
+    },
+  ),
   star(
     'turns that stay on a street',
     (arm) => named(residential, 'ADG'.includes(arm) || arm === 'H' ? 'Same Street' : arm),
@@ -274,6 +282,50 @@ const TURNS: readonly Scenario[] = [
     'motorcycle',
   ]),
   star('turns onto paths', (arm) => ({ highway: 'ABC'.includes(arm) ? 'cycleway' : 'tertiary' }), ['bicycle']),
+  ...[30, 4].map((meters) => ({
+    behaviour: `turning around where two carriageways become one, ${meters}`,
+    map: `
+A---------
+          X----E
+B---------
+`,
+    meters,
+    ways: {
+      AX: named({ ...primary, oneway: 'yes' }, 'Long Road'),
+      XB: named({ ...primary, oneway: 'yes' }, 'Long Road'),
+      XE: named(primary, 'Long Road'),
+    },
+    asks: [...by(ALL, 'AB'), ...by(ALL, 'AE'), ...by(ALL, 'EB')],
+  })),
+  ...['primary', 'secondary', 'tertiary', 'unclassified', 'residential'].flatMap((crossed) =>
+    ['tertiary', 'residential'].map((highway) => ({
+      behaviour: `over and onto a ${crossed} from a ${highway}`,
+      map: '    B\n    |\nC---X---D\n    |\n    A',
+      meters: 40,
+      ways: {
+        AX: named({ highway }, 'South'),
+        XB: named({ highway: 'residential' }, 'North'),
+        CX: named({ highway: crossed }, 'West'),
+        XD: named({ highway: crossed }, 'East'),
+      },
+      asks: [
+        ...by(['auto', 'bicycle', 'pedestrian'], 'AB'),
+        ...by(['auto', 'bicycle'], 'AC'),
+        ...by(['auto', 'bicycle'], 'AD'),
+      ],
+    })),
+  ),
+  star('turns from ramps', (arm) => ({ highway: arm === 'H' ? 'motorway_link' : 'secondary' }), ['auto', 'truck']),
+  star('turns between ramps', (arm) => ({ highway: 'DE'.includes(arm) ? 'secondary' : 'primary_link' }), ['auto']),
+  star('turns where only ramps meet', () => ({ highway: 'trunk_link' }), ['auto', 'bicycle']),
+  star('turns between parking aisles', () => ({ highway: 'service', service: 'parking_aisle' }), ['auto']),
+  star('turns between cycleways', () => ({ highway: 'cycleway' }), ['bicycle']),
+  star(
+    'turns with a stop sign or a light before the crossing',
+    (arm) => named({ highway: 'ADF'.includes(arm) ? 'primary' : 'tertiary' }, arm),
+    ['auto'],
+    { X: { highway: 'stop' } },
+  ),
   {
     behaviour: 'crossings from the middle of a town outwards',
     map: `

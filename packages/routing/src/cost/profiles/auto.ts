@@ -1,4 +1,5 @@
 import { Access, Limit, Surface, Use } from '../../graph/attributes.ts'
+import { EdgeField } from '../../graph/fields.ts'
 import { factor, product, sum, tabulate } from '../expression.ts'
 import { COMMON, duration, type OptionTable, preference, RAIL_FERRIES, TOLL_BOOTHS, weight } from '../option-table.ts'
 import type { OptionReader, Profile, Terms } from '../profile.ts'
@@ -66,7 +67,7 @@ export const BUS: Profile = {
 
 /** Lanes that private cars may not use are fast. */
 const TAXI_LANE_FACTOR = 0.85
-const TAXI_LANES = tabulate(1024, (access) =>
+const TAXI_LANES = tabulate(EdgeField.access, (access) =>
   (access & Access.taxi) !== 0 && (access & Access.car) === 0 ? TAXI_LANE_FACTOR : 1,
 )
 

@@ -1,6 +1,7 @@
 import { Access, NodeType, Surface, Use } from '../../graph/attributes.ts'
+import { EdgeField, TrafficField } from '../../graph/fields.ts'
 import { type Expression, factor, product, quotient, seconds, share, speed, sum, tabulate } from '../expression.ts'
-import { BETWEEN, type EdgeFact, Side } from '../facts.ts'
+import { type EdgeFact, Side } from '../facts.ts'
 import { COMMON, duration, preference } from '../option-table.ts'
 import type { OptionReader, Profile, TurnTerms } from '../profile.ts'
 import { entering, tastes } from './entering.ts'
@@ -115,7 +116,7 @@ function streetFactor(options: OptionReader, worst: number): Expression<EdgeFact
       share(
         'lanes',
         'lanes',
-        tabulate(16, (lanes) => (lanes > 1 ? (lanes - 1) * LANE_STRESS * roads : 0)),
+        tabulate(EdgeField.lanes, (lanes) => (lanes > 1 ? (lanes - 1) * LANE_STRESS * roads : 0)),
       ),
       share('lorries', 'truckRoute', [0, TRUCK_STRESS]),
       share('class', 'roadClass', CLASS_STRESS, roads),
@@ -123,7 +124,7 @@ function streetFactor(options: OptionReader, worst: number): Expression<EdgeFact
     factor(
       'speed of cars',
       'speed',
-      tabulate(256, (value) => (speedStress(value) - 1) * slow + 1),
+      tabulate(TrafficField.speed, (value) => (speedStress(value) - 1) * slow + 1),
     ),
   )
   /** Factor of a kind of street by the room that there is and by how stressful it is. */
@@ -134,7 +135,7 @@ function streetFactor(options: OptionReader, worst: number): Expression<EdgeFact
   const surface = share(
     'bad surface',
     'surface',
-    tabulate(8, (of) =>
+    tabulate(EdgeField.surface, (of) =>
       of < worst ? 0 : number('avoid_bad_surfaces') * (BAD_SURFACE[of - worst] ?? Math.max(...BAD_SURFACE)),
     ),
   )
@@ -173,10 +174,8 @@ function turnTerms(options: OptionReader): TurnTerms {
     locked: [NodeType.gate, NodeType.bollard],
     tolls: true,
   })
-  const times = tabulate(2 * BETWEEN, (value) => {
-    const time = (TURN_SECONDS as Readonly<Record<number, number>>)[value % BETWEEN]!
-    return value < BETWEEN ? time : Math.max(time, CROSSING_SECONDS)
-  })
+  const turnSeconds = Object.values(TURN_SECONDS)
+  const times = [...turnSeconds, ...turnSeconds.map((time) => Math.max(time, CROSSING_SECONDS))]
   const turn = product({ fact: 'stopImpact' as const }, seconds('turn', 'sideAndBetween', times))
   const stress = sum(
     product(

@@ -1,6 +1,6 @@
 import { Access, Surface, Use } from '../../graph/attributes.ts'
+import { TrafficField } from '../../graph/fields.ts'
 import { product, share, speed, sum, tabulate } from '../expression.ts'
-import { ON_SURFACE } from '../facts.ts'
 import { COMMON, duration, preference } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
 import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
@@ -35,10 +35,9 @@ export const MOTOR_SCOOTER: Profile = {
     const primary = number('use_primary')
     const roads = primary >= 0.5 ? 1.5 - primary : 3 - primary * 5
     const fixed = number('fixed_speed')
-    const slowed = tabulate(SURFACE_SPEED.length * ON_SURFACE, (value) => {
-      const onSurface = SURFACE_SPEED[Math.floor(value / ON_SURFACE)]!
-      return Math.max(1, Math.trunc(Math.min(top, fixed || value % ON_SURFACE) * onSurface))
-    })
+    const slowed = SURFACE_SPEED.flatMap((onSurface) =>
+      tabulate(TrafficField.speed, (value) => Math.max(1, Math.trunc(Math.min(top, fixed || value) * onSurface))),
+    )
     return {
       edge: edgeTerms(
         options,

@@ -1,4 +1,5 @@
 import { NodeType, Surface, Use } from '../../graph/attributes.ts'
+import { NodeField, TrafficField } from '../../graph/fields.ts'
 import { type Expression, factor, product, quotient, seconds, share, speed, sum, tabulate } from '../expression.ts'
 import { type EdgeFact, Side, type TurnFact } from '../facts.ts'
 import type { EdgeTerms, OptionReader, Terms, TurnTerms } from '../profile.ts'
@@ -58,19 +59,19 @@ export function streetTerms(options: OptionReader, allowedSpeed: 'speed' | 'slow
       speed(
         'speed',
         allowedSpeed,
-        tabulate(256, (value) => Math.min(value, top)),
+        tabulate(TrafficField.speed, (value) => Math.min(value, top)),
       ),
     density: share(
       'density',
       'density',
-      tabulate(16, (density) => 0.85 + 0.025 * density),
+      tabulate(NodeField.density, (density) => 0.85 + 0.025 * density),
     ),
     highways: share('highways', 'roadClass', HIGHWAY_SHARE, avoidance(number('use_highways'))),
     surface: (weight: number) => share('surface', 'surface', SURFACE_SHARE, weight),
     overSpeed: share(
       'faster than the vehicle',
       allowedSpeed,
-      tabulate(256, (value) => (fixed > 0 ? 0 : Math.max(0, value - top))),
+      tabulate(TrafficField.speed, (value) => (fixed > 0 ? 0 : Math.max(0, value - top))),
       OVER_SPEED_FACTOR,
     ),
     toll: (dislike: number) => {

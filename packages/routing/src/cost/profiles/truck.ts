@@ -1,4 +1,5 @@
 import { Access, Limit, RoadClass, Surface, Use } from '../../graph/attributes.ts'
+import { TrafficField } from '../../graph/fields.ts'
 import { factor, product, seconds, speed, sum, tabulate } from '../expression.ts'
 import { COMMON, duration, MOST_SECONDS, preference, RAIL_FERRIES, TOLL_BOOTHS } from '../option-table.ts'
 import type { Profile } from '../profile.ts'
@@ -61,7 +62,7 @@ export const TRUCK: Profile = {
         ? speed(
             'speed of lorries',
             'lorrySpeed',
-            tabulate(256, (value) => Math.min(value || fixed, fixed)),
+            tabulate(TrafficField.truckSpeed, (value) => Math.min(value || fixed, fixed)),
           )
         : street.speed
     const route = factor('routes of lorries', 'truckRoute', [steep(number('use_truck_route')), ROUTE_FACTOR])
