@@ -145,3 +145,27 @@ it('conditional tags are split at semicolons outside parentheses, and at AND', (
     expect(conditionalCases(text)).toEqual([])
   }
 })
+
+describe('a toll booth', async () => {
+  const street = { highway: 'residential' }
+  const draw = (tags: Readonly<Record<string, string>>): Promise<AsciiTown> =>
+    drawTown({
+      map: 'A--B--C\n|     |\n|     |\nD-----E',
+      meters: 40,
+      ways: { AB: street, BC: street, AD: street, DE: street, CE: street },
+      nodes: { B: { barrier: 'toll_booth', ...tags } },
+    })
+  const cash = await draw({ 'payment:cash': 'yes' })
+  const cards = await draw({ 'payment:cash': 'yes', 'payment:credit_cards': 'yes' })
+  const path = (town: AsciiTown, excludes: boolean, costing: string): string =>
+    town.route('AC', { costing, costing_options: { [costing]: { exclude_cash_only_tolls: excludes } } }).path
+
+  it.each(['auto', 'truck', 'bus', 'taxi', 'motorcycle', 'motor_scooter'])(
+    'that takes cash only is gone around by %s where the request says so',
+    (costing) => {
+      expect(path(cash, true, costing)).toBe('ADEC')
+      expect(path(cash, false, costing)).toBe('ABC')
+      expect(path(cards, true, costing)).toBe('ABC')
+    },
+  )
+})

@@ -113,3 +113,29 @@ function mirrored(letter: string): string {
   const pairs: Readonly<Record<string, string>> = { A: 'C', C: 'A', D: 'E', E: 'D', F: 'H', H: 'F' }
   return pairs[letter] ?? letter
 }
+
+describe('turning around where two carriageways become one', async () => {
+  const draw = (drivingSide: 'left' | 'right', there: string, back: string): Promise<AsciiTown> => {
+    const road = { highway: 'primary', name: 'Long Road' }
+    return drawTown({
+      map: 'A---------\n          X----E\nB---------',
+      meters: 30,
+      drivingSide,
+      ways: { [`${there}X`]: { ...road, oneway: 'yes' }, [`X${back}`]: { ...road, oneway: 'yes' }, XE: road },
+    })
+  }
+  const left = await draw('left', 'A', 'B')
+  const right = await draw('right', 'B', 'A')
+
+  // As Valhalla 3.6.1 answered where one drives on the left; around is 15 times what a sharp turn is.
+  it.each(['auto', 'truck', 'motorcycle', 'motor_scooter', 'bus', 'taxi', 'bicycle'])(
+    'costs %s the same on the right as on the left, and much more than going on',
+    (costing) => {
+      const around = left.route('AB', { costing }).trip.summary
+      const image = right.route('BA', { costing }).trip.summary
+      expect(image.cost).toBeCloseTo(around.cost, 2)
+      expect(image.length).toBe(around.length)
+      expect(around.cost).toBeGreaterThan(left.route('AE', { costing }).trip.summary.cost)
+    },
+  )
+})

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../request/limits.ts'
 import { optionBounds, readAround } from '../../test/support/option-bounds.ts'
 import { costOptions, MODES, optionFaults } from './options.ts'
+import { PROFILES } from './profiles/index.ts'
 
 it.each(MODES)('takes the default of %s for what is missing, out of bounds or of another type', (mode) => {
   const plain = costOptions(mode)
@@ -76,5 +77,18 @@ it('limits requests as Valhalla does', () => {
     'pedestrian 50 250',
     'taxi 20 5000',
     'truck 20 5000',
+  ])
+})
+
+it('lets a place cost at most so many seconds for lying off the nearest street, by mode', () => {
+  expect(MODES.map((mode) => `${mode} ${PROFILES[mode].farPenalty}`).toSorted()).toEqual([
+    'auto 43200',
+    'bicycle 7200',
+    'bus 43200',
+    'motor_scooter 14400',
+    'motorcycle 14400',
+    'pedestrian 7200',
+    'taxi 43200',
+    'truck 43200',
   ])
 })

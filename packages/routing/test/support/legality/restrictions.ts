@@ -34,6 +34,8 @@ export function readRestriction({ id, tags = {}, members }: OsmRelation): Restri
   const viaWays = ways('via')
   const from = ways('from')
   const to = ways('to')
+  // Several ways may be told apart only where all are kept from entering, or from leaving.
+  if ((from.length > 1 && value !== 'no_entry') || (to.length > 1 && value !== 'no_exit')) return null
   if (from.length === 0 || to.length === 0 || (viaNodes.length === 1) === viaWays.length > 0) return null
   return {
     id,
