@@ -35,6 +35,8 @@ import { JobStore } from './queue/job-store.ts'
 import { ensureQueue } from './queue/queues.ts'
 import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
+import { ScheduleStore } from './schedules/schedule-store.ts'
+import { Scheduler } from './schedules/scheduler.ts'
 
 /** The open worker; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
@@ -79,7 +81,11 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
-  const runner = new Runner({
+  const submitter = new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() })
+  const schedules = new ScheduleStore(database)
+  const checkAddress: AppDeps['checkUrl'] = (url, path) => checkUrl(url, path, policy)
+  const scheduling = { database, schedules, submitter, projects, tasks, sealer, logger, checkUrl: checkAddress }
+  const runner: Runner = new Runner({
     boss,
     database,
     store,
@@ -88,6 +94,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     fetch,
     logger,
     workdir: resolve(config.TERRANE_WORK_DIR),
+    scheduler: new Scheduler(scheduling),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
     retentionDays: config.TERRANE_JOB_RETENTION_DAYS,
@@ -106,9 +113,12 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     projects,
     tasks,
     store,
-    submitter: new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() }),
+    submitter,
+    schedules,
+    sealer,
+    leastScheduleSeconds: config.TERRANE_SCHEDULE_MIN_MINUTES * 60,
     events: new EventHub(store, logger),
-    checkUrl: (url, path) => checkUrl(url, path, policy),
+    checkUrl: checkAddress,
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,
       maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,
