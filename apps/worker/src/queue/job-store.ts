@@ -59,12 +59,22 @@ export interface ListOptions {
   readonly ascending: boolean
 }
 
+/** Who hears of the ends of jobs. */
+export interface JobEnds {
+  jobEnded(session: Queryable, id: string): Promise<void>
+}
+
+const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
+
 /** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
 export class JobStore {
   private readonly database: Database
+  private readonly ends: JobEnds
 
-  constructor(database: Database) {
+  /** @param ends hears of each end of a job, in the transaction that writes it */
+  constructor(database: Database, ends: JobEnds = NOBODY) {
     this.database = database
+    this.ends = ends
   }
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
@@ -189,6 +199,7 @@ export class JobStore {
     )
     const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
     await writeLines(session, id, [...warnings.map(lineOf), { event: 'succeeded', message: 'Done' }])
+    await this.ends.jobEnded(session, id)
   }
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
@@ -199,6 +210,7 @@ export class JobStore {
       [id, JSON.stringify(error)],
     )
     await writeLines(session, id, [endLine(error)])
+    await this.ends.jobEnded(session, id)
   }
 
   /** Puts a job back that will be run again. */
@@ -227,6 +239,7 @@ export class JobStore {
     if (!row) return null
     const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
     await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
+    if (row.status === 'failed') await this.ends.jobEnded(session, id)
     return row
   }
 
