@@ -91,6 +91,11 @@ export class Submitter {
   ): Promise<JobRow> {
     const { boss, database, store, sealer } = this.options
     const { task, scope, input } = submission
+    // One after the other, so that each counts those before it. The embedded database has transactions in turns anyway.
+    if (database.capabilities.locks) {
+      const line = `terrane:submit:${scopeKey(scope)}:${task.name}`
+      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [line])
+    }
     const row = await store.insert(session, {
       id,
       task: task.name,
