@@ -156,14 +156,21 @@ describe(`webhooks (${testLane()})`, () => {
   })
 
   test('are no way into a private network', async () => {
-    for (const refused of ['http://169.254.169.254/latest', 'https://10.0.0.1/', 'http://example.com/', 'file:///etc']) {
+    for (const refused of [
+      'http://169.254.169.254/latest',
+      'https://10.0.0.1/',
+      'http://example.com/',
+      'file:///etc',
+    ]) {
       const { status, body } = await ask('POST', '/webhooks', { url: refused })
       expect([refused, status, body.code]).toEqual([refused, 422, 'URL_REFUSED'])
     }
     // A name that leads there is refused when it is dialled.
     const { body: hook } = await make({ url: 'https://localhost/hook' })
     await run('inside')
-    await expect.poll(async () => (await deliveries(hook))[0]?.attempts[0]?.error, { timeout: 20_000 }).toMatch(/not public/)
+    await expect
+      .poll(async () => (await deliveries(hook))[0]?.attempts[0]?.error, { timeout: 20_000 })
+      .toMatch(/not public/)
   })
 
   test('keep their secrets, and are seen only under the key of their project', async () => {

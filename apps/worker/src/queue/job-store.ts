@@ -1,7 +1,7 @@
 import type { JobError, JobProgress, JobStatus, JobWarning } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
-import { readLines, writeLines, type NewLine } from './job-log.ts'
+import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
 
 /** A job as stored. */
 export interface JobRow {
@@ -198,7 +198,7 @@ export class JobStore {
       [id, JSON.stringify(result)],
     )
     const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
-    await writeLines(session, id, [...warnings.map(lineOf), { event: 'succeeded', message: 'Done' }])
+    await writeLines(session, id, [...warnings.map(warningLine), { event: 'succeeded', message: 'Done' }])
     await this.ends.jobEnded(session, id)
   }
 
@@ -294,19 +294,4 @@ export class JobStore {
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
   }
-}
-
-function submittedLine({ requestId, schedule, retryOf }: NewJob): NewLine {
-  const why = retryOf !== null ? `, another try of ${retryOf}` : ''
-  const message = schedule === null ? `Submitted${why}` : `Submitted by its schedule for ${schedule.at.toISOString()}`
-  return { event: 'submitted', message, ...(requestId !== null && { requestId }) }
-}
-
-function endLine({ code, message, hint }: JobError): NewLine {
-  const level = code === 'cancelled' ? 'info' : 'error'
-  return { event: 'failed', level, code, message: hint === null ? message : `${message}. ${hint}` }
-}
-
-function lineOf({ code, message, count }: JobWarning): NewLine {
-  return { event: 'warning', level: 'warning', code, message: count ? `${message} (${count})` : message }
 }

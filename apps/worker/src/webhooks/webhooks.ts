@@ -78,7 +78,7 @@ export class Webhooks {
       groupConcurrency: AT_ONCE_PER_WEBHOOK,
       includeMetadata: true as const,
     }
-    await this.#options.boss.work<Message>(QUEUE, options, async ([job]) => {
+    await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Message>[]) => {
       if (job) await this.#deliver(job, job.retryCount >= RETRIES)
     })
   }
