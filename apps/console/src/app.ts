@@ -17,6 +17,7 @@ import type { Projects } from './projects/projects.ts'
 import { dataRoutes } from './routes/data.ts'
 import { functionRoutes } from './routes/functions.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
 import { routeRoute } from './routes/route.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
@@ -72,6 +73,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       const routes = project as unknown as Http
       projectRoute(routes)
       jobRoutes(routes)
+      scheduleRoutes(routes)
       dataRoutes(routes)
       tileRoutes(routes)
       tableRoutes(routes)

@@ -75,6 +75,7 @@ describe(`the jobs of a project (${testLane()})`, () => {
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea?limit=5&status=running')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/latest')
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7')
+    await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7/log?after=3&projectRef=other')
     await ada.ask('GET', '/api/projects/demo/doc')
     await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea/7/retry')
     const paths = worker.asked.map(({ method, url }) => `${method} ${url}`)
@@ -85,8 +86,31 @@ describe(`the jobs of a project (${testLane()})`, () => {
     expect(paths.slice(2)).toEqual([
       'GET /jobs/osmImportArea/latest?projectRef=demo',
       'GET /jobs/osmImportArea/7?projectRef=demo',
+      'GET /jobs/osmImportArea/7/log?after=3&projectRef=demo&limit=200',
       'GET /doc',
       'POST /jobs/osmImportArea/7/retry?projectRef=demo',
+    ])
+  })
+
+  test('schedules are made, read, changed and deleted for the project of the path', async () => {
+    worker.answer = (_, response) => {
+      response.setHeader('location', '/schedules/7')
+      json(response, 201, { id: '7' })
+    }
+    const body = { cron: '0 3 * * *', input: { table: 'streets', projectTarget: { projectRef: 'other' } } }
+    const made = await ada.ask('POST', '/api/projects/demo/schedules/archiveToPmtiles', body)
+    expect([made.status, made.headers.get('location')]).toEqual([201, '/api/projects/demo/schedules/7'])
+    expect(JSON.parse(worker.asked[0]?.body ?? '')).toEqual({
+      cron: '0 3 * * *',
+      input: { table: 'streets', projectTarget: { projectRef: 'demo' } },
+    })
+    await ada.ask('GET', '/api/projects/demo/schedules?limit=5&projectRef=other')
+    await ada.ask('PATCH', '/api/projects/demo/schedules/7', { paused: true })
+    await ada.ask('DELETE', '/api/projects/demo/schedules/7')
+    expect(worker.asked.slice(1).map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /schedules?limit=5&projectRef=demo',
+      'PATCH /schedules/7?projectRef=demo',
+      'DELETE /schedules/7?projectRef=demo',
     ])
   })
 

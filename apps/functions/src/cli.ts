@@ -80,7 +80,14 @@ async function run(argv: string[]): Promise<void> {
       return
     }
     case 'deploy':
-      return deploy(target(values), values.dir, names, { prune: values.prune, dryRun: values['dry-run'] }, print)
+      return deploy(
+        target(values),
+        values.dir,
+        names,
+        { prune: values.prune, dryRun: values['dry-run'] },
+        process.env,
+        print,
+      )
     case 'delete':
       if (names.length === 0) throw cliFailed({ reason: 'delete takes the names of functions' })
       return removeFunctions(target(values), names, print)

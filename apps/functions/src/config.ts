@@ -1,6 +1,7 @@
 import { ControlEnv, TokenEnv } from '@terrane/control'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
+import { DEFAULT_IMPORT_HOSTS } from './imports/hosts.ts'
 import { DEFAULT_CEILINGS, type Ceilings } from './policy.ts'
 
 const count = (fallback: number, minimum: number, description: string) =>
@@ -78,6 +79,10 @@ export const Env = Type.Object({
   TERRANE_FUNCTIONS_INSTANCES: count(64, 1, 'Most processes on this host.'),
   TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: count(10_000, 100, 'Longest start of an instance.'),
   TERRANE_FUNCTIONS_BUILDS: count(2, 1, 'Functions that are bundled at once, each in a process of its own.'),
+  TERRANE_FUNCTIONS_IMPORT_HOSTS: List(
+    'Hosts that functions in a folder may import code from, comma-separated; packages come from the npm registry. Empty: nothing is fetched.',
+    DEFAULT_IMPORT_HOSTS.join(','),
+  ),
   TERRANE_FUNCTIONS_BODY_TIMEOUT_MS: count(30_000, 100, 'Longest time a caller may take to send a body.'),
   TERRANE_FUNCTIONS_BUFFER_BYTES: count(536_870_912, 1_048_576, 'Most bytes of request bodies held at once.'),
   TERRANE_FUNCTIONS_LIMIT_STATUS: Type.Integer({

@@ -38,6 +38,7 @@ import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
 import { BuildCache } from './bundle/build-cache.ts'
 import { Builder } from './bundle/builder.ts'
+import { openImports } from './imports/imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
 import { localProjects, projectOf, type ProjectSettings, type Projects } from './projects/project.ts'
@@ -62,10 +63,10 @@ const POLL_MS = { notified: 5000, blind: 1000 }
 /**
  * Opens the runtime, the instances' host, and the functions: a folder, a registry, or both.
  *
- * @param path PATH, where setpriv and bubblewrap are looked for
+ * @param env PATH, where setpriv and bubblewrap are looked for, and how registries are reached
  * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that say what is missing
  */
-export async function openDeps(config: FunctionsConfig, path: string): Promise<Deps> {
+export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv): Promise<Deps> {
   if (config.TERRANE_MODE === 'shared') checkShared(config)
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
@@ -75,7 +76,7 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   const observer = createObserver(logBook, metrics)
 
   const stateDir = await openStateDir(config, logger)
-  const probed = await openRuntime(config, stateDir, path, logger)
+  const probed = await openRuntime(config, stateDir, env['PATH'] ?? '', logger)
   const database = config.DATABASE_URL === undefined ? null : opening.use(await openRegistryDatabase(config, logger))
   const sealer = createSealer(secretsKey(config))
   const { projects, registryIds } = await openProjects(config, database, sealer, logger, opening)
@@ -109,7 +110,11 @@ export async function openDeps(config: FunctionsConfig, path: string): Promise<D
   )
   const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
   const builder = opening.use(
-    new Builder({ parallel: config.TERRANE_FUNCTIONS_BUILDS, cache: new BuildCache(join(stateDir, 'builds')) }),
+    new Builder({
+      parallel: config.TERRANE_FUNCTIONS_BUILDS,
+      cache: new BuildCache(join(stateDir, 'builds')),
+      imports: await openImports(join(stateDir, 'imports'), splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS), env),
+    }),
   )
   const capacity = new Capacity(config.TERRANE_FUNCTIONS_INSTANCES)
   const functions = opening.use(new Functions(factory, capacity, observer))

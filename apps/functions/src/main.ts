@@ -4,5 +4,5 @@ import { readConfig } from './config.ts'
 import { openDeps } from './deps.ts'
 
 const config = readConfig(process.env)
-await using deps = await openDeps(config, process.env['PATH'] ?? '')
+await using deps = await openDeps(config, process.env)
 await serve(await buildApp(deps), config, deps.logger, { requests: (budgetMs) => deps.drain(budgetMs) })

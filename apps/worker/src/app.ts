@@ -1,5 +1,21 @@
 import type { Verify } from '@terrane/auth'
-import { Capacity, EmbeddingsResult, Job, JobError, JobList, JobProgress, TASK_NAMES } from '@terrane/contracts'
+import {
+  Capacity,
+  EmbeddingsResult,
+  Job,
+  JobError,
+  JobList,
+  JobLog,
+  JobProgress,
+  Schedule,
+  ScheduleList,
+  TASK_NAMES,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookMade,
+} from '@terrane/contracts'
 import {
   acceptEmptyDeletes,
   addHealth,
@@ -12,6 +28,7 @@ import {
   type Logger,
   type ReadinessCheck,
   type Registry,
+  type Sealer,
 } from '@terrane/service'
 import type { SubmitContext, Task } from './jobs/task.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
@@ -22,10 +39,15 @@ import { checkAccess } from './routes/access.ts'
 import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
 import { eventRoute } from './routes/job-events.ts'
+import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
 import { retryRoute } from './routes/retry-job.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { submitRoutes } from './routes/submit-job.ts'
 import { uiRoute } from './routes/ui.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
+import type { ScheduleStore } from './schedules/schedule-store.ts'
+import type { WebhookStore } from './webhooks/webhook-store.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
@@ -38,6 +60,11 @@ export interface AppDeps {
   readonly tasks: readonly Task[]
   readonly store: JobStore
   readonly submitter: Submitter
+  readonly schedules: ScheduleStore
+  readonly webhooks: WebhookStore
+  readonly sealer: Sealer
+  /** Least time between two times of a schedule. */
+  readonly leastScheduleSeconds: number
   readonly events: EventHub
   readonly checkUrl: SubmitContext['checkUrl']
   readonly limits: Omit<Capacity, 'queued' | 'running'>
@@ -47,6 +74,24 @@ export interface AppDeps {
   readonly bodyLimit: number
 }
 
+/** What routes name by reference. */
+const SCHEMAS = [
+  JobError,
+  JobProgress,
+  Job,
+  JobList,
+  JobLog,
+  Schedule,
+  ScheduleList,
+  Webhook,
+  WebhookMade,
+  WebhookList,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  Capacity,
+  EmbeddingsResult,
+]
+
 /** The worker's HTTP app. The same routes answer under `/worker`. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
@@ -54,7 +99,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     bodyLimit: deps.bodyLimit,
     edge: deps.edge,
     mountedAt: '/worker',
-    schemas: [JobError, JobProgress, Job, JobList, Capacity, EmbeddingsResult],
+    schemas: SCHEMAS,
   })
   app.decorateRequest('principal', null)
   await addOpenApi(app, {
@@ -75,6 +120,9 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     cancelRoute(routes, deps)
     retryRoute(routes, deps)
     eventRoute(routes, deps)
+    logRoute(routes, deps)
+    scheduleRoutes(routes, deps)
+    webhookRoutes(routes, deps)
   })
   return app
 }

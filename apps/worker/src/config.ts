@@ -60,6 +60,11 @@ export const Env = Type.Object({
     description: 'Jobs of one task and project at once, over all workers.',
   }),
   TERRANE_JOB_RETENTION_DAYS: Type.Integer({ default: 30, minimum: 1, description: 'How long ended jobs are kept.' }),
+  TERRANE_SCHEDULE_MIN_MINUTES: Type.Integer({
+    default: 5,
+    minimum: 1,
+    description: 'Least time between two times of a schedule.',
+  }),
   TERRANE_BODY_LIMIT_BYTES: Type.Integer({ default: 10_485_760, minimum: 1024, description: 'Largest request body.' }),
   TERRANE_MAX_H3_CELLS: Type.Integer({
     default: 500_000,

@@ -1,9 +1,22 @@
-export { Capacity, JOB_STATUSES, Job, JobError, JobList, JobListQuery, JobProgress, TASK_NAMES } from './job.ts'
-export type { JobStatus, TaskName } from './job.ts'
+export {
+  Capacity,
+  JOB_STATUSES,
+  Job,
+  JobError,
+  JobList,
+  JobListQuery,
+  JobLog,
+  JobLogLine,
+  JobLogQuery,
+  JobProgress,
+  TASK_NAMES,
+} from './job.ts'
+export type { JobLogEvent, JobStatus, TaskName } from './job.ts'
 export { IDENTIFIER_PATTERN, identifier } from './identifiers.ts'
 export { named, nullable, ref } from './named.ts'
 export type { Named } from './named.ts'
 export { Problem } from './problem.ts'
+export { PageQuery, Schedule, ScheduleChange, ScheduleList, newSchedule } from './schedule.ts'
 export { ProjectTarget } from './project-target.ts'
 export { ArchiveToPmtiles } from './tasks/archive-to-pmtiles.ts'
 export { EXPORT_FORMATS, ExportTable } from './tasks/export-table.ts'
@@ -14,4 +27,13 @@ export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'
 export { OvertureImportArea } from './tasks/overture-import-area.ts'
 export { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'
+export {
+  NewWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookMade,
+} from './webhook.ts'
 export { JobWarning } from './warnings.ts'

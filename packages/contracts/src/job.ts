@@ -66,12 +66,14 @@ export const Job = named(
     cancel_requested: Type.Boolean(),
     request_id: nullable(Type.String({ description: 'x-request-id of the request that asked for the job.' })),
     retry_of: nullable(Type.String({ format: 'uuid', description: 'The failed job that this one is another try of.' })),
+    schedule_id: nullable(Type.String({ format: 'uuid', description: 'The schedule that submitted the job.' })),
+    scheduled_for: nullable(Type.String({ format: 'date-time', description: 'For which of its times.' })),
     created_at: Type.String({ format: 'date-time' }),
     started_at: nullable(Type.String({ format: 'date-time' })),
     finished_at: nullable(Type.String({ format: 'date-time' })),
     updated_at: Type.String({ format: 'date-time' }),
     links: Type.Object(
-      { self: Type.String(), cancel: Type.String(), events: Type.String() },
+      { self: Type.String(), cancel: Type.String(), events: Type.String(), log: Type.String() },
       { description: 'Paths below the base address of the worker.' },
     ),
   }),
@@ -91,11 +93,107 @@ export const JobListQuery = Type.Object(
     status: Type.Optional(JobStatusSchema),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
+    schedule: Type.Optional(Type.String({ format: 'uuid', description: 'Jobs that this schedule has submitted.' })),
     order: Type.Optional(Type.Enum(['created_at.desc', 'created_at.asc'], { default: 'created_at.desc' })),
   },
   { additionalProperties: false },
 )
 export type JobListQuery = Static<typeof JobListQuery>
+
+/** What happened to a job, by the line. */
+export const JOB_LOG_EVENTS = [
+  'submitted',
+  'started',
+  'step',
+  'times',
+  'warning',
+  'retry',
+  'lost',
+  'handed_over',
+  'cancel_requested',
+  'succeeded',
+  'failed',
+] as const
+export type JobLogEvent = (typeof JOB_LOG_EVENTS)[number]
+
+export const JobLogLine = Type.Object({
+  number: Type.Integer({ minimum: 1, description: 'Rises by one; where lines were left out there is a gap.' }),
+  at: Type.String({ format: 'date-time' }),
+  level: Type.Enum(['info', 'warning', 'error']),
+  event: Type.Enum([...JOB_LOG_EVENTS], {
+    description: 'A step of the task has a phase; times are those of all phases of a run.',
+  }),
+  attempt: Type.Integer({ minimum: 0, description: '0 before the first run.' }),
+  phase: nullable(Type.String()),
+  message: Type.String({ description: 'At most 1,000 bytes; URLs without user names, passwords and query values.' }),
+  code: nullable(Type.String({ description: 'Of the error or warning.' })),
+  request_id: nullable(Type.String({ description: 'x-request-id of the request that did this.' })),
+})
+export type JobLogLine = Static<typeof JobLogLine>
+
+/** A page of a job's log. */
+export const JobLog = named(
+  'JobLog',
+  Type.Object(
+    {
+      data: Type.Array(JobLogLine),
+      last: Type.Integer({ minimum: 0, description: 'Send it as after to read on.' }),
+      more: Type.Boolean({ description: 'There are lines beyond this page already.' }),
+      dropped: Type.Integer({
+        minimum: 0,
+        description: 'Lines that were left out: a log has room for 900 steps, and for 1,000 lines in all.',
+      }),
+      terminal: Type.Boolean({ description: 'The job has ended: without more there is nothing to come.' }),
+    },
+    {
+      examples: [
+        {
+          data: [
+            {
+              number: 1,
+              at: '2026-11-22T14:00:00.000Z',
+              level: 'info',
+              event: 'submitted',
+              attempt: 0,
+              phase: null,
+              message: 'Submitted',
+              code: null,
+              request_id: '0199c7a2-6d3e-7c1b-9c5e-2f6f0d1f7a10',
+            },
+            {
+              number: 2,
+              at: '2026-11-22T14:00:00.120Z',
+              level: 'info',
+              event: 'started',
+              attempt: 1,
+              phase: null,
+              message: 'Started, attempt 1 of 3',
+              code: null,
+              request_id: null,
+            },
+          ],
+          last: 2,
+          more: false,
+          dropped: 0,
+          terminal: false,
+        },
+      ],
+    },
+  ),
+)
+export type JobLog = Static<typeof JobLog>
+
+/** Query of the log route. */
+export const JobLogQuery = Type.Object(
+  {
+    projectRef: Type.Optional(Type.String({ maxLength: 63, description: 'Required on the shared pool.' })),
+    after: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Lines with a larger number.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 200 })),
+  },
+  { additionalProperties: false },
+)
 
 export const Capacity = named(
   'Capacity',

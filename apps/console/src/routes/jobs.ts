@@ -1,4 +1,4 @@
-import { JobListQuery } from '@terrane/contracts'
+import { JobListQuery, JobLogQuery } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -42,14 +42,12 @@ export function jobRoutes(app: Http): void {
   app.get(
     '/api/projects/:ref/jobs/:taskName',
     { config: { quiet: true }, schema: { params: TaskParams, querystring: JobListQuery } },
-    (request, reply) => {
-      const given = Object.entries(request.query).map(([name, value]) => [name, String(value)])
-      return relay(request, reply, {
+    (request, reply) =>
+      relay(request, reply, {
         method: 'GET',
         path: pathOf('jobs', request.params.taskName),
-        query: scope(request, Object.fromEntries(given) as Record<string, string>),
-      })
-    },
+        query: scope(request, request.query),
+      }),
   )
   app.get(
     '/api/projects/:ref/jobs/:taskName/:job_id',
@@ -59,6 +57,16 @@ export function jobRoutes(app: Http): void {
         method: 'GET',
         path: pathOf('jobs', request.params.taskName, request.params.job_id),
         query: scope(request),
+      }),
+  )
+  app.get(
+    '/api/projects/:ref/jobs/:taskName/:job_id/log',
+    { config: { quiet: true }, schema: { params: JobParams, querystring: JobLogQuery } },
+    (request, reply) =>
+      relay(request, reply, {
+        method: 'GET',
+        path: pathOf('jobs', request.params.taskName, request.params.job_id, 'log'),
+        query: scope(request, request.query),
       }),
   )
   eventRoute(app)
@@ -96,15 +104,22 @@ function eventRoute(app: Http): void {
   })
 }
 
-async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
+/** Asks the worker of the request's project and passes its answer on. */
+export async function relay(request: FastifyRequest, reply: FastifyReply, what: Ask): Promise<FastifyReply> {
   const project = projectOf(request)
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
   // The worker counts paths from its own base.
-  if (location?.startsWith('/jobs/')) reply.header('location', `/api/projects/${addressOf(request)}${location}`)
+  if (location && /^\/(?:jobs|schedules)\//.test(location))
+    reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)
 }
 
-function scope(request: FastifyRequest, given: Readonly<Record<string, string>> = {}): URLSearchParams {
-  return new URLSearchParams({ ...given, projectRef: projectOf(request).ref })
+/** A query that names the request's project, whatever the browser has sent. */
+export function scope(request: FastifyRequest, given: Readonly<Record<string, unknown>> = {}): URLSearchParams {
+  const query = new URLSearchParams(
+    Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  query.set('projectRef', projectOf(request).ref)
+  return query
 }

@@ -13,6 +13,7 @@ import { FunctionsPage } from './pages/functions/functions-page.tsx'
 import { JobPage } from './pages/jobs/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
 import { NewJobPage } from './pages/jobs/new-job-page.tsx'
+import { SchedulesPage } from './pages/jobs/schedules-page.tsx'
 import { TasksPage } from './pages/jobs/tasks-page.tsx'
 import { ProjectsPage } from './pages/projects-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
@@ -32,6 +33,7 @@ const PAGES: readonly {
   { pattern: '/p/:ref', title: () => 'Data', show: (project) => <DataPage project={project} /> },
   { pattern: '/p/:ref/data', title: () => 'Data', show: (project) => <DataPage project={project} /> },
   { pattern: '/p/:ref/jobs', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
+  { pattern: '/p/:ref/schedules', title: () => 'Schedules', show: (project) => <SchedulesPage project={project} /> },
   { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
   {
     pattern: '/p/:ref/new/:task',

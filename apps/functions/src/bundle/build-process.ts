@@ -2,19 +2,20 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { buildLimit, bundleFailed } from '../errors.ts'
+import type { ModuleGraph } from '../imports/module-graph.ts'
 import type { Bundle, BundleFailure } from './bundle.ts'
 import { encodeFrame, readFrames, type Frame } from './frame.ts'
 
 /** What a build process is asked for; the bytes of `files` follow in order. */
 export type BuildJob =
-  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'folder'; readonly folder: string; readonly fetched: ModuleGraph | null }
   | { readonly kind: 'files'; readonly files: readonly (readonly [path: string, size: number])[] }
 
 /** What it says: once that it is there, then one answer a job. `broken`: the bundler itself gave up. */
 export type BuildAnswer =
   | { readonly ready: true }
   | { readonly inputs: readonly string[] }
-  | { readonly problems: readonly string[]; readonly missing: readonly string[] }
+  | ({ readonly problems: readonly string[] } & BundleFailure)
   | { readonly broken: string }
 
 /** Largest bundle, and what is said about it. */
@@ -89,7 +90,7 @@ export class BuildProcess {
     const header = answer?.header as BuildAnswer | undefined
     if (header && 'inputs' in header) return { code: answer!.payload, inputs: header.inputs }
     if (header && 'problems' in header)
-      throw bundleFailed({ problems: header.problems }, { cause: { missing: header.missing } satisfies BundleFailure })
+      throw bundleFailed({ problems: header.problems }, { cause: header satisfies BundleFailure })
     this.end()
     throw buildLimit({ what: late ? `${limitMs / 1000} seconds` : `${BUNDLER_MB} MB of memory` })
   }

@@ -16,7 +16,7 @@ for await (const { header, payload } of readFrames(process.stdin, MAX_JOB_BYTES)
   } catch (error) {
     const problems = problemsOf(error)
     const { cause } = error as { cause?: BundleFailure }
-    if (problems) write({ problems, missing: cause?.missing ?? [] }, new Uint8Array())
+    if (problems) write({ missing: [], fetchable: false, ...cause, problems }, new Uint8Array())
     else {
       write({ broken: (error as Error).message.slice(0, MAX_PROBLEM_CHARS) }, new Uint8Array())
       break
@@ -27,7 +27,7 @@ for await (const { header, payload } of readFrames(process.stdin, MAX_JOB_BYTES)
 process.exit(0)
 
 function run(job: BuildJob, payload: Uint8Array): Promise<Bundle> {
-  if (job.kind === 'folder') return bundleFolder(job.folder)
+  if (job.kind === 'folder') return bundleFolder(job.folder, job.fetched)
   const files = new Map<string, Uint8Array>()
   let at = 0
   for (const [path, size] of job.files) files.set(path, payload.subarray(at, (at += size)))

@@ -1,3 +1,5 @@
+import { withImports, type Imports } from '../imports/imports.ts'
+import type { ModuleGraph } from '../imports/module-graph.ts'
 import type { BuildCache } from './build-cache.ts'
 import type { Bundle } from './bundle.ts'
 import { BuildProcess, type BuildJob } from './build-process.ts'
@@ -23,6 +25,7 @@ const NOTHING = new Uint8Array()
  */
 export class Builder implements Disposable {
   readonly #cache: BuildCache | null
+  readonly #imports: Imports | null
   readonly #parallel: number
   readonly #uploadMs: number
   readonly #folderMs: number
@@ -38,14 +41,19 @@ export class Builder implements Disposable {
   #busy = 0
   #closed = false
 
-  /** @param parallel builds at once; a project has all of them only where there is but one */
+  /**
+   * @param parallel builds at once; a project has all of them only where there is but one
+   * @param imports fetches what functions in folders import; absent: packages are those of node_modules
+   */
   constructor(options: {
     readonly parallel: number
     readonly cache: BuildCache | null
+    readonly imports?: Imports | null
     readonly uploadMs?: number
     readonly folderMs?: number
   }) {
     this.#cache = options.cache
+    this.#imports = options.imports ?? null
     this.#parallel = options.parallel
     this.#uploadMs = options.uploadMs ?? 4000
     this.#folderMs = options.folderMs ?? 60_000
@@ -74,7 +82,9 @@ export class Builder implements Disposable {
   async bundleFolder(project: string, folder: string): Promise<Bundle> {
     const known = await this.#cache?.findFolder(folder)
     if (known) return known
-    return this.#enqueue(project, { kind: 'folder', folder }, NOTHING, this.#folderMs)
+    const bundle = (fetched: ModuleGraph | null) =>
+      this.#enqueue(project, { kind: 'folder', folder, fetched }, NOTHING, this.#folderMs)
+    return withImports(bundle, this.#imports && (() => this.#imports!.fetch(folder)))
   }
 
   /** Lets the next build of a folder come before the others of its project, whether it waits already or not yet. */
@@ -90,8 +100,9 @@ export class Builder implements Disposable {
     await this.#cache?.keepFolder(folder, bundle, unchanged)
   }
 
-  /** Gives up what waits for its turn. */
+  /** Gives up what waits for its turn, and what is being fetched for folders. */
   abandon(project: string): void {
+    this.#imports?.[Symbol.dispose]()
     const queue = this.#waiting.get(project) ?? []
     this.#waiting.delete(project)
     for (const { done } of queue) done.reject(new Error('the host is stopping'))
@@ -100,6 +111,7 @@ export class Builder implements Disposable {
   [Symbol.dispose](): void {
     this.#closed = true
     for (const project of this.#waiting.keys()) this.abandon(project)
+    this.#imports?.[Symbol.dispose]()
     this.#endAll()
   }
 

@@ -6,7 +6,9 @@ import { readDenoJson } from './deno-json.ts'
 import { jsxPragma } from './jsx-pragma.ts'
 import { lateBound } from './late-bound.ts'
 import { packageQuirks } from './package-quirks.ts'
-import { specifiers } from './specifiers.ts'
+import type { ModuleGraph } from '../imports/module-graph.ts'
+import { fetchedModules } from './fetched-modules.ts'
+import { FETCHABLE, specifiers } from './specifiers.ts'
 import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
 
@@ -49,12 +51,14 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 /**
  * Bundles a function's folder; packages come from the node_modules above it.
  *
+ * @param fetched where imports lead that were fetched for it; null: there are only those on disk
  * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`
  */
-export async function bundleFolder(folder: string): Promise<Bundle> {
-  const entry = await firstExisting(folder)
+export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
+  const entry = await entryOf(folder)
   const { imports, jsx } = await readDenoJson(folder)
-  const plugins = [systemFacts(), lateBound(), specifiers(imports), packageQuirks(), jsxPragma()]
+  const graph = fetched ? [fetchedModules(fetched)] : []
+  const plugins = [systemFacts(), lateBound(), ...graph, specifiers(imports), packageQuirks(), jsxPragma()]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
   return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
@@ -90,7 +94,12 @@ async function bundle(options: Options, root: string | null): Promise<Bundle> {
     if (!isBuildFailure(error)) throw error
     throw bundleFailed(
       { problems: error.errors.map(describe) },
-      { cause: { missing: missingIn(error.errors) } satisfies BundleFailure },
+      {
+        cause: {
+          missing: missingIn(error.errors),
+          fetchable: error.errors.some(({ detail }) => detail === FETCHABLE),
+        } satisfies BundleFailure,
+      },
     )
   }
 }
@@ -99,6 +108,8 @@ async function bundle(options: Options, root: string | null): Promise<Bundle> {
 export interface BundleFailure {
   /** Names of packages that are not installed. */
   readonly missing: readonly string[]
+  /** Whether something is imported that could be fetched. */
+  readonly fetchable: boolean
 }
 
 function missingIn(errors: readonly Message[]): string[] {
@@ -126,7 +137,12 @@ function requiresBuiltin(metafile: Metafile): boolean {
   )
 }
 
-async function firstExisting(folder: string): Promise<string> {
+/**
+ * The name of the file that a function begins with.
+ *
+ * @throws FUNCTION_BUNDLE_FAILED when there is none
+ */
+export async function entryOf(folder: string): Promise<string> {
   const names = new Set(await readdir(folder).catch(() => []))
   const entry = ENTRIES.find((name) => names.has(name))
   if (entry === undefined) throw noEntry()

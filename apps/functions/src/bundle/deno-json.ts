@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import semver from 'semver'
 import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
 
@@ -13,20 +14,31 @@ export interface DenoJson {
 
 const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
 
-/** Files that decide how the function in a folder is read, existing or not; the nearer one counts more. */
+/** Files that decide how the function in a folder is read, existing or not. */
 export function denoJsonFiles(folder: string): string[] {
-  return [join(folder, '..'), folder].flatMap((place) => NAMES.map((name) => join(place, name)))
+  return [...configFiles(folder, ['package.json', ...NAMES]), ...lockFiles(folder)]
+}
+
+/** Where the versions of what a function imports may be locked; the nearer one counts. */
+export function lockFiles(folder: string): string[] {
+  return [join(folder, 'deno.lock'), join(folder, '..', 'deno.lock')]
+}
+
+/** The nearer one counts more. */
+function configFiles(folder: string, names: readonly string[]): string[] {
+  return [join(folder, '..'), folder].flatMap((place) => names.map((name) => join(place, name)))
 }
 
 /**
- * Reads them: `imports`, `importMap`, `compilerOptions.jsx`.
+ * Reads them: `imports`, `importMap`, `compilerOptions.jsx`; and the `dependencies` of a package.json, by their ranges.
  *
  * @throws FUNCTION_BUNDLE_FAILED for one that is not JSON
  */
 export async function readDenoJson(folder: string): Promise<DenoJson> {
   const imports: Record<string, string> = {}
   let jsx: DenoJson['jsx'] = null
-  for (const file of denoJsonFiles(folder)) {
+  for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
+  for (const file of configFiles(folder, NAMES)) {
     const config = await readJsonc(file)
     if (!config) continue
     if (typeof config.importMap === 'string') {
@@ -41,6 +53,7 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
 
 interface ConfigFile {
   readonly imports?: unknown
+  readonly dependencies?: unknown
   readonly importMap?: unknown
   readonly compilerOptions?: { readonly jsx?: unknown; readonly jsxImportSource?: unknown }
 }
@@ -61,6 +74,15 @@ function addImports(into: Record<string, string>, given: unknown, base: string):
     if (typeof target !== 'string') continue
     // A place beside the map, wherever the import stands.
     into[name] = /^\.{0,2}\//.test(target) ? resolve(base, target) + (target.endsWith('/') ? '/' : '') : target
+  }
+}
+
+/** Names of a package.json as the addresses of packages; what lies beside it or comes from elsewhere stays a name. */
+function addDependencies(into: Record<string, string>, config: ConfigFile | null): void {
+  for (const [name, range] of Object.entries(config?.dependencies ?? {})) {
+    if (typeof range !== 'string' || semver.validRange(range) === null) continue
+    into[name] = `npm:${name}@${range}`
+    into[`${name}/`] = `npm:/${name}@${range}/`
   }
 }
 

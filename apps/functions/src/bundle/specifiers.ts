@@ -1,17 +1,28 @@
+import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import type { OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from 'esbuild'
+import type { OnResolveArgs, OnResolveResult, PartialMessage, Plugin, PluginBuild } from 'esbuild'
+import semver from 'semver'
 
 /** Where a specifier leads once its scheme is understood. */
 export type Specifier =
   | { readonly kind: 'builtin'; readonly name: string }
-  | { readonly kind: 'package'; readonly name: string; readonly install: string }
+  | {
+      readonly kind: 'package'
+      /** With the part of it that is imported. */
+      readonly name: string
+      /** As package managers take it. */
+      readonly install: string
+      /** The versions that are asked for; null: any. */
+      readonly range: string | null
+    }
   | { readonly kind: 'types' }
+  | { readonly kind: 'address' }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'other' }
 
 /**
  * Understands the specifiers that Deno and Supabase users write: `npm:zod@4/mini`, `jsr:@std/assert@1`, `node:fs`,
- * `fs`. Packages come from node_modules; nothing is fetched while bundling.
+ * `fs`, `https://…/mod.ts`. Packages come from node_modules; nothing is fetched while bundling.
  */
 export function readSpecifier(path: string): Specifier {
   if (/\.d\.[cm]?ts$/.test(path)) return { kind: 'types' }
@@ -19,16 +30,15 @@ export function readSpecifier(path: string): Specifier {
   const npm = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)(?:@([^/]*))?(\/.*)?$/.exec(path)
   if (npm) {
     const [, name = '', version, sub = ''] = npm
-    return { kind: 'package', name: name + sub, install: version ? `${name}@${version}` : name }
+    return { kind: 'package', name: name + sub, install: version ? `${name}@${version}` : name, range: version ?? null }
   }
   const jsr = /^jsr:\/?@([^/]+)\/([^/@]+)(?:@([^/]*))?(\/.*)?$/.exec(path)
   if (jsr) {
-    const [, scope, name, , sub = ''] = jsr
-    return { kind: 'package', name: `@jsr/${scope}__${name}${sub}`, install: `jsr:@${scope}/${name}` }
+    const [, scope, name, version, sub = ''] = jsr
+    const install = `jsr:@${scope}/${name}`
+    return { kind: 'package', name: `@jsr/${scope}__${name}${sub}`, install, range: version ?? null }
   }
-  if (/^https?:/.test(path)) {
-    return { kind: 'refused', why: 'code is not imported from the network: install the package or copy the file' }
-  }
+  if (/^https?:/.test(path)) return { kind: 'address' }
   if (path.endsWith('.node')) return { kind: 'refused', why: 'native add-ons do not run in a function' }
   return { kind: 'other' }
 }
@@ -45,6 +55,8 @@ export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
 }
 
 const OURS = Symbol('resolved by this plugin')
+/** Marks problems that fetching would mend. */
+export const FETCHABLE = 'fetchable'
 
 async function resolve(
   build: PluginBuild,
@@ -52,7 +64,8 @@ async function resolve(
   args: OnResolveArgs,
 ): Promise<OnResolveResult | null> {
   if (args.pluginData === OURS || args.kind === 'entry-point') return null
-  const path = mapped(imports, args.path)
+  // What packages import is not the function's to map.
+  const path = isInPackage(args.importer) ? args.path : mapped(imports, args.path)
   const specifier = readSpecifier(path)
   switch (specifier.kind) {
     case 'types':
@@ -61,20 +74,47 @@ async function resolve(
       return { path: specifier.name, external: true, sideEffects: false }
     case 'refused':
       return { errors: [{ text: `'${path}': ${specifier.why}` }] }
+    case 'address':
+      return fetchable(`'${path}' is code from the network, and was not fetched`)
     case 'other':
       if (path === args.path) return null
       return build.resolve(path, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
     case 'package': {
-      const found = await build.resolve(specifier.name, {
-        kind: args.kind,
-        resolveDir: args.resolveDir,
-        pluginData: OURS,
-      })
-      if (found.errors.length === 0) return found
-      const text = `'${path}' is not installed: run \`npm install ${specifier.install}\` in the functions folder`
-      return { errors: [{ text }] }
+      const { name, install, range } = specifier
+      const found = await build.resolve(name, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
+      const advice = `run \`npm install ${install}\` in the functions folder`
+      if (found.errors.length > 0) return fetchable(`'${path}' is not installed: ${advice}`)
+      const installed = range === null ? null : await versionAt(found.path, name)
+      if (installed === null || isIn(installed, range!)) return found
+      return fetchable(`'${path}' is not installed, but version ${installed}: ${advice}`)
     }
   }
+}
+
+function fetchable(text: string): { errors: PartialMessage[] } {
+  return { errors: [{ text, detail: FETCHABLE }] }
+}
+
+function isInPackage(path: string): boolean {
+  return /[\\/]node_modules[\\/]/.test(path)
+}
+
+/** True for a version in a range, and where the range is none that can be compared (`latest`). */
+function isIn(version: string, range: string): boolean {
+  return semver.validRange(range) === null || semver.satisfies(version, range, { includePrerelease: true })
+}
+
+/** The version of an installed package by one of its files; null when it is not told. */
+async function versionAt(file: string, name: string): Promise<string | null> {
+  const own = name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/')
+  const at = file.lastIndexOf(`/node_modules/${own}/`)
+  if (at < 0) return null
+  const text = await readFile(`${file.slice(0, at)}/node_modules/${own}/package.json`, 'utf8').catch(() => '{}')
+  const { version } = JSON.parse(text) as { version?: unknown }
+  return typeof version === 'string' ? version : null
 }
 
 /** Applies an import map: exact names, and prefixes that end in a slash (longest first). */

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { signToken } from '@terrane/auth'
+import { splitList } from '@terrane/service'
 import { bundleFolder } from '../bundle/bundle.ts'
 import { readStatic } from '../bundle/static-files.ts'
+import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
+import { openImports, withImports, type Imports } from '../imports/imports.ts'
 import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
@@ -66,12 +69,14 @@ export async function deploy(
   root: string,
   names: readonly string[],
   options: { readonly prune: boolean; readonly dryRun: boolean },
+  env: NodeJS.ProcessEnv,
   print: Print,
 ): Promise<void> {
   const present = await functionNames(root)
+  const imports = await openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
   for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
   for (const name of names.length > 0 ? names : present) {
-    const upload = await readFunction(join(root, name))
+    const upload = await readFunction(join(root, name), imports)
     const query = options.dryRun ? '?dry_run=true' : ''
     const result = (await callHost(target, 'PUT', `/functions/${name}${query}`, upload)) as {
       version: number | null
@@ -141,6 +146,10 @@ export async function secrets(
   for (const { name, updated_at: at } of data) print(`${name}  (set ${at})`)
 }
 
+function importHosts(env: NodeJS.ProcessEnv): readonly string[] {
+  return splitList(env['TERRANE_FUNCTIONS_IMPORT_HOSTS'] ?? DEFAULT_IMPORT_HOSTS.join(','))
+}
+
 async function functionNames(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => {
     throw cliFailed({ reason: `there is no folder ${root}` })
@@ -152,7 +161,10 @@ async function functionNames(root: string): Promise<string[]> {
     .toSorted()
 }
 
-async function readFunction(folder: string): Promise<{ files: Record<string, unknown>; policy: Policy }> {
+async function readFunction(
+  folder: string,
+  imports: Imports | null,
+): Promise<{ files: Record<string, unknown>; policy: Policy }> {
   const text = await readFile(join(folder, 'function.json'), 'utf8').catch(() => '{}')
   let given: unknown
   try {
@@ -161,7 +173,10 @@ async function readFunction(folder: string): Promise<{ files: Record<string, unk
     throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
   }
   const policy = parsePolicy(given)
-  const { code } = await bundleFolder(folder)
+  const { code } = await withImports(
+    (fetched) => bundleFolder(folder, fetched),
+    imports && (() => imports.fetch(folder)),
+  )
   const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
   for (const [path, bytes] of await readStatic(folder, policy.static)) {
     if (path in files) throw bundleFailed({ problems: [`static: '${path}' is the name of the bundle`] })

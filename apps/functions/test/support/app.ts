@@ -34,7 +34,7 @@ export async function startApp(env: Record<string, string> = {}) {
     ...env,
   })
   // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
-  const deps: Deps = stack.use(await openDeps(config, process.env['PATH'] ?? ''))
+  const deps: Deps = stack.use(await openDeps(config, process.env))
   const app = await buildApp(deps)
   stack.defer(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -183,7 +183,7 @@ async function bundlePackages(root: string, files: ReadonlyMap<string, Uint8Arra
   const place = await mkdtemp(join(root, 'packages-'))
   await symlink(PACKAGES, join(place, 'node_modules'))
   for (const [path, bytes] of files) await writeFile(join(place, path), bytes)
-  return bundleFolder(place)
+  return bundleFolder(place, null)
 }
 
 /** Keys of the tests: the role itself. */

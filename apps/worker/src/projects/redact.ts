@@ -21,6 +21,11 @@ function redact(value: unknown, depth: number): unknown {
   )
 }
 
+/** A text whose URLs carry nothing that could be a credential. */
+export function redactText(text: string): string {
+  return text.replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi, (url) => redactUrl(url))
+}
+
 /** A URL without what could be a credential; any other text as it is. */
 export function redactUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text

@@ -85,7 +85,8 @@ export class Claims {
   /** Has the job run once more, after a while. */
   tryAgain(claim: Claim, error: TerraneError): Promise<boolean> {
     return this.#settle(claim, async (session) => {
-      await this.#options.store.requeue(session, claim.id, `${error.message}; it will be tried again`)
+      const message = `${error.message}; it will be tried again`
+      await this.#options.store.requeue(session, claim.id, message, 'retry', error.code)
       await this.#options.boss.fail(claim.task, claim.id, { message: error.message }, inTransaction(session))
     })
   }
@@ -94,7 +95,7 @@ export class Claims {
   handOver(claim: Claim, message: string): Promise<boolean> {
     const { database, store } = this.#options
     return this.#settle(claim, async (session) => {
-      await store.requeue(session, claim.id, message)
+      await store.requeue(session, claim.id, message, 'handed_over')
       // The queue counts an attempt for each fetch of a job that has started.
       await session.query(
         `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}'

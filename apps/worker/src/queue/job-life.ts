@@ -56,7 +56,7 @@ export function endingOf(error: TerraneError, attempt: number): Ending {
 }
 
 /** Faults of others may pass; what the input is at fault for, or this program, does not, nor what took too long. */
-function mayPass(error: TerraneError): boolean {
+export function mayPass(error: TerraneError): boolean {
   if (error.code === 'timed_out') return false
   return (
     error.kind === 'upstream' ||

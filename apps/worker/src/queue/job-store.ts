@@ -1,6 +1,7 @@
-import type { JobError, JobProgress, Job, JobStatus } from '@terrane/contracts'
+import type { JobError, JobProgress, JobStatus, JobWarning } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
-import { invalidCursor } from '../errors.ts'
+import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
+import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
 
 /** A job as stored. */
 export interface JobRow {
@@ -20,6 +21,8 @@ export interface JobRow {
   readonly cancel_requested: boolean
   readonly request_id: string | null
   readonly retry_of: string | null
+  readonly schedule_id: string | null
+  readonly scheduled_for: Date | null
   readonly revision: number
   readonly created_at: Date
   readonly started_at: Date | null
@@ -42,30 +45,43 @@ export interface NewJob {
   readonly input: Readonly<Record<string, unknown>>
   readonly sealedInput: Buffer
   readonly maxAttempts: number
-  readonly requestId: string
+  readonly requestId: string | null
   readonly retryOf: string | null
+  /** The schedule that submits it, and for which of its times. */
+  readonly schedule: { readonly id: string; readonly at: Date } | null
 }
 
 export interface ListOptions {
   readonly status?: JobStatus | undefined
   readonly limit: number
   readonly cursor?: string | undefined
+  readonly schedule?: string | undefined
   readonly ascending: boolean
 }
+
+/** Who hears of the ends of jobs. */
+export interface JobEnds {
+  jobEnded(session: Queryable, id: string): Promise<void>
+}
+
+const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
 
 /** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
 export class JobStore {
   private readonly database: Database
+  private readonly ends: JobEnds
 
-  constructor(database: Database) {
+  /** @param ends hears of each end of a job, in the transaction that writes it */
+  constructor(database: Database, ends: JobEnds = NOBODY) {
     this.database = database
+    this.ends = ends
   }
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
       `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
-         request_id, retry_of)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *`,
+         request_id, retry_of, schedule_id, scheduled_for)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *`,
       [
         job.id,
         job.task,
@@ -77,8 +93,11 @@ export class JobStore {
         job.maxAttempts,
         job.requestId,
         job.retryOf,
+        job.schedule?.id ?? null,
+        job.schedule?.at ?? null,
       ],
     )
+    await writeLines(session, job.id, [submittedLine(job)])
     return rows[0] as JobRow
   }
 
@@ -118,12 +137,13 @@ export class JobStore {
   ): Promise<{ rows: JobRow[]; nextCursor: string | null }> {
     const cursor = options.cursor === undefined ? null : decodeCursor(options.cursor)
     const [compare, direction] = options.ascending ? ['>', 'asc'] : ['<', 'desc']
-    const { rows } = await this.database.query<JobRow & { created_key: string }>(
-      `select *, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_key from terrane.jobs
+    const { rows } = await this.database.query<JobRow & { cursor_at: string }>(
+      `select *, ${CURSOR_TIME} as cursor_at from terrane.jobs
        where project_ref = $1 and organization_id is not distinct from $2 and task = $3
          and ($4::text is null or status = $4)
          and ($5::timestamptz is null or (created_at, id) ${compare} ($5::timestamptz, $6::uuid))
-       order by created_at ${direction}, id ${direction} limit $7`,
+         and ($7::uuid is null or schedule_id = $7)
+       order by created_at ${direction}, id ${direction} limit $8`,
       [
         scope.projectRef,
         scope.organizationId,
@@ -131,11 +151,11 @@ export class JobStore {
         options.status ?? null,
         cursor?.at ?? null,
         cursor?.id ?? null,
+        options.schedule ?? null,
         options.limit + 1,
       ],
     )
-    const last = rows.length > options.limit ? rows[options.limit - 1] : undefined
-    return { rows: rows.slice(0, options.limit), nextCursor: last ? encodeCursor(last.created_key, last.id) : null }
+    return pageOf(rows, options.limit)
   }
 
   /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
@@ -146,16 +166,26 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, attempt],
     )
-    return rows[0] ?? null
+    const row = rows[0]
+    if (!row) return null
+    const message = `Started, attempt ${attempt} of ${row.max_attempts}`
+    await writeLines(this.database, id, [{ event: 'started', message }], { attempt })
+    return row
   }
 
-  /** Writes progress of the current run; false when that run is not the current one any more. */
-  async progress(id: string, attempt: number, progress: JobProgress): Promise<boolean> {
+  /** Writes progress of the current run, and lines of its log; false when that run is not the current one any more. */
+  async progress(
+    id: string,
+    attempt: number,
+    progress: JobProgress | null,
+    lines: readonly NewLine[],
+  ): Promise<boolean> {
     const { rowCount } = await this.database.query(
-      `update terrane.jobs set progress = $3, updated_at = clock_timestamp(), revision = revision + 1
+      `update terrane.jobs set progress = coalesce($3, progress), updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and attempt = $2 and status = 'running'`,
-      [id, attempt, JSON.stringify(progress)],
+      [id, attempt, progress === null ? null : JSON.stringify(progress)],
     )
+    if (rowCount === 1) await writeLines(this.database, id, lines, { attempt })
     return rowCount === 1
   }
 
@@ -167,6 +197,9 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(result)],
     )
+    const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
+    await writeLines(session, id, [...warnings.map(warningLine), { event: 'succeeded', message: 'Done' }])
+    await this.ends.jobEnded(session, id)
   }
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
@@ -176,20 +209,24 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(error)],
     )
+    await writeLines(session, id, [endLine(error)])
+    await this.ends.jobEnded(session, id)
   }
 
   /** Puts a job back that will be run again. */
-  async requeue(session: Queryable, id: string, message: string): Promise<void> {
+  async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     await session.query(
       `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
        where id = $1 and status = 'running'`,
       [id, message],
     )
+    const level = why === 'handed_over' ? 'info' : 'warning'
+    await writeLines(session, id, [{ event: why, level, message, ...(code !== undefined && { code }) }])
   }
 
   /** Marks a job for cancellation: a pending one ends at once. Returns the row as it is now. */
-  async requestCancel(session: Queryable, id: string, error: JobError): Promise<JobRow | null> {
+  async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
     const { rows } = await session.query<JobRow>(
       `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,
          status = case when status = 'pending' then 'failed' else status end,
@@ -198,7 +235,17 @@ export class JobStore {
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, JSON.stringify(error)],
     )
-    return rows[0] ?? null
+    const row = rows[0]
+    if (!row) return null
+    const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
+    await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
+    if (row.status === 'failed') await this.ends.jobEnded(session, id)
+    return row
+  }
+
+  /** Lines of the log of a job, in order. */
+  log(id: string, options: { readonly after: number; readonly limit: number }) {
+    return readLines(this.database, id, options)
   }
 
   /** Which of the jobs are to be cancelled. */
@@ -247,47 +294,4 @@ export class JobStore {
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
   }
-}
-
-/** The public record of a stored job. */
-export function toRecord(row: JobRow): Job {
-  const self = `/jobs/${row.task}/${row.id}`
-  return {
-    id: row.id,
-    job_id: row.id,
-    taskName: row.task,
-    status: row.status,
-    terminal: row.status === 'success' || row.status === 'failed',
-    project_ref: row.project_ref,
-    input: row.input,
-    progress: row.progress,
-    result: row.result,
-    error: row.error,
-    attempt: row.attempt,
-    max_attempts: row.max_attempts,
-    cancel_requested: row.cancel_requested,
-    request_id: row.request_id,
-    retry_of: row.retry_of,
-    created_at: row.created_at.toISOString(),
-    started_at: row.started_at?.toISOString() ?? null,
-    finished_at: row.finished_at?.toISOString() ?? null,
-    updated_at: row.updated_at.toISOString(),
-    links: { self, cancel: self, events: `${self}/events` },
-  }
-}
-
-function encodeCursor(at: string, id: string): string {
-  return Buffer.from(`${at} ${id}`).toString('base64url')
-}
-
-function decodeCursor(cursor: string): { at: string; id: string } {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(
-    Buffer.from(cursor, 'base64url').toString('utf8'),
-  )
-  const [, at = '', id = ''] = found ?? []
-  // A day such as the 31st of February would pass as one of March, but not on the server.
-  const time = at === '' ? null : new Date(at)
-  if (!time || Number.isNaN(time.getTime()) || time.toISOString().slice(0, 23) !== at.slice(0, 23))
-    throw invalidCursor()
-  return { at, id }
 }

@@ -1,11 +1,19 @@
 import type { JobProgress as Stored } from '@terrane/contracts'
 import type { JobProgress } from '../jobs/task.ts'
+import type { NewLine } from './job-log.ts'
 import type { JobStore } from './job-store.ts'
+import { RunSteps } from './run-steps.ts'
 
 /** Least time between two writes. */
 const INTERVAL_MS = 500
 
-/** Writes a job's progress at most twice a second: the first step at once, then always the latest. */
+/** Most lines that wait to be written; how many more there were is one line. */
+const MOST_WAITING = 100
+
+/**
+ * Writes a job's progress at most twice a second: the first step at once, then always the latest. Its log gets a line
+ * for each step.
+ */
 export class ProgressWriter {
   private readonly store: JobStore
   private readonly id: string
@@ -15,6 +23,9 @@ export class ProgressWriter {
   private writing: Promise<void> | null = null
   private timer: NodeJS.Timeout | undefined
   private lastWrite = 0
+  private readonly steps = new RunSteps()
+  private lines: (NewLine & { readonly at: number })[] = []
+  private skipped = 0
 
   /** @param onLost called when the job runs elsewhere by now, so that this run must stop */
   constructor(store: JobStore, id: string, attempt: number, onLost: () => void) {
@@ -35,6 +46,7 @@ export class ProgressWriter {
       unit: step.unit,
       eta_seconds: step.etaSeconds === undefined ? null : Math.max(0, Math.round(step.etaSeconds * 10) / 10),
     }
+    this.note((now) => this.steps.line(step, now))
     if (this.timer || this.writing) return
     this.timer = setTimeout(() => this.write(), Math.max(0, this.lastWrite + INTERVAL_MS - Date.now()))
   }
@@ -44,21 +56,37 @@ export class ProgressWriter {
     await this.writing
     clearTimeout(this.timer)
     this.timer = undefined
-    if (this.latest) this.write()
+    this.note((now) => this.steps.times(now))
+    if (this.latest || this.lines.length > 0) this.write()
     await this.writing
+  }
+
+  private note(lineAt: (now: number) => NewLine | null): void {
+    const at = Date.now()
+    const line = lineAt(at)
+    if (!line) return
+    if (this.lines.length < MOST_WAITING) this.lines.push({ ...line, at })
+    else this.skipped++
   }
 
   private write(): void {
     this.timer = undefined
     const step = this.latest
-    if (!step) return
+    const now = Date.now()
+    if (this.skipped > 0) this.lines.push({ event: 'step', message: `and ${this.skipped} more steps`, at: now })
+    const noted = this.lines
+    const lines = noted.map(({ at, ...line }) => ({ ...line, ageMs: now - at }))
     this.latest = null
-    this.lastWrite = Date.now()
+    this.lines = []
+    this.skipped = 0
+    this.lastWrite = now
     this.writing = this.store
-      .progress(this.id, this.attempt, step)
+      .progress(this.id, this.attempt, step, lines)
       .then((current) => (current ? undefined : this.onLost()))
-      // The next step is written anyway, and the end of the job does not depend on it.
-      .catch(() => {})
+      // The next step is written anyway, with the lines of this one, and the end of the job does not depend on it.
+      .catch(() => {
+        this.lines = [...noted, ...this.lines]
+      })
       .finally(() => {
         this.writing = null
         if (this.latest && !this.timer) this.timer = setTimeout(() => this.write(), INTERVAL_MS)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { uuidv7 } from '@terrane/core'
+import { uuidv7, type TerraneError } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
 import { cancelled, idempotencyMismatch, toJobError } from '../errors.ts'
@@ -26,9 +26,11 @@ export interface Submission {
   readonly input: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | undefined
   /** Of the request that asks for the job. */
-  readonly requestId: string
+  readonly requestId: string | null
   /** The failed job that is tried again. */
   readonly retryOf?: string
+  /** The schedule that submits it, and for which of its times. */
+  readonly schedule?: { readonly id: string; readonly at: Date }
 }
 
 /** Puts jobs into the queue and takes them out again. The record and the queue's job are written in one transaction. */
@@ -60,45 +62,73 @@ export class Submitter {
 
   /** Enqueues a job. A second request with the same Idempotency-Key at the same moment gets the first one's job. */
   async submit(submission: Submission): Promise<{ row: JobRow; replayed: boolean }> {
-    const { boss, database, store, sealer, onEnqueued } = this.options
-    const { task, scope, input } = submission
     const id = uuidv7()
-    const outcome = await database
-      .transaction(async (session) => {
-        const row = await store.insert(session, {
-          id,
-          task: task.name,
-          scope,
-          input: redactInput(input),
-          sealedInput: sealer.seal(input, id),
-          maxAttempts: MAX_ATTEMPTS,
-          requestId: submission.requestId,
-          retryOf: submission.retryOf ?? null,
-        })
-        if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
-        // A project that has many jobs waiting stands behind one that has few.
-        const priority = 1 - (await store.countPending(session, scope, task.name))
-        await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
-        if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
-        return row
-      })
+    const outcome = await this.options.database
+      .transaction((session) => this.enqueue(session, submission, id))
       .catch((error: unknown) => {
         if (error instanceof KeyTaken) return null
         throw error
       })
     if (outcome) {
-      onEnqueued()
+      this.announce()
       return { row: outcome, replayed: false }
     }
     const row = await this.replay(submission)
     return row ? { row, replayed: true } : this.submit(submission)
   }
 
+  /**
+   * Writes the record of a job and puts it into the queue, in a transaction of the caller, who then calls
+   * {@link announce}.
+   *
+   * @param refusal ends the job at once, before it is queued
+   */
+  async enqueue(
+    session: Session,
+    submission: Submission,
+    id: string,
+    refusal: TerraneError | null = null,
+  ): Promise<JobRow> {
+    const { boss, database, store, sealer } = this.options
+    const { task, scope, input } = submission
+    // One after the other, so that each counts those before it. The embedded database has transactions in turns anyway.
+    if (database.capabilities.locks) {
+      const line = `terrane:submit:${scopeKey(scope)}:${task.name}`
+      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [line])
+    }
+    const row = await store.insert(session, {
+      id,
+      task: task.name,
+      scope,
+      input: redactInput(input),
+      sealedInput: sealer.seal(input, id),
+      maxAttempts: MAX_ATTEMPTS,
+      requestId: submission.requestId,
+      retryOf: submission.retryOf ?? null,
+      schedule: submission.schedule ?? null,
+    })
+    if (refusal) {
+      await store.fail(session, id, toJobError(refusal))
+      return row
+    }
+    if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
+    // A project that has many jobs waiting stands behind one that has few.
+    const priority = 1 - (await store.countPending(session, scope, task.name))
+    await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
+    if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
+    return row
+  }
+
+  /** Has the runner of this process look for jobs at once. */
+  announce(): void {
+    this.options.onEnqueued()
+  }
+
   /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */
-  async cancel(row: JobRow): Promise<JobRow> {
+  async cancel(row: JobRow, requestId: string): Promise<JobRow> {
     const { boss, database, store } = this.options
     const changed = await database.transaction(async (session) => {
-      const now = await store.requestCancel(session, row.id, toJobError(cancelled()))
+      const now = await store.requestCancel(session, row.id, toJobError(cancelled()), requestId)
       if (now?.status === 'failed') await boss.cancel(row.task, row.id, inTransaction(session))
       if (now && database.capabilities.notify) await session.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, row.id])
       return now

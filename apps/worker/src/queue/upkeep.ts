@@ -8,6 +8,7 @@ import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { QUEUE_SCHEMA } from './boss.ts'
 import type { JobStore } from './job-store.ts'
 
+const SCHEDULE_MS = 2000
 const RECONCILE_MS = 10_000
 const RETENTION_SWEEP_MS = 3_600_000
 /** Folder of a run: the job and the number of the run. */
@@ -21,11 +22,16 @@ export interface UpkeepOptions {
   readonly logger: Logger
   readonly workdir: string
   readonly retentionDays: number
+  /** Submits what schedules have due. */
+  readonly scheduler: { tick(): Promise<void> }
   /** Stable name of this worker: jobs that carry it when it starts were lost by its predecessor. */
   readonly workerId: string
 }
 
-/** What must be put right though no job of this process does it: jobs of workers that died, old records, stray folders. */
+/**
+ * What must be put right though no job of this process does it: jobs of workers that died, old records, stray folders,
+ * schedules whose time has come.
+ */
 export class Upkeep {
   private readonly options: UpkeepOptions
   private readonly runsHere: (id: string) => boolean
@@ -40,6 +46,7 @@ export class Upkeep {
   async start(): Promise<void> {
     await this.recoverLost()
     await this.sweep()
+    this.every(SCHEDULE_MS, () => this.options.scheduler.tick())
     this.every(RECONCILE_MS, () => this.reconcile())
     this.every(RETENTION_SWEEP_MS, () => this.sweep())
   }
@@ -88,12 +95,12 @@ export class Upkeep {
     for (const { id, state, attempts } of rows) {
       if (this.runsHere(id)) continue
       if (state === 'retry') {
-        await store.requeue(database, id, 'the worker was lost; another one takes the job over')
+        await store.requeue(database, id, 'The worker was lost; another one takes the job over', 'lost')
         continue
       }
       logger.warn({ jobId: id, attempts }, 'job given up')
       await this.cleanUp(id)
-      await store.fail(database, id, toJobError(workerLost({ attempts })))
+      await database.transaction((session) => store.fail(session, id, toJobError(workerLost({ attempts }))))
     }
   }
 

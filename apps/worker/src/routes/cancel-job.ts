@@ -1,7 +1,7 @@
 import { Job, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { AppDeps } from '../app.ts'
-import { toRecord } from '../queue/job-store.ts'
+import { toRecord } from '../queue/job-record.ts'
 import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
 
 /** `DELETE /jobs/{taskName}/{job_id}`: 200 when the job has ended by now, 202 while it is being stopped. */
@@ -21,7 +21,8 @@ export function cancelRoute(app: Http, deps: AppDeps): void {
       },
     },
     async (request, reply) => {
-      const row = await deps.submitter.cancel(await findJob(deps, request, request.params, request.query.projectRef))
+      const found = await findJob(deps, request, request.params, request.query.projectRef)
+      const row = await deps.submitter.cancel(found, request.id)
       deps.onCancel(row.id)
       return reply.code(row.status === 'running' ? 202 : 200).send(toRecord(row))
     },

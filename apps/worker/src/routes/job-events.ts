@@ -2,7 +2,8 @@ import { Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
-import { toRecord, type JobRow } from '../queue/job-store.ts'
+import { toRecord } from '../queue/job-record.ts'
+import type { JobRow } from '../queue/job-store.ts'
 import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
 
 const PING_MS = 15_000

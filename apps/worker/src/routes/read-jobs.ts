@@ -4,10 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { jobNotFound, noJobYet, unknownTask } from '../errors.ts'
-import { toRecord, type JobRow, type JobScope } from '../queue/job-store.ts'
+import { toRecord } from '../queue/job-record.ts'
+import type { JobRow, JobScope } from '../queue/job-store.ts'
 import { mountOf, principalOf } from './access.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const TaskParams = Type.Object({ taskName: Type.String({ description: `One of ${TASK_NAMES.join(', ')}.` }) })
 export const JobParams = Type.Object({
@@ -36,12 +37,13 @@ export function readRoutes(app: Http, deps: AppDeps): void {
       },
     },
     async (request, reply) => {
-      const { projectRef, status, limit = 20, cursor, order = 'created_at.desc' } = request.query
+      const { projectRef, status, limit = 20, cursor, schedule, order = 'created_at.desc' } = request.query
       const scope = await scopeOf(deps, request, request.params.taskName, projectRef)
       const page = await deps.store.list(scope, request.params.taskName, {
         status,
         limit,
         cursor,
+        schedule,
         ascending: order === 'created_at.asc',
       })
       if (page.nextCursor !== null) {

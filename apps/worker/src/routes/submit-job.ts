@@ -1,10 +1,10 @@
 import { Job, Problem, TASK_NAMES, ref, type ProjectTarget } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
-import { storageUnavailable } from '@terrane/storage'
 import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { taskNotBuilt, unknownTask } from '../errors.ts'
-import { toRecord } from '../queue/job-store.ts'
+import { checkSubmission } from '../queue/check-submission.ts'
+import { toRecord } from '../queue/job-record.ts'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject } from '../projects/project-directory.ts'
 import type { Submission } from '../queue/submit.ts'
@@ -22,9 +22,6 @@ const HEADERS = Type.Object({
 
 /** How often a client should look, in seconds; the documented clients start with this. */
 export const RETRY_AFTER_SECONDS = '5'
-/** Longest wait of a caller for the storage that a task's checks ask. */
-const SUBMIT_STORAGE_MS = 4000
-
 /** `POST /jobs/{taskName}`: one route per task, so that each has its own schema in the OpenAPI document. */
 export function submitRoutes(app: Http, deps: AppDeps): void {
   const tasks = new Map<string, Task>(deps.tasks.map((task) => [task.name, task]))
@@ -85,16 +82,7 @@ export async function checkAndSubmit(
   submission: Submission,
   project: Pick<OpenProject, 'database' | 'store'>,
 ) {
-  const { task, scope, input } = submission
-  using patience = patient()
-  await task.checkSubmit(input, {
-    project: {
-      ref: scope.projectRef,
-      database: project.database,
-      store: project.store.withSignal(patience.signal),
-    },
-    checkUrl: deps.checkUrl,
-  })
+  await checkSubmission(submission, project, deps.checkUrl)
   return deps.submitter.submit(submission)
 }
 
@@ -109,12 +97,4 @@ function missingRoute(app: Http, name: string): void {
   app.post(`/jobs/${name}`, { schema }, async () => {
     throw taskNotBuilt({ task: name })
   })
-}
-
-/** A signal that aborts when the storage has kept a caller waiting for too long. */
-function patient(): Disposable & { readonly signal: AbortSignal } {
-  const controller = new AbortController()
-  const late = () => controller.abort(storageUnavailable({ operation: 'check of a request' }))
-  const timer = setTimeout(late, SUBMIT_STORAGE_MS)
-  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
 }

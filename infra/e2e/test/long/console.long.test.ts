@@ -250,7 +250,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
         }
         await open('/p/local/jobs')
         await page.locator('td.what a').nth(1).click()
-        await page.getByRole('heading', { name: 'Activity' }).waitFor()
+        await page.getByRole('heading', { name: 'Log' }).waitFor()
         await screenshot(page, `job-${name}`)
         expect(await seriousViolations(page)).toEqual([])
       })

@@ -10,10 +10,10 @@ const SECTIONS: readonly {
   readonly path: string
   readonly label: string
   readonly icon: IconName
-  readonly also?: string
+  readonly also?: readonly string[]
 }[] = [
   { path: 'data', label: 'Data', icon: 'grid' },
-  { path: 'jobs', label: 'Jobs', icon: 'jobs', also: 'new' },
+  { path: 'jobs', label: 'Jobs', icon: 'jobs', also: ['new', 'schedules'] },
   { path: 'map', label: 'Map', icon: 'map' },
   { path: 'route', label: 'Route', icon: 'route' },
   { path: 'functions', label: 'Functions', icon: 'func' },
@@ -43,7 +43,7 @@ export function Shell(props: {
             <Link
               key={to}
               href={`/p/${project.ref}/${to}`}
-              {...((section === to || section === also) && { 'aria-current': 'page' as const })}
+              {...((section === to || also?.includes(section)) && { 'aria-current': 'page' as const })}
             >
               <Icon name={icon} size={18} />
               {label}

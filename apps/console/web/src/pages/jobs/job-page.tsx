@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
-import { formatClock, formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
+import { formatDateTime, formatDuration, formatJson, formatNumber } from '../../lib/format.ts'
 import { cancelJob, jobSeconds, jobState, jobSubject, jobWarnings, retryJob, type Job } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate } from '../../lib/router.tsx'
@@ -11,12 +11,13 @@ import { taskLabel } from '../../lib/tasks.ts'
 import { useInterval } from '../../lib/use-resource.ts'
 import { Crumbs } from './crumbs.tsx'
 import { JobBadge } from './job-badge.tsx'
+import { JobLog } from './job-log.tsx'
 import { JobResult } from './job-result.tsx'
-import { useJob, type Activity } from './use-job.ts'
+import { useJob } from './use-job.ts'
 
 /** One job: how far it is, what came of it, and what can be done about it. */
 export function JobPage({ project, task, id }: { project: Project; task: string; id: string }): JSX.Element {
-  const { job, activity, problem, show } = useJob(project.ref, task, id)
+  const { job, problem, show } = useJob(project.ref, task, id)
   const [refused, setRefused] = useState<Problem | null>(null)
   const act = (work: Promise<void>) => {
     setRefused(null)
@@ -64,6 +65,11 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         </div>
         <p class="dim">
           {taskLabel(job.taskName)}
+          {job.schedule_id && (
+            <>
+              , by <Link href={`/p/${project.ref}/schedules`}>a schedule</Link>
+            </>
+          )}
           {job.retry_of && (
             <>
               , another try of{' '}
@@ -99,7 +105,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
         </div>
         <div class="stack">
           <JobTimes job={job} />
-          <JobActivity job={job} activity={activity} />
+          <JobLog project={project} job={job} />
         </div>
       </div>
     </div>
@@ -202,39 +208,6 @@ function JobTimes({ job }: { job: Job }): JSX.Element {
           </>
         ))}
       </dl>
-    </section>
-  )
-}
-
-function endOf(job: Job): string {
-  if (jobState(job) === 'cancelled') return 'Cancelled'
-  if (job.status !== 'success') return job.error?.message ?? 'Failed'
-  return jobWarnings(job).length > 0 ? 'Ended with warnings' : 'Done'
-}
-
-function JobActivity({ job, activity }: { job: Job; activity: readonly Activity[] }): JSX.Element | null {
-  const end = job.finished_at ? [{ at: job.finished_at, text: endOf(job) }] : []
-  const start = job.started_at ? [{ at: job.started_at, text: 'Started' }] : []
-  const lines = [{ at: job.created_at, text: 'Submitted' }, ...start, ...activity, ...end]
-  return (
-    <section class="card">
-      <header>
-        <h2>Activity</h2>
-      </header>
-      <ol class="timeline body" aria-live="polite">
-        {lines.map(({ at, text }, i) => {
-          const last = end.length > 0 && i === lines.length - 1
-          return (
-            <li
-              key={`${at} ${text}`}
-              class={last ? (job.status !== 'success' ? 'bad' : jobWarnings(job).length > 0 ? 'warned' : 'good') : ''}
-            >
-              <time dateTime={at}>{formatClock(at)}</time>
-              <span>{text}</span>
-            </li>
-          )
-        })}
-      </ol>
     </section>
   )
 }

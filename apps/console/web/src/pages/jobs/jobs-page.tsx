@@ -43,6 +43,9 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
       <div class="page-head">
         <h1>Jobs</h1>
         <div class="actions">
+          <Link class="button" href={`/p/${project.ref}/schedules`}>
+            Schedules
+          </Link>
           <Link class="button primary" href={`/p/${project.ref}/new`}>
             <Icon name="plus" />
             New job

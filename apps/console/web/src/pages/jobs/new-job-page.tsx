@@ -15,6 +15,7 @@ import { taskLabel } from '../../lib/tasks.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
+import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
 /** Fields that say what a job works on. One of several is needed, so that none of them is required. */
@@ -75,14 +76,15 @@ function JobForm(props: {
   const body = readDraft(field, draft, problems, { maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 })
   const shown = checked ? withAnswer(problems, answer) : withAnswer(new Map(), answer)
 
-  const submit = async () => {
+  const isReady = () => {
     setChecked(true)
     setAnswer(null)
-    if (problems.size > 0) {
-      // After the messages are there.
-      setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
-      return
-    }
+    // After the messages are there.
+    if (problems.size > 0) setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+    return problems.size === 0
+  }
+  const submit = async () => {
+    if (!isReady()) return
     setBusy(true)
     try {
       const job = await submitJob(project.ref, task.name, body)
@@ -128,6 +130,7 @@ function JobForm(props: {
           <Icon name="play" size={14} />
           {busy ? 'Submitting …' : 'Start the job'}
         </button>
+        <ScheduleBox projectRef={project.ref} task={task.name} input={body} ready={isReady} />
         <div>
           <h2 class="small dim">Request body</h2>
           <Code label="Request body" text={formatJson(body)} />

@@ -2,32 +2,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import type { Job } from '../../lib/jobs.ts'
 
-/** Something that happened to a job while one was looking. */
-export interface Activity {
-  readonly at: string
-  readonly text: string
-}
-
-/** Most lines of activity that are kept. */
-const MAX_ACTIVITY = 200
 /** A stream that was refused is asked for again after this. */
 const AGAIN_MS = 3000
 
 /** A job as it goes: the worker's event stream, which the browser takes up again by itself when it is cut. */
 export function useJob(ref: string, task: string, id: string) {
   const [job, setJob] = useState<Job | null>(null)
-  const [activity, setActivity] = useState<readonly Activity[]>([])
   const [problem, setProblem] = useState<Problem | null>(null)
   const path = projectPath(ref, `/jobs/${encodeURIComponent(task)}/${encodeURIComponent(id)}`)
 
-  const show = (next: Job) => {
-    setJob(next)
-    const text = next.progress?.message
-    if (!text) return
-    setActivity((old) =>
-      old.at(-1)?.text === text ? old : [...old, { at: next.updated_at, text }].slice(-MAX_ACTIVITY),
-    )
-  }
   useEffect(() => {
     let events: EventSource | null = null
     let timer = 0
@@ -37,7 +20,7 @@ export function useJob(ref: string, task: string, id: string) {
       events = stream
       const onEvent = (event: MessageEvent<string>) => {
         const next = JSON.parse(event.data) as Job
-        show(next)
+        setJob(next)
         if (next.terminal) stream.close()
       }
       stream.addEventListener('status', onEvent)
@@ -51,7 +34,7 @@ export function useJob(ref: string, task: string, id: string) {
       try {
         const found = await request<Job>('GET', path, undefined, abort.signal)
         setProblem(null)
-        show(found)
+        setJob(found)
         if (!found.terminal) follow()
       } catch (error) {
         if (abort.signal.aborted) return
@@ -67,5 +50,5 @@ export function useJob(ref: string, task: string, id: string) {
       events?.close()
     }
   }, [path])
-  return { job, activity, problem, show }
+  return { job, problem, show: setJob }
 }

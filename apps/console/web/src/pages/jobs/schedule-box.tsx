@@ -1,0 +1,59 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { navigate } from '../../lib/router.tsx'
+import { makeSchedule } from '../../lib/schedules.ts'
+
+/** Beside the form of a job: has its request submitted again and again. `ready` says whether the form is filled in. */
+export function ScheduleBox(props: {
+  projectRef: string
+  task: string
+  input: unknown
+  ready: () => boolean
+}): JSX.Element {
+  const [name, setName] = useState('')
+  const [cron, setCron] = useState('0 3 * * *')
+  const [timeZone, setTimeZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [busy, setBusy] = useState(false)
+  const make = async () => {
+    if (!props.ready()) return
+    setBusy(true)
+    setProblem(null)
+    try {
+      await makeSchedule(props.projectRef, props.task, { name, cron, timeZone, input: props.input })
+      navigate(`/p/${props.projectRef}/schedules`)
+    } catch (error) {
+      setProblem(toProblem(error))
+      setBusy(false)
+    }
+  }
+  const fields: readonly [string, string, (value: string) => void][] = [
+    ['Name', name, setName],
+    ['Minute, hour, day, month, weekday', cron, setCron],
+    ['Time zone', timeZone, setTimeZone],
+  ]
+  return (
+    <details>
+      <summary>Run it regularly</summary>
+      <div class="stack">
+        {fields.map(([label, value, change]) => (
+          <label key={label} class="field">
+            <span class="label">{label}</span>
+            <input class="input" value={value} onInput={(event) => change(event.currentTarget.value)} />
+          </label>
+        ))}
+        <p class="small dim">
+          <code>{'{date}'}</code> and <code>{'{time}'}</code> in the request become the day and time of each run.
+        </p>
+        {problem && <ProblemNotice problem={problem} />}
+        <button type="button" class="button" disabled={busy} onClick={() => void make()}>
+          <Icon name="plus" size={14} />
+          Make the schedule
+        </button>
+      </div>
+    </details>
+  )
+}

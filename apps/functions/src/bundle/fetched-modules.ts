@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import type { Plugin } from 'esbuild'
+import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
+
+const NAMESPACE = 'fetched'
+
+/** The esbuild plugin that follows imports to what was fetched: modules by their address, packages by their version. */
+export function fetchedModules(graph: ModuleGraph): Plugin {
+  return {
+    name: 'fetched modules',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async ({ path, importer, namespace, kind }) => {
+        if (kind === 'entry-point' || (namespace !== 'file' && namespace !== NAMESPACE)) return null
+        const leads = followImport(graph, importer, path)
+        if (leads === null) return null
+        const builtin = leads.startsWith('node:') || isBuiltin(leads)
+        if (builtin) return { path: leads, external: true, sideEffects: false }
+        const found = graph.packages[leads]
+        if (found) return build.resolve(found.name, { kind, resolveDir: found.folder })
+        return graph.modules[leads] ? { path: leads, namespace: NAMESPACE } : null
+      })
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {
+        const { path: file, loader } = graph.modules[path]!
+        return { contents: await readFile(file), loader }
+      })
+    },
+  }
+}

@@ -1,0 +1,203 @@
+import { execFile, type ExecFileException } from 'node:child_process'
+import { copyFile, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { sha256 } from '../bundle/archive.ts'
+import { entryOf, type Bundle, type BundleFailure } from '../bundle/bundle.ts'
+import { lockFiles, readDenoJson, type DenoJson } from '../bundle/deno-json.ts'
+import { bundleFailed } from '../errors.ts'
+import { findDeno } from '../runtime/machine.ts'
+import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
+
+/** Longest time that fetching may take. */
+const FETCH_MS = 120_000
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** What of the environment tells Deno how to reach registries. */
+const NETWORK_VARIABLES = [
+  'HOME',
+  'PATH',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NPM_CONFIG_REGISTRY',
+  'JSR_URL',
+  'DENO_CERT',
+  'DENO_TLS_CA_STORE',
+  'DENO_AUTH_TOKENS',
+]
+
+/**
+ * Fetches what functions import from npm, from JSR and from addresses, and locks it. Deno resolves and fetches; the
+ * bundler then reads files. Nothing that was fetched is run, no install script either. The versions are those of the
+ * `deno.lock` beside the function or in the functions folder, or those of the first time.
+ */
+export class Imports implements Disposable {
+  readonly #deno: string
+  readonly #home: string
+  readonly #hosts: readonly string[]
+  readonly #env: NodeJS.ProcessEnv
+  readonly #ending = new AbortController()
+  #last: Promise<unknown> = Promise.resolve()
+
+  /**
+   * @param deno path of the binary
+   * @param home folder for what was fetched; made when it is needed
+   * @param hosts `host` or `host:port` that code may be imported from, beside the npm registry; with none, nothing is fetched
+   * @param env where proxies, registries and certificates are read from
+   */
+  constructor(options: {
+    readonly deno: string
+    readonly home: string
+    readonly hosts: readonly string[]
+    readonly env: NodeJS.ProcessEnv
+  }) {
+    this.#deno = options.deno
+    this.#home = options.home
+    this.#hosts = options.hosts
+    this.#env = options.env
+  }
+
+  /**
+   * Fetches what the function in a folder imports; one folder after the other.
+   *
+   * @throws FUNCTION_BUNDLE_FAILED with what Deno says
+   */
+  fetch(folder: string): Promise<ModuleGraph> {
+    const done = this.#last.then(() => this.#fetch(folder))
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  /** Ends what is under way; nothing is fetched afterwards. */
+  [Symbol.dispose](): void {
+    this.#ending.abort(new Error('the host is stopping'))
+  }
+
+  async #fetch(folder: string): Promise<ModuleGraph> {
+    this.#ending.signal.throwIfAborted()
+    if (this.#hosts.length === 0)
+      throw bundleFailed({ problems: ['this host fetches no code: TERRANE_FUNCTIONS_IMPORT_HOSTS is empty'] })
+    const real = await realpath(folder)
+    const place = join(this.#home, sha256(Buffer.from(real)).slice(0, 32))
+    await mkdir(place, { recursive: true })
+    await this.#describe(place, real)
+    const allowed = `--allow-import=${this.#hosts.join(',')}`
+    await this.#run(place, ['install', '--entrypoint', allowed, 'entry.ts'])
+    const info = JSON.parse(await this.#run(place, ['info', '--json', allowed, 'entry.ts'])) as DenoInfo
+    const problems = problemsOf(info)
+    if (problems.length > 0) throw bundleFailed({ problems })
+    return readModuleGraph(info)
+  }
+
+  /** Writes what Deno reads: an entry that imports the function, its configuration, and its lock. */
+  async #describe(place: string, folder: string): Promise<void> {
+    const entry = pathToFileURL(join(folder, await entryOf(folder))).href
+    await writeFile(join(place, 'entry.ts'), `import ${JSON.stringify(entry)}\n`)
+    await writeFile(join(place, 'deno.json'), JSON.stringify(denoConfig(await readDenoJson(folder))))
+    for (const lock of lockFiles(folder)) {
+      const copied = await copyFile(lock, join(place, 'deno.lock')).then(
+        () => true,
+        () => false,
+      )
+      if (copied) return
+    }
+  }
+
+  async #run(place: string, args: readonly string[]): Promise<string> {
+    const env: Record<string, string> = {
+      DENO_DIR: join(this.#home, 'cache'),
+      DENO_NO_UPDATE_CHECK: '1',
+      NO_COLOR: '1',
+    }
+    for (const name of NETWORK_VARIABLES) if (this.#env[name] !== undefined) env[name] = this.#env[name]
+    const bounds = { timeout: FETCH_MS, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
+    const options = { cwd: place, env, signal: this.#ending.signal, ...bounds }
+    return new Promise((resolve, reject) => {
+      execFile(this.#deno, args as string[], options, (error, stdout, stderr) => {
+        if (this.#ending.signal.aborted) reject(this.#ending.signal.reason as Error)
+        else if (error) reject(bundleFailed({ problems: [reasonOf(error, stderr)] }, { cause: error }))
+        else resolve(stdout)
+      })
+    })
+  }
+}
+
+/** What fetches for functions on this machine; null where there is no Deno. */
+export async function openImports(
+  home: string,
+  hosts: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Imports | null> {
+  const deno = await findDeno()
+  return deno === null ? null : new Imports({ deno, home, hosts, env })
+}
+
+/**
+ * Bundles a function with what lies on disk; where something is missing that could be fetched, fetches it and bundles
+ * again.
+ *
+ * @param fetch null where nothing is fetched
+ * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT
+ */
+export async function withImports(
+  bundle: (fetched: ModuleGraph | null) => Promise<Bundle>,
+  fetch: (() => Promise<ModuleGraph>) | null,
+): Promise<Bundle> {
+  try {
+    return await bundle(null)
+  } catch (error) {
+    const failure = (error as Error).cause as BundleFailure | undefined
+    if (!fetch || !failure?.fetchable) throw error
+    let fetched: ModuleGraph
+    try {
+      fetched = await fetch()
+    } catch (unfetched) {
+      const problems = [detailsOf(unfetched), detailsOf(error)].join('\n').split('\n')
+      throw bundleFailed({ problems }, { cause: failure })
+    }
+    return bundle(fetched)
+  }
+}
+
+function detailsOf(error: unknown): string {
+  const { details, message } = error as { details?: string; message: string }
+  return details ?? message
+}
+
+function denoConfig({ imports, jsx }: DenoJson): unknown {
+  const map = Object.entries(imports).map(([name, target]) => [
+    name,
+    target.startsWith('/') ? pathToFileURL(target).href : target,
+  ])
+  return {
+    imports: Object.fromEntries(map) as Record<string, string>,
+    nodeModulesDir: 'auto',
+    // The bundler finds `./other` without its ending too.
+    unstable: ['sloppy-imports'],
+    ...(jsx && {
+      compilerOptions: {
+        jsx: jsx.jsx === 'automatic' ? 'react-jsx' : 'react',
+        ...(jsx.jsxImportSource !== undefined && { jsxImportSource: jsx.jsxImportSource }),
+      },
+    }),
+  }
+}
+
+/** What Deno says is wrong, in the words of this host where it has some. */
+function reasonOf(error: ExecFileException, stderr: string): string {
+  if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
+  const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]
+  if (host !== undefined) return `code from ${host} is not imported: TERRANE_FUNCTIONS_IMPORT_HOSTS does not list it`
+  const lines = stderr.split('\n').map((line) => line.trim())
+  const at = lines.findIndex((line) => line.startsWith('error: '))
+  const said = at < 0 ? lines.slice(0, 3) : lines.slice(at, at + 3)
+  const text = said.filter((line) => line !== '').join(' ')
+  return `what it imports cannot be fetched: ${text.replace(/^error: /, '')}`
+}

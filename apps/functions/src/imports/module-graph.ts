@@ -1,0 +1,97 @@
+import { pathToFileURL } from 'node:url'
+import type { Loader } from 'esbuild'
+
+/** Where the imports of a function lead that are not on its disk, as Deno resolved them. It travels as JSON. */
+export interface ModuleGraph {
+  /** By the address of a module, by the specifier as it is written there: the address that it leads to. */
+  readonly imports: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Modules from the network, by address: the file that holds one. */
+  readonly modules: Readonly<Record<string, { readonly path: string; readonly loader: Loader }>>
+  /** Addresses `npm:/name@version/part`: what to look for, and the folder whose node_modules has it. */
+  readonly packages: Readonly<Record<string, { readonly name: string; readonly folder: string }>>
+}
+
+/** The part of `deno info --json` (version 1) that is read. */
+export interface DenoInfo {
+  readonly modules: readonly {
+    readonly specifier: string
+    readonly kind?: string
+    readonly local?: string
+    readonly mediaType?: string
+    readonly npmPackage?: string
+    readonly error?: string
+    readonly dependencies?: readonly {
+      readonly specifier: string
+      readonly code?: { readonly specifier?: string; readonly error?: string }
+    }[]
+  }[]
+  readonly redirects?: Readonly<Record<string, string>>
+  readonly npmPackages?: Readonly<Record<string, { readonly name: string; readonly localPath?: string }>>
+}
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  TypeScript: 'ts',
+  Mts: 'ts',
+  Cts: 'ts',
+  TSX: 'tsx',
+  JSX: 'jsx',
+  Json: 'json',
+  Wasm: 'binary',
+}
+
+/** Makes the graph of what Deno says of a module and everything that it imports. */
+export function readModuleGraph(info: DenoInfo): ModuleGraph {
+  const imports: Record<string, Record<string, string>> = {}
+  const modules: Record<string, { path: string; loader: Loader }> = {}
+  const packages: Record<string, { name: string; folder: string }> = {}
+  for (const module of info.modules) {
+    const { specifier, local } = module
+    if (module.kind === 'npm') {
+      const found = info.npmPackages?.[module.npmPackage ?? '']
+      if (found?.localPath !== undefined) packages[specifier] = packageAt(specifier, found.name, found.localPath)
+      continue
+    }
+    if (local === undefined) continue
+    if (isRemote(specifier)) modules[specifier] = { path: local, loader: LOADERS[module.mediaType ?? ''] ?? 'js' }
+    const leads: Record<string, string> = {}
+    for (const { specifier: text, code } of module.dependencies ?? [])
+      if (code?.specifier !== undefined) leads[text] = redirected(info.redirects ?? {}, code.specifier)
+    imports[specifier] = leads
+  }
+  return { imports, modules, packages }
+}
+
+/**
+ * Where an import of a module leads; null for what the graph does not know, which is looked for on disk.
+ *
+ * @param importer the address of a module from the network, or the path of a file
+ */
+export function followImport(graph: ModuleGraph, importer: string, text: string): string | null {
+  const address = isRemote(importer) ? importer : pathToFileURL(importer).href
+  const leads = graph.imports[address]?.[text]
+  return leads === undefined || leads.startsWith('file:') ? null : leads
+}
+
+/** What Deno says is wrong with the modules of a graph, as `address: text`. */
+export function problemsOf(info: DenoInfo): string[] {
+  return info.modules.flatMap(({ specifier, error, dependencies }) => [
+    ...(error === undefined ? [] : [`${specifier}: ${error}`]),
+    ...(dependencies ?? []).flatMap(({ code }) => (code?.error === undefined ? [] : [`${specifier}: ${code.error}`])),
+  ])
+}
+
+function isRemote(address: string): boolean {
+  return /^https?:/.test(address)
+}
+
+function redirected(redirects: Readonly<Record<string, string>>, specifier: string): string {
+  let at = specifier
+  for (let hops = 0; redirects[at] !== undefined && hops < 20; hops++) at = redirects[at]!
+  return at
+}
+
+/** `npm:/hono@4.1.0/tiny` is `hono/tiny`, found from the folder that has `node_modules/hono`. */
+function packageAt(specifier: string, name: string, localPath: string): { name: string; folder: string } {
+  const [, ...part] = specifier.slice(`npm:/${name}@`.length).split('/')
+  return { name: [name, ...part].join('/'), folder: localPath.slice(0, -`/node_modules/${name}`.length) }
+}

@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Builder } from '../src/bundle/builder.ts'
+import { Imports } from '../src/imports/imports.ts'
+import { findDeno } from '../src/runtime/machine.ts'
+
+const run = promisify(execFile)
+const deno = (await findDeno())!
+
+let root: string
+let stack: AsyncDisposableStack
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'terrane-imports-'))
+  stack = new AsyncDisposableStack()
+  stack.defer(() => rm(root, { recursive: true, force: true }))
+})
+afterEach(() => stack.disposeAsync())
+
+/** A server of modules, of a registry of packages and of JSR, on loopback. */
+async function mirror() {
+  const files = new Map<string, { readonly body: string | Buffer; readonly type: string }>()
+  const redirects = new Map<string, string>()
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url!)
+    asked.push(path)
+    const target = redirects.get(path)
+    const file = files.get(path)
+    if (target !== undefined) response.writeHead(302, { location: target }).end()
+    else if (file) response.writeHead(200, { 'content-type': file.type }).end(file.body)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  stack.defer(close)
+  const origin = `http://${host}`
+  return {
+    host,
+    origin,
+    asked,
+    close,
+    module: (path: string, body: string) => files.set(path, { body, type: 'application/typescript' }),
+    redirect: (path: string, to: string) => redirects.set(path, to),
+    json: (path: string, value: unknown) => files.set(path, { body: JSON.stringify(value), type: 'application/json' }),
+    /** Publishes versions of a package, each with an index.js. */
+    async publish(name: string, versions: Record<string, { code: string; dependencies?: Record<string, string> }>) {
+      const about: Record<string, unknown> = {}
+      for (const [version, { code, dependencies = {} }] of Object.entries(versions)) {
+        const place = join(root, 'packed', name, version)
+        const manifest = { name, version, main: 'index.js', dependencies }
+        await write(join(place, 'package', 'package.json'), JSON.stringify(manifest))
+        await write(join(place, 'package', 'index.js'), code)
+        const { stdout } = await run('tar', ['-cz', '-C', place, 'package'], { encoding: 'buffer' })
+        const integrity = `sha512-${createHash('sha512').update(stdout).digest('base64')}`
+        const path = `/${name}/-/${name}-${version}.tgz`
+        files.set(path, { body: stdout, type: 'application/octet-stream' })
+        about[version] = { ...manifest, dist: { tarball: origin + path, integrity } }
+      }
+      const latest = Object.keys(versions).at(-1)
+      this.json(`/${name}`, { name, versions: about, 'dist-tags': { latest } })
+    },
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+/** Bundles `functions/fn` and returns what its module exports as `default`. */
+async function built(at: { readonly host: string; readonly origin: string }, hosts = [at.host]): Promise<unknown> {
+  const env = { NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
+  const imports = new Imports({ deno, home: join(root, 'imports'), hosts, env })
+  using builder = new Builder({ parallel: 1, cache: null, imports })
+  const { code } = await builder.bundleFolder('p', join(root, 'functions', 'fn'))
+  const file = join(root, `${crypto.randomUUID()}.mjs`)
+  await writeFile(file, code)
+  return ((await import(file)) as { default: unknown }).default
+}
+
+const fn = (text: string, file = 'fn/index.ts') => write(join(root, 'functions', file), text)
+
+test('modules from addresses are fetched with what they import, through redirects and an import map', async () => {
+  const from = await mirror()
+  from.redirect('/lib@1/mod.ts', '/lib@1.2.0/mod.ts')
+  from.module(
+    '/lib@1.2.0/mod.ts',
+    `export { greet } from './greet.ts'; import type { Name } from './types.ts'; export type { Name }`,
+  )
+  from.module('/lib@1.2.0/greet.ts', `export const greet = (name: string) => 'hello ' + name`)
+  from.module('/lib@1.2.0/types.ts', 'export type Name = string')
+  await fn(JSON.stringify({ imports: { lib: `${from.origin}/lib@1/mod.ts` } }), 'fn/deno.json')
+  await fn(`import { greet, type Name } from 'lib'
+    import { shared } from '../_shared/shared.ts'
+    const name: Name = 'you'
+    export default greet(name) + shared`)
+  await fn(
+    `import { greet } from '${from.origin}/lib@1.2.0/greet.ts'; export const shared = ' and ' + greet('all')`,
+    '_shared/shared.ts',
+  )
+  expect(await built(from)).toBe('hello you and hello all')
+})
+
+test('packages that are not installed are fetched in the version that is asked for, with their own', async () => {
+  const from = await mirror()
+  await from.publish('outer', {
+    '1.0.0': { code: `module.exports = 'outer 1'` },
+    '2.1.0': { code: `module.exports = 'outer 2 with ' + require('inner')`, dependencies: { inner: '^1.0.0' } },
+  })
+  await from.publish('inner', { '1.5.0': { code: `module.exports = 'inner 1.5'` }, '2.0.0': { code: '' } })
+  await fn(`import outer from 'npm:outer@2'; import old from 'npm:outer@1.0.0'; export default [outer, old]`)
+  expect(await built(from)).toEqual(['outer 2 with inner 1.5', 'outer 1'])
+})
+
+test('a package that is installed counts while its version is one of those that are asked for', async () => {
+  const from = await mirror()
+  await from.publish('pack', { '1.0.0': { code: `module.exports = 'fetched 1'` } })
+  await write(join(root, 'functions/node_modules/pack/package.json'), `{"name":"pack","version":"2.3.0","main":"i.js"}`)
+  await write(join(root, 'functions/node_modules/pack/i.js'), `module.exports = 'installed 2'`)
+  await fn(`import pack from 'npm:pack@^2.1'; export default pack`)
+  expect(await built(from)).toBe('installed 2')
+  expect(from.asked).toEqual([])
+  await fn(`import pack from 'npm:pack@1'; export default pack`)
+  expect(await built(from)).toBe('fetched 1')
+})
+
+test('the dependencies of a package.json are fetched by their ranges', async () => {
+  const from = await mirror()
+  await from.publish('pack', {
+    '1.4.0': { code: `module.exports = 'one'` },
+    '2.0.0': { code: `module.exports = 'two'` },
+  })
+  await fn(`{ "dependencies": { "pack": "^1.0.0", "own": "file:../own" } }`, 'package.json')
+  await fn(`import pack from 'pack'; export default pack`)
+  expect(await built(from)).toBe('one')
+})
+
+test('versions stay those of the first time, also without a network', async () => {
+  const from = await mirror()
+  await from.publish('pack', { '1.0.0': { code: `module.exports = 'first'` } })
+  await fn(`import pack from 'npm:pack@1'; export default pack`)
+  expect(await built(from)).toBe('first')
+  await from.publish('pack', {
+    '1.0.0': { code: `module.exports = 'first'` },
+    '1.1.0': { code: `module.exports = 'later'` },
+  })
+  await fn(`import pack from 'npm:pack@1'; export default 'still ' + pack`)
+  expect(await built(from)).toBe('still first')
+  await from.close()
+  await fn(`import pack from 'npm:pack@1'; export default 'without a network ' + pack`)
+  expect(await built(from)).toBe('without a network first')
+})
+
+test('the versions of a deno.lock in the functions folder count', async () => {
+  const from = await mirror()
+  const versions = { '1.0.0': { code: `module.exports = 'locked'` }, '1.1.0': { code: `module.exports = 'later'` } }
+  await from.publish('pack', versions)
+  const lock = { version: '5', specifiers: { 'npm:pack@1': '1.0.0' }, npm: { 'pack@1.0.0': {} } }
+  await fn(JSON.stringify(lock), 'deno.lock')
+  await fn(`import pack from 'npm:pack@1'; export default pack`)
+  expect(await built(from)).toBe('locked')
+})
+
+test('modules of JSR are fetched by their ranges', async () => {
+  const from = await mirror()
+  from.json('/jsr/@std/sum/meta.json', { scope: 'std', name: 'sum', latest: '1.0.2', versions: { '1.0.2': {} } })
+  const text = `import { zero } from './zero.ts'\nexport const sum = (...all: number[]) => all.reduce((a, b) => a + b, zero)\n`
+  const zero = `export const zero = 0\n`
+  const entry = (body: string) => ({
+    size: body.length,
+    checksum: `sha256-${createHash('sha256').update(body).digest('hex')}`,
+  })
+  from.json('/jsr/@std/sum/1.0.2_meta.json', {
+    manifest: { '/mod.ts': entry(text), '/zero.ts': entry(zero) },
+    exports: { '.': './mod.ts' },
+  })
+  from.module('/jsr/@std/sum/1.0.2/mod.ts', text)
+  from.module('/jsr/@std/sum/1.0.2/zero.ts', zero)
+  await fn(`import { sum } from 'jsr:@std/sum@1'; export default sum(1, 2, 3)`)
+  expect(await built(from)).toBe(6)
+})
+
+test('code from hosts that are not listed is refused, and the setting is named', async () => {
+  const from = await mirror()
+  from.module('/mod.ts', 'export default 1')
+  await fn(`export { default } from '${from.origin}/mod.ts'`)
+  await expect(built(from, ['elsewhere.example'])).rejects.toMatchObject({
+    code: 'FUNCTION_BUNDLE_FAILED',
+    message: expect.stringContaining(
+      `code from ${from.host} is not imported: TERRANE_FUNCTIONS_IMPORT_HOSTS does not list it`,
+    ),
+  })
+  await expect(built(from, [])).rejects.toMatchObject({ message: expect.stringContaining('fetches no code') })
+  expect(from.asked).toEqual([])
+})
+
+test('a redirect to a host that is not listed is refused', async () => {
+  const from = await mirror()
+  const elsewhere = await mirror()
+  elsewhere.module('/mod.ts', 'export default 1')
+  from.redirect('/mod.ts', `${elsewhere.origin}/mod.ts`)
+  await fn(`export { default } from '${from.origin}/mod.ts'`)
+  await expect(built(from)).rejects.toMatchObject({ message: expect.stringContaining(elsewhere.host) })
+  expect(elsewhere.asked).toEqual([])
+})
+
+test('a package that does not exist is named together with who imports it', async () => {
+  const from = await mirror()
+  await fn(`import nothing from 'npm:nothing-of-the-kind@1'; export default nothing`)
+  await expect(built(from)).rejects.toMatchObject({
+    code: 'FUNCTION_BUNDLE_FAILED',
+    details: expect.stringMatching(/nothing-of-the-kind[^]*index\.ts:1: 'npm:nothing-of-the-kind@1' is not installed/),
+  })
+})

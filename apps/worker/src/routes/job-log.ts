@@ -1,0 +1,32 @@
+import { JobLog, JobLogQuery, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { AppDeps } from '../app.ts'
+import { JobParams, findJob } from './read-jobs.ts'
+
+/** `GET /jobs/{taskName}/{job_id}/log`: what happened to a job, line by line. */
+export function logRoute(app: Http, deps: AppDeps): void {
+  app.get(
+    '/jobs/:taskName/:job_id/log',
+    {
+      config: { quiet: true },
+      schema: {
+        operationId: 'readJobLog',
+        summary: 'Log of a job',
+        description:
+          'One line for each step of a run, with its time, and for each start, warning, retry, hand-over and end. ' +
+          'Send last as after to read on; a job that has not ended (terminal) gets more lines. Lines go with the record.',
+        tags: ['jobs'],
+        security: [{ apikey: [], bearer: [] }],
+        params: JobParams,
+        querystring: JobLogQuery,
+        response: { 200: ref(JobLog), '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request) => {
+      const { projectRef, after = 0, limit = 200 } = request.query
+      const row = await findJob(deps, request, request.params, projectRef)
+      const { lines, more, dropped } = await deps.store.log(row.id, { after, limit })
+      return { data: lines, last: lines.at(-1)?.number ?? after, more, dropped, terminal: row.finished_at !== null }
+    },
+  )
+}

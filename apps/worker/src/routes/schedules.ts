@@ -1,0 +1,205 @@
+import {
+  PageQuery,
+  Problem,
+  Schedule,
+  ScheduleChange,
+  ScheduleList,
+  TASK_NAMES,
+  newSchedule,
+  ref,
+  type ProjectTarget,
+} from '@terrane/contracts'
+import { uuidv7 } from '@terrane/core'
+import type { Http } from '@terrane/service'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { AppDeps } from '../app.ts'
+import { scheduleNotFound, schedulesFull, unknownTask } from '../errors.ts'
+import type { Task } from '../jobs/task.ts'
+import { redactInput } from '../projects/redact.ts'
+import { checkSubmission } from '../queue/check-submission.ts'
+import { checkTimes, nextTick } from '../schedules/cron.ts'
+import { toSchedule, type ScheduleRow } from '../schedules/schedule-store.ts'
+import { fillTokens, restoreTokens } from '../schedules/tokens.ts'
+import { mountOf, principalOf } from './access.ts'
+import { ProjectQuery, UUID } from './read-jobs.ts'
+
+/** Schedules of one project at most. */
+const MOST_SCHEDULES = 100
+
+const ScheduleParams = Type.Object({ schedule_id: Type.String({ description: 'Id of the schedule.' }) })
+const shared = { tags: ['schedules'], security: [{ apikey: [], bearer: [] }] }
+const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The input of a schedule before its tokens were filled in for the checks. */
+    scheduleInput: unknown
+  }
+}
+
+/** `POST /schedules/{taskName}`, and reading, changing and deleting schedules. */
+export function scheduleRoutes(app: Http, deps: AppDeps): void {
+  app.decorateRequest('scheduleInput', null)
+  for (const task of deps.tasks) createRoute(app, deps, task)
+  app.post<{ Params: { taskName: string } }>('/schedules/:taskName', { schema: { hide: true } }, async (request) => {
+    throw unknownTask({ task: request.params.taskName, known: TASK_NAMES })
+  })
+  app.get(
+    '/schedules',
+    {
+      schema: {
+        ...shared,
+        operationId: 'listSchedules',
+        summary: 'List schedules',
+        description: 'The schedules of a project, newest first.',
+        querystring: PageQuery,
+        response: { 200: ref(ScheduleList), ...problems },
+      },
+    },
+    async (request) => {
+      const { projectRef, limit = 20, cursor } = request.query
+      const scope = await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+      const page = await deps.schedules.list(scope, { limit, cursor })
+      return { data: page.rows.map(toSchedule), next_cursor: page.nextCursor }
+    },
+  )
+  app.get(
+    '/schedules/:schedule_id',
+    {
+      schema: {
+        ...shared,
+        operationId: 'readSchedule',
+        summary: 'One schedule',
+        description: 'When it runs next, and what became of its last time.',
+        params: ScheduleParams,
+        querystring: ProjectQuery,
+        response: { 200: ref(Schedule), ...problems },
+      },
+    },
+    async (request) => toSchedule(await findSchedule(deps, request, request.params.schedule_id, request.query)),
+  )
+  app.patch(
+    '/schedules/:schedule_id',
+    {
+      schema: {
+        ...shared,
+        operationId: 'changeSchedule',
+        summary: 'Pause, resume or move a schedule',
+        description:
+          'Fields that are absent stay as they are. The request of a schedule does not change: make another one.',
+        params: ScheduleParams,
+        querystring: ProjectQuery,
+        body: ScheduleChange,
+        response: { 200: ref(Schedule), ...problems },
+      },
+    },
+    async (request) => {
+      const { schedule_id: id } = request.params
+      const row = await findSchedule(deps, request, id, request.query)
+      const { name = row.name, cron = row.cron, timeZone = row.time_zone, paused = row.paused } = request.body
+      const times = readTimes(deps, cron, timeZone, paused)
+      const changed = await deps.schedules.update(row.id, { name, timeZone, paused, ...times })
+      if (!changed) throw scheduleNotFound({ id })
+      return toSchedule(changed)
+    },
+  )
+  app.delete(
+    '/schedules/:schedule_id',
+    {
+      schema: {
+        ...shared,
+        operationId: 'deleteSchedule',
+        summary: 'Delete a schedule',
+        description: 'Jobs that it has submitted stay, and go on.',
+        params: ScheduleParams,
+        querystring: ProjectQuery,
+        response: { 204: Type.Null(), ...problems },
+      },
+    },
+    async (request, reply) => {
+      const row = await findSchedule(deps, request, request.params.schedule_id, request.query)
+      await deps.schedules.delete(row.id)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+/** One route per task, as for jobs: the input is checked as that of a job is. */
+function createRoute(app: Http, deps: AppDeps, task: Task): void {
+  app.post(
+    `/schedules/${task.name}`,
+    {
+      schema: {
+        ...shared,
+        operationId: `schedule${task.name[0]?.toUpperCase()}${task.name.slice(1)}`,
+        summary: `Schedule: ${task.summary}`,
+        description:
+          'Submits the request at each time of the cron expression. A time is left out while the job of an earlier one ' +
+          'has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.',
+        body: newSchedule(task.body),
+        response: { 201: ref(Schedule), ...problems },
+      },
+      preValidation: async (request) => {
+        const body = request.body as { input?: unknown } | null
+        if (typeof body?.input !== 'object') return
+        request.scheduleInput = body.input
+        body.input = fillTokens(body.input, new Date(), 'UTC')
+      },
+    },
+    async (request, reply) => {
+      const { name = '', cron, timeZone = 'UTC', paused = false, input: checked } = request.body
+      const target = (checked as { projectTarget?: ProjectTarget }).projectTarget
+      const scope = await deps.projects.scope(
+        principalOf(request),
+        target?.projectRef,
+        '/input/projectTarget/projectRef',
+      )
+      const times = readTimes(deps, cron, timeZone, paused)
+      {
+        await using project = await deps.projects.openForSubmit(scope, target)
+        const submission = { task, scope, input: checked, idempotencyKey: undefined, requestId: request.id }
+        await checkSubmission(submission, project, deps.checkUrl)
+      }
+      const input = restoreTokens(checked, request.scheduleInput)
+      const id = uuidv7()
+      const row = await deps.schedules.insert({
+        id,
+        task: task.name,
+        scope,
+        name,
+        timeZone,
+        input: redactInput(input),
+        sealedInput: deps.sealer.seal(input, id),
+        paused,
+        ...times,
+        most: MOST_SCHEDULES,
+      })
+      if (!row) throw schedulesFull({ most: MOST_SCHEDULES })
+      const record = toSchedule(row)
+      return reply
+        .code(201)
+        .header('location', mountOf(request) + record.links.self)
+        .send(record)
+    },
+  )
+}
+
+/** When a schedule runs, and its first time: null while it is paused. Throws what {@link checkTimes} throws. */
+function readTimes(deps: AppDeps, given: string, timeZone: string, paused: boolean) {
+  const now = new Date()
+  const cron = checkTimes(given, timeZone, now, deps.leastScheduleSeconds)
+  return { cron, nextAt: paused ? null : nextTick(cron, timeZone, now) }
+}
+
+async function findSchedule(
+  deps: AppDeps,
+  request: FastifyRequest,
+  id: string,
+  query: { projectRef?: string },
+): Promise<ScheduleRow> {
+  const scope = await deps.projects.scope(principalOf(request), query.projectRef, '/querystring/projectRef')
+  const row = UUID.test(id) ? await deps.schedules.find(scope, id) : null
+  if (!row) throw scheduleNotFound({ id })
+  return row
+}

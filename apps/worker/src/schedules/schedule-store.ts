@@ -1,0 +1,175 @@
+import type { Schedule } from '@terrane/contracts'
+import type { Database, Queryable } from '@terrane/database'
+import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
+import type { JobScope } from '../queue/job-store.ts'
+
+/** A schedule as stored. */
+export interface ScheduleRow {
+  readonly id: string
+  readonly task: string
+  readonly project_ref: string
+  readonly organization_id: string | null
+  readonly project_id: string | null
+  readonly name: string
+  readonly cron: string
+  readonly time_zone: string
+  readonly input: Record<string, unknown>
+  readonly sealed_input: Buffer
+  readonly next_at: Date | null
+  readonly paused: boolean
+  readonly last_tick_at: Date | null
+  readonly last_job_id: string | null
+  readonly skipped: number
+  readonly last_skipped_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export interface NewSchedule {
+  readonly id: string
+  readonly task: string
+  readonly scope: JobScope
+  readonly name: string
+  readonly cron: string
+  readonly timeZone: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly sealedInput: Buffer
+  readonly nextAt: Date | null
+  readonly paused: boolean
+  /** Schedules of a project at most. */
+  readonly most: number
+}
+
+/** Those of one project, whoever asks for it. */
+const IN_SCOPE = 'project_ref = $1 and organization_id is not distinct from $2::uuid'
+
+/** The queries on `terrane.schedules`. */
+export class ScheduleStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Null when the project has as many as it may have. */
+  async insert(given: NewSchedule): Promise<ScheduleRow | null> {
+    const { scope } = given
+    const { rows } = await this.#database.query<ScheduleRow>(
+      `insert into terrane.schedules (project_ref, organization_id, id, task, project_id, name, cron, time_zone, input,
+         sealed_input, next_at, paused)
+       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+       where (select count(*) from terrane.schedules where ${IN_SCOPE}) < $13 returning *`,
+      [
+        scope.projectRef,
+        scope.organizationId,
+        given.id,
+        given.task,
+        scope.projectId,
+        given.name,
+        given.cron,
+        given.timeZone,
+        JSON.stringify(given.input),
+        given.sealedInput,
+        given.nextAt,
+        given.paused,
+        given.most,
+      ],
+    )
+    return rows[0] ?? null
+  }
+
+  async find({ projectRef, organizationId }: JobScope, id: string): Promise<ScheduleRow | null> {
+    const { rows } = await this.#database.query<ScheduleRow>(
+      `select * from terrane.schedules where ${IN_SCOPE} and id = $3`,
+      [projectRef, organizationId, id],
+    )
+    return rows[0] ?? null
+  }
+
+  /** A page, newest first. */
+  async list(
+    { projectRef, organizationId }: JobScope,
+    options: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Promise<{ rows: ScheduleRow[]; nextCursor: string | null }> {
+    const cursor = options.cursor === undefined ? null : decodeCursor(options.cursor)
+    const { rows } = await this.#database.query<ScheduleRow & { cursor_at: string }>(
+      `select *, ${CURSOR_TIME} as cursor_at from terrane.schedules
+       where ${IN_SCOPE} and ($3::timestamptz is null or (created_at, id) < ($3::timestamptz, $4::uuid))
+       order by created_at desc, id desc limit $5`,
+      [projectRef, organizationId, cursor?.at ?? null, cursor?.id ?? null, options.limit + 1],
+    )
+    return pageOf(rows, options.limit)
+  }
+
+  /** Changes when a schedule runs; null when it is gone. */
+  async update(
+    id: string,
+    to: Pick<NewSchedule, 'name' | 'cron' | 'timeZone' | 'paused' | 'nextAt'>,
+  ): Promise<ScheduleRow | null> {
+    const { rows } = await this.#database.query<ScheduleRow>(
+      `update terrane.schedules set name = $2, cron = $3, time_zone = $4, paused = $5, next_at = $6,
+         updated_at = clock_timestamp()
+       where id = $1 returning *`,
+      [id, to.name, to.cron, to.timeZone, to.paused, to.nextAt],
+    )
+    return rows[0] ?? null
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#database.query('delete from terrane.schedules where id = $1', [id])
+  }
+
+  /** Schedules whose time has come, and the time of the database. */
+  async due(limit: number): Promise<(ScheduleRow & { readonly now: Date; readonly next_at: Date })[]> {
+    const { rows } = await this.#database.query<ScheduleRow & { now: Date; next_at: Date }>(
+      `select *, clock_timestamp() as now from terrane.schedules where next_at <= clock_timestamp() order by next_at limit $1`,
+      [limit],
+    )
+    return rows
+  }
+
+  /** Whether the job of an earlier time goes on. */
+  async isBusy(session: Queryable, id: string): Promise<boolean> {
+    const { rowCount } = await session.query(
+      `select 1 from terrane.jobs where schedule_id = $1 and status in ('pending', 'running') limit 1`,
+      [id],
+    )
+    return (rowCount ?? 0) > 0
+  }
+
+  /** Takes a time of a schedule: false when another worker has it, or the schedule was changed meanwhile. */
+  async take(session: Queryable, schedule: ScheduleRow, next: Date | null, jobId: string | null): Promise<boolean> {
+    const { rowCount } = await session.query(
+      `update terrane.schedules set next_at = $3,
+         last_tick_at = case when $4::uuid is null then last_tick_at else clock_timestamp() end,
+         last_job_id = coalesce($4, last_job_id),
+         skipped = skipped + case when $4 is null then 1 else 0 end,
+         last_skipped_at = case when $4 is null then clock_timestamp() else last_skipped_at end
+       where id = $1 and next_at = $2`,
+      [schedule.id, schedule.next_at, next, jobId],
+    )
+    return rowCount === 1
+  }
+}
+
+/** The public record of a schedule. */
+export function toSchedule(row: ScheduleRow): Schedule {
+  return {
+    id: row.id,
+    taskName: row.task,
+    name: row.name,
+    cron: row.cron,
+    timeZone: row.time_zone,
+    paused: row.paused,
+    project_ref: row.project_ref,
+    input: row.input,
+    next_run_at: row.next_at?.toISOString() ?? null,
+    last_run_at: row.last_tick_at?.toISOString() ?? null,
+    last_job_id: row.last_job_id,
+    skipped: row.skipped,
+    last_skipped_at: row.last_skipped_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    links: { self: `/schedules/${row.id}`, jobs: `/jobs/${row.task}?schedule=${row.id}` },
+  }
+}
