@@ -66,7 +66,7 @@ async function run(bytes: Uint8Array): Promise<void> {
  * main loop and calls it again, for ever if need be; what leaves the server on purpose is no Error.
  */
 function watchForTraps(): void {
-  const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce(): void } }
+  const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce: () => void } }
   const once = mod._PostgresMainLoopOnce
   mod._PostgresMainLoopOnce = () => {
     try {

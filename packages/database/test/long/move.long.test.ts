@@ -37,7 +37,8 @@ async function openEmpty(): Promise<{ url: string } & AsyncDisposable> {
   const administer = async (sql: string) => {
     const client = new Client({ connectionString: server })
     await client.connect()
-    await client.query(sql).finally(() => client.end())
+    await client.query(sql)
+    await client.end()
   }
   await administer(`create database ${name}`)
   const url = new URL(server)
