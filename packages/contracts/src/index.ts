@@ -27,4 +27,13 @@ export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'
 export { OvertureImportArea } from './tasks/overture-import-area.ts'
 export { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'
+export {
+  NewWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookMade,
+} from './webhook.ts'
 export { JobWarning } from './warnings.ts'

@@ -100,7 +100,7 @@ export class Upkeep {
       }
       logger.warn({ jobId: id, attempts }, 'job given up')
       await this.cleanUp(id)
-      await store.fail(database, id, toJobError(workerLost({ attempts })))
+      await database.transaction((session) => store.fail(session, id, toJobError(workerLost({ attempts }))))
     }
   }
 
