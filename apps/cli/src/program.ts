@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { askCommands } from './commands/ask.ts'
+import { backupCommands } from './commands/backup.ts'
+import { databaseCommands } from './commands/database.ts'
 import { delegatedCommands } from './commands/delegated.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { jobCommands } from './commands/jobs.ts'
@@ -29,6 +31,8 @@ const COMMANDS = [
   orgCommands,
   projectCommands,
   keyCommands,
+  backupCommands,
+  databaseCommands,
   delegatedCommands,
 ]
 
