@@ -8,7 +8,7 @@ import type { Http } from './http.ts'
 export async function addOpenApi(
   app: Http,
   info: { title: string; version: string; description: string },
-  finish: (document: ReturnType<Http['swagger']>) => unknown = (document) => document,
+  finish: (document: Record<string, unknown>) => unknown = (document) => document,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -27,5 +27,5 @@ export async function addOpenApi(
   })
   // Relative to the document, which is served where the app is mounted.
   const servers = [{ url: '.' }]
-  app.get('/doc', { schema: { hide: true } }, async () => finish({ ...app.swagger(), servers }))
+  app.get('/doc', { schema: { hide: true } }, async () => finish({ ...(app.swagger() as object), servers }))
 }

@@ -21,7 +21,7 @@ export function describeJobs(document: Document): Document {
     const body = Object.values((submit?.requestBody?.['content'] ?? {}) as Record<string, Json>)[0]
     if (!submit || !body) continue
     body['example'] = TASK_EXAMPLES[task]
-    const { $id: _, ...result } = TASK_RESULTS[task] as Json
+    const { $id: _, ...result } = TASK_RESULTS[task] as unknown as Json
     schemas[nameOf(task)] = {
       ...job,
       title: nameOf(task),
