@@ -1,4 +1,6 @@
 import { Command } from 'commander'
+import { backupCommands } from './commands/backup.ts'
+import { databaseCommands } from './commands/database.ts'
 import { delegatedCommands } from './commands/delegated.ts'
 import { keyCommands } from './commands/key.ts'
 import { orgCommands } from './commands/org.ts'
@@ -19,6 +21,7 @@ export function makeProgram(): Command {
     .showHelpAfterError('(--help says more)')
     .exitOverride()
     .addHelpText('after', ENVIRONMENT)
-  for (const add of [orgCommands, projectCommands, keyCommands, delegatedCommands]) add(program)
+  for (const add of [orgCommands, projectCommands, keyCommands, backupCommands, databaseCommands, delegatedCommands])
+    add(program)
   return program
 }

@@ -6,7 +6,7 @@ import { costOptions } from '../src/cost/options.ts'
 import { MODES } from '../src/index.ts'
 import { bidirectionalSearch } from '../src/search/bidirectional.ts'
 import { hierarchySearch } from '../src/search/cch/hierarchy.ts'
-import { dijkstra } from '../src/search/dijkstra.ts'
+import { dijkstra } from './support/dijkstra.ts'
 import { StateWeights } from '../src/states/weights.ts'
 import { openTown } from './support/town.ts'
 

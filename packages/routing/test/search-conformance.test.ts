@@ -5,7 +5,7 @@ import { bidirectionalSearch } from '../src/search/bidirectional.ts'
 import { hierarchySearch } from '../src/search/cch/hierarchy.ts'
 import { customize } from '../src/search/cch/metric.ts'
 import { contract } from '../src/search/cch/topology.ts'
-import { dijkstra } from '../src/search/dijkstra.ts'
+import { dijkstra } from './support/dijkstra.ts'
 import { ngraphSearch } from '../src/search/ngraph.ts'
 import {
   type ArcGraph,

@@ -5,7 +5,7 @@ import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models
 import type { Model } from '../models/store.ts'
 import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
 import { EngineThread } from './engine-thread.ts'
-import { NO_CONTEXT, type TileContext } from './extra-inputs.ts'
+import { NO_CONTEXT, type TileContext } from './tile-context.ts'
 import type { Job, Ring, ThreadSetup } from './protocol.ts'
 import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
@@ -152,14 +152,17 @@ class ThreadPool {
     if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads
     await this.#end()
     const { manifest, graph } = this.#model
-    const start = (script: string, threads: number): Promise<EngineThread> => {
+    const start = (script: URL, threads: number): Promise<EngineThread> => {
       const setup: ThreadSetup = { manifest, graph, threads }
-      return EngineThread.start(new URL(script, import.meta.url), setup)
+      return EngineThread.start(script, setup)
     }
     const starting =
       this.#mode === 'parallel'
-        ? Array.from({ length: this.#cores }, () => start('./embed.worker.ts', 1))
-        : [start('./decode.worker.ts', 1), start('./infer.worker.ts', this.#cores)]
+        ? Array.from({ length: this.#cores }, () => start(new URL('./embed.worker.ts', import.meta.url), 1))
+        : [
+            start(new URL('./decode.worker.ts', import.meta.url), 1),
+            start(new URL('./infer.worker.ts', import.meta.url), this.#cores),
+          ]
     const started = await Promise.allSettled(starting)
     this.#threads = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
     const failure = started.find((one) => one.status === 'rejected')

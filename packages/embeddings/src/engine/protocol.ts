@@ -1,7 +1,7 @@
 import type { PlainError } from '@terrane/core'
 
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
-import type { TileContext } from './extra-inputs.ts'
+import type { TileContext } from './tile-context.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** What a thread is started with. */

@@ -1,4 +1,5 @@
 import { Use } from '../graph/attributes.ts'
+import { firstAtLeast } from '../graph/first-at-least.ts'
 
 /** Cells of the grid have this many units of 1e-7 degrees to a side, as a power of two. */
 const CELL_BITS = 14
@@ -88,17 +89,6 @@ class Grid {
   #between(row: number, first: number, last: number): number {
     const found = this.#rows.get(row)
     if (found === undefined) return 0
-    return found.totals[lowerBound(found.columns, last + 1)]! - found.totals[lowerBound(found.columns, first)]!
+    return found.totals[firstAtLeast(found.columns, last + 1)]! - found.totals[firstAtLeast(found.columns, first)]!
   }
-}
-
-function lowerBound(values: readonly number[], wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,13 +1,76 @@
+import { get, NodeField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
-import { BicycleCosting } from './bicycle.ts'
 import type { Costing } from './costing.ts'
-import { MotorCosting } from './motor.ts'
-import type { CostOptions, Mode } from './options.ts'
-import { PedestrianCosting } from './pedestrian.ts'
+import { Exclusions } from './exclusions.ts'
+import { compile, run } from './expression.ts'
+import { EDGE_FACTS, type EdgeFact, edgeReader, TURN_FACTS, turnReader } from './facts.ts'
+import type { CostOptions } from './options.ts'
+import type { Bounds, Profile } from './profile.ts'
+import { type Mode, PROFILES } from './profiles/index.ts'
+import { Rights } from './rights.ts'
+import { Vehicle } from './vehicle.ts'
 
-/** The costing of a mode on a graph. */
+/** The costing that the profile of a mode describes, on a graph. */
 export function createCosting(graph: Graph, mode: Mode, options: CostOptions): Costing {
-  if (mode === 'bicycle') return new BicycleCosting(graph, options)
-  if (mode === 'pedestrian') return new PedestrianCosting(graph, options)
-  return new MotorCosting(graph, mode, options)
+  const profile: Profile = PROFILES[mode]
+  const { family, travelMode, sizes } = profile
+  const travelType =
+    typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
+  const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
+  const rights = new Rights(graph, access, options)
+  const vehicle = rights.ignoresLimits || Object.keys(sizes).length === 0 ? null : new Vehicle(graph, profile, options)
+  const exclusions = new Exclusions(graph, profile, options, vehicle)
+  const { edge, turn, bounds, endBounds, tolerates } = profile.terms({
+    number: (name) => Number(options[name] ?? 0),
+    is: (name) => options[name] === true,
+    text: (name) => String(options[name]),
+  })
+  const edgeAt = edgeReader(graph)
+  const turnAt = turnReader(graph, profile.isLorry === true ? rights : null)
+  const [edgeSeconds, edgeCost] = [compile(edge.seconds, EDGE_FACTS), compile(edge.cost, EDGE_FACTS)]
+  const [turnSeconds, turnCost] = [compile(turn.seconds, TURN_FACTS), compile(turn.cost, TURN_FACTS)]
+  const [searchCost, shunned] = [compile(turn.searchCost, TURN_FACTS), compile(turn.shunned, TURN_FACTS)]
+  const passing = boundsOf(bounds)
+  const ending = boundsOf(endBounds)
+  const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
+  return {
+    mode,
+    family,
+    options,
+    access,
+    rights,
+    travelMode,
+    travelType,
+    exclusions,
+    snapOpen: (at) => rights.edge(at) && keeps(ending, edgeAt(at)),
+    edgeOpen: (at) => {
+      if (!rights.edge(at) && (edgeAt(at)[EDGE_FACTS.access]! & tolerates) === 0) return false
+      return keeps(passing, edgeAt(at)) && (vehicle === null || vehicle.fits(at))
+    },
+    nodeOpen: (node) => !(refusesCash && get(graph.nodeInfo[node]!, NodeField.cashOnlyToll) === 1) && rights.node(node),
+    edgeSeconds: (at) => run(edgeSeconds, edgeAt(at)),
+    edgeCost: (at) => run(edgeCost, edgeAt(at)),
+    turnCost: (from, to, facts, internal) => {
+      if (!rights.turn(facts)) return Infinity
+      const at = turnAt(from, to, facts, internal)
+      return run(shunned, at) + exclusions.penalty(from, to) + run(searchCost, at)
+    },
+    pathTurnCost: (from, to, facts) => run(turnCost, turnAt(from, to, facts, false)),
+    turnSeconds: (from, to, facts) => run(turnSeconds, turnAt(from, to, facts, false)),
+  }
+}
+
+/** Most that a fact may be. */
+interface Bound {
+  readonly fact: number
+  readonly most: number
+}
+
+function boundsOf(bounds: Bounds): Bound[] {
+  return Object.entries(bounds).map(([name, most]) => ({ fact: EDGE_FACTS[name as EdgeFact], most }))
+}
+
+function keeps(bounds: readonly Bound[], facts: Int32Array): boolean {
+  for (const { fact, most } of bounds) if (facts[fact]! > most) return false
+  return true
 }

@@ -1,7 +1,9 @@
 import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { CostOptions, Mode } from './options.ts'
+import type { CostOptions } from './options.ts'
+import type { Profile } from './profile.ts'
+import type { Vehicle } from './vehicle.ts'
 
 /**
  * Entering or leaving what is excluded costs this many seconds on top: more than any route, so that the cheapest path
@@ -9,18 +11,16 @@ import type { CostOptions, Mode } from './options.ts'
  */
 const BORDER_PENALTY = 432_000
 
-/** Modes that may exclude unpaved streets; the others choose surfaces by preferences of their own. */
-const PAVED_ONLY = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
-
 /**
- * Kinds of streets that the options of a costing exclude, and further ones that only those may use who have business there. Who begins or ends a trip on such a street may leave it or get
- * there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
+ * Kinds of streets that the options of a costing exclude, and those that a vehicle may only use who has business there.
+ * Who begins or ends a trip on such a street may leave it or get there, as in Valhalla 3.6 (`sif/dynamiccost.h`), whose searches from both ends never enter one from another street.
  * That depends on where a path begins, so weights discourage it and `arePassed` judges the path that was found.
  */
 export class Exclusions {
   readonly #kinds: readonly ((edge: number) => boolean)[]
 
-  constructor(graph: Graph, mode: Mode, options: CostOptions, others: readonly ((edge: number) => boolean)[] = []) {
+  /** @param vehicle whose limits hold, or null where they do not */
+  constructor(graph: Graph, profile: Profile, options: CostOptions, vehicle: Vehicle | null) {
     const { edgeInfo, edgeTraffic } = graph
     const carries = (field: 'bridge' | 'tunnel' | 'toll') => (edge: number) =>
       get(edgeTraffic[edge]!, TrafficField[field]) === 1
@@ -30,11 +30,15 @@ export class Exclusions {
       exclude_tolls: carries('toll'),
       exclude_highways: (edge) => get(edgeInfo[edge]!, EdgeField.roadClass) === RoadClass.motorway,
       exclude_ferries: (edge) => FERRIES.has(get(edgeInfo[edge]!, EdgeField.use)),
-      ...(PAVED_ONLY.has(mode) && {
+      ...(profile.excludesUnpaved === true && {
         exclude_unpaved: (edge: number) => get(edgeInfo[edge]!, EdgeField.surface) >= Surface.compacted,
       }),
     }
-    this.#kinds = [...Object.keys(kinds).flatMap((name) => (options[name] === true ? [kinds[name]!] : [])), ...others]
+    const tolerated = vehicle === null ? [] : [(edge: number) => vehicle.isTolerated(edge)]
+    this.#kinds = [
+      ...Object.keys(kinds).flatMap((name) => (options[name] === true ? [kinds[name]!] : [])),
+      ...tolerated,
+    ]
   }
 
   /** Seconds of cost on top of a turn from one edge onto another. */

@@ -1,7 +1,8 @@
 import { Limit } from '../graph/attributes.ts'
 import { FlagField, get } from '../graph/fields.ts'
 import { type Graph, LimitBits } from '../graph/graph.ts'
-import type { CostOptions, Mode } from './options.ts'
+import type { CostOptions } from './options.ts'
+import type { Profile } from './profile.ts'
 import { firstAtLeast } from '../graph/first-at-least.ts'
 
 /** What a vehicle of some size may pass. Limits that a mode is not held to are never broken. */
@@ -9,12 +10,12 @@ export class Vehicle {
   readonly #graph: Graph
   /** Size of the vehicle in the units of the limits, by kind of limit; zero where the mode is not held to it. */
   readonly #size: Float64Array
-  readonly #truck: boolean
+  readonly #isLorry: boolean
 
-  constructor(graph: Graph, mode: Mode, options: CostOptions) {
+  constructor(graph: Graph, profile: Profile, options: CostOptions) {
     this.#graph = graph
-    this.#truck = mode === 'truck'
-    this.#size = vehicleSize(mode, options)
+    this.#isLorry = profile.isLorry === true
+    this.#size = vehicleSize(profile, options)
   }
 
   /** Whether the vehicle keeps the limits of an edge that hold for everybody. */
@@ -33,7 +34,7 @@ export class Vehicle {
     for (let i = firstAtLeast(limitEdge, edge); limitEdge[i] === edge; i++) {
       const bits = limitType[i]!
       const exempt = (bits & LimitBits.exceptDestination) !== 0
-      if (exempt !== exceptDestination || ((bits & LimitBits.trucksOnly) !== 0 && !this.#truck)) continue
+      if (exempt !== exceptDestination || ((bits & LimitBits.trucksOnly) !== 0 && !this.#isLorry)) continue
       const type = bits & LimitBits.type
       const size = this.#size[type]!
       if (type === Limit.hazmat ? size > 0 && limitValue[i] === 0 : size > limitValue[i]!) return true
@@ -42,21 +43,15 @@ export class Vehicle {
   }
 }
 
-/** Modes that are held to height and width; lorries to all limits. */
-const SIZED = new Set<Mode>(['auto', 'bus', 'taxi', 'truck'])
-
 /** Size of a vehicle in the units of limits, by kind of limit; zero where the mode is not held to it. */
-export function vehicleSize(mode: Mode, options: CostOptions): Float64Array {
+export function vehicleSize({ sizes }: Pick<Profile, 'sizes'>, options: CostOptions): Float64Array {
   const size = new Float64Array(Object.keys(Limit).length)
-  if (!SIZED.has(mode)) return size
-  const hundredth = (name: string): number => Math.round(Number(options[name]) * 100)
-  size[Limit.maxHeight] = hundredth('height')
-  size[Limit.maxWidth] = hundredth('width')
-  if (mode !== 'truck') return size
-  size[Limit.maxLength] = hundredth('length')
-  size[Limit.maxWeight] = hundredth('weight')
-  size[Limit.maxAxleLoad] = hundredth('axle_load')
-  size[Limit.maxAxles] = Number(options.axle_count)
-  size[Limit.hazmat] = options.hazmat === true ? 1 : 0
+  for (const [limit, name] of Object.entries(sizes)) {
+    const said = Number(options[name])
+    size[Number(limit)] = WHOLE.has(Number(limit)) ? said : Math.round(said * 100)
+  }
   return size
 }
+
+/** Limits that are counted; the others have hundredths. */
+const WHOLE = new Set<number>([Limit.maxAxles, Limit.hazmat])

@@ -1,7 +1,7 @@
 import type { Graph } from './graph.ts'
 
 /** A range of bits in a word. */
-interface Field {
+export interface Field {
   readonly shift: number
   readonly mask: number
 }

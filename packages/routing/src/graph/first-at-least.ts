@@ -1,5 +1,5 @@
 /** Index of the first of ascending values that is not less than the wanted one; their length where all are less. */
-export function firstAtLeast(values: Uint32Array, wanted: number): number {
+export function firstAtLeast(values: ArrayLike<number>, wanted: number): number {
   let low = 0
   let high = values.length
   while (low < high) {

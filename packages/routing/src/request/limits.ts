@@ -1,4 +1,5 @@
-import type { Mode } from '../cost/options.ts'
+import { type Mode, MODES } from '../cost/options.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 
 /** How much one request may ask for. The defaults are Valhalla's. */
 export interface Limits {
@@ -13,16 +14,7 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  modes: {
-    auto: { locations: 20, meters: 5_000_000 },
-    truck: { locations: 20, meters: 5_000_000 },
-    taxi: { locations: 20, meters: 5_000_000 },
-    bus: { locations: 50, meters: 5_000_000 },
-    bicycle: { locations: 50, meters: 500_000 },
-    motor_scooter: { locations: 50, meters: 500_000 },
-    motorcycle: { locations: 50, meters: 500_000 },
-    pedestrian: { locations: 50, meters: 250_000 },
-  },
+  modes: Object.fromEntries(MODES.map((mode) => [mode, PROFILES[mode].most])) as Limits['modes'],
   excludeLocations: 50,
   excludePolygonMeters: 10_000,
   alternates: 2,

@@ -1,4 +1,5 @@
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Geometry } from '../respond/geometry.ts'
 import type { OsrmOptions } from '../respond/osrm.ts'
@@ -110,7 +111,7 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
   if (mode === null) throw new RouteProblem(124)
   const options = costOptions(mode, given)
   if (HARD_EXCLUSIONS.some((name) => options[name] === true)) warnings.push(warning(208))
-  if (mode !== 'bicycle' && mode !== 'pedestrian' && flagOf(given.disable_hierarchy_pruning) === true) {
+  if (PROFILES[mode].family === 'motor' && flagOf(given.disable_hierarchy_pruning) === true) {
     warnings.push(warning(205))
   }
   if (hasHierarchyLimits(given.hierarchy_limits)) warnings.push(warning(209))

@@ -1,4 +1,5 @@
 import type { Costing } from '../cost/costing.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 import { bearingDegrees, distanceMeters } from '../geometry/geodesy.ts'
 import { EdgeField, get, NodeField, TrafficField } from '../graph/fields.ts'
 import { Use } from '../graph/attributes.ts'
@@ -68,12 +69,6 @@ export interface SnapFilter {
 
 /** Seconds of penalty for a square metre of distance. */
 const PENALTY_PER_SQUARE_METER = 10
-const MOST_PENALTY: Readonly<Record<string, number>> = {
-  bicycle: 7200,
-  pedestrian: 7200,
-  motor_scooter: 14400,
-  motorcycle: 14400,
-}
 /** Filtered candidates cost at least this much more. */
 const FILTERED_METERS = 3600
 
@@ -281,7 +276,7 @@ class Snapper {
     const onStreet = found.map((candidate) => this.#isOnStreet(candidate.edge))
     const scores = found.map((candidate, i) => (onStreet[i]! ? 0 : score(candidate.meters)))
     const least = Math.min(...scores)
-    const most = MOST_PENALTY[this.#costing.mode] ?? 43200
+    const most = PROFILES[this.#costing.mode].farPenalty
     const penalty = (value: number): number => Math.min(value - least, most)
     const elsewhere = onStreet.includes(true) ? STREET_PENALTY : 0
     return {

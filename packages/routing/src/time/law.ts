@@ -1,4 +1,5 @@
 import type { Costing } from '../cost/costing.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 import { vehicleSize } from '../cost/vehicle.ts'
 import { FlagField, get } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
@@ -83,7 +84,7 @@ export class TimedLaw {
     this.#boundModes = always.rights.boundModes
     this.#ignoresLimits = always.rights.ignoresLimits
     this.#isOpenOtherwise = (edge) => always.rights.edge(edge)
-    this.#size = vehicleSize(always.mode, always.options)
+    this.#size = vehicleSize(PROFILES[always.mode], always.options)
   }
 
   /** Whether some rule for certain times binds the mode on an edge. */

@@ -4,7 +4,7 @@ import { createCosting } from '../../src/cost/create.ts'
 import { costOptions } from '../../src/cost/options.ts'
 import type { Mode, Network } from '../../src/index.ts'
 import { hierarchySearch } from '../../src/search/cch/hierarchy.ts'
-import { dijkstra } from '../../src/search/dijkstra.ts'
+import { dijkstra } from './dijkstra.ts'
 import { StateWeights } from '../../src/states/weights.ts'
 
 /** How the costs of the hierarchy compare with those of plain Dijkstra. */

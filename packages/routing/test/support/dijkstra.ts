@@ -1,5 +1,12 @@
-import { VertexHeap } from './heap.ts'
-import { type ArcGraph, type ArcWeights, type FoundPath, type PathSearch, type Seed, UNREACHABLE } from './search.ts'
+import { VertexHeap } from '../../src/search/heap.ts'
+import {
+  type ArcGraph,
+  type ArcWeights,
+  type FoundPath,
+  type PathSearch,
+  type Seed,
+  UNREACHABLE,
+} from '../../src/search/search.ts'
 
 const NONE = 0xffffffff
 

@@ -1,0 +1,90 @@
+import { Access } from '../../graph/attributes.ts'
+import { BICYCLE, BUS, CYCLEWAY, FOOT, MOPED, MOTOR_VEHICLE, PUBLIC_SERVICE, TRUCK, type ValueTable } from './values.ts'
+
+const { car, foot, bicycle, truck, taxi, bus, moped, motorcycle } = Access
+export const MOTOR = car | truck | bus | taxi | moped | motorcycle
+
+/** What of the tags of a way concerns a mode alone. */
+export interface ModeTags {
+  readonly mode: number
+  /** Keys that say whether it may use the way, the most specific first. */
+  readonly says: readonly (readonly [key: string, meanings: ValueTable])[]
+  /** Of these the keys that can close a single direction to it. */
+  readonly closes?: readonly string[]
+  /** Keys of `oneway:*` that are for it; the first that is there counts. */
+  readonly oneway?: readonly string[]
+  /** Tags that open the direction against the nodes to it, apart from `oneway:* = no` on a one-way street. */
+  readonly against?: readonly (readonly [keys: readonly string[], values: readonly string[]])[]
+}
+
+const ANY_MOTOR = ['motor_vehicle', MOTOR_VEHICLE] as const
+const PUBLIC = [['psv', PUBLIC_SERVICE], ['lanes:psv:forward', PUBLIC_SERVICE], ANY_MOTOR] as const
+const BUS_LANES_BACK = [['lanes:psv:backward'], [...PUBLIC_SERVICE.keys()].filter((value) => value !== 'no')] as const
+/** Where the slowest mopeds must not go no others may; where they may, others need a tag of their own. */
+const SLOW_MOPED: ValueTable = new Map([...MOPED].filter(([, open]) => !open))
+
+export const MODE_TAGS: readonly ModeTags[] = [
+  { mode: car, says: [['motorcar', MOTOR_VEHICLE], ANY_MOTOR], closes: ['motorcar'] },
+  { mode: truck, says: [['hgv', TRUCK], ANY_MOTOR], closes: ['hgv'] },
+  {
+    mode: bus,
+    says: [['bus', BUS], ...PUBLIC],
+    closes: ['bus', 'psv'],
+    oneway: ['oneway:bus', 'oneway:psv'],
+    against: [
+      [['bus:backward'], ['yes', 'designated']],
+      [
+        ['busway', 'busway:left', 'busway:right'],
+        ['opposite', 'opposite_lane'],
+      ],
+      BUS_LANES_BACK,
+    ],
+  },
+  {
+    mode: taxi,
+    says: [['taxi', BUS], ...PUBLIC],
+    closes: ['taxi', 'psv'],
+    oneway: ['oneway:taxi', 'oneway:psv'],
+    against: [[['taxi:backward'], ['yes', 'designated']], BUS_LANES_BACK],
+  },
+  {
+    mode: foot,
+    says: [
+      ['foot', FOOT],
+      ['pedestrian', FOOT],
+    ],
+    oneway: ['oneway:foot'],
+    against: [[['foot:backward'], ['yes']]],
+  },
+  {
+    mode: bicycle,
+    says: [
+      ['bicycle', BICYCLE],
+      ['cycleway', CYCLEWAY],
+      ['bicycle_road', BICYCLE],
+      ['cyclestreet', BICYCLE],
+    ],
+    oneway: ['oneway:bicycle'],
+    against: [
+      [['bicycle:backward'], ['yes', 'no']],
+      [
+        ['cycleway', 'cycleway:left', 'cycleway:right'],
+        ['opposite', 'opposite_lane', 'opposite_track'],
+      ],
+    ],
+  },
+  {
+    mode: moped,
+    says: [['moped', MOPED], ['mofa', SLOW_MOPED], ANY_MOTOR],
+    closes: ['moped', 'mofa'],
+    oneway: ['oneway:moped', 'oneway:mofa'],
+    against: [[['moped:backward', 'mofa:backward'], ['yes']]],
+  },
+  {
+    mode: motorcycle,
+    says: [['motorcycle', MOTOR_VEHICLE], ANY_MOTOR],
+    closes: ['motorcycle'],
+    oneway: ['oneway:motorcycle'],
+    against: [[['motorcycle:backward'], ['yes']]],
+  },
+]

@@ -1,0 +1,72 @@
+import { Access, Surface, Use } from '../../graph/attributes.ts'
+import { product, share, speed, sum, tabulate } from '../expression.ts'
+import { ON_SURFACE } from '../facts.ts'
+import { COMMON, duration, preference } from '../option-table.ts'
+import type { Profile } from '../profile.ts'
+import { edgeTerms, streetTerms, turnTerms, upTo } from './motor.ts'
+
+const CLASS_WEIGHTS = [1, 0.5, 0.2, 0.1, 0.05, 0.05, 0, 0.5]
+/** Share of the speed that is left on each surface. */
+const SURFACE_SPEED = [1, 1, 0.9, 0.6, 0.1, 0, 0, 0]
+const FLAT_HILL_WEIGHT = 0.05
+const BASE = 0.15
+const LOCAL_SHARE = 0.2
+
+export const MOTOR_SCOOTER: Profile = {
+  family: 'motor',
+  source: 'Valhalla 3.6 sif/motorscootercost.cc',
+  access: Access.moped,
+  travelMode: 'drive',
+  travelType: 'motor_scooter',
+  options: {
+    ...COMMON,
+    destination_only_penalty: duration(120),
+    use_hills: preference(0.5),
+    use_primary: preference(0.5),
+    top_speed: [20, 45, 120],
+  },
+  sizes: {},
+  paysTolls: true,
+  farPenalty: 14400,
+  most: { locations: 50, meters: 500_000 },
+  terms: (options) => {
+    const { number } = options
+    const { density, overSpeed, kinds, ferry, top } = streetTerms(options)
+    const primary = number('use_primary')
+    const roads = primary >= 0.5 ? 1.5 - primary : 3 - primary * 5
+    const fixed = number('fixed_speed')
+    const slowed = tabulate(SURFACE_SPEED.length * ON_SURFACE, (value) => {
+      const onSurface = SURFACE_SPEED[Math.floor(value / ON_SURFACE)]!
+      return Math.max(1, Math.trunc(Math.min(top, fixed || value % ON_SURFACE) * onSurface))
+    })
+    return {
+      edge: edgeTerms(
+        options,
+        {
+          by: 'use',
+          cases: { [Use.ferry]: fixed || { fact: 'speed' } },
+          otherwise: speed('speed', 'speedOnSurface', slowed),
+        },
+        {
+          by: 'use',
+          cases: { [Use.ferry]: ferry },
+          otherwise: product(
+            sum(
+              density,
+              sum(
+                BASE,
+                share('class', 'roadClass', CLASS_WEIGHTS, roads),
+                (1 - number('use_hills')) * FLAT_HILL_WEIGHT,
+                overSpeed,
+              ),
+              share('for local traffic only', 'local', [0, LOCAL_SHARE]),
+            ),
+            kinds(),
+          ),
+        },
+      ),
+      turn: turnTerms(options, { aroundInside: false }),
+      ...upTo(Surface.dirt),
+    }
+  },
+}
