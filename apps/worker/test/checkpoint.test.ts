@@ -43,7 +43,7 @@ const open = (tasks: readonly Task[]) => openWorker({ beside: api, tasks, checkp
 /** Has a worker of its own do the job. */
 async function finish(self: string) {
   await using _worker = await open(real)
-  return until(api, self)
+  return await until(api, self)
 }
 
 /** Stops the worker of a job right after so many checkpoints. Returns the job and what was kept last. */
