@@ -223,3 +223,47 @@ test('a package that does not exist is named together with who imports it', asyn
     details: expect.stringMatching(/nothing-of-the-kind[^]*index\.ts:1: 'npm:nothing-of-the-kind@1' is not installed/),
   })
 })
+
+test('a WebAssembly module exports what it exports, and its bytes by default', async () => {
+  const from = await mirror()
+  // (module (func (export "add") (param i32 i32) (result i32) local.get 0 local.get 1 i32.add))
+  const hex = '0061736d0100000001070160027f7f017f030201000707010361646400000a09010700200020016a0b'
+  await fn('', 'fn/math.wasm')
+  await writeFile(join(root, 'functions/fn/math.wasm'), Buffer.from(hex, 'hex'))
+  await fn(
+    `import { add } from './math.wasm'; import bytes from './math.wasm'; export default [add(2, 3), bytes.length]`,
+  )
+  expect(await built(from)).toEqual([5, hex.length / 2])
+})
+
+test('a package that requires what is not there fails only where it does so', async () => {
+  const from = await mirror()
+  await from.publish('careful', {
+    '1.0.0': { code: `exports.plain = 'plain'; exports.fast = () => require('not-there-at-all')` },
+  })
+  await fn(`import careful from 'npm:careful'
+    let code
+    try { careful.fast() } catch (error) { code = error.code }
+    export default [careful.plain, code]`)
+  expect(await built(from)).toEqual(['plain', 'MODULE_NOT_FOUND'])
+})
+
+test('TypeScript is a module whatever package.json says, and CommonJS has its folder', async () => {
+  const from = await mirror()
+  await fn(`{ "type": "commonjs" }`, 'package.json')
+  await fn(`const { basename } = require('node:path'); module.exports = typeof basename(__dirname)`, 'fn/old.cjs')
+  await fn(`const later = await Promise.resolve('later'); globalThis.seen = later`, 'fn/plain.ts')
+  await fn(`import old from './old.cjs'; import './plain.ts'; export default [old, globalThis.seen]`)
+  expect(await built(from)).toEqual(['string', 'later'])
+})
+
+test('decorators are those of TypeScript where deno.json asks for them', async () => {
+  const from = await mirror()
+  await fn(`{ "compilerOptions": { "experimentalDecorators": true } }`, 'fn/deno.json')
+  await fn(`const seen: string[] = []
+    const mark = (_target: object, name: string, _descriptor: PropertyDescriptor) => { seen.push(name) }
+    class A { @mark method() {} }
+    new A()
+    export default seen`)
+  expect(await built(from)).toEqual(['method'])
+})

@@ -10,6 +10,11 @@ import {
   Schedule,
   ScheduleList,
   TASK_NAMES,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookMade,
 } from '@terrane/contracts'
 import {
   acceptEmptyDeletes,
@@ -33,6 +38,7 @@ import type { Submitter } from './queue/submit.ts'
 import { checkAccess } from './routes/access.ts'
 import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
+import { describeJobs } from './routes/describe-jobs.ts'
 import { eventRoute } from './routes/job-events.ts'
 import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
@@ -40,7 +46,9 @@ import { retryRoute } from './routes/retry-job.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { submitRoutes } from './routes/submit-job.ts'
 import { uiRoute } from './routes/ui.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import type { ScheduleStore } from './schedules/schedule-store.ts'
+import type { WebhookStore } from './webhooks/webhook-store.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
@@ -54,6 +62,7 @@ export interface AppDeps {
   readonly store: JobStore
   readonly submitter: Submitter
   readonly schedules: ScheduleStore
+  readonly webhooks: WebhookStore
   readonly sealer: Sealer
   /** Least time between two times of a schedule. */
   readonly leastScheduleSeconds: number
@@ -66,6 +75,24 @@ export interface AppDeps {
   readonly bodyLimit: number
 }
 
+/** What routes name by reference. */
+const SCHEMAS = [
+  JobError,
+  JobProgress,
+  Job,
+  JobList,
+  JobLog,
+  Schedule,
+  ScheduleList,
+  Webhook,
+  WebhookMade,
+  WebhookList,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  Capacity,
+  EmbeddingsResult,
+]
+
 /** The worker's HTTP app. The same routes answer under `/worker`. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
@@ -73,14 +100,18 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     bodyLimit: deps.bodyLimit,
     edge: deps.edge,
     mountedAt: '/worker',
-    schemas: [JobError, JobProgress, Job, JobList, JobLog, Schedule, ScheduleList, Capacity, EmbeddingsResult],
+    schemas: SCHEMAS,
   })
   app.decorateRequest('principal', null)
-  await addOpenApi(app, {
-    title: 'Terrane worker',
-    version: '1.0.0',
-    description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
-  })
+  await addOpenApi(
+    app,
+    {
+      title: 'Terrane worker',
+      version: '1.0.0',
+      description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
+    },
+    describeJobs,
+  )
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry, deps.edge)
   uiRoute(app)
@@ -96,6 +127,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     eventRoute(routes, deps)
     logRoute(routes, deps)
     scheduleRoutes(routes, deps)
+    webhookRoutes(routes, deps)
   })
   return app
 }

@@ -37,6 +37,8 @@ import { Runner } from './queue/runner.ts'
 import { Submitter } from './queue/submit.ts'
 import { ScheduleStore } from './schedules/schedule-store.ts'
 import { Scheduler } from './schedules/scheduler.ts'
+import { WebhookStore } from './webhooks/webhook-store.ts'
+import { Webhooks } from './webhooks/webhooks.ts'
 
 /** The open worker; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
@@ -47,9 +49,12 @@ export interface Deps extends AppDeps, AsyncDisposable {
 /**
  * Opens the database, the queue, the runner and what the tasks need.
  *
- * @param overrides tasks instead of the real ones, for tests of the machinery
+ * @param overrides tasks instead of the real ones, and how often they keep checkpoints, for tests of the machinery
  */
-export async function openDeps(config: WorkerConfig, overrides: { tasks?: readonly Task[] } = {}): Promise<Deps> {
+export async function openDeps(
+  config: WorkerConfig,
+  overrides: { tasks?: readonly Task[]; checkpointMs?: number } = {},
+): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL })
   const registry = createRegistry('worker')
@@ -65,7 +70,6 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   const applied = await migrate(database, config.TERRANE_MODE === 'local' ? ['control', 'project'] : ['control'])
   if (applied.length > 0) logger.info({ applied }, 'migrated')
 
-  const store = new JobStore(database)
   const sealer = createSealer(secretsKey(config))
   const policy = {
     allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
@@ -81,6 +85,10 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
   for (const task of tasks) await ensureQueue(boss, task)
+  const hooks = new WebhookStore(database)
+  const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger })
+  await webhooks.open()
+  const store = new JobStore(database, webhooks)
   const submitter = new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() })
   const schedules = new ScheduleStore(database)
   const checkAddress: AppDeps['checkUrl'] = (url, path) => checkUrl(url, path, policy)
@@ -95,13 +103,14 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     logger,
     workdir: resolve(config.TERRANE_WORK_DIR),
     scheduler: new Scheduler(scheduling),
+    ...(overrides.checkpointMs !== undefined && { checkpointMs: overrides.checkpointMs }),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
     retentionDays: config.TERRANE_JOB_RETENTION_DAYS,
     workerId: `${hostname()}:${config.PORT}`,
   })
   const runs = config.TERRANE_WORKER_CONCURRENCY > 0
-  if (runs) await runner.start()
+  if (runs) await Promise.all([runner.start(), webhooks.start()])
   observe(registry, store, runner, tasks)
 
   const all = opening.move()
@@ -115,6 +124,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     store,
     submitter,
     schedules,
+    webhooks: hooks,
     sealer,
     leastScheduleSeconds: config.TERRANE_SCHEDULE_MIN_MINUTES * 60,
     events: new EventHub(store, logger),
@@ -132,7 +142,9 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     },
     onCancel: (id) => runner.cancel(id),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
-    drain: (budgetMs) => (runs ? runner.stop(budgetMs) : Promise.resolve()),
+    drain: async (budgetMs) => {
+      if (runs) await Promise.all([runner.stop(budgetMs), webhooks.stop()])
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

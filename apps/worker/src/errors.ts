@@ -112,6 +112,19 @@ export const schedulesFull = defineError(
   () => ({ hint: 'Delete one that is not needed.' }),
 )
 
+export const webhookNotFound = defineError(
+  'WEBHOOK_NOT_FOUND',
+  'not_found',
+  (f: { id: string }) => `There is no webhook ${f.id.slice(0, 100)}`,
+)
+
+export const webhooksFull = defineError(
+  'WEBHOOKS_FULL',
+  'conflict',
+  (f: { most: number }) => `The project has ${f.most} webhooks, which is as many as it may have`,
+  () => ({ hint: 'Delete one that is not needed.' }),
+)
+
 export const cronInvalid = defineError(
   'CRON_INVALID',
   'invalid',

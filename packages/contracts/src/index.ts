@@ -27,4 +27,15 @@ export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'
 export { OvertureImportArea } from './tasks/overture-import-area.ts'
 export { Ogr2ogrImport } from './tasks/ogr2ogr-import.ts'
+export {
+  NewWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookMade,
+} from './webhook.ts'
+export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'
+export type { TaskResults } from './results.ts'
 export { JobWarning } from './warnings.ts'

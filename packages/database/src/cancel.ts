@@ -3,6 +3,10 @@ import type { PoolClient } from 'pg'
 
 /** Of a packet that asks for a cancellation (PostgreSQL manual, message formats). */
 const CANCEL_REQUEST = 80877102
+/** How often the server is asked, in milliseconds: what it hears before a statement begins it forgets. */
+const AGAIN_MS = 100
+/** Longest wait for a server to take a request, in milliseconds. */
+const PATIENCE_MS = 5000
 
 /** What the driver knows of its connection, which its types do not tell. */
 interface Connected {
@@ -14,17 +18,67 @@ interface Connected {
 
 /**
  * Asks the server to cancel the statement that a connection runs. It takes a connection of its own, not one of the pool:
- * those may all be busy. Whether it came in time nobody says.
+ * those may all be busy. Resolves once the server has passed it on; whether it came in time nobody says.
  */
-export function cancelStatement(client: PoolClient): void {
+export async function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as Connected
   if (processID === null || secretKey === null) return
+  await requestCancel(host, port, { processId: processID, secretKey })
+}
+
+/** Sends the request to a host, or to the socket in a folder. */
+export async function requestCancel(
+  host: string,
+  port: number,
+  { processId, secretKey }: { readonly processId: number; readonly secretKey: number },
+): Promise<void> {
   const packet = Buffer.alloc(16)
   packet.writeInt32BE(packet.length)
   packet.writeInt32BE(CANCEL_REQUEST, 4)
-  packet.writeInt32BE(processID, 8)
+  packet.writeInt32BE(processId, 8)
   packet.writeInt32BE(secretKey, 12)
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy())
   socket.on('error', () => socket.destroy())
-  socket.end(packet)
+  socket.resume().write(packet)
+  // The server closes it when it has sent the signal.
+  await new Promise((resolve) => socket.once('close', resolve))
+}
+
+/**
+ * Has everything that a connection runs cancelled once a signal aborts: the server is asked again and again, because a
+ * request that overtakes its statement is forgotten.
+ */
+export class Cancellation {
+  readonly #client: PoolClient
+  readonly #signal: AbortSignal
+  #timer: NodeJS.Timeout | undefined
+  #request: Promise<void> | null = null
+  /** The server was asked: the connection may hear of it later still. */
+  wasAsked = false
+
+  constructor(client: PoolClient, signal: AbortSignal) {
+    this.#client = client
+    this.#signal = signal
+    signal.addEventListener('abort', this.#begin)
+  }
+
+  /** Asks no more; resolves when no request is on its way. */
+  async end(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#begin)
+    clearInterval(this.#timer)
+    await this.#request
+  }
+
+  readonly #begin = () => {
+    this.wasAsked = true
+    this.#ask()
+    this.#timer = setInterval(() => this.#ask(), AGAIN_MS)
+  }
+
+  #ask(): void {
+    this.#request ??= cancelStatement(this.#client).finally(() => {
+      this.#request = null
+    })
+  }
 }

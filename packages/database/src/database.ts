@@ -8,7 +8,7 @@ import {
   type QueryResult,
   type QueryResultRow,
 } from 'pg'
-import { cancelStatement } from './cancel.ts'
+import { Cancellation } from './cancel.ts'
 import { capabilitiesOf, type Capabilities } from './capabilities.ts'
 import { mapConnectionError } from './errors.ts'
 
@@ -141,48 +141,59 @@ class PooledDatabase implements Database {
     }
   }
 
-  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    this.signal?.throwIfAborted()
-    let client: PoolClient
-    try {
-      client = await this.pool.connect()
-    } catch (error) {
-      throw mapConnectionError(error)
-    }
-    // A connection that fails between two statements would otherwise raise an unhandled error.
-    const onError = (error: Error) => this.options.onError?.(error)
-    client.on('error', onError)
-    const onAbort = () => cancelStatement(client)
-    this.signal?.addEventListener('abort', onAbort)
-    let broken: Error | boolean = false
-    try {
-      const discard = () => {
-        broken = true
-      }
-      return await work(sessionOf(client, this.signal, discard))
-    } catch (error) {
-      const mapped = mapConnectionError(error)
-      if (mapped !== error) broken = true
-      throw this.signal?.aborted ? this.signal.reason : mapped
-    } finally {
-      this.signal?.removeEventListener('abort', onAbort)
-      client.off('error', onError)
-      client.release(broken)
-    }
+  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.lend((session) => work(session))
   }
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.session(async (session) => {
+    return this.lend(async (session, settle) => {
       await session.query('begin')
       try {
         const value = await work(session)
         await session.query('commit')
         return value
       } catch (error) {
+        await settle()
         await session.client.query('rollback').catch(ignore)
         throw error
       }
     })
+  }
+
+  /** @param work gets a connection, and a function after which no cancellation is on its way to it */
+  private async lend<T>(work: (session: Session, settle: () => Promise<void>) => Promise<T>): Promise<T> {
+    const { signal } = this
+    signal?.throwIfAborted()
+    let client: PoolClient
+    try {
+      client = await this.pool.connect()
+    } catch (error) {
+      throw mapConnectionError(error)
+    }
+    if (signal?.aborted) {
+      client.release()
+      signal.throwIfAborted()
+    }
+    // A connection that fails between two statements would otherwise raise an unhandled error.
+    const onError = (error: Error) => this.options.onError?.(error)
+    client.on('error', onError)
+    const cancellation = signal && new Cancellation(client, signal)
+    let broken: Error | boolean = false
+    try {
+      const discard = () => {
+        broken = true
+      }
+      return await work(sessionOf(client, signal, discard), async () => cancellation?.end())
+    } catch (error) {
+      const mapped = mapConnectionError(error)
+      if (mapped !== error) broken = true
+      throw signal?.aborted ? signal.reason : mapped
+    } finally {
+      await cancellation?.end()
+      client.off('error', onError)
+      // A cancellation must never meet a statement of somebody else.
+      client.release(broken || cancellation?.wasAsked)
+    }
   }
 
   async listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null> {

@@ -39,6 +39,20 @@ export const bulkLoadFailed = defineError(
   (f: { table: string; rows: number }) => `Loading ${f.table} failed after ${f.rows} rows were sent`,
 )
 
+export const notEmpty = defineError(
+  'DATABASE_NOT_EMPTY',
+  'conflict',
+  (f: { found: readonly string[] }) => `The database is not empty: it has ${f.found.join(', ')}`,
+  () => ({ hint: 'Name an empty database, e.g. one made by createdb; nothing is ever overwritten.' }),
+)
+
+export const transferDiffers = defineError(
+  'TRANSFER_DIFFERS',
+  'internal',
+  (f: { what: string }) => `The copy of the database differs from what it should be: ${f.what}`,
+  () => ({ hint: 'Nothing was changed in the target. Does its server have the extensions of the source?' }),
+)
+
 /** Node and PostgreSQL codes that mean "not reachable now". Classes 08 and 57P, PostgreSQL appendix A. */
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',

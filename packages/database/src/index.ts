@@ -19,17 +19,25 @@ export {
 } from './staging.ts'
 export type { StagedTable } from './staging.ts'
 export { beginRun, closeRuns } from './job-runs.ts'
+export { dropCheckpoint, keepCheckpoint, takeOver } from './checkpoints.ts'
 export type { JobRun } from './job-runs.ts'
 export {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,
   finishEmbeddingTable,
   loadEmbeddings,
+  trimEmbeddings,
 } from './geoembeddings/embedding-table.ts'
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
 export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'
 export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
 export { LentSession } from './lent-session.ts'
+export { moveDatabase } from './transfer/move-database.ts'
+export type { Moved } from './transfer/move-database.ts'
+export { DatabaseReader } from './transfer/read-database.ts'
+export type { DatabaseOutline } from './transfer/read-database.ts'
+export { refuseLaterVersion, refuseUnlessEmpty, writeDatabase } from './transfer/write-database.ts'
+export type { Transferred } from './transfer/write-database.ts'
 export { databaseUnavailable, tableExists } from './errors.ts'
 export { startEmbeddedDatabase } from './embedded/embedded.ts'
 export type { EmbeddedDatabase, EmbeddedOptions } from './embedded/embedded.ts'
@@ -38,6 +46,7 @@ export {
   clipImport,
   createImportTables,
   finishImportTable,
+  isFinishedImportTable,
   measureImport,
   registerImport,
 } from './imports/import-table.ts'

@@ -1,6 +1,7 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Client, type QueryResult } from 'pg'
+import { requestCancel } from './cancel.ts'
 import { mapConnectionError } from './errors.ts'
 
 /** The parts of the driver that are not in its types. */
@@ -21,7 +22,8 @@ export class LentSession {
   readonly parameters: ReadonlyMap<string, string>
   /** By which a statement that runs here is cancelled. */
   readonly key: { readonly processId: number; readonly secretKey: number }
-  readonly #client: Client
+  /** The driver's own client, for what needs it, e.g. COPY; not while the bytes are lent. */
+  readonly client: Client
   readonly #stream: Duplex
   readonly #own: Listener[]
   #lost = false
@@ -64,7 +66,7 @@ export class LentSession {
   }
 
   private constructor(client: Client, stream: Duplex, parameters: LentSession['parameters'], key: LentSession['key']) {
-    this.#client = client
+    this.client = client
     this.#stream = stream
     this.parameters = parameters
     this.key = key
@@ -79,7 +81,7 @@ export class LentSession {
   }
 
   query(text: string, values: unknown[] = []): Promise<QueryResult> {
-    return this.#client.query(text, values)
+    return this.client.query(text, values)
   }
 
   /** The bytes, from the state in which the server waits for a statement. */
@@ -98,13 +100,7 @@ export class LentSession {
   cancel(): void {
     const { remoteAddress, remotePort } = this.#stream as Socket
     if (remoteAddress === undefined || remotePort === undefined) return
-    const request = Buffer.alloc(16)
-    request.writeInt32BE(16, 0)
-    request.writeInt32BE(80_877_102, 4)
-    request.writeInt32BE(this.key.processId, 8)
-    request.writeInt32BE(this.key.secretKey, 12)
-    const socket = connect(remotePort, remoteAddress, () => socket.end(request))
-    socket.on('error', () => socket.destroy())
+    void requestCancel(remoteAddress, remotePort, this.key)
   }
 
   close(): void {

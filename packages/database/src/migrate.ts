@@ -40,6 +40,12 @@ export async function migrate(database: Database, sets: readonly MigrationSet[])
   return applied
 }
 
+/** Ids of every migration of this version. */
+export async function knownMigrations(): Promise<string[]> {
+  const sets = await Promise.all((['control', 'project'] as const).map(readMigrations))
+  return sets.flat().map(({ id }) => id)
+}
+
 async function apply(database: Database, migration: Migration): Promise<boolean> {
   try {
     return await database.transaction(async (session) => {

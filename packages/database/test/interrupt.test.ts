@@ -46,7 +46,7 @@ test('a bare statement is told of its end, too', async () => {
 
 /** Asks for the cancellation until the statement has ended: before it began nobody hears. */
 async function cancelled(client: PoolClient, running: Promise<unknown>): Promise<void> {
-  const asking = setInterval(() => cancelStatement(client), 100)
+  const asking = setInterval(() => void cancelStatement(client), 100)
   const ended = await running.catch((error: unknown) => error)
   clearInterval(asking)
   expect(ended).toMatchObject({ ...CANCELLED, message: 'canceling statement due to user request' })
@@ -79,7 +79,7 @@ test('a request with another key cancels nothing', async () => {
     const wrong = { host, port, processID, secretKey: (secretKey as number) ^ 1 } as unknown as PoolClient
     const running = session.query('select pg_sleep(0.5), 1 as one')
     for (let i = 0; i < 4; i++) {
-      cancelStatement(wrong)
+      await cancelStatement(wrong)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     expect((await running).rows).toMatchObject([{ one: 1 }])

@@ -1,8 +1,19 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { seededRandom } from '@terrane/core'
 import { Client } from 'pg'
+import copyStreams from 'pg-copy-streams'
 
 /** What a client sends in one go: a transaction is not cut, because others would wait for it. */
-type Step = readonly { readonly text: string; readonly name?: string; readonly values?: readonly unknown[] }[]
+type Step = readonly Query[]
+
+interface Query {
+  readonly text: string
+  readonly name?: string
+  readonly values?: readonly unknown[]
+  /** Data of a COPY from the client. */
+  readonly data?: string
+}
 
 const STATE = `select current_user::text as who, session_user::text as session, current_setting('search_path') as path,
   current_setting('statement_timeout') as timeout, current_setting('timezone') as zone,
@@ -41,6 +52,15 @@ export function openScripts(count: number, seed: number): Step[][] {
       () => [{ text: `select set_config($1, $2, false)`, values: ['my.claim', String(n)] }],
       () => [{ name: pick(['p', 'q']), text: '', values: [n] }],
       () => [{ text: 'select 1 / 0' }],
+      // An error far down, and one inside a block that goes on.
+      () => [{ text: `do $$ begin perform 1 / 0; exception when division_by_zero then perform 'x'::int; end $$` }],
+      () => [
+        { text: 'create temporary table mine (n int)' },
+        { text: 'copy mine from stdin', data: `${n}\n${n + 1}\n` },
+        { text: 'select * from mine order by n' },
+        { text: 'drop table mine' },
+      ],
+      () => [{ text: 'begin' }, { text: 'copy nowhere from stdin', data: '1\n' }, { text: 'rollback' }],
     ])()
   }
   return Array.from({ length: count }, () => {
@@ -85,16 +105,16 @@ export async function runTogether(url: string, scripts: readonly Step[][], width
 
 async function run(client: Client, step: Step): Promise<unknown[]> {
   const answers: unknown[] = []
-  for (const { text, name, values } of step) {
-    const query = { text, ...(name !== undefined && { name }), values: [...(values ?? [])] }
-    answers.push(
-      await client.query(query).then(
-        ({ rows }) => rows as unknown,
-        (error: { code?: string }) => error.code,
-      ),
-    )
-  }
+  for (const query of step) answers.push(await ask(client, query).catch((error: { code?: string }) => error.code))
   return answers
+}
+
+async function ask(client: Client, { text, name, values = [], data }: Query): Promise<unknown> {
+  if (data === undefined) {
+    return (await client.query({ text, ...(name !== undefined && { name }), values: [...values] })).rows
+  }
+  await pipeline(Readable.from([data]), client.query(copyStreams.from(text)))
+  return 'copied'
 }
 
 async function open(url: string) {

@@ -19,6 +19,13 @@ export const manifestInvalid = defineError(
   () => ({ hint: 'Correct the file; packages/embeddings/README.md lists the fields.' }),
 )
 
+export const runtimeTooOld = defineError(
+  'RUNTIME_TOO_OLD',
+  'unavailable',
+  (f: { version: string }) => `Models of half floats need Node 24; this is ${f.version}.`,
+  () => ({ hint: 'Run them on Node 24 or newer, or take a float32 export of the model.' }),
+)
+
 /** Before a job begins: nothing that this program does by itself will bring the model. */
 export const modelMissing = defineError(
   'MODEL_UNAVAILABLE',

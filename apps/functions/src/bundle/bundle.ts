@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { readDenoJson } from './deno-json.ts'
-import { jsxPragma } from './jsx-pragma.ts'
+import { denoSources } from './deno-sources.ts'
 import { lateBound } from './late-bound.ts'
 import { packageQuirks } from './package-quirks.ts'
 import type { ModuleGraph } from '../imports/module-graph.ts'
@@ -11,6 +11,7 @@ import { fetchedModules } from './fetched-modules.ts'
 import { FETCHABLE, specifiers } from './specifiers.ts'
 import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
+import { wasmModules } from './wasm-modules.ts'
 
 /** One ES module with everything but Node's built-in modules, and the files from disk that went into it. */
 export interface Bundle {
@@ -42,6 +43,8 @@ const OPTIONS = {
   sourcemap: 'external',
   sourcesContent: false,
   loader: { '.txt': 'text', '.wasm': 'binary' },
+  // What CommonJS modules have; one that declares its own keeps it. Static files lie beside the bundle.
+  define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
@@ -56,12 +59,23 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  */
 export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
   const entry = await entryOf(folder)
-  const { imports, jsx } = await readDenoJson(folder)
+  const { imports, jsx, tsconfigRaw } = await readDenoJson(folder)
   const graph = fetched ? [fetchedModules(fetched)] : []
-  const plugins = [systemFacts(), lateBound(), ...graph, specifiers(imports), packageQuirks(), jsxPragma()]
+  const plugins = [
+    systemFacts(),
+    lateBound(),
+    ...graph,
+    specifiers(imports),
+    packageQuirks(),
+    denoSources(),
+    wasmModules(),
+  ]
   // Inputs are told relative to the place where files really lie.
   const real = await realpath(folder)
-  return bundle({ ...OPTIONS, ...jsx, entryPoints: [join(real, entry)], absWorkingDir: real, plugins }, real)
+  return bundle(
+    { ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [join(real, entry)], absWorkingDir: real, plugins },
+    real,
+  )
 }
 
 /**

@@ -10,6 +10,8 @@ export interface DenoJson {
   readonly imports: Readonly<Record<string, string>>
   /** How JSX becomes calls; absent: `React.createElement`. */
   readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
+  /** For the bundler, where decorators are those of TypeScript; absent: those of the language. */
+  readonly tsconfigRaw: { readonly tsconfigRaw: { readonly compilerOptions: object } } | null
 }
 
 const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
@@ -30,13 +32,14 @@ function configFiles(folder: string, names: readonly string[]): string[] {
 }
 
 /**
- * Reads them: `imports`, `importMap`, `compilerOptions.jsx`; and the `dependencies` of a package.json, by their ranges.
+ * Reads them: `imports`, `importMap`, `compilerOptions.jsx` and `experimentalDecorators`; and the `dependencies` of a package.json, by their ranges.
  *
  * @throws FUNCTION_BUNDLE_FAILED for one that is not JSON
  */
 export async function readDenoJson(folder: string): Promise<DenoJson> {
   const imports: Record<string, string> = {}
   let jsx: DenoJson['jsx'] = null
+  let tsconfigRaw: DenoJson['tsconfigRaw'] = null
   for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
   for (const file of configFiles(folder, NAMES)) {
     const config = await readJsonc(file)
@@ -47,15 +50,21 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
     }
     addImports(imports, config.imports, dirname(file))
     jsx = jsxOf(config.compilerOptions) ?? jsx
+    if (config.compilerOptions?.experimentalDecorators === true)
+      tsconfigRaw = { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
   }
-  return { imports, jsx }
+  return { imports, jsx, tsconfigRaw }
 }
 
 interface ConfigFile {
   readonly imports?: unknown
   readonly dependencies?: unknown
   readonly importMap?: unknown
-  readonly compilerOptions?: { readonly jsx?: unknown; readonly jsxImportSource?: unknown }
+  readonly compilerOptions?: {
+    readonly jsx?: unknown
+    readonly jsxImportSource?: unknown
+    readonly experimentalDecorators?: unknown
+  }
 }
 
 async function readJsonc(file: string): Promise<ConfigFile | null> {

@@ -50,11 +50,14 @@ export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
     setup(build) {
       build.onResolve({ filter: /.*/ }, (args) => resolve(build, imports, args))
       build.onLoad({ filter: /.*/, namespace: 'types' }, () => ({ contents: '' }))
+      build.onLoad({ filter: /.*/, namespace: ABSENT }, ({ path }) => ({ contents: failing(path) }))
     },
   }
 }
 
 const OURS = Symbol('resolved by this plugin')
+/** Modules that packages require and that are not there. */
+const ABSENT = 'absent'
 /** Marks problems that fetching would mend. */
 export const FETCHABLE = 'fetchable'
 
@@ -77,6 +80,8 @@ async function resolve(
     case 'address':
       return fetchable(`'${path}' is code from the network, and was not fetched`)
     case 'other':
+      if (isInPackage(args.importer) && (args.kind === 'require-call' || args.kind === 'dynamic-import'))
+        return (await isThere(build, args)) ? null : { path, namespace: ABSENT }
       if (path === args.path) return null
       return build.resolve(path, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
     case 'package': {
@@ -89,6 +94,17 @@ async function resolve(
       return fetchable(`'${path}' is not installed, but version ${installed}: ${advice}`)
     }
   }
+}
+
+/** Many packages require others only where they use them: what is absent fails then, as it does in Node. */
+async function isThere(build: PluginBuild, { path, kind, resolveDir }: OnResolveArgs): Promise<boolean> {
+  const { errors } = await build.resolve(path, { kind, resolveDir, pluginData: OURS })
+  return errors.length === 0
+}
+
+function failing(path: string): string {
+  const text = JSON.stringify(`Cannot find module '${path}'`)
+  return `throw Object.assign(new Error(${text}), { code: 'MODULE_NOT_FOUND' })`
 }
 
 function fetchable(text: string): { errors: PartialMessage[] } {

@@ -1,6 +1,7 @@
-import type { JobLogLine, JobLogEvent } from '@terrane/contracts'
+import type { JobError, JobLogEvent, JobLogLine, JobWarning } from '@terrane/contracts'
 import type { Queryable } from '@terrane/database'
 import { redactText } from '../projects/redact.ts'
+import type { NewJob } from './job-store.ts'
 
 /** A line that is to be written. */
 export interface NewLine {
@@ -81,6 +82,28 @@ export async function readLines(
     more: rows.length > options.limit,
     dropped: Math.max(0, counts[0]?.dropped ?? 0),
   }
+}
+
+/** How a job came to be. */
+export function submittedLine({
+  requestId,
+  schedule,
+  retryOf,
+}: Pick<NewJob, 'requestId' | 'schedule' | 'retryOf'>): NewLine {
+  const why = retryOf !== null ? `, another try of ${retryOf}` : ''
+  const message = schedule === null ? `Submitted${why}` : `Submitted by its schedule for ${schedule.at.toISOString()}`
+  return { event: 'submitted', message, ...(requestId !== null && { requestId }) }
+}
+
+/** The end of a job that has failed. */
+export function endLine({ code, message, hint }: JobError): NewLine {
+  const level = code === 'cancelled' ? 'info' : 'error'
+  return { event: 'failed', level, code, message: hint === null ? message : `${message}. ${hint}` }
+}
+
+/** A warning of a result. */
+export function warningLine({ code, message, count }: JobWarning): NewLine {
+  return { event: 'warning', level: 'warning', code, message: count ? `${message} (${count})` : message }
 }
 
 /** A text of at most {@link MOST_BYTES} bytes. */

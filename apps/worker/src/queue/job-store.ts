@@ -1,7 +1,7 @@
 import type { JobError, JobProgress, JobStatus, JobWarning } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
-import { readLines, writeLines, type NewLine } from './job-log.ts'
+import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
 
 /** A job as stored. */
 export interface JobRow {
@@ -59,12 +59,22 @@ export interface ListOptions {
   readonly ascending: boolean
 }
 
+/** Who hears of the ends of jobs. */
+export interface JobEnds {
+  jobEnded(session: Queryable, id: string): Promise<void>
+}
+
+const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
+
 /** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
 export class JobStore {
   private readonly database: Database
+  private readonly ends: JobEnds
 
-  constructor(database: Database) {
+  /** @param ends hears of each end of a job, in the transaction that writes it */
+  constructor(database: Database, ends: JobEnds = NOBODY) {
     this.database = database
+    this.ends = ends
   }
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
@@ -181,30 +191,32 @@ export class JobStore {
 
   async succeed(session: Queryable, id: string, result: unknown): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(),
+      `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(), leftovers = false,
          progress = case when progress is null then null else progress || '{"percent": 100, "eta_seconds": 0}' end,
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(result)],
     )
     const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
-    await writeLines(session, id, [...warnings.map(lineOf), { event: 'succeeded', message: 'Done' }])
+    await writeLines(session, id, [...warnings.map(warningLine), { event: 'succeeded', message: 'Done' }])
+    await this.ends.jobEnded(session, id)
   }
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(),
+      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(), leftovers = false,
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(error)],
     )
     await writeLines(session, id, [endLine(error)])
+    await this.ends.jobEnded(session, id)
   }
 
   /** Puts a job back that will be run again. */
   async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
+      `update terrane.jobs set status = 'pending', leftovers = true, updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
        where id = $1 and status = 'running'`,
       [id, message],
@@ -227,6 +239,7 @@ export class JobStore {
     if (!row) return null
     const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
     await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
+    if (row.status === 'failed') await this.ends.jobEnded(session, id)
     return row
   }
 
@@ -242,6 +255,18 @@ export class JobStore {
       [ids],
     )
     return rows.map((row) => row.id)
+  }
+
+  /** Jobs that ended while they waited for another run, and may have left something behind. */
+  async leftovers(): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
+    )
+    return rows.map((row) => row.id)
+  }
+
+  async hasNoLeftovers(id: string): Promise<void> {
+    await this.database.query('update terrane.jobs set leftovers = false where id = $1', [id])
   }
 
   /** Which of the jobs are there and run nowhere. */
@@ -281,19 +306,4 @@ export class JobStore {
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
   }
-}
-
-function submittedLine({ requestId, schedule, retryOf }: NewJob): NewLine {
-  const why = retryOf !== null ? `, another try of ${retryOf}` : ''
-  const message = schedule === null ? `Submitted${why}` : `Submitted by its schedule for ${schedule.at.toISOString()}`
-  return { event: 'submitted', message, ...(requestId !== null && { requestId }) }
-}
-
-function endLine({ code, message, hint }: JobError): NewLine {
-  const level = code === 'cancelled' ? 'info' : 'error'
-  return { event: 'failed', level, code, message: hint === null ? message : `${message}. ${hint}` }
-}
-
-function lineOf({ code, message, count }: JobWarning): NewLine {
-  return { event: 'warning', level: 'warning', code, message: count ? `${message} (${count})` : message }
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { CopyIn, copiesIn } from './copy-in.ts'
 import { cString, errorResponse, keyData, READY } from './messages.ts'
 import { SessionState, statementName } from './session-state.ts'
+import type { StartUp } from './start-up.ts'
 
 /** Request codes of the start-up phase (PostgreSQL manual, message formats). */
 const SSL_REQUEST = 80877103
@@ -17,8 +18,8 @@ export interface Unit {
   readonly bytes: Buffer
   /** False when more of the same extended query is to come (it ended with Flush, not Sync). */
   readonly complete: boolean
-  /** The packet that a connection begins with. */
-  readonly startup?: boolean
+  /** A connection begins, with settings of its own. */
+  readonly startUp?: StartUp
   /** Asks whether a COPY may begin. */
   readonly asks?: CopyIn
   /** The whole of a COPY, with its data, which `bytes` holds. */
@@ -27,6 +28,8 @@ export interface Unit {
 
 /** What a connection tells the server. */
 export interface ClientEvents {
+  /** The packet that a connection begins with. */
+  readonly onStartUp: (packet: Buffer) => void
   readonly onUnit: (unit: Unit) => void
   /** Someone shows the key of a client whose statement is to be cancelled. */
   readonly onCancel: (processId: number, secret: number) => void
@@ -60,6 +63,11 @@ export class Client {
     this.socket = socket
     this.#events = events
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+  }
+
+  /** The COPY that waits for its data. */
+  get copy(): CopyIn | null {
+    return this.#copy
   }
 
   get key(): Buffer {
@@ -102,8 +110,7 @@ export class Client {
     } else {
       this.#started = true
       this.#wanted = 5
-      const bytes = Buffer.from(this.#buffer.subarray(at, at + length))
-      this.#events.onUnit({ client: this, bytes, complete: true, startup: true })
+      this.#events.onStartUp(Buffer.from(this.#buffer.subarray(at, at + length)))
     }
     return length
   }

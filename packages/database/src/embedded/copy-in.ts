@@ -30,6 +30,7 @@ export class CopyIn {
   onRefused: () => void = ignore
   #parts: Buffer[] = []
   #size = 0
+  #isCancelled = false
 
   constructor(sql: string, head: Buffer | null, extended: boolean) {
     this.sql = sql
@@ -44,7 +45,7 @@ export class CopyIn {
 
   add(message: Buffer): void {
     this.#size += message.length
-    if (this.#size > MAX_COPY) {
+    if (this.#size > MAX_COPY || this.#isCancelled) {
       this.#parts = []
       return
     }
@@ -58,9 +59,16 @@ export class CopyIn {
   /** Takes CopyDone or CopyFail. */
   end(message: Buffer): void {
     this.isEnded = true
-    if (this.#size <= MAX_COPY) this.#parts.push(Buffer.from(message))
+    if (this.#isCancelled) this.#parts.push(CANCELLED)
+    else if (this.#size <= MAX_COPY) this.#parts.push(Buffer.from(message))
     else
       this.#parts.push(copyFail(`more than ${MAX_COPY >> 20} MiB in one COPY are too many for the embedded database`))
+  }
+
+  /** Someone asks to cancel it while its data come. */
+  cancel(): void {
+    this.#isCancelled = true
+    this.#parts = this.isEnded ? [CANCELLED] : []
   }
 
   /** Statement and data. */
@@ -82,6 +90,8 @@ export class CopyIn {
   }
 }
 
+/** The server answers it with 57014. */
+const CANCELLED = copyFail('canceling statement due to user request')
 /** ParameterDescription of none. */
 const NO_PARAMETERS = Buffer.from([0x74, 0, 0, 0, 6, 0, 0])
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { defineError } from '@terrane/core'
-import type { SessionLimits } from './wire-server.ts'
+import type { SessionLimits } from './turns.ts'
 
 /** What the thread of the embedded database is started with. */
 export interface EmbeddedSettings {

@@ -22,25 +22,15 @@ export type EngineCommand =
 export type EngineReply =
   | { readonly type: 'ready'; readonly words: ServerWords }
   | { readonly type: 'data'; readonly data: Uint8Array<ArrayBuffer> }
-  | {
-      readonly type: 'done'
-      readonly data: Uint8Array<ArrayBuffer>
-      readonly inTransaction: boolean
-      /** Why the engine itself failed; errors of SQL are part of the answer. */
-      readonly failure: string | null
-    }
+  | { readonly type: 'done'; readonly data: Uint8Array<ArrayBuffer>; readonly inTransaction: boolean }
   | { readonly type: 'snapshot'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'closed' }
+  /** The server has crashed. */
+  | { readonly type: 'trapped'; readonly reason: string }
 
 /** Words of the server's memory, by their byte addresses. */
 export interface ServerWords extends InterruptWords {
   readonly statementTimeout: number
-}
-
-/** How a unit of messages ended. */
-export interface Ended {
-  readonly inTransaction: boolean
-  readonly failure: string | null
 }
 
 /** Takes a part of an answer, and calls `taken` when there is room for more. */
@@ -63,6 +53,8 @@ export class Engine {
   #at: ServerWords | null = null
   #words = new Int32Array(new SharedArrayBuffer(4))
   #onData: OnData = ignore
+  /** Why it has ended. */
+  #ended: Error | null = null
 
   private constructor(source: EngineSource) {
     this.#flow = new Int32Array(new SharedArrayBuffer(4))
@@ -81,12 +73,11 @@ export class Engine {
     return engine
   }
 
-  /** Runs a unit. @throws when the engine ends instead */
-  async run(bytes: Uint8Array, onData: OnData): Promise<Ended> {
+  /** Runs a unit; whether a transaction is open then. Errors of SQL are a part of the answer. @throws when the engine ends instead */
+  async run(bytes: Uint8Array, onData: OnData): Promise<boolean> {
     this.#onData = onData
     const own = Uint8Array.from(bytes)
-    const { inTransaction, failure } = await this.#ask({ type: 'run', bytes: own }, 'done', [own.buffer])
-    return { inTransaction, failure }
+    return (await this.#ask({ type: 'run', bytes: own }, 'done', [own.buffer])).inTransaction
   }
 
   /** Has the unit that runs end as a cancelled statement does, as soon as the server looks. Nothing happens between units. */
@@ -117,7 +108,8 @@ export class Engine {
 
   #ask<T extends EngineReply['type']>(command: EngineCommand, type: T, transfer: ArrayBuffer[] = []) {
     const answer = this.#hearing(type)
-    this.#worker.postMessage(command, transfer)
+    if (this.#ended) this.#fail(this.#ended)
+    else this.#worker.postMessage(command, transfer)
     return answer
   }
 
@@ -133,6 +125,7 @@ export class Engine {
       this.#onData(Buffer.from(reply.data.buffer), () => this.#taken(length))
       return
     }
+    if (reply.type === 'trapped') return this.#fail(new Error(reply.reason))
     if (reply.type === 'done' && reply.data.length > 0) this.#onData(Buffer.from(reply.data.buffer), ignore)
     for (const waiting of this.#waiting) {
       if (waiting.type !== reply.type) continue
@@ -142,6 +135,7 @@ export class Engine {
   }
 
   #fail(error: Error): void {
+    this.#ended ??= error
     for (const { reject } of this.#waiting) reject(error)
     this.#waiting.clear()
   }

@@ -18,7 +18,7 @@ const db = await PGlite.create({
   ...(dataDir === null ? {} : { dataDir }),
   ...(snapshot === null ? {} : { loadDataDir: new Blob([snapshot]) }),
 })
-const words = await findWords()
+const { words, stack } = await findWords()
 
 /** Bytes of an answer that are sent in one message, at least, unless it ends. */
 const CHUNK = 1 << 16
@@ -26,6 +26,8 @@ const CHUNK = 1 << 16
 const MOST_IN_FLIGHT = 1 << 25
 
 await db.exec(interruptibleSleep())
+const stackAtRest = stack.value
+watchForTraps()
 reply({ type: 'ready', words })
 
 port.on('message', (command: EngineCommand) => {
@@ -39,25 +41,42 @@ async function run(bytes: Uint8Array): Promise<void> {
   let size = 0
   // A cancellation of what ran before came too late.
   Atomics.store(new Int32Array(words.memory), words.queryCancelPending >> 2, 0)
-  let failure: string | null = null
-  try {
-    await db.runExclusive(() =>
-      db.execProtocolRawStream(bytes, {
-        onRawData: (data) => {
-          // The bytes lie in the memory of the database and are gone after the call.
-          chunks.push(Buffer.from(data))
-          size += data.length
-          if (size < CHUNK) return
-          send(chunks)
-          chunks = []
-          size = 0
-        },
-      }),
-    )
-  } catch (error) {
-    failure = error instanceof Error ? error.message : 'the embedded database failed'
+  // An error of SQL leaves the server by an exception of the host, which takes no frame off the C stack: without this, some
+  // thousand errors later the stack has grown over the static data.
+  stack.value = stackAtRest
+  // What is thrown here is no error of SQL and ends this thread.
+  await db.runExclusive(() =>
+    db.execProtocolRawStream(bytes, {
+      onRawData: (data) => {
+        // The bytes lie in the memory of the database and are gone after the call.
+        chunks.push(Buffer.from(data))
+        size += data.length
+        if (size < CHUNK) return
+        send(chunks)
+        chunks = []
+        size = 0
+      },
+    }),
+  )
+  reply({ type: 'done', data: whole(chunks), inTransaction: db.isInTransaction() })
+}
+
+/**
+ * Ends this thread when the server traps, as a signal ends a server's process. PGlite passes over every exception of its
+ * main loop and calls it again, for ever if need be; what leaves the server on purpose is no Error.
+ */
+function watchForTraps(): void {
+  const { mod } = db as unknown as { mod: { _PostgresMainLoopOnce: () => void } }
+  const once = mod._PostgresMainLoopOnce
+  mod._PostgresMainLoopOnce = () => {
+    try {
+      once()
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      reply({ type: 'trapped', reason: error.message })
+      process.exit(1)
+    }
   }
-  reply({ type: 'done', data: whole(chunks), inTransaction: db.isInTransaction(), failure })
 }
 
 /** Sends a part of an answer; waits while the client has too much before it. */
@@ -95,14 +114,14 @@ function whole(chunks: readonly Buffer[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The words of the server that answers, and where it keeps `statement_timeout`, in milliseconds, as it holds for the
- * statement that runs. Its build does not export that variable: it is the one word among the static data that follows what
- * is set.
+ * The words of the server that answers, its stack, and where it keeps `statement_timeout`, in milliseconds, as it holds for
+ * the statement that runs. Its build does not export that variable: it is the one word among the static data that follows
+ * what is set.
  */
-async function findWords(): Promise<ServerWords> {
+async function findWords(): Promise<{ words: ServerWords; stack: { value: number } }> {
   await db.exec('set statement_timeout = 1234567')
   let candidates = servers.flatMap((server) => {
-    const view = new Int32Array(server.memory, 0, server.endOfData >> 2)
+    const view = new Int32Array(server.words.memory, 0, server.endOfData >> 2)
     const indexes: number[] = []
     for (let at = view.indexOf(1_234_567); at !== -1; at = view.indexOf(1_234_567, at + 1)) indexes.push(at)
     return indexes.map((index) => ({ server, view, index }))
@@ -119,7 +138,8 @@ async function findWords(): Promise<ServerWords> {
   }
   const [found, ...others] = candidates
   if (!found || others.length > 0) throw new Error('statement_timeout was not found in the memory')
-  return { ...found.server, statementTimeout: found.index * 4 }
+  const { words: interrupts, stack: ofServer } = found.server
+  return { words: { ...interrupts, statementTimeout: found.index * 4 }, stack: ofServer }
 }
 
 /**

@@ -84,7 +84,8 @@ export function rowsOf(answer: Buffer): (string | null)[][] {
     })
 }
 
-function message(type: string, body: Buffer): Buffer {
+/** A message of a type. */
+export function message(type: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5)
   head.write(type)
   head.writeInt32BE(body.length + 4, 1)

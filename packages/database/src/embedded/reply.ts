@@ -7,14 +7,12 @@ export type StopReason = 'user request' | 'statement timeout'
 export interface ReplyOptions {
   /** Hands bytes to the client; `taken` is called when they have gone. */
   readonly write: (bytes: Buffer, taken: () => void) => void
-  /** BackendKeyData of the client, in an answer to a start-up packet. */
-  readonly key?: Buffer | undefined
   /** The client has heard everything up to and with CopyInResponse before. */
   readonly copying?: boolean | undefined
 }
 
-/** Messages that are read, by type: ReadyForQuery, ParseComplete, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse, BackendKeyData. */
-const READ: ReadonlySet<number> = new Set('Z1CENGK'.split('').map((type) => type.charCodeAt(0)))
+/** Messages that are read, by type: ReadyForQuery, ParseComplete, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse. */
+const READ: ReadonlySet<number> = new Set('Z1CENG'.split('').map((type) => type.charCodeAt(0)))
 
 /**
  * Passes the answer to a unit on. After an error PGlite says ReadyForQuery at once and again at Sync; a client that hears
@@ -76,9 +74,9 @@ export class Reply {
     else this.#options.write(whole.length === 1 ? (whole[0] as Buffer) : Buffer.concat(whole), taken)
   }
 
-  /** Ends the answer with an error of the server's own. */
-  fail(code: string, text: string): void {
-    this.#options.write(errorResponse('ERROR', code, text), ignore)
+  /** The client has heard a part of a message. */
+  get isWithinMessage(): boolean {
+    return this.#passing > 0
   }
 
   /** The transaction has failed. */
@@ -87,10 +85,7 @@ export class Reply {
   }
 
   ready(): void {
-    this.#options.write(
-      this.#options.key ? Buffer.concat([this.#options.key, this.#lastReady]) : this.#lastReady,
-      ignore,
-    )
+    this.#options.write(this.#lastReady, ignore)
   }
 
   /** What the client hears in the place of a message. */
@@ -99,8 +94,6 @@ export class Reply {
       case 'Z':
         this.#lastReady = Buffer.from(message)
         return NOTHING
-      case 'K':
-        return this.#options.key ? NOTHING : message
       case 'G':
         if (!this.#copying) return message
         this.#copying = false

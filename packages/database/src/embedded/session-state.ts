@@ -34,7 +34,7 @@ export class SessionState {
 
   /** Takes settings from the parameters of a start-up packet. */
   started(parameters: ReadonlyMap<string, string>): void {
-    const settings = [...parameters].filter(([name]) => !NO_SETTINGS.has(name) && !name.startsWith('_pq_'))
+    const settings = [...parameters].filter(([name]) => !NO_SETTINGS.has(name))
     for (const option of (parameters.get('options') ?? '').split(/(?<!\\) +/)) {
       const [name, ...value] = option.replace(/^(-c|--)/, '').split('=')
       if (name && value.length > 0) settings.push([name.replaceAll('-', '_'), value.join('=').replaceAll('\\ ', ' ')])

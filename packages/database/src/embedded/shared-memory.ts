@@ -4,6 +4,13 @@ export interface InterruptWords {
   /** Byte addresses of C variables of the server. */
   readonly interruptPending: number
   readonly queryCancelPending: number
+}
+
+/** A server that has begun in this thread. */
+export interface LoadedServer {
+  readonly words: InterruptWords
+  /** Where its C stack ends now; it grows downwards. */
+  readonly stack: { value: number }
   /** Static data and the stack end here. */
   readonly endOfData: number
 }
@@ -28,27 +35,30 @@ interface Instance {
   readonly exports?: Readonly<Record<string, unknown>>
 }
 interface WasmGlobal {
-  readonly value: number
+  value: number
 }
 
 /**
  * Has every WebAssembly module that this thread loads from now on work on shared memory, which other threads can write
  * into while it computes. Its build does not ask for that: the import of the memory is rewritten. Returns
- * the words of the servers that have begun in this thread, in a list that grows: a new database is made by one of its own.
+ * the servers that have begun in this thread, in a list that grows: a new database is made by one of its own.
  */
-export function shareMemory(): readonly InterruptWords[] {
+export function shareMemory(): readonly LoadedServer[] {
   const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
   const { Memory, Module } = wasm
   const instantiate = wasm.instantiate.bind(wasm)
-  const found: InterruptWords[] = []
+  const found: LoadedServer[] = []
   const look = ({ exports = {} }: Instance, imports: Imports = {}) => {
     const { InterruptPending, QueryCancelPending } = exports
     const { memory, __stack_pointer: stack } = imports['env'] ?? {}
     if (!InterruptPending || !QueryCancelPending || !memory || !stack) return
     found.push({
-      memory: (memory as { buffer: SharedArrayBuffer }).buffer,
-      interruptPending: address(InterruptPending),
-      queryCancelPending: address(QueryCancelPending),
+      words: {
+        memory: (memory as { buffer: SharedArrayBuffer }).buffer,
+        interruptPending: address(InterruptPending),
+        queryCancelPending: address(QueryCancelPending),
+      },
+      stack: stack as WasmGlobal,
       endOfData: (stack as WasmGlobal).value,
     })
   }

@@ -81,3 +81,24 @@ test('two hundred connections come and go', async () => {
     await Promise.all(clients.map((client) => client.end()))
   }
 })
+
+test('thousands of errors leave the stack where it was', async () => {
+  await pool.query(`create function fails(depth int) returns int language plpgsql as
+    $$ begin return case when depth = 0 then 1 / 0 else fails(depth - 1) end; end $$`)
+  for (let i = 0; i < 100; i++) await expect(pool.query('select fails(40)')).rejects.toMatchObject({ code: '22012' })
+  expect((await pool.query('select 1 as n')).rows).toEqual([{ n: 1 }])
+})
+
+test('a connection whose settings are wrong is refused in words', async () => {
+  const client = new Client({ connectionString: `${embedded.url}?options=-c%20statement_timeout%3Dsoon` })
+  client.on('error', () => {})
+  await expect(client.connect()).rejects.toMatchObject({ code: '22023', severity: 'FATAL' })
+})
+
+test('a transaction of another client keeps nobody from connecting', async () => {
+  const first = await connect()
+  await first.query('begin')
+  await expect(connect().then((second) => second.end())).resolves.toBeUndefined()
+  await first.query('rollback')
+  await first.end()
+})

@@ -68,7 +68,7 @@ async function* copyOut(
 function abandon(session: Session, stream: NodeJS.ReadableStream): void {
   stream.on('error', ignore)
   session.discard()
-  cancelStatement(session.client)
+  void cancelStatement(session.client)
 }
 
 function ignore(): void {}

@@ -5,7 +5,7 @@ import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models
 import type { Model } from '../models/store.ts'
 import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
 import { EngineThread } from './engine-thread.ts'
-import { NO_CONTEXT, type TileContext } from './extra-inputs.ts'
+import { NO_CONTEXT, type TileContext } from './tile-context.ts'
 import type { Job, Ring, ThreadSetup } from './protocol.ts'
 import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
@@ -28,6 +28,11 @@ export interface EmbedRequest {
   readonly source: TileSource
   /** Side of the tiles in pixels. */
   readonly tileSize: number
+  /**
+   * The first tile to embed, a multiple of the model's batch such as {@link EmbeddingRun.done} of an earlier run; 0 when
+   * absent.
+   */
+  readonly from?: number
   /** `tile` when absent. */
   readonly level?: EmbeddingLevel
   /** Scale embeddings to unit length; true when absent. */
@@ -91,7 +96,7 @@ export async function openEngine(model: Model, options: EngineOptions = {}): Pro
 }
 
 function planJob(model: Model, request: EmbedRequest, workers: number, mode: EngineMode): { job: Job; dims: number } {
-  const { source, tileSize, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
+  const { source, tileSize, from = 0, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
   const { manifest } = model
   checkTileSize(manifest, tileSize)
   const perTile = embeddingsPerTile(manifest, level, tileSize)
@@ -99,9 +104,10 @@ function planJob(model: Model, request: EmbedRequest, workers: number, mode: Eng
   const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
   const bytesPerTile = perTile * manifest.dims * Float32Array.BYTES_PER_ELEMENT
   const bandTiles = mode === 'parallel' ? (source.bandTiles ?? 1) : 1
-  const unit = chooseUnit({ tiles: source.count, threads: workers, batch, bandTiles, bytesPerTile })
+  const unit = chooseUnit({ tiles: source.count - from, threads: workers, batch, bandTiles, bytesPerTile })
   const job: Job = {
     source,
+    from,
     unit,
     batch,
     width,
@@ -146,14 +152,17 @@ class ThreadPool {
     if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads
     await this.#end()
     const { manifest, graph } = this.#model
-    const start = (script: string, threads: number): Promise<EngineThread> => {
+    const start = (script: URL, threads: number): Promise<EngineThread> => {
       const setup: ThreadSetup = { manifest, graph, threads }
-      return EngineThread.start(new URL(script, import.meta.url), setup)
+      return EngineThread.start(script, setup)
     }
     const starting =
       this.#mode === 'parallel'
-        ? Array.from({ length: this.#cores }, () => start('./embed.worker.ts', 1))
-        : [start('./decode.worker.ts', 1), start('./infer.worker.ts', this.#cores)]
+        ? Array.from({ length: this.#cores }, () => start(new URL('./embed.worker.ts', import.meta.url), 1))
+        : [
+            start(new URL('./decode.worker.ts', import.meta.url), 1),
+            start(new URL('./infer.worker.ts', import.meta.url), this.#cores),
+          ]
     const started = await Promise.allSettled(starting)
     this.#threads = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
     const failure = started.find((one) => one.status === 'rejected')

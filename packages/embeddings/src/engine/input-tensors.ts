@@ -1,4 +1,5 @@
 import { Tensor } from 'onnxruntime-node'
+import { runtimeTooOld } from '../errors.ts'
 import type { ModelManifest } from '../models/manifest.ts'
 
 /** Tensors to embed: `count` tiles `[channels, height, width]`, one after the other in `pixels`. */
@@ -43,6 +44,7 @@ export function pixelTensor(manifest: ModelManifest['input'], input: Input): Ten
  * object that looks like a tensor does not.
  */
 export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): Tensor {
+  if (typeof Float16Array === 'undefined') throw runtimeTooOld({ version: process.version })
   const data = new Uint16Array(Float16Array.from(values).buffer)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the binding reads of a tensor is all there
   return { type: 'float16', data, dims, location: 'cpu' } as unknown as Tensor
@@ -52,6 +54,7 @@ export function halfTensor(values: ArrayLike<number>, dims: readonly number[]): 
 export function singlePrecision({ type, data }: Tensor): Float32Array | null {
   if (data instanceof Float32Array) return data
   if (type === 'float16' && data instanceof Uint16Array) {
+    if (typeof Float16Array === 'undefined') throw runtimeTooOld({ version: process.version })
     return Float32Array.from(new Float16Array(data.buffer, data.byteOffset, data.length))
   }
   if (type === 'float16' && ArrayBuffer.isView(data)) return Float32Array.from(data as unknown as ArrayLike<number>)

@@ -1,7 +1,7 @@
 import type { PlainError } from '@terrane/core'
 
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
-import type { TileContext } from './extra-inputs.ts'
+import type { TileContext } from './tile-context.ts'
 import type { TileSource } from './tile-source.ts'
 
 /** What a thread is started with. */
@@ -15,6 +15,8 @@ export interface ThreadSetup {
 /** One run over a source, as its threads see it. */
 export interface Job {
   readonly source: TileSource
+  /** The first tile; a multiple of `batch`. Those before it are left out. */
+  readonly from: number
   /** Tiles per portion of work, and per message of results; a multiple of `batch`. */
   readonly unit: number
   /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, whoever does it. */

@@ -30,7 +30,7 @@ export class CostingStore {
   readonly #capacity: number
   readonly #plain = new Map<string, PreparedCosting>()
   readonly #recent = new Map<string, PreparedCosting>()
-  readonly #waiting = new Map<string, ((ready: boolean) => void)[]>()
+  readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
   #anywhere: FamilyStates | null = null
   #worker: Worker | null = null
   #closed = false
@@ -58,11 +58,20 @@ export class CostingStore {
     return known
   }
 
-  /** Resolves when the hierarchy of a costing is ready; to false when it will not be. */
+  /**
+   * Resolves when the hierarchy of a costing is ready; to false when it will not be. The process lives as long as
+   * somebody waits.
+   *
+   * @throws what ended the worker
+   */
   ready(mode: Mode, options: CostOptions): Promise<boolean> {
     if (this.get(mode, options).customized !== null) return Promise.resolve(true)
     const waiters = this.#waiting.get(keyOf(mode, options))
-    return waiters === undefined ? Promise.resolve(false) : new Promise((resolve) => waiters.push(resolve))
+    if (waiters === undefined) return Promise.resolve(false)
+    const waiter = Promise.withResolvers<boolean>()
+    waiters.push(waiter)
+    this.#worker?.ref()
+    return waiter.promise
   }
 
   /** Ends the worker. */
@@ -100,7 +109,10 @@ export class CostingStore {
       this.#settle(key, known !== undefined)
     })
     // A worker that dies takes its tasks along; the next request for one of them starts another.
-    worker.on('error', () => worker.removeAllListeners('message'))
+    worker.on('error', (error) => {
+      worker.removeAllListeners('message')
+      for (const waiter of [...this.#waiting.values()].flat()) waiter.reject(error)
+    })
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = null
       for (const key of this.#waiting.keys()) this.#settle(key, false)
@@ -113,7 +125,8 @@ export class CostingStore {
   #settle(key: string, ready: boolean): void {
     const waiters = this.#waiting.get(key) ?? []
     this.#waiting.delete(key)
-    for (const resolve of waiters) resolve(ready)
+    for (const { resolve } of waiters) resolve(ready)
+    if (![...this.#waiting.values()].some((others) => others.length > 0)) this.#worker?.unref()
   }
 }
 

@@ -178,17 +178,20 @@ async function tileFeatures(
   [minZoom, maxZoom]: readonly [number, number],
 ): Promise<TilerResult> {
   using fragments = await cutFeatures(run, features, stats, isJunction, minZoom, maxZoom)
-  using cleanup = new DisposableStack()
-  const writer = cleanup.use(new TileWriter(maxZoom, run.openScratch, run.memory / 8))
-  const dropped = await encodeTiles(run, features, fragments, writer, maxZoom)
-  const archive = assembleArchive(writer, {
-    minZoom,
-    maxZoom,
-    bounds: clampBounds(stats.bounds),
-    metadata: describeArchive(stats, { ...run.options, minZoom, maxZoom }),
-  })
-  cleanup.move()
-  return { ...archive, features: stats.features, skipped: stats.skipped, dropped }
+  const writer = new TileWriter(maxZoom, run.openScratch, run.memory / 8)
+  try {
+    const dropped = await encodeTiles(run, features, fragments, writer, maxZoom)
+    const archive = assembleArchive(writer, {
+      minZoom,
+      maxZoom,
+      bounds: clampBounds(stats.bounds),
+      metadata: describeArchive(stats, { ...run.options, minZoom, maxZoom }),
+    })
+    return { ...archive, features: stats.features, skipped: stats.skipped, dropped }
+  } catch (error) {
+    writer[Symbol.dispose]()
+    throw error
+  }
 }
 
 /** Cuts all features into the fragments that the tiles of all zooms show. */
@@ -200,9 +203,25 @@ async function cutFeatures(
   minZoom: number,
   maxZoom: number,
 ): Promise<RecordSorter> {
+  const fragments = new RecordSorter(run.openScratch, run.memory / 2)
+  try {
+    await cutInto(fragments, run, features, stats, isJunction, [minZoom, maxZoom])
+    return fragments
+  } catch (error) {
+    fragments[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function cutInto(
+  fragments: RecordSorter,
+  run: Run,
+  features: RecordLog,
+  stats: IntakeStats,
+  isJunction: Bits,
+  [minZoom, maxZoom]: readonly [number, number],
+): Promise<void> {
   const { tolerance = 1, dropRate = 1, onProgress } = run.options
-  using cleanup = new DisposableStack()
-  const fragments = cleanup.use(new RecordSorter(run.openScratch, run.memory / 2))
   const cutter = new FeatureCutter({ minZoom, maxZoom, tolerance, dropRate, isJunction }, fragments)
   const reader = new FeatureReader()
   const shape = new Shape()
@@ -217,8 +236,6 @@ async function cutFeatures(
     onProgress?.({ phase: 'cut', done, total: stats.features, unit: 'features' })
     await run.breather.breathe()
   }
-  cleanup.move()
-  return fragments
 }
 
 /** Encodes the tiles one after the other; returns how many fragments were dropped. */

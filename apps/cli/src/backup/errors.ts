@@ -1,0 +1,22 @@
+import { defineError } from '@terrane/core'
+
+export const notABackup = defineError(
+  'NOT_A_BACKUP',
+  'invalid',
+  () => 'There is no whole backup of this version: one that was broken off has no end',
+  () => ({ hint: 'Name the place that terrane backup was given with --to.' }),
+)
+
+export const backupDamaged = defineError(
+  'BACKUP_DAMAGED',
+  'invalid',
+  (f: { part: string }) => `The backup is damaged: ${f.part} is missing or not what was written`,
+  () => ({ hint: 'Nothing was restored. Take another backup.' }),
+)
+
+export const placeTaken = defineError(
+  'PLACE_TAKEN',
+  'conflict',
+  (f: { place: string }) => `${f.place} is not empty`,
+  () => ({ hint: 'Name a place with nothing in it; nothing is ever overwritten.' }),
+)

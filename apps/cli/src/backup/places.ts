@@ -1,0 +1,31 @@
+import { join, resolve } from 'node:path'
+import { openStore, type ObjectStore } from '@terrane/storage'
+
+/** Where the parts of an installation lie, by the variables that its apps read. */
+export interface Places {
+  readonly databaseUrl: string | null
+  readonly home: string
+  readonly storage: ObjectStore
+  readonly functions: ObjectStore
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+// oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
+export const environment = (): Env => process.env
+
+/** Reads them from the environment; what is absent is that of a local stack. */
+export function placesOf(env: Env): Places {
+  const home = resolve(env['TERRANE_HOME'] || '.terrane')
+  return {
+    databaseUrl: env['DATABASE_URL'] || null,
+    home,
+    storage: placeOf(env['TERRANE_STORAGE'] || `file:${join(home, 'storage')}`, env),
+    functions: placeOf(env['TERRANE_FUNCTIONS_STORAGE'] || `file:${join(home, 'functions', 'archives')}`, env),
+  }
+}
+
+/** A storage by its setting; a plain path is a folder. */
+export function placeOf(setting: string, env: Env): ObjectStore {
+  return openStore(/^(file:|s3:)/.test(setting) ? setting : `file:${resolve(setting)}`, env)
+}

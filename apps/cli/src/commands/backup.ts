@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { backUp } from '../backup/backup.ts'
+import { environment, placeOf, placesOf } from '../backup/places.ts'
+import { restore } from '../backup/restore.ts'
+import { note } from '../output.ts'
+
+/** Where the embedded database of a local stack listens. */
+const LOCAL_PORT = '54329'
+
+const PLACES = `
+The places of an installation are those of its apps' variables: DATABASE_URL, TERRANE_STORAGE, TERRANE_FUNCTIONS_STORAGE and
+TERRANE_HOME, else those of a local stack in .terrane.`
+
+/** `terrane backup`, `terrane restore`. */
+export function backupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('Save database, objects, deployed functions and keys while the apps go on.')
+    .requiredOption('--to <place>', 'an empty folder, or s3://{bucket}/{prefix}')
+    .addHelpText('after', `${PLACES}\n\nA backup holds secrets: keep it as you keep keys.`)
+    .action(async ({ to }: { to: string }) => {
+      const env = environment()
+      const places = placesOf(env)
+      const databaseUrl =
+        places.databaseUrl ?? `postgres://postgres@127.0.0.1:${env['TERRANE_DATABASE_PORT'] || LOCAL_PORT}/postgres`
+      const { tables, objects, bytes, warnings } = await backUp({ ...places, databaseUrl }, placeOf(to, env))
+      for (const warning of warnings) note(`warning: ${warning}`)
+      note(`Saved ${tables} tables and ${objects} objects, ${(bytes / 1e6).toFixed(1)} MB.`)
+    })
+  program
+    .command('restore')
+    .description('Restore a backup into an empty installation; the backup is checked before anything is written.')
+    .requiredOption('--from <place>', 'where the backup is: a folder, or s3://{bucket}/{prefix}')
+    .addHelpText('after', `${PLACES}\nWithout DATABASE_URL an embedded database is made in TERRANE_HOME.`)
+    .action(async ({ from }: { from: string }) => {
+      const env = environment()
+      const { tables, rows, objects } = await restore(placeOf(from, env), placesOf(env))
+      note(`Restored ${tables} tables with ${rows} rows, and ${objects} objects.`)
+    })
+}

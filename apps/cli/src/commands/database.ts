@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { TerraneError } from '@terrane/core'
+import { moveDatabase } from '@terrane/database'
+import type { Command } from 'commander'
+import { environment } from '../backup/places.ts'
+import { note } from '../output.ts'
+
+/** `terrane database move`. */
+export function databaseCommands(program: Command): void {
+  program
+    .command('database')
+    .description('The database of an installation.')
+    .command('move')
+    .description('Copy the database of DATABASE_URL into an empty one, as it is at one moment, and compare the two.')
+    .option('--to <url>', 'where to, without a password')
+    .option('--to-file <file>', 'a file with the URL; - is standard input')
+    .addHelpText(
+      'after',
+      `
+The URL may stand in TERRANE_MOVE_TO as well. Let running jobs end first: what comes after the copy began is not in it.
+The source stays as it is; clients of the embedded database wait meanwhile. Then start the apps with DATABASE_URL set to the new one.
+
+Example:
+  $ createdb terrane && terrane database move --to postgres://postgres@127.0.0.1:5432/terrane`,
+    )
+    .action(async (options: { to?: string; toFile?: string }) => {
+      const { DATABASE_URL: from } = environment()
+      if (!from)
+        throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, from where to move, is not set')
+      const { tables, rows, warnings } = await moveDatabase(from, await targetOf(options), (name, count) => {
+        if (count > 0) note(`${name}: ${count} rows`)
+      })
+      for (const warning of warnings) note(`warning: ${warning}`)
+      note(`Moved ${tables} tables with ${rows} rows; counts and catalogue are equal.`)
+    })
+}
+
+async function targetOf({ to, toFile }: { to?: string; toFile?: string }): Promise<string> {
+  const given =
+    to ??
+    (toFile === '-' ? await text(process.stdin) : toFile && (await readFile(toFile, 'utf8'))) ??
+    environment()['TERRANE_MOVE_TO']
+  const url = URL.parse((given ?? '').trim())
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+    throw new TerraneError('TARGET_INVALID', 'invalid', 'Where to move to is not a postgres:// URL', {
+      hint: 'Give it as --to, --to-file or TERRANE_MOVE_TO.',
+    })
+  }
+  if (to !== undefined && url.password !== '') {
+    throw new TerraneError(
+      'SECRET_IN_ARGUMENT',
+      'invalid',
+      '--to has a password, which every process of this machine can read',
+      {
+        hint: 'Put the URL into a file (--to-file) or into TERRANE_MOVE_TO.',
+      },
+    )
+  }
+  return url.href
+}

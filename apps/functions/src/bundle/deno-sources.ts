@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import type { Loader, Plugin } from 'esbuild'
+
+/** Pragmas stand at the top of a file. */
+const TOP = 2000
+
+/**
+ * The esbuild plugin that reads a function's own TypeScript and JSX as Deno does: as ES modules, whatever a package.json
+ * beside them says, and with `@jsxImportSource` that says by itself that JSX imports its own calls.
+ */
+export function denoSources(): Plugin {
+  return {
+    name: 'deno sources',
+    setup(build) {
+      build.onLoad({ filter: /\.(?:[jt]sx|m?ts)$/ }, async ({ path, namespace }) => {
+        if (namespace !== 'file' || /[\\/]node_modules[\\/]/.test(path)) return null
+        const loader = extname(path).replace(/^\.m?/, '') as Loader
+        return { contents: asModule(withJsxRuntime(await readFile(path, 'utf8'))), loader }
+      })
+    },
+  }
+}
+
+/** The code with a last line that makes a module of it, unless it exports as CommonJS does. */
+function asModule(code: string): string {
+  return /\bmodule\.exports\b|\bexports\./.test(code) ? code : `${code}\nexport {}`
+}
+
+/** The code, with the runtime said where only the source of imports is; lines stay where they are. */
+function withJsxRuntime(code: string): string {
+  const says = (pragma: string) => code.lastIndexOf(`${pragma} `, TOP) >= 0
+  return says('@jsxImportSource') && !says('@jsxRuntime') ? `/** @jsxRuntime automatic */ ${code}` : code
+}

@@ -1,0 +1,145 @@
+import type { Queryable, Session } from '@terrane/database'
+import type { GuardedFetch, Logger, Sealer } from '@terrane/service'
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
+import { toShowable } from '../errors.ts'
+import { inTransaction } from '../queue/boss.ts'
+import { toRecord } from '../queue/job-record.ts'
+import { redactText } from '../projects/redact.ts'
+import { signedHeaders } from './sign.ts'
+import { messageId, type Attempt, type DeliveryRow, type WebhookStore } from './webhook-store.ts'
+
+const QUEUE = 'webhooks'
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+/** Tries after the first: after 5, 10, 20 … seconds, at most two hours; about half a day in all. */
+const RETRIES = 15
+const QUEUE_SETTINGS = {
+  retryLimit: RETRIES,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 7200,
+  expireInSeconds: 60,
+  retentionSeconds: 2 * 86_400,
+  deleteAfterSeconds: 86_400,
+}
+const POLL_SECONDS = 1
+/** Deliveries that this process makes at once, and those of them to one webhook. */
+const AT_ONCE = 4
+const AT_ONCE_PER_WEBHOOK = 1
+/** Longest wait for a receiver. */
+const TIMEOUT_MS = 10_000
+/** Longest text of an error that is kept. */
+const MOST_ERROR = 300
+/** The receiver says that it wants no more. */
+const GONE = 410
+
+interface Message {
+  readonly delivery: string
+}
+
+export interface WebhooksOptions {
+  readonly boss: PgBoss
+  readonly store: WebhookStore
+  readonly fetch: GuardedFetch
+  readonly sealer: Sealer
+  readonly logger: Logger
+}
+
+/** Tells webhooks of the ends of jobs, at least once each, by the Standard Webhooks specification. */
+export class Webhooks {
+  readonly #options: WebhooksOptions
+  readonly #stopping = new AbortController()
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options
+  }
+
+  /** Makes the queue, which must be there before a job ends. */
+  async open(): Promise<void> {
+    const { boss } = this.#options
+    if (await boss.getQueue(QUEUE)) await boss.updateQueue(QUEUE, QUEUE_SETTINGS)
+    else await boss.createQueue(QUEUE, QUEUE_SETTINGS)
+    // As for the queues of tasks: a send must know the queue before its transaction.
+    await boss.touch(QUEUE, NIL_UUID)
+  }
+
+  /** Queues what webhooks are to hear of a job that ends, in the transaction that ends it. */
+  async jobEnded(session: Queryable, jobId: string): Promise<void> {
+    const { boss, store } = this.#options
+    for (const { id, webhook_id: webhook } of await store.addDeliveries(session, jobId)) {
+      await boss.send(QUEUE, { delivery: id }, { id, group: { id: webhook }, ...inTransaction(session as Session) })
+    }
+  }
+
+  /** Delivers until {@link stop}. */
+  async start(): Promise<void> {
+    const options = {
+      pollingIntervalSeconds: POLL_SECONDS,
+      localConcurrency: AT_ONCE,
+      groupConcurrency: AT_ONCE_PER_WEBHOOK,
+      includeMetadata: true as const,
+    }
+    await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Message>[]) => {
+      if (job) await this.#deliver(job, job.retryCount >= RETRIES)
+    })
+  }
+
+  /** Ends what is under way, which is tried again by another worker. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the worker stops'))
+    await this.#options.boss.offWork(QUEUE, { wait: true })
+  }
+
+  /** Makes an attempt. Throws when there is to be another one: the queue then waits and tries again. */
+  async #deliver(job: JobWithMetadata<Message>, isLast: boolean): Promise<void> {
+    const { store, logger } = this.#options
+    const delivery = await store.delivery(job.data.delivery)
+    if (!delivery || delivery.status !== 'pending') return
+    const attempt = await this.#post(delivery, job.signal)
+    const isDelivered = attempt.error === null
+    const isGone = attempt.statusCode === GONE
+    const isOver = isDelivered || isGone || isLast
+    await store.addAttempt(delivery.id, attempt, isDelivered ? 'delivered' : isOver ? 'failed' : 'pending')
+    if (isGone) await store.pause(delivery.webhook_id, true)
+    if (isDelivered) return
+    const { id, webhook_id: webhookId } = delivery
+    logger.info({ webhookId, deliveryId: id, isOver, reason: attempt.error }, 'a webhook did not take its message')
+    if (!isOver) throw new Error('the webhook did not take its message')
+  }
+
+  async #post(delivery: DeliveryRow, jobSignal: AbortSignal): Promise<Attempt> {
+    const { fetch, sealer } = this.#options
+    const began = performance.now()
+    const tell = (statusCode: number | null, error: string | null): Attempt => ({
+      statusCode,
+      error: error === null ? null : redactText(error).slice(0, MOST_ERROR),
+      ms: Math.round(performance.now() - began),
+    })
+    try {
+      const { url, secret } = sealer.open(delivery.sealed, delivery.webhook_id) as { url: string; secret: string }
+      const body = JSON.stringify(messageOf(delivery))
+      const signed = signedHeaders(secret, messageId(delivery.id), Date.now(), body)
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...signed },
+        body,
+        // A message goes where it was sent, and nowhere else.
+        redirect: 'manual',
+        accept: 'any',
+        timeoutMs: TIMEOUT_MS,
+        signal: AbortSignal.any([this.#stopping.signal, jobSignal]),
+      })
+      response.cancel()
+      const { status } = response
+      return tell(status, status >= 200 && status < 300 ? null : `HTTP status ${status}`)
+    } catch (error) {
+      if (this.#stopping.signal.aborted) throw error
+      return tell(null, toShowable(error).message)
+    }
+  }
+}
+
+/** The message: the record of the job without its request, which may be long. */
+function messageOf({ type, job }: DeliveryRow) {
+  const { input: _, ...record } = toRecord(job)
+  return { type, timestamp: record.finished_at, data: record }
+}

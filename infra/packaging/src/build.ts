@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { bundleThread, withTexts } from './bundle-thread.ts'
+
+// Builds the package of the working directory for npm, into `dist`: its `prepack` script. Within the repository nothing
+// is built; what is written here exists in tarballs only.
+//
+// The JavaScript and the declarations are tsc's. Then everything that a module finds beside itself by
+// `new URL('./file', import.meta.url)` goes into a module, because bundlers do not follow such addresses in programs for
+// Node: a text as a string, a worker thread as its whole program.
+const folder = process.cwd()
+const dist = join(folder, 'dist')
+const THREAD = /new URL\('\.\/([\w.-]+)\.ts', import\.meta\.url\)/g
+
+await rm(dist, { recursive: true, force: true })
+await compile()
+for await (const file of glob('**/*.d.ts', { cwd: dist })) await edit(join(dist, file), withJsSpecifiers)
+for await (const file of glob('**/*.d.ts', { cwd: join(folder, 'src') })) {
+  await cp(join(folder, 'src', file), join(dist, file))
+}
+for await (const file of glob('**/*.js', { cwd: dist })) await makeWhole(file)
+
+async function compile(): Promise<void> {
+  const config = join(dist, 'tsconfig.json')
+  // Packages that it imports are sources, too, and compiled along: of what comes out, its own part is kept.
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: '../..',
+    outDir: 'all',
+  }
+  const program = {
+    extends: '../tsconfig.json',
+    compilerOptions,
+    include: ['../src'],
+    exclude: ['../src/**/*.test.ts'],
+  }
+  await mkdir(dist, { recursive: true })
+  await writeFile(config, JSON.stringify(program))
+  await promisify(execFile)(join(import.meta.dirname, '../../../node_modules/.bin/tsc'), ['-p', config]).catch(
+    (error: { stdout: string }) => {
+      throw new Error(`the package does not compile:\n${error.stdout}`)
+    },
+  )
+  await rm(config)
+  await cp(join(dist, 'all', basename(folder), 'src'), dist, { recursive: true })
+  await rm(join(dist, 'all'), { recursive: true })
+}
+
+/** Declarations keep the `.ts` of their imports, which a consumer's compiler takes only by a rule of its own. */
+function withJsSpecifiers(declarations: string): string {
+  return declarations.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
+}
+
+/** Replaces the addresses in a module by what lies there. */
+async function makeWhole(file: string): Promise<void> {
+  const path = join(dist, file)
+  const source = resolve(folder, 'src', file)
+  let code = await readFile(path, 'utf8')
+  const { text, assets } = withTexts(code, '.js')
+  code = text
+  for (const asset of assets) {
+    const content = await readFile(resolve(dirname(source), asset), 'utf8')
+    await writeFile(resolve(dirname(path), `${asset}.js`), `export default ${JSON.stringify(content)}\n`)
+  }
+  const threads = new Set(Array.from(code.matchAll(THREAD), ([, name]) => name!))
+  for (const name of threads) {
+    const bundle = await bundleThread(resolve(dirname(source), `${name}.ts`))
+    await writeFile(resolve(dirname(path), `${name}.inline.js`), bundle)
+  }
+  code = code.replace(THREAD, (_, name: string) => `${identifierOf(name)}(import.meta.url)`)
+  for (const name of threads) code = `import ${identifierOf(name)} from './${name}.inline.js';\n${code}`
+  const left = /new URL\([^)]*import\.meta\.url\)/.exec(code)
+  if (left !== null) throw new Error(`${file}: ${left[0]} would be missing from a bundle`)
+  await writeFile(path, code)
+}
+
+function identifierOf(name: string): string {
+  return `inline_${name.replace(/\W/g, '_')}`
+}
+
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  await writeFile(path, change(await readFile(path, 'utf8')))
+}

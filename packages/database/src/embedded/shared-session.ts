@@ -1,0 +1,103 @@
+import type { Client } from './connection.ts'
+import type { Engine } from './engine.ts'
+import { fieldsOf, messagesOf, rowsOf, simpleQuery, SYNC } from './messages.ts'
+import { HELD, type SessionState } from './session-state.ts'
+import { ownStartUp, statusesIn } from './start-up.ts'
+
+/**
+ * The one session of an engine, which its clients have in turns. Before another client's unit it is cleaned
+ * (`DISCARD ALL`), and gets that client's own settings and prepared statements ({@link SessionState}).
+ */
+export class SharedSession {
+  readonly engine: Engine
+  /** ParameterStatus messages, as they are for a client without settings. */
+  readonly statuses: Buffer
+  /** Whose settings it has. */
+  #current: Client | null = null
+
+  static async open(engine: Engine): Promise<SharedSession> {
+    return new SharedSession(engine, statusesIn(await answerTo(engine, ownStartUp())))
+  }
+
+  private constructor(engine: Engine, statuses: Buffer) {
+    this.engine = engine
+    this.statuses = statuses
+  }
+
+  /** Makes it a client's. Returns what the session says to its settings. */
+  async enter(client: Client): Promise<Buffer> {
+    if (this.#current === client) return Buffer.alloc(0)
+    const before = this.#current
+    this.#current = client
+    if (before?.session.dirty && !before.gone) await this.#remember(before.session)
+    before?.session.left()
+    if (before) {
+      await this.ask(OWN_USER)
+      await this.ask('discard all')
+    }
+    client.session.left()
+    const answers: Buffer[] = []
+    for (const statement of client.session.restore) answers.push(await this.ask(statement))
+    return Buffer.concat(answers)
+  }
+
+  /** Prepares what a unit of the client uses and the session has forgotten. */
+  async prepareAgain({ session }: Client, unit: Buffer): Promise<void> {
+    const missing = session.missing(unit)
+    if (missing.length === 0) return
+    // In a transaction that has failed nothing can be prepared, and nothing is run either.
+    await answerTo(this.engine, Buffer.concat([...missing, SYNC]))
+    session.prepared(missing)
+  }
+
+  /** Whether it has what cannot be put away. */
+  async holds(): Promise<boolean> {
+    return rowsOf(await this.ask(HELD))[0]?.[0] === 't'
+  }
+
+  /** Ends what a client that is gone has left open. After an error the session hears nothing but Sync. */
+  async rollback(): Promise<void> {
+    await answerTo(this.engine, Buffer.concat([SYNC, simpleQuery('rollback')]))
+  }
+
+  /** Runs statements of the server's own. */
+  ask(sql: string): Promise<Buffer> {
+    return answerTo(this.engine, simpleQuery(sql))
+  }
+
+  async #remember(session: SessionState): Promise<void> {
+    const names = session.names.map((name) => `('${name}')`).join(', ')
+    const own = names === '' ? '' : `union all select name, current_setting(name, true) from (values ${names}) v (name)`
+    const special = rowsOf(
+      await this.ask(`select 'role', current_setting('role')
+        union all select 'session_authorization', current_setting('session_authorization') ${own}`),
+    )
+    // Not everyone may see every setting.
+    await this.ask(OWN_USER)
+    const listed = rowsOf(await this.ask(`select name, setting from pg_settings where source = 'session'`))
+    const known = new Set(listed.map(([name]) => name))
+    const settings = [...listed, ...special.filter(([name]) => !known.has(name as string))]
+    session.remember(settings.filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== ''))
+  }
+}
+
+/** Sends messages of the server's own; nobody hears the answer, which is returned. */
+export async function answerTo(engine: Engine, bytes: Buffer): Promise<Buffer> {
+  const answer: Buffer[] = []
+  await engine.run(bytes, (data, taken) => {
+    answer.push(data)
+    taken()
+  })
+  return Buffer.concat(answer)
+}
+
+/** The first error of an answer, by its fields. */
+export function errorIn(answer: Buffer): ReadonlyMap<string, string> | null {
+  for (const { type, start, end } of messagesOf(answer)) {
+    if (type === 'E') return fieldsOf(answer.subarray(start - 5, end))
+  }
+  return null
+}
+
+/** PGlite's only user. There is no way back to it by RESET or DISCARD, as on a server that asks who connects. */
+const OWN_USER = 'set session authorization postgres'

@@ -1,0 +1,29 @@
+import { DatabaseReader } from './read-database.ts'
+import { writeDatabase, type Transferred } from './write-database.ts'
+
+/** What moved. */
+export interface Moved extends Transferred {
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Copies a database into an empty one on another server, as it is at one moment: roles, schema, rows, sequences. The
+ * copy is compared by the rows of each table and by its catalogue before it is committed; the source stays as it is.
+ *
+ * @throws DATABASE_NOT_EMPTY, TRANSFER_DIFFERS, DATABASE_UNAVAILABLE, or a server's own error
+ */
+export async function moveDatabase(
+  from: string,
+  to: string,
+  onTable?: (name: string, rows: number) => void,
+): Promise<Moved> {
+  await using source = await DatabaseReader.open(from)
+  const { outline } = source
+  const done = await writeDatabase(
+    to,
+    outline,
+    (table) => source.rows(table),
+    ({ schema, table }, rows) => onTable?.(`${schema}.${table}`, rows),
+  )
+  return { ...done, warnings: outline.warnings }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { openTestDatabase, testLane } from '../testing/test-database.ts'
+import { DatabaseReader } from './read-database.ts'
+import { refuseLaterVersion, refuseUnlessEmpty } from './write-database.ts'
+
+// The embedded database takes its time: test/long/move.long.test.ts moves it.
+test.runIf(testLane() === 'postgres')('a database is outlined, and one with something in it is no target', async () => {
+  await using own = await openTestDatabase()
+  await own.database
+    .query(`create table public.places (id int generated always as identity primary key, t text, u text generated always as (t) stored);
+    insert into public.places (t) values ('a'), ('b\tc'); create index places_t on public.places (t);
+    create table terrane_staging.j_half (n int)`)
+  await using reader = await DatabaseReader.open(own.url)
+  const { before, after, tables, inventory, migrations } = reader.outline
+  const places = tables.find(({ table }) => table === 'places')!
+  expect(places).toMatchObject({ schema: 'public', columns: ['id', 't'], condition: '' })
+  expect(tables.filter(({ schema }) => schema === 'terrane_staging')).toEqual([])
+  const text = Buffer.concat(await Array.fromAsync(reader.rows(places))).toString()
+  expect(text).toBe('1\ta\n2\tb\\tc\n')
+  expect(before.join('\n')).toContain('CREATE TABLE public.places')
+  expect(before.join('\n')).not.toMatch(/OWNER TO|j_half|FOR ROLE/)
+  expect(after.join('\n')).toContain('CREATE INDEX places_t')
+  expect(after.join('\n')).toContain(`setval('public.places_id_seq', 2)`)
+  expect(inventory.filter((line) => line.includes('places'))).not.toEqual([])
+  expect(migrations).toContain('project/0001_foundation')
+  await reader[Symbol.asyncDispose]()
+
+  await expect(refuseUnlessEmpty(own.url)).rejects.toMatchObject({ code: 'DATABASE_NOT_EMPTY' })
+  await expect(refuseLaterVersion(reader.outline)).resolves.toBeUndefined()
+  const later = { ...reader.outline, migrations: ['control/9999_of_the_future'] }
+  await expect(refuseLaterVersion(later)).rejects.toMatchObject({ code: 'DATABASE_SCHEMA' })
+})

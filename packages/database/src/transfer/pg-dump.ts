@@ -1,0 +1,88 @@
+import type { Duplex } from 'node:stream'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { greeting } from '../embedded/start-up.ts'
+import { keyData, message, messagesOf } from '../embedded/messages.ts'
+import type { LentSession } from '../lent-session.ts'
+
+/** What the thread of pg_dump is started with. */
+export interface DumpSettings {
+  readonly args: readonly string[]
+  /** What it hears when it connects: it is signed in already. */
+  readonly greeting: Uint8Array
+  /** Counts the answers. */
+  readonly answers: Int32Array<SharedArrayBuffer>
+}
+
+/**
+ * The SQL of a database without its rows, as pg_dump 18 writes it, from the connection of a session: in the transaction
+ * that is open there, which it leaves open. pg_dump comes as WebAssembly, so none need be installed, and servers of
+ * versions up to 18 are read.
+ *
+ * @param args of pg_dump
+ */
+export async function dumpSchema(session: LentSession, args: readonly string[]): Promise<string> {
+  const statuses = [...session.parameters].map(([name, value]) => message('S', Buffer.from(`${name}\0${value}\0`)))
+  const { port1, port2 } = new MessageChannel()
+  const answers = new Int32Array(new SharedArrayBuffer(4))
+  const workerData: DumpSettings & { port: typeof port2 } = {
+    args,
+    greeting: Uint8Array.from(
+      greeting({ parameters: new Map(), isNewer: false, extensions: [] }, Buffer.concat(statuses), keyData(0, 0)),
+    ),
+    answers,
+    port: port2,
+  }
+  const stream = session.lend()
+  const worker = new Worker(new URL('./pg-dump.worker.ts', import.meta.url), { workerData, transferList: [port2] })
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const answer = async (question: Uint8Array) => {
+        port1.postMessage(await answerOf(stream, question))
+        Atomics.add(answers, 0, 1)
+        Atomics.notify(answers, 0)
+      }
+      port1.on('message', (question: Uint8Array) => void answer(question).catch(reject))
+      worker.once('message', resolve)
+      worker.once('error', reject)
+      worker.once('exit', () => reject(new Error('pg_dump ended without a word')))
+    })
+  } finally {
+    port1.close()
+    await worker.terminate()
+    session.takeBack()
+  }
+}
+
+/** Sends messages and resolves to everything up to ReadyForQuery. */
+function answerOf(stream: Duplex, question: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const settle = () => {
+      stream.off('data', onData)
+      stream.off('close', onClose)
+    }
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk)
+      // ReadyForQuery has six bytes.
+      if (chunk.length < 6 && chunks.length === 1) return
+      const answer = Buffer.concat(chunks)
+      let end = 0
+      let isReady = false
+      for (const found of messagesOf(answer)) {
+        end = found.end
+        isReady = found.type === 'Z'
+      }
+      if (!isReady || end < answer.length) return
+      settle()
+      resolve(Uint8Array.from(answer))
+    }
+    const onClose = () => {
+      settle()
+      reject(new Error('Connection terminated while pg_dump ran'))
+    }
+    stream.on('data', onData)
+    stream.on('close', onClose)
+    stream.resume()
+    stream.write(question)
+  })
+}

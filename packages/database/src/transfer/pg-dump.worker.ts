@@ -1,0 +1,38 @@
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { PGlite } from '@electric-sql/pglite'
+import { pgDump } from '@electric-sql/pglite-tools/pg_dump'
+import { messagesOf } from '../embedded/messages.ts'
+import type { DumpSettings } from './pg-dump.ts'
+
+// pg_dump is WebAssembly that waits for each answer where it stands: this thread waits with it.
+const { args, greeting, port, answers } = workerData as DumpSettings & { readonly port: MessagePort }
+let asked: Buffer = Buffer.alloc(0)
+let heard = 0
+
+/** What pg_dump needs of a PGlite: a server that is asked and answers at once. */
+const server = {
+  execProtocolRawStream(bytes: Uint8Array, { onRawData }: { onRawData: (data: Uint8Array) => void }): void {
+    asked = Buffer.concat([asked, bytes])
+    // The start-up packet is the only one that begins with a length.
+    if (asked[0] === 0) {
+      if (asked.length < 4 || asked.length < asked.readInt32BE(0)) return
+      asked = asked.subarray(asked.readInt32BE(0))
+      return onRawData(greeting)
+    }
+    const messages = [...messagesOf(asked)]
+    const last = messages.at(-1)
+    if (last?.type === 'X') asked = Buffer.alloc(0)
+    if (last?.type !== 'Q' && last?.type !== 'S') return
+    port.postMessage(Uint8Array.from(asked.subarray(0, last.end)))
+    asked = asked.subarray(last.end)
+    Atomics.wait(answers, 0, heard)
+    heard = Atomics.load(answers, 0)
+    onRawData((receiveMessageOnPort(port) as { message: Uint8Array }).message)
+  },
+  query: async () => ({ rows: [{ search_path: '' }] }),
+  exec: async () => [],
+}
+
+const file = await pgDump({ pg: server as unknown as PGlite, args: [...args] })
+parentPort?.postMessage(await file.text())
+port.close()

@@ -1,0 +1,115 @@
+import copyStreams from 'pg-copy-streams'
+import { qualified, quoteIdentifier } from '../database.ts'
+import { LentSession } from '../lent-session.ts'
+import { ANYTHING, INVENTORY, ROLES, SEQUENCES, TABLES, VIEWS_TO_FILL } from './inventory.ts'
+import { dumpSchema } from './pg-dump.ts'
+
+/** Everything of a database but its rows. */
+export interface DatabaseOutline {
+  /** Statements, in the order in which they are to be run: roles, what tables need and tables themselves. */
+  readonly before: readonly string[]
+  readonly tables: readonly TableOutline[]
+  /** Sequences, then indexes, constraints, triggers and policies, then materialized views. */
+  readonly after: readonly string[]
+  /** What there is, one line each ({@link INVENTORY}). */
+  readonly inventory: readonly string[]
+  /** Migrations that were applied: which version of Terrane it is of. */
+  readonly migrations: readonly string[]
+  /** What is not taken along. */
+  readonly warnings: readonly string[]
+}
+
+export interface TableOutline {
+  readonly schema: string
+  readonly table: string
+  readonly columns: readonly string[]
+  /** Which rows, where an extension brings the others. */
+  readonly condition: string
+}
+
+/** Tables of jobs under way: their jobs begin them anew. */
+const STAGED = ['--exclude-table=terrane_staging.*']
+
+/** A database as it was at one moment, while others go on with it; the embedded one makes them wait. */
+export class DatabaseReader implements AsyncDisposable {
+  readonly #session: LentSession
+  readonly outline: DatabaseOutline
+
+  /** @throws DATABASE_UNAVAILABLE, or the server's own error */
+  static async open(url: string): Promise<DatabaseReader> {
+    const session = await openSession(url)
+    try {
+      await session.query('begin isolation level repeatable read, read only')
+      return new DatabaseReader(session, await outlineOf(session))
+    } catch (error) {
+      session.close()
+      throw error
+    }
+  }
+
+  private constructor(session: LentSession, outline: DatabaseOutline) {
+    this.#session = session
+    this.outline = outline
+  }
+
+  /** The rows of a table as COPY writes them as text: a line each. */
+  rows({ schema, table, columns, condition }: TableOutline): AsyncIterable<Buffer> {
+    const names = columns.map(quoteIdentifier).join(', ')
+    const query = copyStreams.to(`copy (select ${names} from ${qualified(schema, table)} ${condition}) to stdout`)
+    return this.#session.client.query(query) as AsyncIterable<Buffer>
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#session.close()
+  }
+}
+
+/** A connection as the user of the URL. */
+export function openSession(url: string): Promise<LentSession> {
+  const { username, password } = new URL(url)
+  return LentSession.open({
+    url,
+    user: decodeURIComponent(username) || 'postgres',
+    password: decodeURIComponent(password),
+    applicationName: 'terrane transfer',
+  })
+}
+
+/** Names of what a database has already, at most five. */
+export async function anythingIn(session: LentSession): Promise<string[]> {
+  return (await session.query(ANYTHING)).rows.map(({ name }: { name: string }) => name)
+}
+
+/** What a database has but rows, one line each. */
+export async function inventoryOf(session: LentSession): Promise<string[]> {
+  await session.query(`set local search_path = ''`)
+  return (await session.query(INVENTORY)).rows.map(({ line }: { line: string }) => line)
+}
+
+async function outlineOf(session: LentSession): Promise<DatabaseOutline> {
+  const sql = async (query: string) => (await session.query(query)).rows.map((row: { sql: string }) => row.sql)
+  const { rows: about } = await session.query(
+    `select to_regclass('terrane.migrations') is not null as migrated, (select count(*)::int from pg_largeobject_metadata) as objects`,
+  )
+  const { migrated, objects } = about[0] as { migrated: boolean; objects: number }
+  const migrations = migrated ? await sql('select id as sql from terrane.migrations order by id') : []
+  const roles = await sql(ROLES)
+  const { rows: tables } = await session.query(TABLES)
+  const sequences = await sql(SEQUENCES)
+  const views = await sql(VIEWS_TO_FILL)
+  const inventory = await inventoryOf(session)
+  const dump = async (section: string) => {
+    const text = await dumpSchema(session, ['--schema-only', `--section=${section}`, '--no-owner', ...STAGED])
+    await session.query('deallocate all')
+    // Rights that are given by default are given by whoever restores.
+    return text.replace(/^ALTER DEFAULT PRIVILEGES FOR ROLE \S+ /gm, 'ALTER DEFAULT PRIVILEGES ')
+  }
+  return {
+    before: [...roles, await dump('pre-data')],
+    tables: tables as TableOutline[],
+    after: [...sequences, await dump('post-data'), ...views],
+    inventory,
+    migrations,
+    warnings: objects > 0 ? [`${objects} large objects (lo) are not taken along`] : [],
+  }
+}

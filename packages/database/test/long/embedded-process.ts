@@ -1,0 +1,39 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** An embedded database in a process of its own. */
+export interface EmbeddedProcess {
+  readonly url: string
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+/** Starts one on a folder. */
+export async function startProcess(dataDir: string, stuckMs = 10_000): Promise<EmbeddedProcess> {
+  const script = fileURLToPath(new URL('./serve-embedded.ts', import.meta.url))
+  const child: ChildProcess = spawn(process.execPath, [script, dataDir, String(stuckMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const [line] = (await Promise.race([
+    once(child.stdout!, 'data'),
+    exited.then(() => Promise.reject(new Error('the database did not start'))),
+  ])) as [Buffer]
+  return {
+    url: line.toString().trim(),
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** A new folder that goes with the test. */
+export async function openFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'terrane-embedded-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
