@@ -12,6 +12,7 @@ import { seededRandom, uuidv7 } from '@terrane/core'
 import { beginRun, migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
+import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
@@ -83,6 +84,7 @@ async function runOurs(file: string): Promise<void> {
     logger: createLogger({ name: 'bench', level: 'silent' }),
     fetch: createGuardedFetch(),
     workdir,
+    checkpoint: NO_CHECKPOINT,
     progress: () => {},
   }
   const task = ogr2ogrImport({ engine: wasmEngine, maxBytes: 1e9 })

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { beginRun, migrate, openDatabase, quoteIdentifier, type Database } from '@terrane/database'
 import { TOPIC_TABLES, topicTables } from '@terrane/osm'
 import { createGuardedFetch, createLogger } from '@terrane/service'
+import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { osmImportArea } from '../src/jobs/osm-import-area.ts'
 import { flexStyle } from './osm2pgsql-style.ts'
 
@@ -94,6 +95,7 @@ async function importHere(target: Database): Promise<number[]> {
     logger: createLogger({ name: 'bench', level: 'silent' }),
     fetch: createGuardedFetch(),
     workdir,
+    checkpoint: NO_CHECKPOINT,
     progress: () => {},
   })
   rmSync(workdir, { recursive: true })

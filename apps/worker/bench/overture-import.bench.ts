@@ -9,6 +9,7 @@ import { uuidv7 } from '@terrane/core'
 import { beginRun, migrate, openDatabase } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
+import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { overtureImportArea } from '../src/jobs/overture-import-area.ts'
 import type { JobContext } from '../src/jobs/task.ts'
 import { boxOf } from '../test/osm-town.ts'
@@ -62,6 +63,7 @@ async function importStrip(height: number): Promise<void> {
     logger: createLogger({ name: 'bench', level: 'silent' }),
     fetch: createGuardedFetch({ allowHosts: [files.host] }),
     workdir,
+    checkpoint: NO_CHECKPOINT,
     progress: () => {},
   }
   const area = boxOf(-1, 4 - height / 4, 12, 4 + (height * 3) / 4)

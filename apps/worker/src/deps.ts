@@ -49,9 +49,12 @@ export interface Deps extends AppDeps, AsyncDisposable {
 /**
  * Opens the database, the queue, the runner and what the tasks need.
  *
- * @param overrides tasks instead of the real ones, for tests of the machinery
+ * @param overrides tasks instead of the real ones, and how often they keep checkpoints, for tests of the machinery
  */
-export async function openDeps(config: WorkerConfig, overrides: { tasks?: readonly Task[] } = {}): Promise<Deps> {
+export async function openDeps(
+  config: WorkerConfig,
+  overrides: { tasks?: readonly Task[]; checkpointMs?: number } = {},
+): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL })
   const registry = createRegistry('worker')
@@ -100,6 +103,7 @@ export async function openDeps(config: WorkerConfig, overrides: { tasks?: readon
     logger,
     workdir: resolve(config.TERRANE_WORK_DIR),
     scheduler: new Scheduler(scheduling),
+    ...(overrides.checkpointMs !== undefined && { checkpointMs: overrides.checkpointMs }),
     concurrency: config.TERRANE_WORKER_CONCURRENCY,
     projectConcurrency: config.TERRANE_PROJECT_CONCURRENCY,
     retentionDays: config.TERRANE_JOB_RETENTION_DAYS,

@@ -25,6 +25,7 @@ export interface TestWorker extends AsyncDisposable {
 export interface WorkerSetup {
   readonly env?: Readonly<Record<string, string>>
   readonly tasks?: readonly Task[]
+  readonly checkpointMs?: number
   /** Share the database and folder of another worker. */
   readonly beside?: TestWorker
 }
@@ -46,7 +47,8 @@ export async function openWorker(setup: WorkerSetup = {}): Promise<TestWorker> {
     ...setup.env,
   }
   const config: WorkerConfig = readConfig(env)
-  const deps = await openDeps(config, setup.tasks ? { tasks: setup.tasks } : {})
+  const { tasks, checkpointMs } = setup
+  const deps = await openDeps(config, { ...(tasks && { tasks }), ...(checkpointMs !== undefined && { checkpointMs }) })
   const app = await buildApp(deps)
   await app.ready()
   return {

@@ -6,6 +6,7 @@ import type { JobWarning } from '@terrane/contracts'
 import { uuidv7 } from '@terrane/core'
 import { beginRun, type Database } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
+import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
@@ -51,6 +52,7 @@ export async function importFile(
     logger: createLogger({ name: 'files', level: 'silent' }),
     fetch: createGuardedFetch(),
     workdir,
+    checkpoint: NO_CHECKPOINT,
     progress: () => {},
   }
   const task = ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 30 })

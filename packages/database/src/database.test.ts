@@ -13,6 +13,7 @@ import {
   stagedTable,
   swapIn,
 } from './staging.ts'
+import { dropCheckpoint, keepCheckpoint, takeOver } from './checkpoints.ts'
 import { beginRun, closeRuns } from './job-runs.ts'
 
 let test_: TestDatabase
@@ -286,11 +287,52 @@ describe('staging', () => {
     expect(await relationExists(test_.database, 'public', 'fenced')).toBe(false)
     expect(await appliedResult(test_.database, id)).toBeNull()
 
-    await dropStaging(test_.database, id, first.run)
+    await dropStaging(test_.database, id, { of: first.run })
     expect(await relationExists(test_.database, 'terrane_staging', first.staged.staging)).toBe(false)
     expect(await relationExists(test_.database, 'terrane_staging', second.staged.staging)).toBe(true)
     await dropStaging(test_.database, id)
     expect(await relationExists(test_.database, 'terrane_staging', second.staged.staging)).toBe(false)
+  })
+
+  test('a later run takes the tables over from the one that kept a checkpoint, which keeps none any more', async () => {
+    const id = '0199b1f0-0000-7000-8000-000000000007'
+    const first = await make(id, 'taken_over')
+    await test_.database.query(`insert into terrane_staging.${first.staged.staging} (a) values (7)`)
+    expect(await takeOver(test_.database, first.run)).toBeNull()
+    await keepCheckpoint(test_.database, first.run, { tiles: 1 })
+    await keepCheckpoint(test_.database, first.run, { tiles: 2 })
+
+    const lost = await make(id, 'taken_over')
+    const run = await beginRun(test_.database, id)
+    expect(await takeOver(test_.database, run)).toEqual({ tiles: 2 })
+    await expect(keepCheckpoint(test_.database, first.run, { tiles: 3 })).rejects.toMatchObject({
+      code: 'RUN_SUPERSEDED',
+    })
+    await expect(takeOver(test_.database, lost.run)).rejects.toMatchObject({ code: 'RUN_SUPERSEDED' })
+    const { rows: left } = await test_.database.query<{ name: string }>(
+      `select relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'terrane_staging' and relname like 'j\\_%' order by 1`,
+    )
+    const { staging } = stagedTable(run, 0, 'public', 'taken_over')
+    expect(left.map(({ name }) => name)).toEqual(
+      ['', '_a_idx', '_id_seq', '_pkey'].map((end) => staging + end).toSorted(),
+    )
+    await swapIn(test_.database, run, [stagedTable(run, 0, 'public', 'taken_over')], {})
+    expect((await test_.database.query('select a from public.taken_over')).rows).toEqual([{ a: 7 }])
+    expect((await test_.database.query('select 1 from terrane.job_checkpoints')).rows).toEqual([])
+  })
+
+  test.runIf(testLane() === 'postgres')('tables that a lost run still writes into are not waited for', async () => {
+    const id = '0199b1f0-0000-7000-8000-000000000008'
+    const { run, staged } = await make(id, 'held')
+    await keepCheckpoint(test_.database, run, { tiles: 1 })
+    const later = await beginRun(test_.database, id)
+    await test_.database.transaction(async (session) => {
+      await session.query(`insert into terrane_staging.${staged.staging} (a) values (1)`)
+      expect(await takeOver(test_.database, later)).toBeNull()
+    })
+    await dropCheckpoint(test_.database, id)
+    await dropStaging(test_.database, id)
   })
 
   test('a run that begins while an earlier one is swapping in waits for it and finds its result', async () => {

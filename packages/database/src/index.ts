@@ -19,12 +19,14 @@ export {
 } from './staging.ts'
 export type { StagedTable } from './staging.ts'
 export { beginRun, closeRuns } from './job-runs.ts'
+export { dropCheckpoint, keepCheckpoint, takeOver } from './checkpoints.ts'
 export type { JobRun } from './job-runs.ts'
 export {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,
   finishEmbeddingTable,
   loadEmbeddings,
+  trimEmbeddings,
 } from './geoembeddings/embedding-table.ts'
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
 export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'
@@ -44,6 +46,7 @@ export {
   clipImport,
   createImportTables,
   finishImportTable,
+  isFinishedImportTable,
   measureImport,
   registerImport,
 } from './imports/import-table.ts'

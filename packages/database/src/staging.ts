@@ -8,7 +8,8 @@ export const STAGING_SCHEMA = 'terrane_staging'
 
 /** Longest wait for a staging table that is to be dropped, in milliseconds. */
 const DROP_LOCK_MS = 2000
-const LOCK_NOT_AVAILABLE = '55P03'
+/** What PostgreSQL says when a lock is not to be had in time. */
+export const LOCK_NOT_AVAILABLE = '55P03'
 
 /** A table that a job builds in the staging schema and that becomes `schema.table` when the job succeeds. */
 export interface StagedTable {
@@ -38,17 +39,42 @@ export async function relationExists(database: Queryable, schema: string, name: 
 }
 
 /**
- * Drops the staging tables of a job, or of one run of it; nothing happens when there are none. A table that another
- * session holds, such as that of a run that was lost and goes on all the same, stays.
+ * Drops the staging tables of a job, of one run of it, or of all its runs but one; nothing happens when there are none. A
+ * table that another session holds, such as that of a run that was lost and goes on all the same, stays.
  */
-export async function dropStaging(database: Database, jobId: string, run?: JobRun): Promise<void> {
+export async function dropStaging(
+  database: Database,
+  jobId: string,
+  { of, butOf }: { readonly of?: JobRun; readonly butOf?: JobRun } = {},
+): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, $2)`,
-    [STAGING_SCHEMA, prefixOf(jobId, run?.number)],
+     where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, $2)
+       and ($3::text is null or not starts_with(c.relname, $3))`,
+    [STAGING_SCHEMA, prefixOf(jobId, of?.number), butOf ? prefixOf(jobId, butOf.number) : null],
   )
   for (const row of rows) await dropUnlessHeld(database, qualified(STAGING_SCHEMA, row.name))
 }
+
+/** Makes the staging tables of a run, with their indexes and sequences, those of a later one. */
+export async function renameStaging(
+  session: Session,
+  from: Pick<JobRun, 'jobId' | 'number'>,
+  to: Pick<JobRun, 'number'>,
+): Promise<void> {
+  const [before, after] = [prefixOf(from.jobId, from.number), prefixOf(from.jobId, to.number)]
+  const { rows } = await session.query<{ name: string; kind: keyof typeof KINDS }>(
+    `select c.relname as name, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind = any($2) and starts_with(c.relname, $3)`,
+    [STAGING_SCHEMA, Object.keys(KINDS), before],
+  )
+  for (const { name, kind } of rows) {
+    const renamed = quoteIdentifier(after + name.slice(before.length))
+    await session.query(`alter ${KINDS[kind]} ${qualified(STAGING_SCHEMA, name)} rename to ${renamed}`)
+  }
+}
+
+const KINDS = { r: 'table', p: 'table', i: 'index', S: 'sequence' } as const
 
 async function dropUnlessHeld(database: Database, table: string): Promise<void> {
   try {
@@ -97,6 +123,7 @@ export async function swapIn(
     // A PostgREST in front of this database learns of the new tables.
     if (database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
     await register?.(session)
+    await session.query('delete from terrane.job_checkpoints where job_id = $1', [run.jobId])
     await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
       run.jobId,
       JSON.stringify(result),

@@ -1,9 +1,12 @@
 import { OsmImportArea } from '@terrane/contracts'
 import { readAoi, type Aoi, type Bbox, type OnProgress } from '@terrane/core'
 import {
+  STAGING_SCHEMA,
   clipImport,
   createImportTables,
+  dropStaging,
   finishImportTable,
+  isFinishedImportTable,
   measureImport,
   registerImport,
   relationExists,
@@ -27,7 +30,7 @@ import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
 import { emptyTables } from './empty-tables.ts'
-import { coverageWarnings } from './osm/coverage.ts'
+import { coverageWarnings, type Coverage } from './osm/coverage.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
@@ -52,6 +55,12 @@ interface Target {
   readonly table: ImportTable
   readonly staged: StagedTable
   readonly shape: ImportShape
+}
+
+/** What is known once all features lie in the staging tables; JSON, for a later run may go on from there. */
+interface Loaded extends Pick<ImportResult, 'tables' | 'counts'> {
+  readonly coverage: Coverage
+  readonly origin: Readonly<Record<string, unknown>>
 }
 
 /** Imports the OpenStreetMap features of an area into one table per topic and geometry type. */
@@ -87,22 +96,20 @@ async function runImport(
   const { run, project } = context
   const aoi = readAoi(input.aoiGeoJson, settings)
   const targets = targetsOf(input, run)
-  const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
-  await createImportTables(project.database, targets)
-  const imported = await load(reader, aoi, input, targets, settings.maxNodes, context)
-  const tables = await finish(input, aoi, targets, imported, context)
-  const origin = { ...source, timestamp: imported.header.timestamp?.toISOString() ?? null }
+  const loaded = (await goOn(targets, context)) ?? (await loadAnew(input, aoi, targets, settings, context))
+  const { counts, coverage, origin } = loaded
+  const tables = await finish(input, aoi, targets, loaded, context)
   const warnings = acceptWarnings(input.strict, [
     ...coverageWarnings(coverage),
     ...emptyTables(tables, (i) => isAskedFor(input.topics, targets[i]!.table)),
-    ...lossWarnings(imported.counts),
+    ...lossWarnings(counts),
   ])
   const result = {
     tables,
     source: origin,
     attribution: OSM_ATTRIBUTION,
     licence: OSM_LICENCE,
-    counts: imported.counts,
+    counts,
     seconds: Math.round((performance.now() - started) / 100) / 10,
     warnings,
   }
@@ -143,6 +150,37 @@ function shapeOf({ columns, geometryType }: ImportTable, clip: boolean): ImportS
   }
 }
 
+/** What an earlier run of the job has loaded, if its tables are all here. */
+async function goOn(targets: readonly Target[], context: JobContext): Promise<Loaded | null> {
+  const kept = context.checkpoint.take() as Loaded | null
+  if (kept === null) return null
+  for (const { staged } of targets) {
+    if (!(await relationExists(context.project.database, STAGING_SCHEMA, staged.staging))) return null
+  }
+  const message = 'going on with the tables of an earlier run'
+  context.progress({ phase: 'indexes', done: 0, total: targets.length, unit: 'tables', message })
+  return kept
+}
+
+async function loadAnew(
+  input: OsmImportArea,
+  aoi: Aoi,
+  targets: readonly Target[],
+  settings: OsmImportSettings,
+  context: JobContext,
+): Promise<Loaded> {
+  const { database } = context.project
+  const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
+  await dropStaging(database, context.run.jobId, { of: context.run })
+  await createImportTables(database, targets)
+  const { header, tables, counts } = await load(reader, aoi, input, targets, settings.maxNodes, context)
+  const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
+  const loaded: Loaded = { tables, counts, coverage, origin }
+  // What was cut at the border cannot be told from what was not yet.
+  if (!input.clip) await context.checkpoint.keep(loaded)
+  return loaded
+}
+
 async function load(
   reader: OsmReader,
   aoi: Aoi,
@@ -170,7 +208,7 @@ async function finish(
   input: OsmImportArea,
   aoi: Aoi,
   targets: readonly Target[],
-  imported: ImportResult,
+  loaded: Loaded,
   context: JobContext,
 ): Promise<TableResult[]> {
   const { signal } = context
@@ -187,8 +225,8 @@ async function finish(
       const message = `indexing ${staged.table}`
       context.progress({ phase: 'indexes', done: i, total: targets.length, unit: 'tables', message })
       if (input.clip) await clipImport(database, staged, shape, area)
-      await finishImportTable(database, staged, shape, comment)
-      const { rows, bbox } = input.clip ? await measureImport(database, staged) : imported.tables[i]!
+      if (!(await isFinishedImportTable(database, staged))) await finishImportTable(database, staged, shape, comment)
+      const { rows, bbox } = input.clip ? await measureImport(database, staged) : loaded.tables[i]!
       const { topic, geometryType } = table
       results[i] = { schema: SCHEMA, name: staged.table, topic, rows, geometry_type: geometryType, srid: 4326, bbox }
     }

@@ -26,6 +26,28 @@ export interface SubmitContext {
 /** How far a job is; `etaSeconds` is an estimate of what is left. */
 export type JobProgress = Progress & { readonly etaSeconds?: number }
 
+/**
+ * What a run keeps so that a later run of the job can go on where it was: a few numbers about its staging tables, which
+ * become those of the later run.
+ */
+export interface Checkpoint {
+  /** What an earlier run kept; null when there is nothing, and after the first call. */
+  take(): unknown
+  /** Enough time has passed since the last one. */
+  readonly isDue: boolean
+  /**
+   * Call it when all that the state speaks of is committed. What is committed later may be in the tables as well when a
+   * later run takes them over.
+   *
+   * @param state JSON
+   * @throws RUN_SUPERSEDED when a later run has begun
+   */
+  keep(state: unknown): Promise<void>
+}
+
+/** Of a run outside the queue, which nobody goes on with. */
+export const NO_CHECKPOINT: Checkpoint = { take: () => null, isDue: false, keep: () => Promise.resolve() }
+
 /** What a running job may use. Nothing else: a task has no globals. */
 export interface JobContext {
   /** Names the job's staging tables and uploads; the swap wants it. */
@@ -39,6 +61,7 @@ export interface JobContext {
   readonly fetch: GuardedFetch
   /** An empty folder of the job's own, removed afterwards. */
   readonly workdir: string
+  readonly checkpoint: Checkpoint
   /** Call it as often as you like. */
   progress(progress: JobProgress): void
 }

@@ -4,14 +4,19 @@ import { appliedResult, beginRun, dropStaging } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
+import { toShowable } from '../errors.ts'
+import { CHECKPOINT_MS, endingOf } from './job-life.ts'
 import type { JobRow } from './job-store.ts'
 import type { ProgressWriter } from './progress-writer.ts'
+import { RunCheckpoint } from './run-checkpoint.ts'
 
 /** What every run of a task is given. */
 export interface ExecuteOptions {
   readonly projects: ProjectDirectory
   readonly fetch: GuardedFetch
   readonly workdir: string
+  /** Least time between two checkpoints of a run; that of the rules when absent. */
+  readonly checkpointMs?: number
 }
 
 /** Runs a task in its folder and project, and cleans both up. A job that took effect before is not run again. */
@@ -43,7 +48,8 @@ export async function execute(
     }
     const before = await appliedResult(database, row.id)
     if (before !== null) return before
-    await dropStaging(database, row.id)
+    const { checkpointMs = CHECKPOINT_MS } = options
+    const checkpoint = await RunCheckpoint.open(database, current, checkpointMs)
     try {
       const result = await task.run(input, {
         run: current,
@@ -57,6 +63,7 @@ export async function execute(
         logger,
         fetch: options.fetch,
         workdir,
+        checkpoint,
         progress: (step) => progress.report(step),
       })
       await dropStaging(database, row.id).catch(ignore)
@@ -65,7 +72,11 @@ export async function execute(
       // A cancellation that came while the effect was being committed came too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
-      await dropStaging(database, row.id, current)
+      const ending = endingOf(toShowable(signal.aborted ? signal.reason : error), attempt)
+      // Another run goes on from the checkpoint and its tables.
+      if (checkpoint.isThere && ending !== 'failed') throw error
+      await checkpoint.drop()
+      await dropStaging(database, row.id, { of: current })
       throw error
     }
   } finally {

@@ -22,6 +22,9 @@ const QUEUE_MAX_SECONDS = 86_400
 /** Longest wait for a run that was told to stop; then its job ends without it. */
 export const LEAVE_MS = 20_000
 
+/** Least time between two checkpoints of a run: a restart loses this much of the work, and what was under way. */
+export const CHECKPOINT_MS = 10_000
+
 /** Of the time that a stop leaves to jobs, the part in which they may still end; the rest is for handing them over. */
 export const GRACE_SHARE = 0.7
 /** Least time to hand jobs over, however short the stop is to be. */

@@ -191,7 +191,7 @@ export class JobStore {
 
   async succeed(session: Queryable, id: string, result: unknown): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(),
+      `update terrane.jobs set status = 'success', result = $2, error = null, finished_at = clock_timestamp(), leftovers = false,
          progress = case when progress is null then null else progress || '{"percent": 100, "eta_seconds": 0}' end,
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
@@ -204,7 +204,7 @@ export class JobStore {
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(),
+      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(), leftovers = false,
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
       [id, JSON.stringify(error)],
@@ -216,7 +216,7 @@ export class JobStore {
   /** Puts a job back that will be run again. */
   async requeue(session: Queryable, id: string, message: string, why: NewLine['event'], code?: string): Promise<void> {
     await session.query(
-      `update terrane.jobs set status = 'pending', updated_at = clock_timestamp(), revision = revision + 1,
+      `update terrane.jobs set status = 'pending', leftovers = true, updated_at = clock_timestamp(), revision = revision + 1,
          progress = jsonb_build_object('percent', null, 'phase', 'waiting', 'message', $2::text, 'done', 0, 'total', null, 'unit', '', 'eta_seconds', null)
        where id = $1 and status = 'running'`,
       [id, message],
@@ -255,6 +255,18 @@ export class JobStore {
       [ids],
     )
     return rows.map((row) => row.id)
+  }
+
+  /** Jobs that ended while they waited for another run, and may have left something behind. */
+  async leftovers(): Promise<string[]> {
+    const { rows } = await this.database.query<{ id: string }>(
+      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
+    )
+    return rows.map((row) => row.id)
+  }
+
+  async hasNoLeftovers(id: string): Promise<void> {
+    await this.database.query('update terrane.jobs set leftovers = false where id = $1', [id])
   }
 
   /** Which of the jobs are there and run nowhere. */

@@ -21,6 +21,14 @@ test('each step of a run is one line, however often it reports', () => {
   ])
 })
 
+test('a message whose counts rise is one step', () => {
+  const steps = new RunSteps()
+  expect(steps.line(step('import', '10 rows'), 0)).toMatchObject({ message: '10 rows' })
+  expect(steps.line(step('import', '99 rows'), 1000)).toBeNull()
+  expect(steps.line(step('import', '1000 rows'), 2000)).toBeNull()
+  expect(steps.line(step('import', '1000 roads'), 3000)).not.toBeNull()
+})
+
 test('a step that goes on for a minute says how far it is', () => {
   const steps = new RunSteps()
   steps.line(step('embed'), 0)

@@ -20,7 +20,7 @@ export class RunSteps {
   line(progress: JobProgress, now: number): NewLine | null {
     const { phase, message = phase } = progress
     this.#count(now)
-    const isNew = this.#step?.phase !== phase || this.#step.message !== message
+    const isNew = this.#step?.phase !== phase || !isSame(this.#step.message, message)
     if (!isNew && now - this.#toldAt < STILL_MS) return null
     this.#step = { phase, message }
     this.#toldAt = now
@@ -41,6 +41,11 @@ export class RunSteps {
     this.#countedAt = now
     if (this.#step) this.#seconds.set(this.#step.phase, (this.#seconds.get(this.#step.phase) ?? 0) + seconds)
   }
+}
+
+/** Counts that rise make no new step of a message. */
+function isSame(a: string, b: string): boolean {
+  return a.replaceAll(/\d/g, '') === b.replaceAll(/\d/g, '')
 }
 
 function amount({ done, total, unit }: JobProgress): string {

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { closeRuns, dropStaging, type Database } from '@terrane/database'
+import { closeRuns, dropCheckpoint, dropStaging, type Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
 import { toJobError, workerLost } from '../errors.ts'
@@ -48,6 +48,7 @@ export class Upkeep {
     await this.sweep()
     this.every(SCHEDULE_MS, () => this.options.scheduler.tick())
     this.every(RECONCILE_MS, () => this.reconcile())
+    this.every(RECONCILE_MS, () => this.clear())
     this.every(RETENTION_SWEEP_MS, () => this.sweep())
   }
 
@@ -104,6 +105,14 @@ export class Upkeep {
     }
   }
 
+  /** Removes what interrupted runs left behind of jobs that were cancelled before another run. */
+  private async clear(): Promise<void> {
+    const { store } = this.options
+    for (const id of await store.leftovers()) {
+      if (await this.cleanUp(id)) await store.hasNoLeftovers(id)
+    }
+  }
+
   /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
   private async sweep(): Promise<void> {
     const { store, workdir, retentionDays } = this.options
@@ -118,17 +127,20 @@ export class Upkeep {
     await store.prune(retentionDays)
   }
 
-  /** Removes what a lost run may have left in its project. */
-  private async cleanUp(id: string): Promise<void> {
+  /** Removes what a lost run may have left in its project; false when that did not work. */
+  private async cleanUp(id: string): Promise<boolean> {
     try {
       const row = await this.options.store.get(id)
-      if (!row) return
+      if (!row) return true
       const { project } = await this.options.projects.open(row)
       await using opened = project
       await closeRuns(opened.database, id)
+      await dropCheckpoint(opened.database, id)
       await dropStaging(opened.database, id)
+      return true
     } catch (error) {
       this.options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')
+      return false
     }
   }
 }

@@ -2,7 +2,7 @@ import { toEwkbPolygon } from './ewkb.ts'
 import { bulkLoad, type BulkLoadOptions } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
-import { STAGING_SCHEMA, type StagedTable } from '../staging.ts'
+import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
 export const EMBEDDINGS_SCHEMA = 'geoembeddings'
@@ -89,6 +89,15 @@ export function loadEmbeddings(
     ...ATTRIBUTES[shape.kind],
   ]
   return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches), options)
+}
+
+/** Takes the rows from an id on out of a staging table, if it is there. Returns how many are left. */
+export async function trimEmbeddings(database: Database, staged: StagedTable, firstId: number): Promise<number> {
+  if (!(await relationExists(database, STAGING_SCHEMA, staged.staging))) return 0
+  const table = qualified(STAGING_SCHEMA, staged.staging)
+  await database.query(`delete from ${table} where id >= $1`, [firstId])
+  const { rows } = await database.query<{ n: number }>(`select count(*) as n from ${table}`)
+  return rows[0]?.n ?? 0
 }
 
 /**

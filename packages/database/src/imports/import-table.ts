@@ -1,6 +1,6 @@
 import type { Column } from '../bulk-load/columns.ts'
 import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
-import { STAGING_SCHEMA, type StagedTable } from '../staging.ts'
+import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
 
 /** A table of features that an import makes. It has a column `geom` of one concrete type in EPSG:4326. */
 export interface ImportShape {
@@ -152,6 +152,11 @@ export async function finishImportTable(
     `analyze ${table}`,
   )
   await together(database, statements)
+}
+
+/** Whether {@link finishImportTable} has been here: it does all or nothing. */
+export function isFinishedImportTable(database: Queryable, { staging }: StagedTable): Promise<boolean> {
+  return relationExists(database, STAGING_SCHEMA, `${staging}_pkey`)
 }
 
 /** Records where the data of an imported table come from: in the transaction that swaps it in. */

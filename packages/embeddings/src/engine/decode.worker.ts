@@ -7,7 +7,7 @@ await hostWorker(() => Promise.resolve(null), decodeTiles)
 
 /** Reads all tiles in order into the ring, group by group. */
 async function decodeTiles(job: Job): Promise<void> {
-  const { source, batch, ring } = job
+  const { source, from, batch, ring } = job
   if (!ring) throw new Error('a decoding thread needs a ring')
   const control = new RunControl(job.control)
   const pixels = new Float32Array(ring.pixels)
@@ -15,9 +15,9 @@ async function decodeTiles(job: Job): Promise<void> {
   const tileLength = pixels.length / fractions.length
   const reader = await openTileReader(source)
   try {
-    for (let group = 0; group * batch < source.count; group++) {
+    for (let group = 0; from + group * batch < source.count; group++) {
       if (!control.awaitReleased(group + 1 - ring.groups)) return
-      const start = group * batch
+      const start = from + group * batch
       const stop = Math.min(start + batch, source.count)
       const firstSlot = (group % ring.groups) * batch
       for (let tile = start; tile < stop; tile++) {

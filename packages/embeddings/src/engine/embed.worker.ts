@@ -9,14 +9,14 @@ await hostWorker((setup) => ModelSession.open(setup), embedUnits)
 
 /** Takes portions of the tiles as long as there are any: reads and embeds batch by batch. */
 async function embedUnits(job: Job, session: ModelSession, post: Post): Promise<void> {
-  const { source, unit, batch, window } = job
+  const { source, from, unit, batch, window } = job
   const control = new RunControl(job.control)
   const reader = await openTileReader(source)
   const pixels = new Float32Array(batch * session.channels * job.height * job.width)
   const results = new ResultBuffer(unit, post)
   try {
     for (;;) {
-      const first = control.claim() * unit
+      const first = from + control.claim() * unit
       const end = Math.min(first + unit, source.count)
       if (first >= source.count || !control.awaitDelivered(end - window)) return
       results.begin(first)

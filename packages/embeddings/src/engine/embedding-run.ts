@@ -34,7 +34,7 @@ export interface EmbedProgress extends Progress {
  * errors of the tile source, INFERENCE_FAILED, INFERENCE_THREAD_LOST, MODEL_MISMATCH and EMBEDDING_NOT_FINITE.
  */
 export interface EmbeddingRun extends AsyncIterable<EmbeddingBatch> {
-  /** Tiles handed out or skipped so far. */
+  /** Tiles handed out or skipped so far, and those before the first. A run of the rest can begin here. */
   readonly done: number
   /** Tiles left out so far for want of data. */
   readonly skipped: number
@@ -77,6 +77,8 @@ class OrderedRun {
   constructor(request: RunRequest) {
     this.#request = request
     this.#control = new RunControl(request.job.control)
+    this.done = request.job.from
+    this.#control.deliver(this.done)
   }
 
   async *iterate(withThreads: WithThreads): AsyncGenerator<EmbeddingBatch, void, undefined> {
@@ -142,7 +144,8 @@ class OrderedRun {
     if (!onProgress) return
     const total = job.source.count
     const elapsed = this.#started === null ? 0 : (performance.now() - this.#started) / 1000
-    const etaSeconds = this.done === 0 ? null : Math.round((elapsed / this.done) * (total - this.done))
+    const here = this.done - job.from
+    const etaSeconds = here === 0 ? null : Math.round((elapsed / here) * (total - this.done))
     const left = etaSeconds === null ? '' : `, about ${etaSeconds} s left`
     const message = `${this.done} of ${total} tiles${this.skipped > 0 ? `, ${this.skipped} without data` : ''}${left}`
     onProgress({ phase: 'embed', done: this.done, total, unit: 'tiles', message, skipped: this.skipped, etaSeconds })

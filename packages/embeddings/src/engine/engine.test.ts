@@ -97,6 +97,21 @@ describe.for<EngineMode>(['parallel', 'pipeline'])('the %s engine', (mode) => {
     expect(furthest(result.vectors, patches)).toBeLessThan(1e-5)
   })
 
+  test('goes on from any place that an earlier run has reached, with the same numbers', async () => {
+    const whole = await run(41)
+    const reached = new Set<number>()
+    const first = engine.embed({ tileSize: SIZE, source: fakeTiles(41, {}) })
+    for await (const _ of first) reached.add(first.done)
+    reached.add(first.done)
+    expect(reached.size).toBeGreaterThan(1)
+    for (const from of reached) {
+      const rest = await run(41, {}, { from })
+      expect(rest.tiles).toEqual(whole.tiles.slice(from))
+      expect(rest.vectors).toEqual(whole.vectors.slice(from * 32))
+      expect(rest).toMatchObject({ skipped: 0, done: 41 })
+    }
+  })
+
   test('leaves out tiles with too little data, counts them, and changes no other result', async () => {
     const whole = await run(12)
     const some = await run(12, { validFractions: { 0: 0.49, 5: 0.5, 6: 0, 7: 0.1, 11: 0 } })

@@ -28,6 +28,11 @@ export interface EmbedRequest {
   readonly source: TileSource
   /** Side of the tiles in pixels. */
   readonly tileSize: number
+  /**
+   * The first tile to embed, a multiple of the model's batch such as {@link EmbeddingRun.done} of an earlier run; 0 when
+   * absent.
+   */
+  readonly from?: number
   /** `tile` when absent. */
   readonly level?: EmbeddingLevel
   /** Scale embeddings to unit length; true when absent. */
@@ -91,7 +96,7 @@ export async function openEngine(model: Model, options: EngineOptions = {}): Pro
 }
 
 function planJob(model: Model, request: EmbedRequest, workers: number, mode: EngineMode): { job: Job; dims: number } {
-  const { source, tileSize, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
+  const { source, tileSize, from = 0, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
   const { manifest } = model
   checkTileSize(manifest, tileSize)
   const perTile = embeddingsPerTile(manifest, level, tileSize)
@@ -99,9 +104,10 @@ function planJob(model: Model, request: EmbedRequest, workers: number, mode: Eng
   const { width, height } = manifest.input.size ?? { width: tileSize, height: tileSize }
   const bytesPerTile = perTile * manifest.dims * Float32Array.BYTES_PER_ELEMENT
   const bandTiles = mode === 'parallel' ? (source.bandTiles ?? 1) : 1
-  const unit = chooseUnit({ tiles: source.count, threads: workers, batch, bandTiles, bytesPerTile })
+  const unit = chooseUnit({ tiles: source.count - from, threads: workers, batch, bandTiles, bytesPerTile })
   const job: Job = {
     source,
+    from,
     unit,
     batch,
     width,

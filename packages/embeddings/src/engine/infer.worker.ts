@@ -8,16 +8,16 @@ await hostWorker((setup) => ModelSession.open(setup), inferTiles)
 
 /** Embeds what the decoding thread puts into the ring, group by group. */
 async function inferTiles(job: Job, session: ModelSession, post: Post): Promise<void> {
-  const { source, batch, ring } = job
+  const { source, from, batch, ring } = job
   if (!ring) throw new Error('an inferring thread needs a ring')
   const control = new RunControl(job.control)
   const allPixels = new Float32Array(ring.pixels)
   const allFractions = new Float32Array(ring.fractions)
   const groupLength = allPixels.length / ring.groups
   const results = new ResultBuffer(job.unit, post)
-  results.begin(0)
-  for (let group = 0; group * batch < source.count; group++) {
-    const start = group * batch
+  results.begin(from)
+  for (let group = 0; from + group * batch < source.count; group++) {
+    const start = from + group * batch
     const stop = Math.min(start + batch, source.count)
     if (!control.awaitDelivered(stop - job.window) || !control.awaitPublished(group + 1)) return
     const place = group % ring.groups

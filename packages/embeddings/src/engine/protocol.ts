@@ -15,6 +15,8 @@ export interface ThreadSetup {
 /** One run over a source, as its threads see it. */
 export interface Job {
   readonly source: TileSource
+  /** The first tile; a multiple of `batch`. Those before it are left out. */
+  readonly from: number
   /** Tiles per portion of work, and per message of results; a multiple of `batch`. */
   readonly unit: number
   /** Tiles per run of the model: tile `i` runs with the others of `floor(i / batch)`, whoever does it. */

@@ -1,10 +1,11 @@
 import type { EmbeddingsResult } from '@terrane/contracts'
-import { geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
+import { embeddingsPerTile, geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster, Scale } from '@terrane/tiling/raster'
 import { EmbeddingOutput } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import type { JobContext } from '../task.ts'
 import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
+import { identityOf, usable, type TilesDone } from './checkpoint.ts'
 import { tileContext } from './context.ts'
 import { metadataOf, publicationOf } from './describe.ts'
 import { noValidTiles } from './errors.ts'
@@ -20,6 +21,15 @@ interface Reading {
   readonly inspected: InspectedRaster
   readonly scale: Scale
   readonly stretch: StoredStretch
+}
+
+/** What goes into the table, and what of it is there. */
+interface Loading {
+  readonly path: string
+  readonly reading: Reading
+  readonly output: EmbeddingOutput
+  readonly identity: string
+  readonly done: TilesDone | null
 }
 
 /**
@@ -82,14 +92,22 @@ export class GeoEmbeddingsRun {
     const { request, context, watch } = this
     const { model } = engine
     const described = { request, model, ...reading }
-    await using output = await EmbeddingOutput.open(context, {
+    const options = {
       tableName: request.tableName,
       shape: { kind: request.level, dims: model.manifest.dims },
       upload: request.upload,
       strict: request.strict,
       metadata: metadataOf(described),
-    })
-    const skipped = await watch.time('embed', this.load(engine, path, reading, output))
+    }
+    const { plan: tiles, raster, bands } = reading.inspected
+    const identity = await identityOf(path, model.sha256, tiles, raster, bands, reading.scale)
+    const done = usable(context.checkpoint.take(), identity)
+    const perTile = request.level === 'patch' ? embeddingsPerTile(model.manifest, 'patch', request.tileSize) : 1
+    const resumed =
+      done && (await EmbeddingOutput.resume(context, options, { state: done.output, firstId: done.tiles * perTile }))
+    await using output = resumed ?? (await EmbeddingOutput.open(context, options))
+    const loading = { path, reading, output, identity, done: resumed ? done : null }
+    const skipped = await watch.time('embed', this.load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
     return await output.publish(publicationOf(described, skipped), watch)
@@ -98,12 +116,13 @@ export class GeoEmbeddingsRun {
   /** Takes the batches as they come; returns how many tiles were skipped. */
   private async load(
     engine: Engine,
-    path: string,
-    { inspected, scale }: Reading,
-    output: EmbeddingOutput,
+    { path, reading: { inspected, scale }, output, identity, done }: Loading,
   ): Promise<number> {
     const { request, context } = this
+    const { tiles: from, skipped: skippedBefore } = done ?? { tiles: 0, skipped: 0 }
+    if (from > 0) this.step('embed', `going on after ${from} tiles of an earlier run`)
     const run = engine.embed({
+      from,
       source: geoTiffTiles({ path, inspected, scale, manifest: engine.model.manifest }),
       tileSize: request.tileSize,
       level: request.level,
@@ -120,9 +139,17 @@ export class GeoEmbeddingsRun {
         }),
     })
     const grid = request.level === 'patch' ? patchGrid(engine.model.manifest, request.tileSize) : null
-    for await (const batch of run) await output.append(placeRows(batch, inspected, grid))
+    for await (const batch of run) {
+      // The file of the artifacts cannot be gone on with: such a job begins anew.
+      if (context.checkpoint.isDue && !request.upload && output.rows > 0) {
+        await output.flush()
+        const skipped = skippedBefore + run.skipped
+        await context.checkpoint.keep({ identity, tiles: run.done, skipped, output: output.state } satisfies TilesDone)
+      }
+      await output.append(placeRows(batch, inspected, grid))
+    }
     await output.flush()
-    return run.skipped
+    return skippedBefore + run.skipped
   }
 
   private step(phase: string, message: string): void {

@@ -2,6 +2,7 @@ import type { EmbeddingsResult } from '@terrane/contracts'
 import {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,
+  dropStaging,
   finishEmbeddingTable,
   loadEmbeddings,
   registerEmbeddings,
@@ -9,6 +10,7 @@ import {
   stagedTable,
   swapIn,
   tableExists,
+  trimEmbeddings,
   type CatalogueEntry,
   type EmbeddingTableShape,
   type StagedTable,
@@ -42,6 +44,13 @@ export interface Publication {
   readonly item: Omit<StacItemRequest, 'id' | 'embeddings' | 'bbox' | 'created'>
 }
 
+/** What a later run needs to know of the rows that are in the staging table. */
+export interface OutputState {
+  readonly rows: number
+  readonly zeroVectors: number
+  readonly bbox: readonly [number, number, number, number]
+}
+
 /** Names in the schema that are not embedding tables. */
 const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue'])
 /** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
@@ -61,28 +70,55 @@ export async function checkEmbeddingTable({ database }: Project, tableName: stri
  */
 export class EmbeddingOutput implements AsyncDisposable {
   /** Rows taken so far. */
-  rows = 0
+  rows: number
   readonly #context: JobContext
   readonly #options: OutputOptions
   readonly #staged: StagedTable
   readonly #artifact: ArtifactFile | null
-  readonly #extent = new Extent()
-  #zeroVectors = 0
+  readonly #extent: Extent
+  #zeroVectors: number
   #pending: PlacedRow[] = []
 
-  private constructor(context: JobContext, options: OutputOptions, staged: StagedTable, artifact: ArtifactFile | null) {
+  private constructor(
+    context: JobContext,
+    options: OutputOptions,
+    parts: { readonly staged: StagedTable; readonly artifact: ArtifactFile | null; readonly state: OutputState | null },
+  ) {
     this.#context = context
     this.#options = options
-    this.#staged = staged
-    this.#artifact = artifact
+    this.#staged = parts.staged
+    this.#artifact = parts.artifact
+    this.rows = parts.state?.rows ?? 0
+    this.#zeroVectors = parts.state?.zeroVectors ?? 0
+    this.#extent = new Extent(parts.state?.bbox)
   }
 
   static async open(context: JobContext, options: OutputOptions): Promise<EmbeddingOutput> {
     const { tableName, shape, upload, metadata } = options
     const staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, tableName)
+    await dropStaging(context.project.database, context.run.jobId, { of: context.run })
     await createEmbeddingTable(context.project.database, staged, shape)
     const artifact = upload ? await openArtifact(context.workdir, shape, metadata) : null
-    return new EmbeddingOutput(context, options, staged, artifact)
+    return new EmbeddingOutput(context, options, { staged, artifact, state: null })
+  }
+
+  /**
+   * Goes on with the table of an earlier run, whose rows from `firstId` on are taken out. Null when it is not as that run
+   * has left it. Not for outputs with artifacts, whose files were the earlier run's.
+   */
+  static async resume(
+    context: JobContext,
+    options: OutputOptions,
+    { state, firstId }: { readonly state: OutputState; readonly firstId: number },
+  ): Promise<EmbeddingOutput | null> {
+    const staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, options.tableName)
+    const left = await trimEmbeddings(context.project.database, staged, firstId)
+    return left === state.rows ? new EmbeddingOutput(context, options, { staged, artifact: null, state }) : null
+  }
+
+  /** What is in the staging table once nothing waits. */
+  get state(): OutputState {
+    return { rows: this.rows, zeroVectors: this.#zeroVectors, bbox: this.#extent.bbox }
   }
 
   /** Takes rows and loads them by chunks. */

@@ -11,12 +11,21 @@ export function placedRow(row: Omit<PlacedRow, 'polygons'>): PlacedRow {
   return { ...row, polygons: row.parts.map((rings) => flat(rings[0]!)) }
 }
 
+const EMPTY = [Infinity, Infinity, -Infinity, -Infinity] as const
+
 /** West, south, east, north, grown by each row. */
 export class Extent {
-  #west = Infinity
-  #south = Infinity
-  #east = -Infinity
-  #north = -Infinity
+  #west: number
+  #south: number
+  #east: number
+  #north: number
+
+  constructor([west, south, east, north]: Extent['bbox'] = EMPTY) {
+    this.#west = west
+    this.#south = south
+    this.#east = east
+    this.#north = north
+  }
 
   add({ polygons }: EmbeddingRow): void {
     for (const ring of polygons) {

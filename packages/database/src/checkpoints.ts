@@ -1,0 +1,60 @@
+import { type Database, type Queryable } from './database.ts'
+import { runSuperseded } from './errors.ts'
+import { holdRun, type JobRun } from './job-runs.ts'
+import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
+
+/** Longest wait for tables that a run before still writes into, in milliseconds. */
+const LOCK_MS = 2000
+
+/**
+ * Keeps what a later run of the job needs to go on from the staging tables as they are now. Whatever was committed to them
+ * before is there then, also after a crash of the server; what came after may be there as well.
+ *
+ * @throws RUN_SUPERSEDED when a later run has begun
+ */
+export async function keepCheckpoint(database: Queryable, run: JobRun, state: unknown): Promise<void> {
+  const { rowCount } = await database.query(
+    `insert into terrane.job_checkpoints as c (job_id, run, state)
+     select job_id, number, $3 from terrane.job_runs where job_id = $1 and number = $2 for share
+     on conflict (job_id) do update set run = excluded.run, state = excluded.state, kept_at = clock_timestamp()`,
+    [run.jobId, run.number, JSON.stringify(state)],
+  )
+  if (rowCount !== 1) throw runSuperseded()
+}
+
+/**
+ * Makes the staging tables of the run that kept the last checkpoint those of this run, and returns what was kept. All
+ * other staging tables of earlier runs are dropped; without a checkpoint, or when the tables are still held, that is all
+ * of them, and the answer is null.
+ *
+ * @throws RUN_SUPERSEDED when a later run has begun
+ */
+export async function takeOver(database: Database, run: JobRun): Promise<unknown> {
+  const kept = await adopt(database, run).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error
+    return null
+  })
+  await dropStaging(database, run.jobId, { butOf: run })
+  return kept
+}
+
+/** Forgets what was kept for a job. */
+export async function dropCheckpoint(database: Queryable, jobId: string): Promise<void> {
+  await database.query('delete from terrane.job_checkpoints where job_id = $1', [jobId])
+}
+
+async function adopt(database: Database, run: JobRun): Promise<unknown> {
+  return database.transaction(async (session) => {
+    await holdRun(session, run)
+    const { rows } = await session.query<{ run: number; state: unknown }>(
+      'select run, state from terrane.job_checkpoints where job_id = $1 for update',
+      [run.jobId],
+    )
+    const found = rows[0]
+    if (!found) return null
+    await session.query(`set local lock_timeout = '${LOCK_MS}ms'`)
+    await renameStaging(session, { jobId: run.jobId, number: found.run }, run)
+    await session.query('update terrane.job_checkpoints set run = $2 where job_id = $1', [run.jobId, run.number])
+    return found.state
+  })
+}
