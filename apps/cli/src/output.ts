@@ -27,12 +27,32 @@ export function printOne(record: Shown, line: string, json: boolean | undefined)
   print(json ? JSON.stringify(record, null, 2) : line)
 }
 
+/** One line that is written over while work goes on; where nobody looks at a terminal, nothing. */
+export function progressLine(): { show(percent: number | null, message: string): void; end(): void } {
+  const { stderr } = process
+  let shown = false
+  return {
+    show(percent, message) {
+      if (!stderr.isTTY) return
+      const filled = Math.round((percent ?? 0) / 5)
+      const bar =
+        percent === null ? '' : `[${'='.repeat(filled)}${' '.repeat(20 - filled)}] ${percent.toFixed(0).padStart(3)} % `
+      stderr.write(`\r\u001b[K${`${bar}${message}`.slice(0, (stderr.columns || 80) - 1)}`)
+      shown = true
+    },
+    end() {
+      if (shown) stderr.write('\r\u001b[K')
+    },
+  }
+}
+
 /** Says something to the person, beside what a script reads. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-function print(text: string): void {
+/** Prints a line that a script may read. */
+export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 

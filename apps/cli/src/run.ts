@@ -13,6 +13,8 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stderr.write(`terrane: ${error instanceof Error ? error.message : String(error)}\n`)
     if (error instanceof TerraneError && error.details !== null) process.stderr.write(`${error.details}\n`)
     if (error instanceof TerraneError && error.hint !== null) process.stderr.write(`${error.hint}\n`)
+    const { hint } = error as { hint?: unknown }
+    if (!(error instanceof TerraneError) && typeof hint === 'string') process.stderr.write(`${hint}\n`)
     return 1
   }
 }

@@ -38,6 +38,7 @@ import type { Submitter } from './queue/submit.ts'
 import { checkAccess } from './routes/access.ts'
 import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
+import { describeJobs } from './routes/describe-jobs.ts'
 import { eventRoute } from './routes/job-events.ts'
 import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
@@ -102,11 +103,15 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     schemas: SCHEMAS,
   })
   app.decorateRequest('principal', null)
-  await addOpenApi(app, {
-    title: 'Terrane worker',
-    version: '1.0.0',
-    description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
-  })
+  await addOpenApi(
+    app,
+    {
+      title: 'Terrane worker',
+      version: '1.0.0',
+      description: `Background jobs: ${TASK_NAMES.join(', ')}. Send the service key as apikey and as Bearer, from server-side code.`,
+    },
+    describeJobs,
+  )
   addHealth(app, deps.readiness)
   addMetrics(app, deps.registry, deps.edge)
   uiRoute(app)

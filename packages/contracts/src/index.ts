@@ -36,4 +36,6 @@ export {
   WebhookList,
   WebhookMade,
 } from './webhook.ts'
+export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'
+export type { TaskResults } from './results.ts'
 export { JobWarning } from './warnings.ts'

@@ -20,7 +20,16 @@ const Report = Type.Object({ status: Type.String(), checks: Type.Record(Type.Str
 export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCheck>>): void {
   app.get(
     '/health/live',
-    { config: { quiet: true }, schema: { tags: ['health'], response: { 200: Report } } },
+    {
+      config: { quiet: true },
+      schema: {
+        operationId: 'live',
+        summary: 'The process runs',
+        tags: ['health'],
+        security: [],
+        response: { 200: Report },
+      },
+    },
     async () => ({
       status: 'ok',
       checks: {},
@@ -30,7 +39,13 @@ export function addHealth(app: Http, checks: Readonly<Record<string, ReadinessCh
     '/health/ready',
     {
       config: { quiet: true },
-      schema: { tags: ['health'], response: { 200: Report, 503: Report } },
+      schema: {
+        operationId: 'ready',
+        summary: 'What it needs is there',
+        tags: ['health'],
+        security: [],
+        response: { 200: Report, 503: Report },
+      },
     },
     async (request, reply) => {
       if (isStopping(app)) return reply.code(503).send({ status: 'stopping', checks: {} })

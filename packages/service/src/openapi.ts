@@ -3,16 +3,17 @@ import type { Http } from './http.ts'
 
 /**
  * Describes the app as OpenAPI 3.1 from the schemas that validate, served at `GET /doc` without a key. Call it before
- * the routes are added.
+ * the routes are added; `finish` may add to the document what no schema of a route says.
  */
 export async function addOpenApi(
   app: Http,
   info: { title: string; version: string; description: string },
+  finish: (document: Record<string, unknown>) => unknown = (document) => document,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info,
+      info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
       components: {
         securitySchemes: {
           apikey: { type: 'apiKey', in: 'header', name: 'apikey' },
@@ -24,5 +25,7 @@ export async function addOpenApi(
       buildLocalReference: (json, _base, _fragment, i) => (typeof json.$id === 'string' ? json.$id : `schema${i}`),
     },
   })
-  app.get('/doc', { schema: { hide: true } }, async () => app.swagger())
+  // Relative to the document, which is served where the app is mounted.
+  const servers = [{ url: '.' }]
+  app.get('/doc', { schema: { hide: true } }, async () => finish({ ...(app.swagger() as object), servers }))
 }

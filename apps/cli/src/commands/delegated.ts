@@ -24,8 +24,12 @@ export function delegatedCommands(program: Command): void {
   }
 }
 
-async function run(app: string, args: readonly string[]): Promise<void> {
-  const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
+function run(app: string, args: readonly string[]): Promise<void> {
+  return runProgram(fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url)), args)
+}
+
+/** Runs a program in the place of this one; its exit code becomes ours. */
+export async function runProgram(path: string, args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' })
   // Ctrl-C reaches the program itself, and this one waits for it; who asks this one alone to stop means both.
   const passOn = (signal: NodeJS.Signals) => child.kill(signal)

@@ -10,6 +10,7 @@ export function cancelRoute(app: Http, deps: AppDeps): void {
     '/jobs/:taskName/:job_id',
     {
       schema: {
+        operationId: 'cancelJob',
         summary: 'Cancel a job',
         description:
           'A cancelled job ends as failed with error code cancelled. Cancelling a job that has ended changes nothing.',

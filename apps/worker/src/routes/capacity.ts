@@ -10,6 +10,7 @@ export function capacityRoute(app: Http, deps: AppDeps): void {
     '/capacity',
     {
       schema: {
+        operationId: 'capacity',
         summary: 'Limits and load',
         tags: ['worker'],
         security: [{ apikey: [], bearer: [] }],

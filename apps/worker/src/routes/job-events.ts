@@ -19,6 +19,7 @@ export function eventRoute(app: Http, deps: AppDeps): void {
     '/jobs/:taskName/:job_id/events',
     {
       schema: {
+        operationId: 'followJob',
         summary: 'Follow a job',
         description:
           'Server-sent events `status` and `progress` with the job record; resumes after Last-Event-ID; ends with the job.',

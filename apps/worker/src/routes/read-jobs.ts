@@ -30,6 +30,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
     {
       schema: {
         ...shared,
+        operationId: 'listJobs',
         summary: 'List jobs of a task',
         params: TaskParams,
         querystring: JobListQuery,
@@ -58,6 +59,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
     {
       schema: {
         ...shared,
+        operationId: 'latestJob',
         summary: 'Latest job of a task',
         params: TaskParams,
         querystring: ProjectQuery,
@@ -78,6 +80,7 @@ export function readRoutes(app: Http, deps: AppDeps): void {
       config: { quiet: true },
       schema: {
         ...shared,
+        operationId: 'getJob',
         summary: 'Status of a job',
         params: JobParams,
         querystring: ProjectQuery,

@@ -13,6 +13,7 @@ export function retryRoute(app: Http, deps: AppDeps): void {
     '/jobs/:taskName/:job_id/retry',
     {
       schema: {
+        operationId: 'retryJob',
         summary: 'Try a failed job again',
         description:
           'Queues the request of a job that has failed once more, with the secrets that came with it. The answer is a ' +

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writePbf } from '@terrane/osm'
 import { buildCity } from '@terrane/testing/city'
@@ -138,6 +139,23 @@ describe.skipIf(folder === null)('packages from tarballs in an empty folder', ()
     }
   })
 })
+
+test.skipIf(tools === null)(
+  'the types of the client are those of the document, which Redocly finds no error in',
+  async () => {
+    const made = join(mkdtempSync(join(tmpdir(), 'terrane-client-')), 'worker-api.ts')
+    const root = join(import.meta.dirname, '../../../..')
+    await run(process.execPath, [join(root, 'infra/packaging/src/generate-client.ts'), made], root)
+    expect(await readFile(made, 'utf8')).toBe(await readFile(join(root, 'packages/client/src/worker-api.ts'), 'utf8'))
+    const document = join(root, 'packages/client/openapi/worker.json')
+    const linted = await run(
+      join(tools ?? '', 'redocly'),
+      ['lint', document, '--extends', 'recommended', '--format', 'json'],
+      root,
+    )
+    expect(JSON.parse(linted)).toMatchObject({ totals: { errors: 0 } })
+  },
+)
 
 const FEATURES = `export function* openFeatures() {
   yield { tags: { amenity: 'cafe' }, geometry: { type: 'Point', coordinates: [9.195, 45.4625] } }

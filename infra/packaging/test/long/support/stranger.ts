@@ -18,7 +18,7 @@ const ROOT = resolve(import.meta.dirname, '../../../../..')
 const PEERS = join(ROOT, 'infra/peers/packing')
 
 /** What is published, in the order of who needs whom. */
-export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'embeddings', 'routing'] as const
+export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'embeddings', 'routing', 'client'] as const
 
 /** Natively compiled packages and WebAssembly, which a bundle leaves where they are installed. */
 export const NATIVE = ['sharp', 'onnxruntime-node', 'lerc', '@cornerstonejs/codec-libjpeg-turbo-8bit']

@@ -1,0 +1,78 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { ask, connect } from '../connection.ts'
+import { note, print, printList } from '../output.ts'
+import { onProject } from '../run-task.ts'
+
+interface Options {
+  readonly profile?: string
+  readonly json?: boolean
+  readonly by: string
+  readonly at: Place
+  readonly limit: number
+}
+
+interface Place {
+  readonly lat: number
+  readonly lon: number
+}
+
+interface Trip {
+  readonly trip: {
+    readonly summary: { readonly length: number; readonly time: number }
+    readonly legs: readonly {
+      readonly maneuvers: readonly { readonly instruction: string; readonly length: number }[]
+    }[]
+  }
+}
+
+const MODES = ['auto', 'bicycle', 'pedestrian', 'bus', 'truck', 'taxi', 'motor_scooter', 'motorcycle']
+
+/** `terrane route` and `terrane search`. */
+export function askCommands(program: Command): void {
+  onProject(
+    program.command('route <from> <to>').description('The way from one place to another, each `latitude,longitude`.'),
+  )
+    .addOption(new Option('--by <mode>', 'how to travel').choices(MODES).default('auto'))
+    .addHelpText('after', '\nExample:\n  $ terrane route 48.0975,11.5922 48.1085,11.5879 --by bicycle')
+    .action(route)
+  onProject(program.command('search <table>').description('The tiles or cells that are most like the one at a place.'))
+    .requiredOption('--at <latitude,longitude>', 'the place', place)
+    .option('--limit <number>', 'how many', Number, 10)
+    .addHelpText('after', '\nExample:\n  $ terrane search scene --at 48.1,11.6 --limit 5')
+    .action(search)
+}
+
+async function route(from: string, to: string, { profile, json, by }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const body = { locations: [place(from), place(to)], costing: by, units: 'kilometers' }
+  const answer = (await ask(connection, '/routing-engine/v1/route', {
+    method: 'POST',
+    body: JSON.stringify(body),
+  })) as Trip
+  if (json) return print(JSON.stringify(answer, null, 2))
+  const { summary, legs } = answer.trip
+  for (const { instruction, length } of legs.flatMap(({ maneuvers }) => maneuvers))
+    print(`${instruction} (${length} km)`)
+  note(`${summary.length} km, ${Math.round(summary.time / 60)} min`)
+}
+
+async function search(table: string, { profile, json, at, limit }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const body = JSON.stringify({ table_name: table, lon: at.lon, lat: at.lat, result_limit: limit })
+  const headers = { 'content-profile': 'geoembeddings' }
+  const found = (await ask(connection, '/rest/v1/rpc/similarity_search', { method: 'POST', headers, body })) as Record<
+    string,
+    string | number
+  >[]
+  const columns = Object.entries(found[0] ?? {})
+    .filter(([, value]) => typeof value !== 'object')
+    .map(([name]) => name)
+  printList(found, columns, json)
+}
+
+function place(text: string): Place {
+  const [, lat, lon] = /^(-?[\d.]{1,20}),(-?[\d.]{1,20})$/.exec(text) ?? []
+  if (lat === undefined || Math.abs(Number(lat)) > 90)
+    throw new InvalidArgumentError('Latitude and longitude are wanted, e.g. 48.1,11.6.')
+  return { lat: Number(lat), lon: Number(lon) }
+}

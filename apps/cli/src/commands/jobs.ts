@@ -1,0 +1,156 @@
+import { JobFailed, TerraneProblem, type AnyJob, type TaskName } from '@terrane/client'
+import { TASK_NAMES } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
+import type { Command } from 'commander'
+import { ask, connect, type Connection } from '../connection.ts'
+import { note, printList, printOne, progressLine } from '../output.ts'
+import { onProject } from '../run-task.ts'
+
+interface Options {
+  readonly profile?: string
+  readonly json?: boolean
+  readonly status?: AnyJob['status']
+  readonly task?: TaskName
+  readonly limit: number
+}
+
+interface LogLine {
+  readonly at: string
+  readonly level: string
+  readonly message: string
+}
+
+/** `terrane jobs list|watch|logs|cancel|retry|why`. */
+export function jobCommands(program: Command): void {
+  const jobs = program.command('jobs').description('Jobs of a project: what runs, what failed and why.')
+  onProject(jobs.command('list').description('The latest jobs, of all tasks.'))
+    .option('--task <task>', 'of this task')
+    .option('--status <status>', 'pending, running, success or failed')
+    .option('--limit <number>', 'most jobs of a task', Number, 10)
+    .addHelpText('after', '\nExamples:\n  $ terrane jobs list --status failed\n  $ terrane jobs list --json')
+    .action(list)
+  onProject(jobs.command('watch <id>').description('Show how far a job is until it ends; Ctrl-C leaves it.')).action(
+    watch,
+  )
+  onProject(jobs.command('logs <id>').description('What happened to a job, line by line.')).action(logs)
+  onProject(jobs.command('cancel <id>').description('Cancel a job.')).action(cancel)
+  onProject(
+    jobs.command('retry <id>').description('Queue a failed job once more, and print the id of the new one.'),
+  ).action(retry)
+  onProject(jobs.command('why <id>').description('Why a job failed or waits, and what to do.')).action(why)
+}
+
+async function list({ profile, json, status, task, limit }: Options): Promise<void> {
+  const { client } = await connect(profile)
+  const tasks = task === undefined ? TASK_NAMES : [task]
+  const pages = await Promise.all(tasks.map((name) => client.jobs.list(name, { limit, ...(status && { status }) })))
+  const found = pages.flatMap(({ data }) => data as readonly AnyJob[])
+  const rows = found.toSorted((a, b) => b.created_at.localeCompare(a.created_at)).map(shown)
+  printList(rows, ['id', 'task', 'status', 'percent', 'created_at', 'error'], json)
+}
+
+async function watch(id: string, { profile, json }: Options): Promise<void> {
+  const { client } = await connect(profile)
+  const { taskName, id: whole } = await find(client, id)
+  const line = progressLine()
+  try {
+    await client.jobs.wait(taskName, whole, { onProgress: ({ percent, message }) => line.show(percent, message) })
+  } catch (error) {
+    if (!(error instanceof JobFailed)) throw error
+    process.exitCode = 1
+  } finally {
+    line.end()
+  }
+  const job = await client.jobs.get(taskName, whole)
+  printOne(shown(job), `${job.status}${job.error ? `: ${job.error.message}` : ''}`, json)
+}
+
+async function logs(id: string, { profile, json }: Options): Promise<void> {
+  const connection = await connect(profile)
+  const { taskName, id: whole } = await find(connection.client, id)
+  const lines = await readLog(connection, taskName, whole)
+  if (json) return printList(lines as never, [], true)
+  for (const { at, level, message } of lines) printOne({}, `${at}  ${level.padEnd(7)}  ${message}`, false)
+}
+
+async function readLog(connection: Connection, task: string, id: string): Promise<LogLine[]> {
+  const lines: LogLine[] = []
+  for (let after = 0; ;) {
+    const page = (await ask(connection, `/worker/jobs/${task}/${id}/log?after=${after}${ofProject(connection)}`)) as {
+      data: LogLine[]
+      last: number
+      more: boolean
+    }
+    lines.push(...page.data)
+    if (!page.more) return lines
+    after = page.last
+  }
+}
+
+function ofProject({ projectRef }: Connection): string {
+  return projectRef === undefined ? '' : `&projectRef=${encodeURIComponent(projectRef)}`
+}
+
+async function cancel(id: string, { profile, json }: Options): Promise<void> {
+  const { client } = await connect(profile)
+  const { taskName, id: whole } = await find(client, id)
+  const job = await client.jobs.cancel(taskName, whole)
+  printOne(shown(job), job.status === 'running' ? 'it is being stopped' : job.status, json)
+}
+
+async function retry(id: string, { profile, json }: Options): Promise<void> {
+  const { client } = await connect(profile)
+  const { taskName, id: whole } = await find(client, id)
+  const job = await client.jobs.retry(taskName, whole)
+  printOne(shown(job), job.id, json)
+  note(`terrane jobs watch ${job.id} shows how far it is.`)
+}
+
+async function why(id: string, { profile, json }: Options): Promise<void> {
+  const { client } = await connect(profile)
+  const job = await find(client, id)
+  printOne({ ...shown(job), hint: job.error?.hint ?? null, details: job.error?.details ?? null }, reason(job), json)
+}
+
+function reason(job: AnyJob): string {
+  if (job.status === 'success') return 'It has succeeded.'
+  if (job.status === 'running') return `It runs: ${job.progress?.message ?? 'it has just begun'}.`
+  if (job.status === 'pending')
+    return `It waits for its turn since ${job.created_at}: \`terrane doctor\` says whether a worker takes jobs.`
+  const { code, message, hint, details, retryable } = job.error ?? { code: 'failed', message: 'It has failed' }
+  const lines = [
+    `${code}: ${message}`,
+    details,
+    hint,
+    retryable && `It may work without a change: terrane jobs retry ${job.id}`,
+  ]
+  return lines.filter(Boolean).join('\n')
+}
+
+/** A job by its id, of whatever task. @throws JOB_NOT_FOUND */
+async function find(client: Connection['client'], id: string): Promise<AnyJob> {
+  const answers = await Promise.all(
+    TASK_NAMES.map((task) =>
+      client.jobs.get(task, id).catch((error: unknown) => {
+        if (error instanceof TerraneProblem && error.status === 404) return null
+        throw error
+      }),
+    ),
+  )
+  const job = answers.find((one) => one !== null)
+  if (job) return job
+  throw new TerraneError('JOB_NOT_FOUND', 'not_found', `There is no job ${id}`, {
+    hint: 'terrane jobs list shows what there is.',
+  })
+}
+
+function shown(job: AnyJob) {
+  return {
+    id: job.id,
+    task: job.taskName,
+    status: job.status,
+    percent: job.progress?.percent ?? null,
+    created_at: job.created_at,
+    error: job.error?.code ?? null,
+  }
+}

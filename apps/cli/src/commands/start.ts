@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { runProgram } from './delegated.ts'
+
+/** `terrane start`: the whole stack on this machine. */
+export function startCommand(program: Command): void {
+  program
+    .command('start')
+    .description('Start the whole stack on this machine, with a demo; Ctrl-C ends it.')
+    .option('--once', 'end after the demo')
+    .addHelpText('after', '\nIts state lies in .terrane (TERRANE_HOME). With DATABASE_URL it uses your server.')
+    .action(({ once }: { once?: boolean }) =>
+      runProgram(
+        fileURLToPath(new URL('../../../../infra/local/src/main.ts', import.meta.url)),
+        once ? ['--once'] : [],
+      ),
+    )
+}

@@ -1,0 +1,205 @@
+import { readFile } from 'node:fs/promises'
+import type { InputOf } from '@terrane/client'
+import { TerraneError } from '@terrane/core'
+import { InvalidArgumentError, type Command } from 'commander'
+import type { Connection } from '../connection.ts'
+import { progressLine } from '../output.ts'
+import { onTask, runTask, type TaskOptions } from '../run-task.ts'
+import { tableNameOf, upload, type StoredFile } from '../upload.ts'
+
+type Area = InputOf<'osmImportArea'>['aoiGeoJson']
+type Box = readonly [number, number, number, number]
+
+interface Options extends TaskOptions {
+  readonly table?: string
+  readonly model?: string
+  readonly tileSize?: number
+  readonly srs?: string
+  readonly replace?: boolean
+  readonly bbox?: Box
+  readonly area?: string
+  readonly place?: string
+  readonly file?: string
+  readonly topic?: string[]
+  readonly resolution: number
+  readonly zooms?: readonly [number, number]
+  readonly schema?: string
+  readonly prefix?: string
+}
+
+/** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
+export function taskCommands(program: Command): void {
+  onTask(program.command('embed <file>').description('Embed a GeoTIFF: a vector for each tile, in a table.'))
+    .option('--table <name>', 'the table to make; the name of the file when absent')
+    .option('--model <id>', 'a model of `terrane models list`', 'builtin-texture-spectral-v2')
+    .option('--tile-size <pixels>', 'edge of a tile', whole)
+    .addHelpText('after', examples('embed scene.tif --watch', 'embed https://example.org/scene.tif --table harbour'))
+    .action(embed)
+  onTask(
+    program
+      .command('import <file>')
+      .description('Import a vector file: GeoPackage, Shapefile (zip), GeoJSON, CSV, GPX, …'),
+  )
+    .option('--table <name>', 'the table to make; the name of the file when absent')
+    .option('--srs <code>', 'reference system of the file where it does not say so, e.g. EPSG:25832')
+    .option('--replace', 'put it in the place of a table that exists')
+    .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
+    .action(importFile)
+  onArea(program.command('osm <name>').description('Import OpenStreetMap: a table for each topic.'))
+    .option('--file <path>', 'an extract of your own (PBF or XML); otherwise what the worker fetches')
+    .option('--topic <topic...>', 'buildings, streets, pois, …; all when absent')
+    .addHelpText(
+      'after',
+      examples('osm Porto --bbox -8.69,41.13,-8.55,41.19', 'osm Porto --area porto.geojson --file porto.osm.pbf'),
+    )
+    .action(osm)
+  onArea(program.command('overture <name>').description('Import Overture Maps: a table for each type.'))
+    .option('--topic <topic...>', 'buildings, places, transportation, base, divisions, addresses', ['places'])
+    .addHelpText('after', examples('overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'))
+    .action(overture)
+  onArea(program.command('regions <table>').description('A vector for each H3 cell, from what is mapped in it.'))
+    .option('--place <name>', 'an area by its name, where the worker has a geocoder')
+    .option('--resolution <number>', 'H3 resolution, 0 to 15', whole, 9)
+    .option('--prefix <prefix>', 'tables of an import, e.g. porto; otherwise what the worker fetches')
+    .addHelpText('after', examples('regions porto_cells --bbox -8.69,41.13,-8.55,41.19 --prefix porto'))
+    .action(regions)
+  onTask(program.command('tiles <table>').description('Make a PMTiles archive of vector tiles of a table.'))
+    .option('--schema <name>', 'its schema', 'public')
+    .option('--zooms <range>', 'lowest and highest zoom, e.g. 0-14; what the data deserve when absent', zoomRange)
+    .addHelpText('after', examples('tiles streets', 'tiles roads --zooms 4-12'))
+    .action(tiles)
+}
+
+function onArea(command: Command): Command {
+  return onTask(command)
+    .option('--bbox <west,south,east,north>', 'the area as a box in degrees', box)
+    .option('--area <file>', 'the area as GeoJSON')
+}
+
+function embed(file: string, options: Options): Promise<void> {
+  return runTask(
+    'createGeoEmbeddings',
+    options,
+    async (connection) => ({
+      ...(isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }),
+      tableName: options.table ?? tableNameOf(file),
+      ...(options.model !== undefined && { modelName: options.model }),
+      ...(options.tileSize !== undefined && { tileSize: options.tileSize }),
+    }),
+    ({ table, rows, dims }) => `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`,
+  )
+}
+
+function importFile(file: string, options: Options): Promise<void> {
+  return runTask(
+    'ogr2ogrImport',
+    options,
+    async (connection) => ({
+      ...(isAddress(file) ? { fileUrl: file } : { storagePath: await bring(connection, file) }),
+      tableName: options.table ?? tableNameOf(file),
+      ...(options.srs !== undefined && { sourceSrs: options.srs }),
+      ...(options.replace && { mode: 'replace' as const }),
+    }),
+    tablesOf,
+  )
+}
+
+function osm(name: string, options: Options): Promise<void> {
+  return runTask(
+    'osmImportArea',
+    options,
+    async (connection) => ({
+      areaName: name,
+      aoiGeoJson: await areaOf(options),
+      ...(options.topic && { topics: options.topic as never }),
+      ...(options.file !== undefined && {
+        source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
+      }),
+    }),
+    tablesOf,
+  )
+}
+
+function overture(name: string, options: Options): Promise<void> {
+  return runTask(
+    'overtureImportArea',
+    options,
+    async () => ({ areaName: name, aoiGeoJson: await areaOf(options), topics: options.topic as never }),
+    tablesOf,
+  )
+}
+
+function regions(table: string, options: Options): Promise<void> {
+  return runTask(
+    'createSraiEmbeddings',
+    options,
+    async () => ({
+      tableName: table,
+      h3Resolution: options.resolution,
+      ...(options.place === undefined ? { aoiGeoJson: await areaOf(options) } : { placeQuery: options.place }),
+      ...(options.prefix !== undefined && { source: { kind: 'tables' as const, prefix: options.prefix } }),
+    }),
+    ({ table: made, rows, dims }) => `${String(made)}: ${String(rows)} cells, ${String(dims)} numbers each`,
+  )
+}
+
+function tiles(table: string, { schema, zooms, ...options }: Options): Promise<void> {
+  return runTask(
+    'archiveToPmtiles',
+    options,
+    async () => ({ table, ...(schema !== undefined && { schema }), ...(zooms && { zooms: [...zooms] }) }),
+    ({ bucket, path, tiles: count, bytes }) =>
+      `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
+  )
+}
+
+async function bring(connection: Connection, file: string): Promise<StoredFile> {
+  const line = progressLine()
+  try {
+    return await upload(connection, file, (percent) => line.show(percent, `upload ${file}`))
+  } finally {
+    line.end()
+  }
+}
+
+async function areaOf({ bbox, area }: Options): Promise<Area> {
+  if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
+  if (!bbox) {
+    throw new TerraneError('AREA_MISSING', 'invalid', 'Where the area lies is not said', {
+      hint: 'Add --bbox west,south,east,north in degrees, or --area file.geojson.',
+    })
+  }
+  const [west, south, east, north] = bbox
+  const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
+  return { type: 'Polygon', coordinates: [ring] }
+}
+
+function tablesOf({ tables }: Record<string, unknown>): string {
+  const made = tables as { table?: string; name?: string; rows: number }[]
+  return made.map(({ table, name, rows }) => `${table ?? name ?? ''}: ${rows} rows`).join('\n')
+}
+
+function isAddress(file: string): boolean {
+  return /^https?:\/\//.test(file)
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.')
+  return Number(text)
+}
+
+function box(text: string): Box {
+  const numbers = text.split(',').map(Number)
+  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as unknown as Box
+  throw new InvalidArgumentError('Four numbers are wanted: west,south,east,north.')
+}
+
+function zoomRange(text: string): readonly [number, number] {
+  const [, low, high] = /^(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
+  if (low === undefined || high === undefined) throw new InvalidArgumentError('Two zooms are wanted, e.g. 0-14.')
+  return [Number(low), Number(high)]
+}
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ terrane ${line}`).join('\n')}`
+}

@@ -1,0 +1,126 @@
+import { readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createClient, type TerraneClient } from '@terrane/client'
+import { TerraneError } from '@terrane/core'
+
+/** Where a project answers, and with which keys. */
+export interface Connection {
+  /** Base of the project: `/worker`, `/rest/v1`, `/storage/v1`, `/functions/v1` and `/routing-engine/v1` lie below it. */
+  readonly url: string
+  /** The service-role key. */
+  readonly key: string
+  /** What the routing engine wants; the key of the project where it has no other. */
+  readonly servicesKey: string
+  readonly projectRef: string | undefined
+  readonly client: TerraneClient
+}
+
+interface Profile {
+  readonly url: string
+  readonly key: string
+  readonly servicesKey?: string | undefined
+  readonly projectRef?: string | undefined
+}
+
+/** What the local stack writes into its folder. */
+interface LocalKeys {
+  readonly serviceRoleKey: string
+  readonly servicesKey: string
+}
+
+/** The folder of the local stack. */
+export function stackHome(env: NodeJS.ProcessEnv): string {
+  return resolve(env['TERRANE_HOME'] || '.terrane')
+}
+
+/** The file of profiles: name → url, key, servicesKey, projectRef. */
+export function profilesPath(env: NodeJS.ProcessEnv): string {
+  return join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'terrane', 'profiles.json')
+}
+
+/**
+ * Finds the project that a command is for: the profile that is named, else TERRANE_URL with its key, else the local stack of this folder.
+ *
+ * @throws NOT_CONNECTED, PROFILE_UNKNOWN, PROFILES_UNSAFE
+ */
+export async function connect(name?: string, env: NodeJS.ProcessEnv = ownEnvironment()): Promise<Connection> {
+  const profile = await find(name ?? env['TERRANE_PROFILE'], env)
+  const url = profile.url.endsWith('/') ? profile.url.slice(0, -1) : profile.url
+  const { key, projectRef, servicesKey = key } = profile
+  const client = createClient({ url: `${url}/worker`, key, ...(projectRef !== undefined && { projectRef }) })
+  return { url, key, servicesKey, projectRef, client }
+}
+
+async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<Profile> {
+  if (name) return await readProfile(name, env)
+  const { TERRANE_URL: url, TERRANE_SERVICE_ROLE_KEY: key, TERRANE_PROJECT_REF: projectRef } = env
+  if (url && key) return { url, key, servicesKey: env['TERRANE_SERVICES_KEY'] || undefined, projectRef }
+  const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
+  if (keys === null) {
+    throw new TerraneError('NOT_CONNECTED', 'invalid', `There is no local stack in ${stackHome(env)}`, {
+      hint: 'Start one with `terrane start`, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
+    })
+  }
+  const origin = url ?? `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
+  return { url: origin, key: keys.serviceRoleKey, servicesKey: keys.servicesKey }
+}
+
+async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profile> {
+  const path = profilesPath(env)
+  const profiles = (await readJson<Record<string, Profile>>(path)) ?? {}
+  const profile = profiles[name]
+  if (!profile?.url || !profile.key) {
+    throw new TerraneError('PROFILE_UNKNOWN', 'invalid', `There is no profile '${name}' with url and key in ${path}`, {
+      hint: `Add it there, in a file that you alone may read: {"${name}": {"url": "https://…", "key": "…"}}`,
+    })
+  }
+  if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
+    throw new TerraneError('PROFILES_UNSAFE', 'forbidden', `Others may read the keys in ${path}`, {
+      hint: `Keep it to yourself: chmod 600 ${path}`,
+    })
+  }
+  return profile
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new TerraneError('FILE_UNREADABLE', 'invalid', `${path} cannot be used: ${(error as Error).message}`)
+  }
+}
+
+export function ownEnvironment(): NodeJS.ProcessEnv {
+  // oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
+  return process.env
+}
+
+/** The part of a request that a command says. */
+interface AskInit {
+  readonly method?: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Asks a service of the project. @throws REFUSED with what it says */
+export async function ask(connection: Connection, path: string, init: AskInit = {}): Promise<unknown> {
+  const key = path.startsWith('/routing-engine') ? connection.servicesKey : connection.key
+  const headers = { apikey: key, authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers }
+  const response = await fetch(connection.url + path, { ...init, headers })
+  const text = await response.text()
+  if (!response.ok) throw refused(response.status, text)
+  return text === '' ? null : (JSON.parse(text) as unknown)
+}
+
+function refused(status: number, text: string): TerraneError {
+  let body: { code?: string; message?: string; error?: string; hint?: string | null } = {}
+  try {
+    body = JSON.parse(text) as typeof body
+  } catch {
+    body = { message: text.slice(0, 300) }
+  }
+  const message = body.message ?? body.error ?? `the answer has status ${status}`
+  return new TerraneError(body.code ?? 'REFUSED', 'invalid', message, body.hint ? { hint: body.hint } : {})
+}

@@ -1,0 +1,7 @@
+import type { Check } from './finding.ts'
+import { databaseChecks } from './database.ts'
+import { machineChecks } from './machine.ts'
+import { serviceChecks } from './services.ts'
+
+/** All checks, the machine first: what is wrong there explains the rest. */
+export const CHECKS: readonly Check[] = [...machineChecks, ...databaseChecks, ...serviceChecks]

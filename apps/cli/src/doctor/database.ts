@@ -1,0 +1,74 @@
+import { openDatabase } from '@terrane/database'
+import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
+
+/** Farther apart, and tokens that are valid here have ended there. */
+const MOST_CLOCK_DIFFERENCE_MS = 30_000
+const EXTENSIONS = ['postgis', 'vector']
+
+export const databaseChecks: readonly Check[] = [database]
+
+async function database({ env }: CheckContext): Promise<Finding[]> {
+  const url = env['DATABASE_URL']
+  if (!url) return []
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    return [
+      wrong(
+        'database',
+        'DATABASE_URL is not an address of PostgreSQL',
+        'Write it as postgres://user:password@host:5432/database.',
+      ),
+    ]
+  try {
+    await using connection = await openDatabase({ url, max: 1, applicationName: 'terrane doctor' })
+    const { rows } = await connection.query<{ version: number; now: Date; names: string[]; readonly: boolean }>(
+      `select current_setting('server_version_num')::int as version, now() as now, pg_is_in_recovery() as readonly,
+              array(select name::text from pg_available_extensions where name = any($1)) as names`,
+      [EXTENSIONS],
+    )
+    return databaseFindings(rows[0]!, Date.now())
+  } catch (error) {
+    return [
+      wrong(
+        'database',
+        `it cannot be reached: ${(error as Error).message}`,
+        'Start it, and check host, port, user and password of DATABASE_URL.',
+      ),
+    ]
+  }
+}
+
+/** Exported with what the server said: a test has one server only. */
+export function databaseFindings(
+  said: { readonly version: number; readonly now: Date; readonly names: readonly string[]; readonly readonly: boolean },
+  now: number,
+): Finding[] {
+  const findings: Finding[] = []
+  const major = Math.floor(said.version / 10_000)
+  if (major < 15)
+    findings.push(
+      wrong('database', `PostgreSQL ${major} is too old`, 'Use PostgreSQL 15 or newer; 17 is what is tested.'),
+    )
+  else findings.push(fine('database', `PostgreSQL ${major}`))
+  if (said.readonly)
+    findings.push(wrong('database', 'it is a standby, which takes no writes', 'Name the primary in DATABASE_URL.'))
+  for (const name of EXTENSIONS) {
+    if (said.names.includes(name)) continue
+    findings.push(
+      wrong(
+        'extension',
+        `${name} is not installed on the server`,
+        `Install its package there (${name === 'vector' ? 'pgvector' : 'PostGIS 3'}).`,
+      ),
+    )
+  }
+  const apart = Math.abs(said.now.getTime() - now)
+  if (apart > MOST_CLOCK_DIFFERENCE_MS)
+    findings.push(
+      wrong(
+        'clock',
+        `the clocks of this machine and the database are ${Math.round(apart / 1000)} s apart`,
+        'Set both by NTP: tokens have an end.',
+      ),
+    )
+  return findings
+}

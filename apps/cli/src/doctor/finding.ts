@@ -1,0 +1,25 @@
+/** What a check found. */
+export interface Finding {
+  /** Stable name of the check. */
+  readonly check: string
+  readonly state: 'fine' | 'wrong' | 'unknown'
+  readonly message: string
+  /** What to do about it; absent when all is fine. */
+  readonly remedy?: string
+}
+
+export interface CheckContext {
+  readonly env: NodeJS.ProcessEnv
+  readonly profile: string | undefined
+}
+
+/** A look at one part of the world. It never throws: what it cannot see is a finding, too. */
+export type Check = (context: CheckContext) => Promise<readonly Finding[]>
+
+export function fine(check: string, message: string): Finding {
+  return { check, state: 'fine', message }
+}
+
+export function wrong(check: string, message: string, remedy: string): Finding {
+  return { check, state: 'wrong', message, remedy }
+}

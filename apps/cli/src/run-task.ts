@@ -1,0 +1,62 @@
+import { type InputOf, type TaskName, JobFailed } from '@terrane/client'
+import type { Command } from 'commander'
+import { connect, type Connection } from './connection.ts'
+import { note, printOne, progressLine, withJson } from './output.ts'
+
+/** What every command that runs a task takes. */
+export interface TaskOptions {
+  readonly profile?: string
+  readonly watch: boolean
+  readonly json?: boolean
+}
+
+/** A command on a project. */
+export function onProject(command: Command): Command {
+  return withJson(command).option('--profile <name>', 'a project of ~/.config/terrane/profiles.json')
+}
+
+/** A command that runs a task. */
+export function onTask(command: Command): Command {
+  return onProject(command)
+    .option('--watch', 'show how far it is, and wait for its end (so it is unless --no-watch)', true)
+    .option('--no-watch', 'print the id of the job and leave it')
+}
+
+/**
+ * Runs a task of the project: prints how far it is to standard error and the result to standard output. Ctrl-C cancels the job.
+ *
+ * @throws JobFailed, TerraneProblem
+ */
+export async function runTask<Name extends TaskName>(
+  task: Name,
+  options: TaskOptions,
+  input: (connection: Connection) => Promise<InputOf<Name>>,
+  said: (result: Record<string, unknown>) => string,
+): Promise<void> {
+  const connection = await connect(options.profile)
+  const body = await input(connection)
+  const { jobs } = connection.client
+  const { id } = await jobs.submit(task, body)
+  if (!options.watch) return printOne({ id, task }, id, options.json)
+  const stopped = new AbortController()
+  const stop = () => stopped.abort(new Error('cancelled'))
+  process.once('SIGINT', stop)
+  const line = progressLine()
+  try {
+    const result = await jobs.wait(task, id, {
+      signal: stopped.signal,
+      onProgress: ({ percent, message }) => line.show(percent, message),
+    })
+    line.end()
+    for (const { message } of (result as { warnings?: { message: string }[] }).warnings ?? [])
+      note(`warning: ${message}`)
+    printOne(result as never, said(result), options.json)
+  } catch (error) {
+    line.end()
+    if (stopped.signal.aborted) await jobs.cancel(task, id)
+    if (error instanceof JobFailed) note(`terrane jobs why ${id} says more; terrane jobs retry ${id} tries again.`)
+    throw error
+  } finally {
+    process.off('SIGINT', stop)
+  }
+}

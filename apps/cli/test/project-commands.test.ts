@@ -1,0 +1,210 @@
+import { createServer } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run } from '../src/run.ts'
+
+const ID = '01a203f4-f25c-78bf-9c82-6aacbb2d106c'
+const job = {
+  id: ID,
+  taskName: 'ogr2ogrImport',
+  status: 'failed',
+  progress: null,
+  result: null,
+  error: {
+    code: 'NO_SRS',
+    message: 'The file names no system',
+    hint: 'Send sourceSrs.',
+    details: null,
+    retryable: true,
+  },
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:01Z',
+}
+
+/** What the project answers by the beginning of a call; everything else is not found. */
+let answers: Record<string, readonly [status: number, body: unknown]>
+let asked: { call: string; body: unknown }[]
+let close: () => void
+beforeEach(async () => {
+  answers = {}
+  asked = []
+  const server = createServer((request, response) => {
+    void readText(request).then((text) => {
+      const call = `${request.method} ${request.url}`
+      asked.push({ call, body: text === '' ? null : JSON.parse(text) })
+      const known = Object.keys(answers).find((start) => call.startsWith(start))
+      const [status, body] = known === undefined ? [404, { code: 'JOB_NOT_FOUND' }] : answers[known]!
+      return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  close = () => void server.close()
+  vi.stubEnv('TERRANE_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', 'key')
+})
+afterEach(() => {
+  close()
+  vi.unstubAllEnvs()
+})
+
+async function terrane(...args: string[]) {
+  const said = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      said[name] += String(text)
+      return true
+    }),
+  )
+  const before = process.exitCode
+  try {
+    return { code: await run(args), ...said }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    process.exitCode = before
+  }
+}
+
+describe('a command that runs a task', () => {
+  test('sends what its options say, and prints the id of a job that it does not watch', async () => {
+    answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
+    const bbox = '--bbox=-8.69,41.13,-8.55,41.19'
+    for (const args of [
+      ['embed', 'https://example.org/My Scene.tif'],
+      ['import', 'https://example.org/parcels.zip', '--srs', 'EPSG:25832', '--replace', '--table', 'plots'],
+      ['osm', 'Porto', bbox, '--topic', 'streets', 'pois'],
+      ['overture', 'Porto', bbox],
+      ['regions', 'cells', '--place', 'Porto', '--resolution', '8', '--prefix', 'porto'],
+      ['tiles', 'streets', '--zooms', '4-12'],
+    ]) {
+      expect(await terrane(...args, '--no-watch')).toEqual({ code: 0, stdout: `${ID}\n`, stderr: '' })
+    }
+    expect(asked.map(({ call }) => call.split('/').at(-1))).toEqual([
+      'createGeoEmbeddings',
+      'ogr2ogrImport',
+      'osmImportArea',
+      'overtureImportArea',
+      'createSraiEmbeddings',
+      'archiveToPmtiles',
+    ])
+    const [embed, file, osm, overture, regions, tiles] = asked.map(({ body }) => body)
+    expect(embed).toEqual({
+      geotiffPath: 'https://example.org/My Scene.tif',
+      tableName: 'my_scene',
+      modelName: 'builtin-texture-spectral-v2',
+    })
+    expect(file).toEqual({
+      fileUrl: 'https://example.org/parcels.zip',
+      tableName: 'plots',
+      sourceSrs: 'EPSG:25832',
+      mode: 'replace',
+    })
+    expect(osm).toMatchObject({ areaName: 'Porto', topics: ['streets', 'pois'], aoiGeoJson: { type: 'Polygon' } })
+    expect(overture).toMatchObject({ topics: ['places'] })
+    expect(regions).toEqual({
+      tableName: 'cells',
+      h3Resolution: 8,
+      placeQuery: 'Porto',
+      source: { kind: 'tables', prefix: 'porto' },
+    })
+    expect(tiles).toEqual({ table: 'streets', schema: 'public', zooms: [4, 12] })
+  })
+
+  test('waits for the end, prints the result, and fails with what the job failed for', async () => {
+    answers['POST /worker/jobs/'] = [202, job]
+    answers[`GET /worker/jobs/archiveToPmtiles/${ID}`] = [
+      200,
+      {
+        ...job,
+        status: 'success',
+        result: {
+          bucket: 'pmtiles',
+          path: 'a.pmtiles',
+          tiles: 8,
+          bytes: 9,
+          warnings: [{ message: 'two were left out' }],
+        },
+      },
+    ]
+    expect(await terrane('tiles', 'a')).toEqual({
+      code: 0,
+      stdout: 'pmtiles/a.pmtiles: 8 tiles, 9 bytes\n',
+      stderr: 'warning: two were left out\n',
+    })
+    answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, job]
+    const failed = await terrane('import', 'https://example.org/a.csv')
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    expect(failed.stderr).toMatch(/jobs why[^]*The file names no system\nSend sourceSrs\.\n$/)
+  })
+
+  test('says what is wrong with a file, an area or a number before it asks anybody', async () => {
+    expect(await terrane('embed', '/nowhere/scene.tif')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no file') as string,
+    })
+    expect(await terrane('osm', 'Porto')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--bbox') as string,
+    })
+    expect((await terrane('osm', 'Porto', '--bbox', '1,2,3')).code).toBe(2)
+    expect((await terrane('tiles', 'a', '--zooms', 'low')).code).toBe(2)
+    expect(asked).toEqual([])
+  })
+})
+
+describe('terrane jobs', () => {
+  beforeEach(() => {
+    answers[`GET /worker/jobs/ogr2ogrImport/${ID}/log`] = [
+      200,
+      { data: [{ at: 'T', level: 'info', message: 'Started' }], last: 1, more: false },
+    ]
+    answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, job]
+  })
+
+  test('finds a job by its id alone, and says why it failed and what to do', async () => {
+    const { code, stdout } = await terrane('jobs', 'why', ID)
+    expect([code, stdout]).toEqual([
+      0,
+      `NO_SRS: The file names no system\nSend sourceSrs.\nIt may work without a change: terrane jobs retry ${ID}\n`,
+    ])
+    expect(await terrane('jobs', 'why', 'other')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('jobs list') as string,
+    })
+  })
+
+  test('prints the log, cancels, tries again, and ends with 1 when the job that it watched failed', async () => {
+    answers[`DELETE /worker/jobs/ogr2ogrImport/${ID}`] = [202, { ...job, status: 'running' }]
+    answers[`POST /worker/jobs/ogr2ogrImport/${ID}/retry`] = [202, { ...job, id: 'next' }]
+    expect((await terrane('jobs', 'logs', ID)).stdout).toBe('T  info     Started\n')
+    expect((await terrane('jobs', 'cancel', ID)).stdout).toBe('it is being stopped\n')
+    expect((await terrane('jobs', 'retry', ID)).stdout).toBe('next\n')
+    expect(await terrane('jobs', 'watch', ID)).toMatchObject({ code: 1, stdout: 'failed: The file names no system\n' })
+  })
+
+  test('lists the jobs of all tasks, the latest first', async () => {
+    answers['GET /worker/jobs/ogr2ogrImport?'] = [
+      200,
+      { data: [job, { ...job, id: 'later', created_at: '2026-02-01' }] },
+    ]
+    answers['GET /worker/jobs/'] = [200, { data: [] }]
+    const { stdout } = await terrane('jobs', 'list', '--json')
+    expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(['later', ID])
+  })
+})
+
+test('a route is printed turn by turn, a search as a table', async () => {
+  const maneuvers = [{ instruction: 'Go north.', length: 0.2 }]
+  answers['POST /routing-engine'] = [200, { trip: { summary: { length: 0.2, time: 120 }, legs: [{ maneuvers }] } }]
+  answers['POST /rest/v1/rpc/similarity_search'] = [200, [{ id: 4, similarity: 0.9, geometry: {} }]]
+  expect(await terrane('route', '48.1,11.6', '48.2,11.6', '--by', 'bicycle')).toEqual({
+    code: 0,
+    stdout: 'Go north. (0.2 km)\n',
+    stderr: '0.2 km, 2 min\n',
+  })
+  expect((await terrane('search', 'scene', '--at', '48.1,11.6', '--limit', '1')).stdout).toBe(
+    'id  similarity\n4   0.9\n',
+  )
+  expect(asked.at(-1)?.body).toEqual({ table_name: 'scene', lon: 11.6, lat: 48.1, result_limit: 1 })
+  expect((await terrane('route', 'here', '48.2,11.6')).code).toBe(2)
+})

@@ -1,0 +1,65 @@
+import { TerraneProblem } from './errors.ts'
+import { makeJobs, type JobsClient } from './jobs.ts'
+
+export interface ClientOptions {
+  /** Address of the worker, or of a project with `/worker`: `http://127.0.0.1:8000/worker`. */
+  readonly url: string
+  /** The service-role key of the project, or a services key. It may do everything: keep it on servers. */
+  readonly key: string
+  /** The project, where the worker serves several. */
+  readonly projectRef?: string
+  /** What requests are made with; the global `fetch` when absent. */
+  readonly fetch?: typeof fetch
+}
+
+export interface TerraneClient {
+  readonly jobs: JobsClient
+}
+
+/** Makes one request below the address of the worker. @throws TerraneProblem when it is refused */
+export type Ask = (method: string, path: string, options?: AskOptions) => Promise<unknown>
+
+export interface AskOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A client of a worker. Tables, files and searches of the project are those of supabase-js, which it stands beside. */
+export function createClient(options: ClientOptions): TerraneClient {
+  const base = options.url.endsWith('/') ? options.url.slice(0, -1) : options.url
+  const ask: Ask = async (method, path, { query = {}, body, headers, signal } = {}) => {
+    const url = new URL(base + path)
+    // A request that has a body names the project there.
+    const parameters: NonNullable<AskOptions['query']> = {
+      projectRef: body === undefined ? options.projectRef : undefined,
+      ...query,
+    }
+    for (const [name, value] of Object.entries(parameters))
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    const response = await (options.fetch ?? fetch)(url, {
+      method,
+      headers: {
+        apikey: options.key,
+        authorization: `Bearer ${options.key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new TerraneProblem(response.status, problemIn(text))
+    return JSON.parse(text) as unknown
+  }
+  return { jobs: makeJobs(ask, options.projectRef) }
+}
+
+function problemIn(text: string): object {
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return { message: text.slice(0, 500) }
+  }
+}

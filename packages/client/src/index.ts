@@ -1,0 +1,6 @@
+export { createClient } from './client.ts'
+export type { ClientOptions, TerraneClient } from './client.ts'
+export { JobFailed, TerraneProblem } from './errors.ts'
+export type { JobsClient, ListOptions, RunOptions, SubmitOptions } from './jobs.ts'
+export type { AnyJob, InputOf, JobOf, JobProgress, ResultOf, TaskName } from './tasks.ts'
+export type { paths as WorkerPaths } from './worker-api.ts'

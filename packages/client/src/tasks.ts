@@ -1,0 +1,19 @@
+import type { paths } from './worker-api.ts'
+
+/** The record of a job of whatever task; `taskName` says whose `result` it has. */
+export type AnyJob = paths['/jobs/{taskName}/{job_id}']['get']['responses'][200]['content']['application/json']
+
+export type TaskName = AnyJob['taskName']
+
+/** The record of a job of one task. */
+export type JobOf<Name extends TaskName> = Extract<AnyJob, { taskName: Name }>
+
+/** What a task makes. */
+export type ResultOf<Name extends TaskName> = NonNullable<JobOf<Name>['result']>
+
+/** What a task takes. */
+export type InputOf<Name extends TaskName> =
+  paths[`/jobs/${Name}`]['post']['requestBody']['content']['application/json']
+
+/** How far a job is. */
+export type JobProgress = NonNullable<AnyJob['progress']>
