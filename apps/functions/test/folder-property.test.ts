@@ -11,7 +11,7 @@ test('after random acts of create, save, rename and delete, code and policy are 
   for (let i = 0; i < 5; i++) await model.add(`start${i}`)
   {
     await using app = await startApp({ TERRANE_FUNCTIONS_DIR: root })
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       model.touched.clear()
       for (let act = 0; act < 5; act++) await model.act()
       for (const name of model.touched)

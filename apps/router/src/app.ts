@@ -1,6 +1,7 @@
 import compress from '@fastify/compress'
 import cors from '@fastify/cors'
 import type { Verify } from '@terrane/auth'
+import type { Action } from '@terrane/routing'
 import {
   addHealth,
   addMetrics,
@@ -29,21 +30,23 @@ export interface AppDeps {
   /** Who stands before the app, and how much one may ask of it. */
   readonly edge: EdgeSettings
   readonly verify: Verify
-  readonly engine: Pick<Engine, 'answer'>
+  readonly engine: Pick<Engine, 'answer' | 'work'>
+  /** What is served. */
+  readonly actions: readonly Action[]
   /** Origins that browsers may call from; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   readonly bodyLimit: number
 }
 
-/** The routing server: `POST {base}/route`, and health and metrics outside the base. */
+/** The routing server: `POST {base}/route` and the other actions, and health and metrics outside the base. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,
     bodyLimit: deps.bodyLimit,
     edge: deps.edge,
     onUnreadablePath: (error, request, reply) => {
-      if (request.url.startsWith(`${ROUTING_BASE}/`)) sendProblem(unknownPath().body, reply)
+      if (request.url.startsWith(`${ROUTING_BASE}/`)) sendProblem(unknownPath(deps.actions).body, reply)
       else problemHandler(error, request, reply)
     },
   })
@@ -53,7 +56,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     async (base) => {
       await base.register(cors, {
         origin: deps.corsOrigins.includes('*') ? '*' : [...deps.corsOrigins],
-        methods: ['POST'],
+        methods: ['GET', 'POST'],
         strictPreflight: false,
         exposedHeaders: ['x-request-id'],
         maxAge: 3600,

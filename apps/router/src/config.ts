@@ -1,9 +1,9 @@
-import { DEFAULT_LIMITS, MODES, type Limits, type Mode } from '@terrane/routing'
+import { type Action, ACTIONS, DEFAULT_LIMITS, MODES, type Limits, type Mode } from '@terrane/routing'
 import { ControlEnv } from '@terrane/control'
-import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
+import { List, Secret, ServiceEnv, readEnv, splitList } from '@terrane/service'
 import { Type, type Static, type TInteger } from 'typebox'
 
-/** The three limits that are not per mode of travel, and those of Valhalla that go with them. */
+/** The limits that are not per mode of travel. */
 const SHARED_LIMITS = {
   TERRANE_ROUTING_MAX_EXCLUDE_LOCATIONS: limit(DEFAULT_LIMITS.excludeLocations, 'Most exclude_locations.'),
   TERRANE_ROUTING_MAX_EXCLUDE_METERS: limit(
@@ -13,13 +13,26 @@ const SHARED_LIMITS = {
   TERRANE_ROUTING_MAX_ALTERNATES: limit(DEFAULT_LIMITS.alternates, 'Most alternates.'),
   TERRANE_ROUTING_MAX_RADIUS_METERS: limit(DEFAULT_LIMITS.radius, 'Largest radius of a location.'),
   TERRANE_ROUTING_MAX_REACHABILITY: limit(DEFAULT_LIMITS.reachability, 'Largest minimum_reachability of a location.'),
+  TERRANE_ROUTING_MAX_MATRIX_PAIRS: limit(DEFAULT_LIMITS.matrix.pairs, 'Most sources times targets of a matrix.', 1),
+  TERRANE_ROUTING_MAX_CONTOURS: limit(DEFAULT_LIMITS.isochrone.contours, 'Most contours of an isochrone.', 1),
+  TERRANE_ROUTING_MAX_CONTOUR_MINUTES: limit(DEFAULT_LIMITS.isochrone.minutes, 'Longest time of a contour.', 1),
+  TERRANE_ROUTING_MAX_CONTOUR_KILOMETERS: limit(
+    DEFAULT_LIMITS.isochrone.kilometers,
+    'Longest distance of a contour.',
+    1,
+  ),
+  TERRANE_ROUTING_MAX_LOCATE_LOCATIONS: limit(DEFAULT_LIMITS.locate, 'Most locations that locate looks up at once.', 1),
 }
 
-/** Two limits per mode of travel. */
+/** Three limits per mode of travel. */
 const MODE_LIMITS: Readonly<Record<string, TInteger>> = Object.fromEntries(
   MODES.flatMap((mode) => [
     [locationsOf(mode), limit(DEFAULT_LIMITS.modes[mode].locations, `Most locations of costing ${mode}.`, 2)],
     [metersOf(mode), limit(DEFAULT_LIMITS.modes[mode].meters, `Longest beeline along locations of costing ${mode}.`)],
+    [
+      matrixMetersOf(mode),
+      limit(DEFAULT_LIMITS.matrix.meters[mode], `Longest beeline from a source to a target of costing ${mode}.`),
+    ],
   ]),
 )
 
@@ -82,6 +95,11 @@ const Named = Type.Object({
     minimum: 1,
     description: 'Costings with options of their own that each thread keeps prepared.',
   }),
+  TERRANE_ROUTING_ACTIONS: Type.String({
+    default: ACTIONS.join(','),
+    pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
+    description: 'What is served, comma-separated: route, sources_to_targets (with table), isochrone, locate, status.',
+  }),
   TERRANE_ROUTING_SEARCH: Type.Enum(['hierarchy', 'ngraph.path'], {
     default: 'hierarchy',
     description:
@@ -102,6 +120,7 @@ export const Env = Type.Object({ ...Named.properties, ...MODE_LIMITS })
 export type RouterConfig = Readonly<Static<typeof Named>> & {
   /** The limits of one request, from the variables that name them. */
   readonly limits: Limits
+  readonly actions: readonly Action[]
 }
 
 /**
@@ -115,8 +134,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): R
   const modes = Object.fromEntries(
     MODES.map((mode) => [mode, { locations: numbers[locationsOf(mode)]!, meters: numbers[metersOf(mode)]! }]),
   ) as Limits['modes']
+  const meters = Object.fromEntries(
+    MODES.map((mode) => [mode, numbers[matrixMetersOf(mode)]!]),
+  ) as Limits['matrix']['meters']
   return {
     ...config,
+    actions: ACTIONS.filter((action) => splitList(config.TERRANE_ROUTING_ACTIONS).includes(action)),
     limits: {
       modes,
       excludeLocations: config.TERRANE_ROUTING_MAX_EXCLUDE_LOCATIONS,
@@ -124,6 +147,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): R
       alternates: config.TERRANE_ROUTING_MAX_ALTERNATES,
       radius: config.TERRANE_ROUTING_MAX_RADIUS_METERS,
       reachability: config.TERRANE_ROUTING_MAX_REACHABILITY,
+      matrix: { pairs: config.TERRANE_ROUTING_MAX_MATRIX_PAIRS, meters },
+      isochrone: {
+        contours: config.TERRANE_ROUTING_MAX_CONTOURS,
+        minutes: config.TERRANE_ROUTING_MAX_CONTOUR_MINUTES,
+        kilometers: config.TERRANE_ROUTING_MAX_CONTOUR_KILOMETERS,
+      },
+      locate: config.TERRANE_ROUTING_MAX_LOCATE_LOCATIONS,
     },
   }
 }
@@ -134,6 +164,10 @@ function locationsOf(mode: Mode): string {
 
 function metersOf(mode: Mode): string {
   return `TERRANE_ROUTING_${mode.toUpperCase()}_MAX_METERS`
+}
+
+function matrixMetersOf(mode: Mode): string {
+  return `TERRANE_ROUTING_${mode.toUpperCase()}_MAX_MATRIX_METERS`
 }
 
 function limit(fallback: number, description: string, minimum = 0): TInteger {

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { factsOf } from '@terrane/routing'
@@ -42,6 +43,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
       limits: config.limits,
       costings: config.TERRANE_ROUTING_COSTINGS,
       search: config.TERRANE_ROUTING_SEARCH,
+      actions: config.actions,
       queue: config.TERRANE_ROUTING_QUEUE,
       timeoutMs: config.TERRANE_ROUTING_TIMEOUT_MS,
       logger,
@@ -70,7 +72,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
       drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
       watchMs: config.TERRANE_ROUTING_WATCH_MS,
       logger,
-      serve: (network) => engine.swap(network),
+      serve: async (network) => engine.swap(network, (await stat(graphPath)).mtime),
       onOutcome: (outcome) => counters.graphs.inc({ outcome }),
     }),
   )
@@ -88,6 +90,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
     edge: readEdge(config),
     verify: door.verify,
     engine,
+    actions: config.actions,
     keeper,
     corsOrigins: splitList(config.TERRANE_CORS_ORIGINS),
     readiness: { graph: graphCheck(engine, keeper) },

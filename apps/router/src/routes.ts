@@ -1,20 +1,19 @@
 import { servesFor, type Verify } from '@terrane/auth'
 import { TerraneError, type ErrorKind } from '@terrane/core'
-import { RouteProblem, type ProblemBody } from '@terrane/routing'
+import { type Action, RouteProblem, type ProblemBody, tableRequest } from '@terrane/routing'
 import { Counter, RateLimits, type Http } from '@terrane/service'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppDeps } from './app.ts'
+import type { WorkAction } from './engine/desk.ts'
 import { ANSWERS, Refusal } from './errors.ts'
 
-/**
- * `POST route`, the only endpoint of the base. Everything under the base that is no route is answered in Valhalla's form.
- */
-export function routingRoutes(base: Http, { engine, verify, registry, edge }: AppDeps): void {
+/** Actions that are served; everything under the base that is none of them is answered in Valhalla's form. */
+export function routingRoutes(base: Http, { engine, verify, registry, edge, actions }: AppDeps): void {
   const limits = new RateLimits(edge)
   const answers = new Counter({
     name: 'routing_answers_total',
-    help: 'Answers by error code; 0 is a route.',
-    labelNames: ['code'],
+    help: 'Answers by action and error code; 0 is what was asked for.',
+    labelNames: ['action', 'code'],
     registers: [registry],
   })
   base.addHook('onRequest', (request) => checkKey(request, verify, limits))
@@ -23,26 +22,61 @@ export function routingRoutes(base: Http, { engine, verify, registry, edge }: Ap
   base.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body))
   base.setErrorHandler((thrown: FastifyError, request, reply) => {
     const problem = problemOf(thrown, request)
-    answers.inc({ code: String(problem.error_code) })
+    answers.inc({ action: actionOf(request, base.prefix, actions) ?? 'none', code: String(problem.error_code) })
     sendProblem(problem, reply)
   })
   base.setNotFoundHandler((request) => {
-    if (request.url.split('?', 1)[0] !== `${base.prefix}/route`) throw unknownPath()
+    if (actionOf(request, base.prefix, actions) === null) throw unknownPath(actions)
     throw new Refusal(ANSWERS.wrongMethod)
   })
-  base.post('/route', async (request, reply) => {
-    const text = typeof request.body === 'string' ? request.body : ''
-    const { status, body, type = 'json' } = await engine.answer(text, () => !request.socket.destroyed)
-    answers.inc({ code: status === 200 ? '0' : errorCodeOf(body) })
-    return reply.code(status).type(MEDIA_TYPES[type]).send(body)
-  })
+  if (actions.includes('route')) {
+    base.post('/route', async (request, reply) => {
+      const { status, body, type = 'json' } = await engine.answer(textOf(request), () => !request.socket.destroyed)
+      answers.inc({ action: 'route', code: status === 200 ? '0' : errorCodeOf(body) })
+      return reply.code(status).type(MEDIA_TYPES[type]).send(body)
+    })
+  }
+  const work = async (action: WorkAction, text: string, reply: FastifyReply): Promise<FastifyReply> => {
+    const gone = new AbortController()
+    reply.raw.once('close', () => gone.abort())
+    const { status, body } = await engine.work(action, text, gone.signal)
+    answers.inc({ action, code: status === 200 || typeof body !== 'string' ? '0' : errorCodeOf(body) })
+    return reply.code(status).type(MEDIA_TYPES.json).send(body)
+  }
+  for (const action of actions) {
+    if (action !== 'route') base.post(`/${action}`, (request, reply) => work(action, textOf(request), reply))
+  }
+  if (actions.includes('sources_to_targets')) {
+    base.get<TableRoute>(`/${TABLE}/v1/:profile/:coordinates`, ({ params, query }, reply) =>
+      work('sources_to_targets', tableRequest(params, query), reply),
+    )
+  }
+}
+
+/** OSRM's name of a matrix. */
+const TABLE = 'table'
+
+interface TableRoute {
+  Params: { readonly profile: string; readonly coordinates: string }
+  Querystring: Readonly<Record<string, unknown>>
+}
+
+function textOf({ body }: FastifyRequest): string {
+  return typeof body === 'string' ? body : ''
+}
+
+/** The action that a path names, if it is served. */
+function actionOf({ url }: FastifyRequest, prefix: string, actions: readonly Action[]): Action | null {
+  const path = url.split('?', 1)[0]!.slice(prefix.length + 1)
+  if (path.startsWith(`${TABLE}/`)) return actions.includes('sources_to_targets') ? 'sources_to_targets' : null
+  return actions.find((action) => action === path) ?? null
 }
 
 const MEDIA_TYPES = { json: 'application/json; charset=utf-8', gpx: 'application/gpx+xml; charset=utf-8' } as const
 
 /** What is answered under the base where there is nothing. */
-export function unknownPath(): RouteProblem {
-  return new RouteProblem(106, "'/route'")
+export function unknownPath(actions: readonly Action[]): RouteProblem {
+  return new RouteProblem(106, actions.map((action) => `'/${action}'`).join(' '))
 }
 
 /**

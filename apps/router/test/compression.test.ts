@@ -1,3 +1,4 @@
+import { ACTIONS } from '@terrane/routing'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 
 import { createVerifier, hashKey, keyPrincipal } from '@terrane/auth'
@@ -25,7 +26,9 @@ async function ask(
         seen.push(text)
         return { status: 200, ...answer }
       },
+      work: () => Promise.reject(new Error('nothing else is asked')),
     },
+    actions: ACTIONS,
     corsOrigins: ['*'],
     readiness: {},
     bodyLimit: 100_000,

@@ -35,6 +35,8 @@ const problem = (error_code: number, status_code: number, status: string, error:
   status,
 })
 
+const KNOWN_PATHS = "Try any of: '/route' '/sources_to_targets' '/isochrone' '/locate' '/status'"
+
 async function call(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)
   const text = await response.text()
@@ -117,11 +119,11 @@ describe('what is no route', () => {
     expect(answer.headers.get('allow')).toBe('POST')
   })
 
-  test.each(['', '/', '/status', '/route/more', '/ROUTE', '/%zz'])(
+  test.each(['', '/', '/trace_route', '/route/more', '/ROUTE', '/%zz'])(
     'the path %s does not exist under the base',
     async (path) => {
       const answer = await call(`${router.url}${ROUTING_BASE}${path}`, { method: 'POST', headers, body: '{}' })
-      expect(answer).toMatchObject({ status: 404, body: problem(106, 404, 'Not Found', "Try any of: '/route'") })
+      expect(answer).toMatchObject({ status: 404, body: problem(106, 404, 'Not Found', KNOWN_PATHS) })
     },
   )
 
@@ -189,10 +191,10 @@ test('browsers may call from other origins: the preflight needs no key', async (
 })
 
 test('metrics count answers by error code', async () => {
-  const before = await router.metric('routing_answers_total{code="120"')
+  const before = await router.metric('routing_answers_total{action="route",code="120"')
   await router.route('{"locations":[{"lat":48,"lon":11}]}')
-  expect(await router.metric('routing_answers_total{code="120"')).toBe(before + 1)
-  expect(await router.metric('routing_answers_total{code="0"')).toBeGreaterThan(0)
+  expect(await router.metric('routing_answers_total{action="route",code="120"')).toBe(before + 1)
+  expect(await router.metric('routing_answers_total{action="route",code="0"')).toBeGreaterThan(0)
   expect(await router.metric('routing_graph_nodes')).toBe(81)
 })
 

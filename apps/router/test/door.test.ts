@@ -1,3 +1,4 @@
+import { ACTIONS } from '@terrane/routing'
 import { Keys, Organizations } from '@terrane/control'
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 import { createLogger, createRegistry } from '@terrane/service'
@@ -15,7 +16,11 @@ async function openRouter(env: Readonly<Record<string, string>>) {
     logger,
     registry: createRegistry('router'),
     verify: door.verify,
-    engine: { answer: () => Promise.resolve({ status: 200, body: '{}' }) },
+    engine: {
+      answer: () => Promise.resolve({ status: 200, body: '{}' }),
+      work: () => Promise.resolve({ status: 200, body: '{}' }),
+    },
+    actions: ACTIONS,
     edge: { trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 },
     corsOrigins: ['*'],
     readiness: {},

@@ -21,7 +21,7 @@ export async function readStatic(folder: string, patterns: readonly string[]): P
     await collect(path, found, 0).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
-    if (found.files.size === before) throw bundleFailed({ problems: [`static: there is no file '${pattern}'`] })
+    if (found.files.size === before) throw bundleFailed({ problems: [noFile(pattern, '')] })
   }
   return found.files
 }
@@ -35,8 +35,7 @@ export function pickStatic(
   for (const pattern of patterns) {
     const root = pattern.replace(/\/\*\*$/, '')
     const matching = [...files].filter(([path]) => path === root || path.startsWith(`${root}/`))
-    if (!isInside(root) || matching.length === 0)
-      throw bundleFailed({ problems: [`static: there is no file '${pattern}' in the upload`] })
+    if (!isInside(root) || matching.length === 0) throw bundleFailed({ problems: [noFile(pattern, ' in the upload')] })
     for (const [path, bytes] of matching) picked.set(path, bytes)
   }
   const outside = [...picked.keys()].find((path) => !isInside(path))
@@ -54,6 +53,11 @@ export function isInside(path: string): boolean {
     posix.normalize(path) === path &&
     !/^\.\.?(\/|$)/.test(path)
   )
+}
+
+function noFile(pattern: string, where: string): string {
+  const advice = pattern.includes('*') ? ': name files, or folders with all that is in them (`views`, `views/**`)' : ''
+  return `static: there is no file '${pattern}'${where}${advice}`
 }
 
 interface Found {

@@ -1,6 +1,8 @@
 import type { Network, SentAnswer } from '@terrane/routing'
 import { ANSWERS, Refusal } from '../errors.ts'
+import type { WorkAction } from './desk.ts'
 import { Pool, type PoolOptions } from './pool.ts'
+import type { WorkAnswer } from './work.ts'
 
 /** Answers requests on the network that is current, and changes it under way. */
 export class Engine implements AsyncDisposable {
@@ -23,8 +25,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Answers from now on with another network. Requests that came before are answered with the one they came to. */
-  async swap(network: Network): Promise<void> {
-    const next = await Pool.open(network, this.#options)
+  async swap(network: Network, builtAt: Date | null = null): Promise<void> {
+    const next = await Pool.open(network, this.#options, builtAt)
     const before = this.#pool
     this.#pool = next
     if (before === null) return
@@ -40,6 +42,17 @@ export class Engine implements AsyncDisposable {
   async answer(text: string, isWanted?: () => boolean): Promise<SentAnswer> {
     if (this.#pool === null) throw new Refusal(ANSWERS.starting)
     return this.#pool.answer(text, isWanted)
+  }
+
+  /**
+   * Answers a request for something that takes longer than a route, whole or as a stream.
+   *
+   * @param signal ends the work when the caller is gone
+   * @throws what `answer` does
+   */
+  async work(action: WorkAction, text: string, signal: AbortSignal): Promise<WorkAnswer> {
+    if (this.#pool === null) throw new Refusal(ANSWERS.starting)
+    return this.#pool.work(action, text, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

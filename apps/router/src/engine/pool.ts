@@ -1,13 +1,25 @@
-import { RouteProblem, type Limits, type Network, type SearchKind, type SentAnswer } from '@terrane/routing'
+import {
+  type Action,
+  ACTIONS,
+  RouteProblem,
+  type Limits,
+  type Network,
+  type SearchKind,
+  type SentAnswer,
+} from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { ANSWERS, Refusal } from '../errors.ts'
+import type { WorkAction, WorkNews } from './desk.ts'
 import { Thread, type ThreadAnswer, type ThreadData } from './thread.ts'
+import { type WorkAnswer, WorkJob } from './work.ts'
 
 export interface PoolOptions {
   readonly threads: number
   readonly limits: Limits
   readonly costings: number
   readonly search: SearchKind
+  /** What is served, which `status` names; everything when absent. */
+  readonly actions?: readonly Action[]
   /** Most requests that wait beyond those that threads were given. */
   readonly queue: number
   /** Longest computation of one answer. */
@@ -31,6 +43,10 @@ const PROGRAM = new URL('./route.worker.ts', import.meta.url)
 
 /** Requests a thread is given at once: the second one is there when the first one is answered. */
 const AHEAD = 2
+/** Works that take turns in a thread. */
+const WORKS = 4
+
+type RouteThread = Thread<Job, WorkJob>
 
 /**
  * Threads that share one graph and answer requests. A request that takes too long costs its thread, which is replaced; the
@@ -39,20 +55,28 @@ const AHEAD = 2
 export class Pool {
   readonly network: Network
   readonly #options: PoolOptions
-  readonly #threads = new Set<Thread<Job>>()
+  readonly #threads = new Set<RouteThread>()
   readonly #waiting: Job[] = []
+  readonly #waitingWorks: WorkJob[] = []
   /** Set by `close`; settles when everything that was asked is answered. */
   #closing: PromiseWithResolvers<void> | null = null
   #closed = false
 
-  private constructor(network: Network, options: PoolOptions) {
+  readonly #builtAt: Date | null
+
+  private constructor(network: Network, options: PoolOptions, builtAt: Date | null) {
     this.network = network
     this.#options = options
+    this.#builtAt = builtAt
   }
 
-  /** Starts the threads; resolves when all can answer. */
-  static async open(network: Network, options: PoolOptions): Promise<Pool> {
-    const pool = new Pool(network, options)
+  /**
+   * Starts the threads; resolves when all can answer.
+   *
+   * @param builtAt when the network was made, as `status` tells
+   */
+  static async open(network: Network, options: PoolOptions, builtAt: Date | null = null): Promise<Pool> {
+    const pool = new Pool(network, options, builtAt)
     try {
       await Promise.all(Array.from({ length: options.threads }, () => pool.#addThread()))
       return pool
@@ -64,7 +88,7 @@ export class Pool {
 
   /** Requests that were not given to a thread yet. */
   get waiting(): number {
-    return this.#waiting.length
+    return this.#waiting.length + this.#waitingWorks.length
   }
 
   /**
@@ -83,6 +107,22 @@ export class Pool {
     })
   }
 
+  /**
+   * Answers the text of a request for something that takes longer than a route, beside the routes.
+   *
+   * @param signal ends the work when the caller is gone
+   * @throws Refusal when too many wait or it took too long, RouteProblem 199 when the computation failed
+   */
+  work(action: WorkAction, text: string, signal: AbortSignal): Promise<WorkAnswer> {
+    const { queue, timeoutMs } = this.#options
+    const job = new WorkJob(action, text, { timeoutMs, signal })
+    if (job.isOver) return job.answer
+    if (this.#waitingWorks.length >= queue) job.fail(new Refusal(ANSWERS.busy))
+    else this.#waitingWorks.push(job)
+    this.#feedWorks()
+    return job.answer
+  }
+
   /** Ends the threads when they have answered what they were asked; nothing may be asked any more. */
   async close(): Promise<void> {
     this.#closing ??= Promise.withResolvers()
@@ -93,33 +133,36 @@ export class Pool {
   }
 
   async #addThread(): Promise<void> {
-    const { limits, costings, search, program = PROGRAM } = this.#options
-    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings, search }
-    const thread = await Thread.start<Job>(program, data)
+    const { limits, costings, search, timeoutMs, actions = ACTIONS, program = PROGRAM } = this.#options
+    const builtAt = this.#builtAt?.getTime() ?? null
+    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings, search, actions, builtAt, timeoutMs }
+    const thread = await Thread.start<Job, WorkJob>(program, data)
     if (this.#closed) return thread.end()
-    thread.listen(
-      (answer) => this.#onAnswer(thread, answer),
-      (error) => this.#onEnd(thread, error),
-    )
+    thread.listen({
+      onAnswer: (answer) => this.#onAnswer(thread, answer),
+      onNews: (news: WorkNews) => thread.works.get(news.work)?.hear(news),
+      onEnd: (error) => this.#onEnd(thread, error),
+    })
     this.#threads.add(thread)
     this.#feed(thread)
+    this.#feedWorks()
   }
 
-  #idlest(): Thread<Job> | null {
-    let best: Thread<Job> | null = null
+  #idlest(): RouteThread | null {
+    let best: RouteThread | null = null
     for (const thread of this.#threads) {
       if (thread.jobs.length < (best?.jobs.length ?? AHEAD)) best = thread
     }
     return best
   }
 
-  #give(thread: Thread<Job>, job: Job): void {
+  #give(thread: RouteThread, job: Job): void {
     thread.jobs.push(job)
     thread.send(job.text)
     if (thread.jobs.length === 1) this.#time(thread)
   }
 
-  #feed(thread: Thread<Job>): void {
+  #feed(thread: RouteThread): void {
     while (thread.jobs.length < AHEAD && this.#waiting.length > 0) {
       const job = this.#waiting.shift()!
       if (job.isWanted()) this.#give(thread, job)
@@ -128,7 +171,29 @@ export class Pool {
     this.#closeWhenDone()
   }
 
-  #onAnswer(thread: Thread<Job>, answer: ThreadAnswer): void {
+  /** Gives works that wait to the threads that have the fewest. */
+  #feedWorks(): void {
+    while (this.#waitingWorks.length > 0) {
+      let best: RouteThread | null = null
+      for (const thread of this.#threads) if (thread.works.size < (best?.works.size ?? WORKS)) best = thread
+      if (best === null) break
+      const thread = best
+      const job = this.#waitingWorks.shift()!
+      if (job.isOver) continue
+      thread.works.set(job.id, job)
+      job.begin({
+        send: (order) => thread.send(order),
+        onDone: () => {
+          thread.works.delete(job.id)
+          this.#feedWorks()
+        },
+        onSilent: () => this.#onTimeout(thread, job.text.length),
+      })
+    }
+    this.#closeWhenDone()
+  }
+
+  #onAnswer(thread: RouteThread, answer: ThreadAnswer): void {
     const job = thread.jobs.shift()
     // What a thread still said when it was ended counts no more.
     if (job === undefined) return
@@ -141,26 +206,29 @@ export class Pool {
     this.#feed(thread)
   }
 
-  #time(thread: Thread<Job>): void {
+  #time(thread: RouteThread): void {
+    thread.setTimer(this.#options.timeoutMs, () => this.#onTimeout(thread, thread.jobs[0]!.text.length))
+  }
+
+  #onTimeout(thread: RouteThread, bytes: number): void {
     const { timeoutMs, logger } = this.#options
-    thread.setTimer(timeoutMs, () => {
-      logger.warn({ timeoutMs, bytes: thread.jobs[0]!.text.length }, 'a route took too long, its thread is replaced')
-      this.#replace(thread, new Refusal(ANSWERS.tookTooLong), 'timeout')
-    })
+    logger.warn({ timeoutMs, bytes }, 'a request took too long, its thread is replaced')
+    this.#replace(thread, new Refusal(ANSWERS.tookTooLong), 'timeout')
   }
 
   /** A thread that ends by itself takes the request in work along. */
-  #onEnd(thread: Thread<Job>, error: unknown): void {
+  #onEnd(thread: RouteThread, error: unknown): void {
     if (!this.#threads.has(thread) || this.#closed) return
     this.#options.logger.error({ err: error }, 'a routing thread ended')
     this.#replace(thread, new RouteProblem(199), 'crash')
   }
 
-  #replace(thread: Thread<Job>, verdict: Error, reason: 'timeout' | 'crash'): void {
-    this.#threads.delete(thread)
+  #replace(thread: RouteThread, verdict: Error, reason: 'timeout' | 'crash'): void {
+    if (!this.#threads.delete(thread)) return
     this.#options.onThreadLost?.(reason)
     const [inWork, ...others] = thread.jobs.splice(0)
     inWork?.reject(verdict)
+    for (const work of thread.works.values()) work.fail(verdict)
     this.#waiting.unshift(...others)
     void thread.end()
     this.#restart(0)
@@ -180,12 +248,12 @@ export class Pool {
 
   #busy(): number {
     let jobs = 0
-    for (const thread of this.#threads) jobs += thread.jobs.length
+    for (const thread of this.#threads) jobs += thread.jobs.length + thread.works.size
     return jobs
   }
 
   #closeWhenDone(): void {
-    if (this.#waiting.length === 0 && this.#busy() === 0) this.#closing?.resolve()
+    if (this.waiting === 0 && this.#busy() === 0) this.#closing?.resolve()
   }
 }
 

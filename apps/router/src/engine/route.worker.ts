@@ -1,16 +1,27 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openNetwork, openSections, Router, type Network } from '@terrane/routing'
+import { Desk, type WorkOrder } from './desk.ts'
 import type { ThreadAnswer, ThreadData } from './thread.ts'
 
 const WARM_UP_ROUTES = 10
 
-// Answers one request after the other; the graph is shared with the other threads.
+// Answers one route after the other, and what takes longer in between; the graph is shared with the other threads.
 const port = parentPort!
-const { buffer, limits, costings, search } = workerData as ThreadData
+const { buffer, limits, costings, search, actions, builtAt, timeoutMs } = workerData as ThreadData
 const network = openNetwork(openSections(buffer))
-const router = new Router(network, { limits, costings, search })
+const router = new Router(network, {
+  limits,
+  costings,
+  search,
+  actions,
+  ...(builtAt !== null && { builtAt: new Date(builtAt) }),
+})
+const desk = new Desk(router, (news) => port.postMessage(news), timeoutMs)
 warmUp(network)
-port.on('message', (text: string) => port.postMessage(answer(text)))
+port.on('message', (order: string | WorkOrder) => {
+  if (typeof order === 'string') port.postMessage(answer(order))
+  else desk.take(order)
+})
 port.postMessage('ready')
 
 function answer(text: string): ThreadAnswer {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Limits, SearchKind, SentAnswer } from '@terrane/routing'
+import type { Action, Limits, SearchKind, SentAnswer } from '@terrane/routing'
+import type { WorkNews, WorkOrder } from './desk.ts'
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -10,6 +11,12 @@ export interface ThreadData {
   /** How many costings with options the thread keeps. */
   readonly costings: number
   readonly search: SearchKind
+  /** What `status` names as served. */
+  readonly actions: readonly Action[]
+  /** When the graph was made, in milliseconds since 1970; null where nobody knows. */
+  readonly builtAt: number | null
+  /** Longest computation of an answer that is made in steps. */
+  readonly timeoutMs: number
 }
 
 /** An answer, or what went wrong where nothing should. */
@@ -21,9 +28,16 @@ export type ThreadAnswer = SentAnswer | { readonly failure: string }
  */
 const YOUNG_MB = 24
 
-/** A thread that computes routes, and the requests it was given: the first one is in work. */
-export class Thread<Job> {
+interface Listeners {
+  readonly onAnswer: (answer: ThreadAnswer) => void
+  readonly onNews: (news: WorkNews) => void
+  readonly onEnd: (error: unknown) => void
+}
+
+/** A thread that computes routes, and the requests it was given: the first one is in work. Other works have numbers. */
+export class Thread<Job, Other = never> {
   readonly jobs: Job[] = []
+  readonly works = new Map<number, Other>()
   readonly #worker: Worker
   #timer: NodeJS.Timeout | undefined
 
@@ -32,23 +46,26 @@ export class Thread<Job> {
   }
 
   /** Starts a thread; resolves when it says that it is ready. */
-  static async start<Job>(program: URL, data: ThreadData): Promise<Thread<Job>> {
+  static async start<Job, Other = never>(program: URL, data: ThreadData): Promise<Thread<Job, Other>> {
     const worker = new Worker(program, { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } })
     // Rejects with the error of a thread that fails before it is ready.
     await once(worker, 'message')
-    return new Thread<Job>(worker)
+    return new Thread<Job, Other>(worker)
   }
 
   /** @param onEnd called once when the thread ends by itself or by `end` */
-  listen(onAnswer: (answer: ThreadAnswer) => void, onEnd: (error: unknown) => void): void {
-    this.#worker.on('message', onAnswer)
+  listen({ onAnswer, onNews, onEnd }: Listeners): void {
+    this.#worker.on('message', (message: ThreadAnswer | WorkNews) => {
+      if ('work' in message) onNews(message)
+      else onAnswer(message)
+    })
     let cause: unknown = null
     this.#worker.on('error', (error) => (cause = error))
     this.#worker.on('exit', () => onEnd(cause))
   }
 
-  send(text: string): void {
-    this.#worker.postMessage(text)
+  send(order: string | WorkOrder): void {
+    this.#worker.postMessage(order)
   }
 
   /** Calls back when the request in work takes too long; every call starts the time anew, null stops it. */

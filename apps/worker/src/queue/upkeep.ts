@@ -46,6 +46,7 @@ export class Upkeep {
   async start(): Promise<void> {
     await this.recoverLost()
     await this.sweep()
+    await this.clear()
     this.every(SCHEDULE_MS, () => this.options.scheduler.tick())
     this.every(RECONCILE_MS, () => this.reconcile())
     this.every(RECONCILE_MS, () => this.clear())

@@ -14,7 +14,7 @@ export type Expression<Fact extends string> =
 type Cases<Fact extends string> = Readonly<Record<number, Expression<Fact>>>
 
 /** A weight by one fact. Values of the fact that have none weigh what changes nothing. */
-interface Term<Fact extends string> {
+export interface Term<Fact extends string> {
   readonly term: string
   readonly unit: Unit
   readonly by: Fact

@@ -74,6 +74,11 @@ export class CostingStore {
     return waiter.promise
   }
 
+  /** Whether the hierarchy of a costing is being made. */
+  isComing({ costing: { mode, options } }: PreparedCosting): boolean {
+    return this.#waiting.has(keyOf(mode, options))
+  }
+
   /** Ends the worker. */
   async close(): Promise<void> {
     this.#closed = true

@@ -1,5 +1,5 @@
 import type { ArcGraph, PathSearch } from '../search/search.ts'
-import { timedSearch } from '../search/timed.ts'
+import { type TimedOptions, timedSearch } from '../search/timed.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 import type { TimedLaw } from '../time/law.ts'
 import { elapsed } from './elapsed.ts'
@@ -46,31 +46,44 @@ export interface TimedGround {
 /** The search that obeys the rules of the moments at which edges are passed. */
 export function searchInTime(
   { states, weights, weight, estimate }: TimedGround,
-  { law, stands }: Clock,
+  clock: Clock,
   startMs: number,
 ): PathSearch {
-  const { stateEdge, head, arcTurn } = weights.graph
-  const { costing, network } = weights
   return timedSearch(states, {
     weight,
     estimate,
-    seconds: (arc, tail) => {
-      const to = stateEdge[head[arc]!]!
-      return costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!) + costing.edgeSeconds(to)
-    },
-    extra: (arc, tail, seconds, before) => {
-      const to = stateEdge[head[arc]!]!
-      if (!law.isTimed(to)) return 0
-      const at = startMs + (stands ? 0 : seconds * 1000)
-      const edgeBefore = (steps: number): number => {
-        const vertex = before(steps - 1)
-        return vertex < 0 ? -1 : stateEdge[vertex]!
-      }
-      if (law.forbids(to, edgeBefore, at)) return Infinity
-      const verdict = law.edge(to, at)
-      if (verdict === 'closed') return Infinity
-      const enters = verdict === 'local' && law.edge(stateEdge[tail]!, at) !== 'local'
-      return enters ? LOCAL_PENALTY * WEIGHT_PER_SECOND : 0
-    },
+    seconds: secondsOf(weights),
+    extra: extraInTime(weights, clock, startMs),
   })
+}
+
+/** Seconds of an arc: of the turn and of the edge that it leads onto. */
+export function secondsOf({ graph, costing, network }: StateWeights): (arc: number, tail: number) => number {
+  const { stateEdge, head, arcTurn } = graph
+  return (arc, tail) => {
+    const to = stateEdge[head[arc]!]!
+    return costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!) + costing.edgeSeconds(to)
+  }
+}
+
+/** What an arc costs on top for who leaves its tail at a moment; see `TimedOptions`. */
+export function extraInTime(
+  { graph: { stateEdge, head } }: StateWeights,
+  { law, stands }: Clock,
+  startMs: number,
+): TimedOptions['extra'] {
+  return (arc, tail, seconds, before) => {
+    const to = stateEdge[head[arc]!]!
+    if (!law.isTimed(to)) return 0
+    const at = startMs + (stands ? 0 : seconds * 1000)
+    const edgeBefore = (steps: number): number => {
+      const vertex = before(steps - 1)
+      return vertex < 0 ? -1 : stateEdge[vertex]!
+    }
+    if (law.forbids(to, edgeBefore, at)) return Infinity
+    const verdict = law.edge(to, at)
+    if (verdict === 'closed') return Infinity
+    const enters = verdict === 'local' && law.edge(stateEdge[tail]!, at) !== 'local'
+    return enters ? LOCAL_PENALTY * WEIGHT_PER_SECOND : 0
+  }
 }

@@ -62,20 +62,22 @@ export interface Ends {
 }
 
 /** Where a search begins or ends: the candidate a state stands for and what it costs to be there. */
-interface Stop {
+export interface Stop {
   readonly candidate: Candidate
   readonly cost: number
   /** The candidate is on the edge before that of the state, on the same, or on the one after. */
   readonly place: 'before' | 'on' | 'after'
 }
 
-interface EndStates {
+/** The states that a search between candidates begins and ends in, and the path that needs none. */
+export interface EndStates {
   readonly direct: { cost: number; path: Path } | null
   readonly origins: ReadonlyMap<number, Stop>
   readonly destinations: ReadonlyMap<number, Stop>
 }
 
-function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
+/** The states of ends, for whoever searches on their own; closed edges keep those before the obstacle. */
+export function seedsOf(weights: StateWeights, { origins, destinations, closures = OPEN }: Ends): EndStates {
   const leaving = origins.filter(({ edge, along }) => !((closures.get(edge) ?? -1) >= along))
   const arriving = destinations.filter(({ edge, along }) => !((closures.get(edge) ?? 2) <= along))
   return {

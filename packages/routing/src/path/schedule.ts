@@ -1,6 +1,6 @@
 import type { Costing } from '../cost/costing.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { DateTime } from '../request/request.ts'
+import type { DateTime } from '../request/parts.ts'
 import { utcOf, zoneAt } from '../time/zones.ts'
 import { elapsed } from './elapsed.ts'
 import type { Leg } from './legs.ts'

@@ -4,7 +4,7 @@ import type { Closures } from '../path/path.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
 import type { Candidate } from '../snap/snap.ts'
 import { shapesTouching } from '../snap/touching.ts'
-import type { Ring } from './request.ts'
+import type { Ring } from './parts.ts'
 
 /** The edges that a request closes: those its excluded locations were put on, and those its polygons touch. */
 export function closuresOf(

@@ -11,6 +11,11 @@ export interface Limits {
   readonly alternates: number
   readonly reachability: number
   readonly radius: number
+  /** Most cells of a matrix, and most metres between a source and a target as the crow flies, per mode. */
+  readonly matrix: { readonly pairs: number; readonly meters: Readonly<Record<Mode, number>> }
+  readonly isochrone: { readonly contours: number; readonly minutes: number; readonly kilometers: number }
+  /** Most locations that are looked up at once. */
+  readonly locate: number
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -20,4 +25,19 @@ export const DEFAULT_LIMITS: Limits = {
   alternates: 2,
   reachability: 100,
   radius: 200,
+  matrix: {
+    pairs: 2500,
+    meters: {
+      auto: 400_000,
+      truck: 400_000,
+      taxi: 400_000,
+      bus: 400_000,
+      bicycle: 200_000,
+      motor_scooter: 200_000,
+      motorcycle: 200_000,
+      pedestrian: 200_000,
+    },
+  },
+  isochrone: { contours: 4, minutes: 120, kilometers: 200 },
+  locate: 100,
 }

@@ -28,6 +28,9 @@ const LOCATION_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = 
   preferred_layer: (value) => numberOf(value) !== null,
 }
 
+/** Members of requests that hold locations. */
+const LISTS = ['locations', 'sources', 'targets']
+
 const FILTER_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
   level: (value) => numberOf(value) !== null,
 }
@@ -40,8 +43,8 @@ export function unheeded(request: Json, mode: Mode, given: Json): Warning[] {
   const warnings = Object.entries(MEMBERS).flatMap(([name, { asks, instead }]) =>
     name in request && asks(request[name]) ? [ignored(name, instead)] : [],
   )
-  if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the route is that of a pedestrian'))
-  const locations = Array.isArray(request.locations) ? request.locations.filter(isObject) : []
+  if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
+  const locations = LISTS.flatMap((name) => (Array.isArray(request[name]) ? request[name].filter(isObject) : []))
   const filters = locations.flatMap(({ search_filter: filter }) => (isObject(filter) ? [filter] : []))
   for (const [members, places] of [
     [LOCATION_MEMBERS, locations],

@@ -22,6 +22,8 @@ export interface Candidate {
   /** Metres from the location. */
   readonly meters: number
   readonly side: Side
+  /** Degrees of the edge where the location is put. */
+  readonly heading: number
   /** Seconds of cost for being farther away than the nearest candidate. */
   readonly penalty: number
 }
@@ -79,9 +81,7 @@ export function snap(graph: Graph, costing: Costing, request: SnapRequest): Snap
 }
 
 /** A candidate before the penalties are known. */
-interface Found extends Omit<Candidate, 'penalty'> {
-  readonly heading: number
-}
+type Found = Omit<Candidate, 'penalty'>
 
 class Snapper {
   readonly #graph: Graph

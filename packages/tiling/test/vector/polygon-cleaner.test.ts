@@ -1,7 +1,5 @@
-import { seededRandom } from '@terrane/core'
+import { Path, PolygonCleaner, seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
-import { Path } from '../../src/vector/geometry/path.ts'
-import { PolygonCleaner } from '../../src/vector/geometry/polygon-cleaner.ts'
 import { area, holds, invalidity } from './validity.ts'
 import type { Ring } from './validity.ts'
 

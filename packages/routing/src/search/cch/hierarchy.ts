@@ -89,8 +89,32 @@ interface Leg {
   readonly arc: number
 }
 
-/** One direction of a query. */
-class Climb {
+/**
+ * Everything above some seeds: for each rank, ascending, the cost between it and the seeds and by which arc that was found.
+ * An entry leads on to that of a lower rank, and ends at one where a seed is.
+ */
+export interface Label {
+  readonly rank: Uint32Array
+  readonly cost: Int32Array
+  /** The entry before; −1 at a seed. */
+  readonly from: Int32Array
+  readonly by: Uint32Array
+}
+
+/** What is above sources (`up`), or what is above targets (`down`); those ranks that are reached. */
+export function labelOf(
+  { up, down, parent }: HierarchyMetric,
+  { rank }: Pick<Ranking, 'rank'>,
+  seeds: readonly Seed[],
+  { direction, climb }: { direction: 'up' | 'down'; climb: Climb },
+): Label {
+  climb.begin(seeds, rank)
+  climb.climb(direction === 'up' ? up : down, parent, null, (best) => best)
+  return climb.label()
+}
+
+/** One direction of a query, with its memory: 16 bytes per vertex. Not re-entrant. */
+export class Climb {
   readonly #cost: Int32Array
   /** The lower rank and the arc that gave a rank its cost. */
   readonly #from: Uint32Array
@@ -115,6 +139,22 @@ class Climb {
   /** All ranks above the seeds, ascending. */
   visited(): Uint32Array {
     return this.#visited.subarray(0, this.#visitedCount)
+  }
+
+  /** The ranks that were reached, as a label. */
+  label(): Label {
+    const rank = this.visited().filter((at) => this.#cost[at]! < UNREACHABLE)
+    const from = new Int32Array(rank.length)
+    for (let i = 0; i < rank.length; i++) {
+      const before = this.#from[rank[i]!]!
+      from[i] = before === NONE ? -1 : find(rank, 0, i, before)
+    }
+    return {
+      rank,
+      cost: Int32Array.from(rank, (at) => this.#cost[at]!),
+      from,
+      by: Uint32Array.from(rank, (at) => this.#by[at]!),
+    }
   }
 
   begin(seeds: readonly Seed[], rank: Uint32Array): void {

@@ -1,4 +1,4 @@
-import type { Path } from './path.ts'
+import type { Path } from '@terrane/core'
 
 /** The coordinate that a clip looks at. */
 export type Axis = 0 | 1

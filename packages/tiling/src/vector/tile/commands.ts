@@ -1,5 +1,5 @@
+import type { Path } from '@terrane/core'
 import { writeVarint, zigzag } from '../bytes/varint.ts'
-import type { Path } from '../geometry/path.ts'
 
 const MOVE_TO = 1
 const LINE_TO = 2

@@ -1,3 +1,4 @@
+import { Path } from '@terrane/core'
 import { tileTooLarge } from '../errors.ts'
 import { POINT } from '../features/shape.ts'
 import { tileOf } from '../pmtiles/tile-id.ts'
@@ -6,7 +7,6 @@ import { gzipTile } from './gzip.ts'
 import type { TileEncoder } from './tile-encoder.ts'
 import type { TileGroup } from './tile-group.ts'
 import { readCommands } from './read-commands.ts'
-import { Path } from '../geometry/path.ts'
 
 /** The least detail that a tile of the highest zoom is reduced to: an extent of 256. */
 const MOST_COARSE = 4

@@ -1,7 +1,7 @@
+import { type Path, twiceArea } from '@terrane/core'
 import { VarintReader, unzigzag } from '../bytes/varint.ts'
-import { POINT, POLYGON, twiceArea } from '../features/shape.ts'
+import { POINT, POLYGON } from '../features/shape.ts'
 import type { Kind } from '../features/shape.ts'
-import type { Path } from '../geometry/path.ts'
 
 /** Reads Vector Tile commands `bytes[start, end)` of one feature back into a path, appended to what it holds. */
 export function readCommands(bytes: Uint8Array, start: number, end: number, kind: Kind, path: Path): void {

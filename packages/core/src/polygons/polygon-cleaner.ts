@@ -1,9 +1,9 @@
-import { twiceArea } from '../features/shape.ts'
 import { Path } from './path.ts'
 import { rebuildPolygons } from './rebuild-polygons.ts'
 import { ringHolds } from './ring-holds.ts'
 import { SegmentPairs } from './segments.ts'
 import { tidyRing } from './tidy-ring.ts'
+import { twiceArea } from './twice-area.ts'
 
 /**
  * Makes polygons on a grid valid (OGC Simple Features 6.1.11 and 6.1.14): rounding and simplifying may have let rings

@@ -1,0 +1,3 @@
+import { hostileSuite } from '../support/hostile-suite.ts'
+
+await hostileSuite('hardened')

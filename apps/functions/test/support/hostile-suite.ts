@@ -1,0 +1,691 @@
+// Thirty ways to be a bad function or a bad caller. Each is asked five things: what does the caller get, in what time,
+// is the host still up, did the neighbour notice anything, and is the instance kept or replaced.
+import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type Server as HttpServer } from 'node:http'
+import { createSocket } from 'node:dgram'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Policy } from '../../src/policy.ts'
+import { startHost, type TestHost } from './host.ts'
+import { outcome, rawExchange } from './http.ts'
+import { watchNeighbour, type Report } from './neighbour.ts'
+import { tryRuntime } from './runtimes.ts'
+
+/** A file that no function may make. */
+const SNAPSHOT = join(tmpdir(), `terrane-snapshot-${process.pid}`)
+/** Limits that only a machine busy beyond reason makes an innocent meet; cases that are about a limit lower it. */
+const LIMITS = { block_ms: 5000, timeout_ms: 20_000, memory_mb: 128, max: 1 } as const
+const SHORT_BLOCK = { block_ms: 800 } as const
+const SHORT_TIMEOUT = { timeout_ms: 2500 } as const
+/** No case takes longer, whatever else the machine does. */
+const BOUND_MS = 25_000
+
+/** Declares the cases for one profile of Deno. */
+export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<void> {
+  const { probed, title } = await tryRuntime('deno', profile)
+  const hardened = profile === 'hardened'
+  describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 120_000 }, () => {
+    let host: TestHost
+    let stopWatching: () => Promise<Report>
+    /** Anything that reaches these listeners got out. */
+    let tcp: Server
+    let web: HttpServer
+    const reached: string[] = []
+    /** The attacker's name; a new one for each test, so that nothing is left of the last. */
+    let attacker = ''
+    let count = 0
+
+    beforeAll(async () => {
+      tcp = createTcpServer((socket) => {
+        reached.push('tcp')
+        socket.destroy()
+      })
+      web = createServer((request, response) => {
+        reached.push(`http ${request.url}`)
+        response.end('inside')
+      })
+      await Promise.all([tcp, web].map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))))
+      host = await startHost({
+        ...probed!,
+        bootMs: 5000,
+        bodyTimeoutMs: 1000,
+        // The neighbour of a name server that changes its mind, and a redirecting public host, without any network.
+        fetchPolicy: {
+          allowHosts: ['redirector.test'],
+          resolver: async (name) => (name === 'rebinding.test' ? ['203.0.113.9', '127.0.0.1'] : ['127.0.0.1']),
+        },
+      })
+      await host.deploy('neighbour', `export default () => new Response('fine')`, { policy: { max: 1 } })
+      await fetch(host.url('neighbour'))
+    })
+    afterAll(async () => {
+      await host[Symbol.asyncDispose]()
+      tcp.close()
+      web.closeAllConnections()
+      web.close()
+    })
+    beforeEach(() => {
+      reached.length = 0
+      host.exits.length = 0
+      attacker = `attacker-${++count}`
+      stopWatching = watchNeighbour(host)
+    })
+    afterEach(async () => {
+      const report = await stopWatching()
+      host.functions.remove('test', attacker)
+      expectUntouched(report)
+    })
+
+    /** Deploys an attacker that serves `ok` on /ok, and calls it. */
+    async function attack(body: string, init: RequestInit = {}, policy: Partial<Policy> = {}) {
+      await host.deploy(
+        attacker,
+        `export default async (req: Request, ctx: any) => { if (req.url.endsWith('/ok')) return new Response('ok'); ${body} }`,
+        { policy: { ...LIMITS, ...policy }, files: { 'a.txt': 'a' } },
+      )
+      await warmUp()
+      const before = pidOf(attacker)
+      const begun = performance.now()
+      const headers = { ...(init.headers as Record<string, string>), 'x-gateway': gatewayOf(attacker) }
+      const result = await outcome(await fetch(host.url(attacker), { ...init, headers }))
+      expect(performance.now() - begun).toBeLessThan(BOUND_MS)
+      return { ...result, before }
+    }
+    function expectUntouched(report: Report) {
+      expect(report.errors).toEqual([])
+      expect(report.calls).toBeGreaterThan(0)
+      expect(host.exits.filter((exit) => exit.name === 'neighbour')).toEqual([])
+      expect(reached).toEqual([])
+    }
+    /** The socket that leads to the host, as the function sees it. */
+    const gatewayOf = (name: string) =>
+      hardened
+        ? '/run/gw.sock'
+        : [...host.functions.get('test', name)!.pool][0]!.upstream.path.replace('in.sock', 'gw.sock')
+    const callOk = async () => {
+      const response = await fetch(`${host.url(attacker)}/ok`)
+      return `${response.status} ${await response.text()}`
+    }
+    /** The first honest answer is part of no attack: limits that are short for one may be met by a cold start, and count not. */
+    async function warmUp() {
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      host.exits.length = 0
+    }
+    const pidOf = (name: string) => [...host.functions.get('test', name)!.pool][0]?.pid
+    const reasons = () => host.exits.filter((exit) => exit.name === attacker).map((exit) => exit.reason)
+    async function expectReplaced(before: number | undefined, ...why: string[]) {
+      await expect.poll(reasons, { timeout: BOUND_MS }).toEqual(why)
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      expect(pidOf(attacker)).not.toBe(before)
+    }
+    async function expectKept(before: number | undefined) {
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      expect(pidOf(attacker)).toBe(before)
+      expect(reasons()).toEqual([])
+    }
+
+    describe.each([
+      ['1 an endless loop', `while (true);`],
+      ['3 microtasks without end', `const f = () => queueMicrotask(f); f(); await new Promise(() => {})`],
+      ['4 a regular expression that backtracks', `/^(a+)+$/.test('a'.repeat(60) + '!')`],
+      ['5 Atomics.wait', `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`],
+    ])('%s', (_, source) => {
+      test('is ended by the watchdog', async () => {
+        const { status, code, before } = await attack(source, {}, SHORT_BLOCK)
+        expect([status, code]).toEqual([546, 'FUNCTION_RESOURCE_LIMIT'])
+        await expectReplaced(before, 'blocked')
+      })
+    })
+
+    test('2 a loop at the top level never becomes ready', async () => {
+      await host.deploy(attacker, `while (true);`, { policy: LIMITS })
+      const begun = performance.now()
+      const response = await fetch(host.url(attacker))
+      expect(await outcome(response)).toMatchObject({ status: 503, code: 'FUNCTION_BOOT_ERROR' })
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(performance.now() - begun).toBeLessThan(BOUND_MS)
+    })
+
+    test('6 a loop that begins after the answer', async () => {
+      const { status, before } = await attack(
+        `setTimeout(() => { while (true); }, 5); return new Response('')`,
+        {},
+        SHORT_BLOCK,
+      )
+      expect(status).toBe(200)
+      await expectReplaced(before, 'blocked')
+    })
+
+    test('7 a heap bomb', async () => {
+      const { status, code, before } = await attack(
+        `const a = []; while (true) a.push(new Array(1e5).fill({}))`,
+        {},
+        { block_ms: 10_000 },
+      )
+      expect([status, code]).toEqual([546, 'FUNCTION_RESOURCE_LIMIT'])
+      await expectReplaced(before, 'memory')
+    })
+
+    test.each([
+      ['8 an ArrayBuffer bomb', `const a = []; for (;;) { a.push(new Uint8Array(4e6).fill(1)); await 0 }`],
+      [
+        '9 a WebAssembly memory bomb',
+        `const a = []; for (;;) { a.push(new Uint8Array(new WebAssembly.Memory({ initial: 100 }).buffer).fill(1)); await 0 }`,
+      ],
+    ])('%s meets the memory limit', async (_, source) => {
+      const peak = watchPeak()
+      const { status, before } = await attack(source, {}, { block_ms: 10_000 })
+      expect([500, 546]).toContain(status)
+      // What it caught itself leaves memory that may still be more than the watchdog lets pass, a look later.
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      if (status === 500 && pidOf(attacker) === before) await expectKept(before)
+      else await expectReplaced(before, 'memory')
+      expect(peak()).toBeLessThan(LIMITS.memory_mb * 1.25 + 48)
+    })
+
+    test('10 a promise that never settles', async () => {
+      const { status, code, before } = await attack(`await new Promise(() => {})`, {}, SHORT_TIMEOUT)
+      expect([status, code]).toEqual([504, 'FUNCTION_TIMEOUT'])
+      await expectKept(before)
+    })
+
+    test('11 an endless answer is cut at its size', async () => {
+      const endless = `return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(65536)) } }))`
+      const { status, body, whole, before } = await attack(endless, {}, { response_bytes: 1_000_000 })
+      expect([status, whole]).toEqual([200, false])
+      expect(body.length).toBeLessThanOrEqual(1_000_000)
+      await expectKept(before)
+    })
+
+    test('an answer that announces more than it may is refused', async () => {
+      const { status, code, before } = await attack(
+        `return new Response('x'.repeat(2000))`,
+        {},
+        { response_bytes: 1000 },
+      )
+      expect([status, code]).toEqual([502, 'FUNCTION_INVALID_RESPONSE'])
+      await expectKept(before)
+    })
+
+    test('12 an answer that drips is cut in time', async () => {
+      const drip = `return new Response(new ReadableStream({ async pull(c) { await new Promise((r) => setTimeout(r, 50)); c.enqueue(new Uint8Array(1)) } }))`
+      const { status, whole, before } = await attack(drip, {}, SHORT_TIMEOUT)
+      expect([status, whole]).toEqual([200, false])
+      await expectKept(before)
+    })
+
+    test('13 an answer that breaks off is seen to break off', async () => {
+      const { status, whole, before } = await attack(
+        `return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array(9)); setTimeout(() => c.error(new Error('x')), 50) } }))`,
+      )
+      expect([status, whole]).toEqual([200, false])
+      await expectKept(before)
+    })
+
+    test.each([
+      [
+        'oversized headers',
+        `return new Response('', { headers: { big: 'x'.repeat(100_000) } })`,
+        502,
+        'FUNCTION_INVALID_RESPONSE',
+      ],
+      [
+        'a header with a line break',
+        `return new Response('', { headers: { a: 'b\\r\\nc: d' } })`,
+        500,
+        'FUNCTION_ERROR',
+      ],
+    ])('14 %s', async (_, source, status, code) => {
+      const result = await attack(source)
+      expect([result.status, result.code]).toEqual([status, code])
+      expect(result.body).not.toMatch(/\n\s+at |index\.mjs/)
+      await expectKept(result.before)
+    })
+
+    test('14 hop-by-hop and host headers of an answer do not pass', async () => {
+      const source = `return new Response('x', { headers: { connection: 'upgrade', upgrade: 'x', 'keep-alive': 'timeout=999', 'x-error-code': 'FAKE', 'x-request-id': 'fake', 'x-function-version': '999', 'x-terrane-secret': '1', 'proxy-authenticate': 'Basic' } })`
+      await attack(source)
+      const { headers } = await fetch(host.url(attacker))
+      for (const name of ['upgrade', 'x-error-code', 'x-terrane-secret', 'proxy-authenticate'])
+        expect(headers.get(name)).toBeNull()
+      expect(headers.get('x-request-id')).not.toBe('fake')
+      expect(headers.get('x-function-version')).not.toBe('999')
+      expect(headers.get('keep-alive')).not.toBe('timeout=999')
+    })
+
+    test.each([
+      ['a string', `return 'text'`],
+      ['nothing', `return undefined`],
+      ['a look-alike', `return { status: 200, headers: new Headers(), body: null }`],
+      ['a status out of range', `return new Response('', { status: 99 })`],
+      ['an error response', `return Response.error()`],
+    ])('15 %s instead of a response', async (_, source) => {
+      const { status, code, before } = await attack(source)
+      expect([status, code]).toEqual([502, 'FUNCTION_INVALID_RESPONSE'])
+      await expectKept(before)
+    })
+
+    test.each([
+      ['a late throw', `setTimeout(() => { throw new Error('late') }, 20); return new Response('')`],
+      ['a late rejection', `setTimeout(() => Promise.reject(new Error('late')), 20); return new Response('')`],
+      [
+        'a thrown object without a prototype',
+        `setTimeout(() => { throw Object.create(null) }, 20); return new Response('')`,
+      ],
+    ])('16 %s', async (_, source) => {
+      const { status, before } = await attack(source)
+      expect(status).toBe(200)
+      await sleep(100)
+      await expectKept(before)
+      await expect.poll(() => host.lines.some((line) => line.text.startsWith('Uncaught'))).toBe(true)
+    })
+
+    test.each([
+      ['Deno.exit', `Deno.exit(0)`],
+      ['process.exit', `process.exit(3)`],
+      ['process.abort', `(await import('node:process')).abort()`],
+      ['a stack without end', `const f = () => [f()]; try { f() } catch {} Deno.exit(1)`],
+    ])('17 %s', async (_, source) => {
+      const { status, code, before } = await attack(source)
+      expect([status, code]).toEqual([502, 'FUNCTION_CRASHED'])
+      await expectReplaced(before, 'crashed')
+    })
+
+    test('18 polluted prototypes stay with the polluter', async () => {
+      const { before } = await attack(
+        `for (const p of [Object, Array, Promise, Response, Headers, Map, String].map((c) => c.prototype)) for (const k of ['then', 'toJSON', 'status', 'get', 'set', 'split', 'startsWith']) try { Object.defineProperty(p, k, { get() { throw new Error('polluted') }, configurable: true }) } catch {}
+         return new Response('')`,
+      )
+      expect(typeof before).toBe('number')
+      await host.deploy(attacker, `export default () => new Response('clean')`, { policy: LIMITS })
+      expect(await (await fetch(host.url(attacker))).text()).toBe('clean')
+    })
+
+    test('19 a flood of log lines is dropped and counted', async () => {
+      host.lines.length = 0
+      const { status, before } = await attack(
+        `for (let i = 0; i < 20_000; i++) console.log('flood', i); return new Response('')`,
+      )
+      expect(status).toBe(200)
+      await expectKept(before)
+      await sleep(50)
+      await attack(`console.log('after'); return new Response('')`)
+      await expect.poll(() => host.lines.some((line) => line.text === 'after')).toBe(true)
+      expect(host.lines.length).toBeLessThan(600)
+    })
+
+    test('19 a flood of raw bytes throttles its author', async () => {
+      const { status, before } = await attack(
+        `const b = new Uint8Array(1e6).fill(120); while (true) Deno.stdout.writeSync(b)`,
+        {},
+        SHORT_BLOCK,
+      )
+      expect(status).toBe(546)
+      await expectReplaced(before, 'blocked')
+    })
+
+    test('19 control messages that a function forges harm nobody', async () => {
+      const forge = `const say = (x) => Deno.stdout.writeSync(new TextEncoder().encode('\\n' + JSON.stringify(x) + '\\n'))
+        for (let n = 0; n < 50; n++) say({ t: 'pong', n }); say({ t: 'ready' }); say({ t: 'failed', message: 'x', stack: 'y' }); say({ t: 'hold', call: '1' }); say({ t: 'log', level: 'x', text: { a: 1 }, call: 5, dropped: -1e9 })
+        Deno.stdout.writeSync(new TextEncoder().encode('\\n{"t":"\\n{"t":"log"\\n' + '{"t":"'.repeat(50_000) + '\\n')); `
+      const { status, before } = await attack(`${forge} while (true);`, {}, SHORT_BLOCK)
+      expect(status).toBe(546)
+      await expectReplaced(before, 'blocked')
+    })
+
+    /** Runs probes inside and returns what each gave; `denied` is what a probe that failed gives. */
+    async function probe(
+      probes: Record<string, string>,
+      policy: Partial<Policy> = {},
+    ): Promise<Record<string, string>> {
+      const list = Object.entries(probes).map(([name, code]) => `[${JSON.stringify(name)}, async () => { ${code} }]`)
+      const source = `const results = {}; for (const [name, run] of [${list.join(',')}]) { try { results[name] = 'GOT ' + String(await Promise.race([run(), new Promise((_, no) => setTimeout(() => no(new Error('no answer')), 300))])) } catch (e) { results[name] = 'denied' } }
+        return Response.json(results)`
+      const { status, body, before } = await attack(source, {}, policy)
+      expect([status, body.slice(0, 500)]).toEqual([200, expect.stringContaining('{')])
+      await expectKept(before)
+      return JSON.parse(body) as Record<string, string>
+    }
+    function expectDenied(results: Record<string, string>) {
+      expect(Object.entries(results).filter(([, result]) => result !== 'denied')).toEqual([])
+    }
+
+    test('20 files of the host, of other functions and of itself are out of reach', async () => {
+      const neighbour = host.functions.get('test', 'neighbour')!
+      const neighbourRun = [...neighbour.pool][0]!.upstream.path
+      const pid = pidOf('neighbour')
+      expectDenied(
+        await probe({
+          passwd: `return Deno.readTextFileSync('/etc/passwd')`,
+          'passwd by node': `return (await import('node:fs')).readFileSync('/etc/passwd')`,
+          'own environ': `return Deno.readTextFileSync('/proc/self/environ')`,
+          'own memory': `return Deno.openSync('/proc/self/mem')`,
+          "host's environ": `return Deno.readTextFileSync('/proc/${process.pid}/environ')`,
+          "neighbour's environ": `return Deno.readTextFileSync('/proc/${pid}/environ')`,
+          "neighbour's code": `return Deno.readTextFileSync('${neighbour.version.codeDir}/index.mjs')`,
+          "neighbour's code by import": `const path = '${neighbour.version.codeDir}/index.mjs'; return (await import(path)).default`,
+          "neighbour's socket": `return Deno.connect({ transport: 'unix', path: '${neighbourRun}' })`,
+          "neighbour's gateway": `return Deno.connect({ transport: 'unix', path: '${neighbourRun.replace('in.sock', 'gw.sock')}' })`,
+          'a folder': `return [...Deno.readDirSync('/')].length`,
+          tmp: `return [...Deno.readDirSync('/tmp')].length`,
+          'a file': `return Deno.writeTextFileSync('/tmp/x', 'x')`,
+          'a temporary file': `return Deno.makeTempFileSync()`,
+          'a symbolic link': `return Deno.symlinkSync('/etc/passwd', '/tmp/l')`,
+          'a hard link': `return Deno.linkSync('/etc/passwd', '/tmp/l')`,
+          'its code': `return Deno.writeTextFileSync(new URL(import.meta.url), 'x')`,
+          "its ingress socket's removal": `const { main } = import.meta; return Deno.removeSync('${neighbourRun}')`,
+          'a mode': `return Deno.chmodSync('/etc/passwd', 0o777)`,
+          'a database file': `const { DatabaseSync } = await import('node:sqlite'); return new DatabaseSync('/tmp/x.db')`,
+          'an attached database': `const { DatabaseSync } = await import('node:sqlite'); return new DatabaseSync(':memory:').exec("attach '/tmp/x.db' as x; create table x.t(a)")`,
+          'a database copy': `const { DatabaseSync } = await import('node:sqlite'); return new DatabaseSync(':memory:').exec("create table t(a); vacuum into '/tmp/x.db'")`,
+          'an import by URL': `const url = 'http://127.0.0.1:1/x.js'; return import(url)`,
+          'an import of JSON': `const path = '/etc/hostname'; return import(path, { with: { type: 'json' } })`,
+          'an npm package': `const name = 'npm:left-pad'; return import(name)`,
+          'the disk by fetch': `return (await fetch('file:///etc/passwd')).text()`,
+        }),
+      )
+    })
+
+    test("21 secrets of the host are not in the function's world", async () => {
+      // oxlint-disable-next-line node/no-process-env -- The bait: what the host knows and the function must not.
+      process.env['TERRANE_TEST_BAIT'] = 'bait-value-of-the-host'
+      const { body, before } = await attack(
+        `const seen = []
+         for (const look of [() => Deno.env.toObject(), () => process.env, () => process.argv, () => process.execArgv, () => Deno.args, () => process.report.getReport(), () => Deno.readTextFileSync('/proc/self/environ'), () => Deno.readTextFileSync('/proc/1/environ')]) try { seen.push(JSON.stringify(look())) } catch {}
+         return new Response(seen.join('\\n'))`,
+      )
+      expect(body).not.toContain('bait-value')
+      expect(body).not.toContain('the-service-key')
+      expect(body.split('\n')[0]).toBe('{}')
+      await expectKept(before)
+    })
+
+    test('22 no process, no native code, no debugger, no signal', async () => {
+      expectDenied(
+        await probe({
+          spawn: `return new Deno.Command('/bin/true').outputSync()`,
+          'spawn by node': `return new Promise((yes, no) => import('node:child_process').then((c) => c.exec('true', (e) => (e ? no(e) : yes(1))), no))`,
+          fork: `return new Promise((yes, no) => import('node:child_process').then((c) => { const p = c.fork('x'); p.on('error', no); p.on('exit', (code) => code ? no() : yes(1)) }, no))`,
+          cluster: `const c = (await import('node:cluster')).default; const w = c.fork(); return new Promise((yes, no) => { w.on('online', yes); w.on('error', no) })`,
+          ffi: `return Deno.dlopen('libc.so.6', {})`,
+          'native add-on': `return process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libm.so.6')`,
+          inspector: `return (await import('node:inspector')).open(0)`,
+          'signal to the host': `return Deno.kill(${process.pid}, 'SIGTERM')`,
+          'signal by node': `return process.kill(${process.pid}, 'SIGTERM')`,
+          worker: `return new Worker('data:text/javascript,', { type: 'module' })`,
+          'host name': `return Deno.hostname()`,
+          interfaces: `return Deno.networkInterfaces()`,
+          users: `return Deno.uid()`,
+          memory: `return Deno.systemMemoryInfo()`,
+          umask: `return Deno.umask(0)`,
+          gpu: `if (!navigator.gpu) throw 0; return 1`,
+          storage: `localStorage.setItem('a', 'b'); return 1`,
+          caches: `return caches.open('x')`,
+        }),
+      )
+    })
+
+    test('22 what is asked of the system is told of no machine', async () => {
+      const told = await probe({
+        release: `return (await import('node:os')).release()`,
+        'host name': `return (await import('node:os')).hostname()`,
+        user: `return (await import('node:os')).userInfo().username`,
+        interfaces: `return Object.keys((await import('node:os')).networkInterfaces()).length`,
+      })
+      expect(told).toEqual({
+        release: 'GOT 6.0.0',
+        'host name': 'GOT function',
+        user: 'GOT function',
+        interfaces: 'GOT 0',
+      })
+    })
+
+    test('22 a worker thread ends its process at the memory limit', async () => {
+      const { status, code, before } = await attack(
+        `const { Worker } = await import('node:worker_threads'); new Worker('for (;;);', { eval: true }); await new Promise(() => {})`,
+      )
+      expect([status, code]).toEqual([502, 'FUNCTION_CRASHED'])
+      await expectReplaced(before, 'crashed')
+    })
+
+    test('23 no spelling of a private address leads anywhere', async () => {
+      const { port } = web.address() as AddressInfo
+      const spellings = [
+        '127.0.0.1',
+        'localhost',
+        '2130706433',
+        '0x7f.1',
+        '0.0.0.0',
+        '127.1',
+        '0177.0.0.1',
+        '0x7f000001',
+        '127.0.0.1.',
+        '[::1]',
+        '[::ffff:127.0.0.1]',
+        '[::]',
+        '169.254.169.254',
+        '[fe80::1]',
+        '[fd00:ec2::254]',
+      ]
+      const probes: Record<string, string> = {}
+      for (const host_ of spellings) probes[host_] = `return (await fetch('http://${host_}:${port}/')).status`
+      expectDenied(await probe(probes))
+    })
+
+    test('23 a listed host that is private, or turns private, or redirects there, leads nowhere', async () => {
+      const { port } = web.address() as AddressInfo
+      const redirector = createServer((_, response) =>
+        response.writeHead(302, { location: `http://127.0.0.1:${port}/` }).end(),
+      )
+      await new Promise<void>((done) => redirector.listen(0, '127.0.0.1', done))
+      const { port: redirecting } = redirector.address() as AddressInfo
+      const net = [
+        `rebinding.test:${port}`,
+        `private.test:${port}`,
+        `127.0.0.1:${port}`,
+        `redirector.test:${redirecting}`,
+      ]
+      const results = await probe(
+        {
+          'a name with a public and a private address': `return (await fetch('http://rebinding.test:${port}/')).status`,
+          'a private name': `return (await fetch('http://private.test:${port}/')).status`,
+          'a listed address': `return (await fetch('http://127.0.0.1:${port}/')).status`,
+          'a redirect': `return (await fetch('http://redirector.test:${redirecting}/')).status`,
+          'a redirect, taken by hand': `const r = await fetch('http://redirector.test:${redirecting}/', { redirect: 'manual' }); if (r.status !== 302) throw 0; return (await fetch(r.headers.get('location'))).status`,
+        },
+        { net },
+      )
+      redirector.close()
+      expectDenied(results)
+    })
+
+    test('23 the host holds the line when the shim is bypassed', async () => {
+      const { port } = web.address() as AddressInfo
+      const [instance] = host.functions.get('test', 'neighbour')!.pool
+      expect(instance).toBeDefined()
+      const results = await probe({
+        'raw words to the gateway': `
+          const path = req.headers.get('x-gateway'); const c = await Deno.connect({ transport: 'unix', path })
+          await c.write(new TextEncoder().encode('GET / HTTP/1.1\\r\\nhost: x\\r\\nx-terrane-target: http://127.0.0.1:${port}/\\r\\nconnection: close\\r\\n\\r\\n'))
+          const b = new Uint8Array(500); const n = await c.read(b); const text = new TextDecoder().decode(b.subarray(0, n)); if (text.includes(' 403 ')) throw 0; return text`,
+        'a call it does not have': `
+          const r = await fetch('http://project.internal/functions/v1/neighbour', { headers: { 'x-terrane-call': '1', 'x-terrane-depth': '0' } }); if ((await r.text()) === 'fine') throw 0; return r.status`,
+      })
+      expectDenied(results)
+    })
+
+    test('24 no raw socket in any direction', async () => {
+      const { port } = tcp.address() as AddressInfo
+      const udp = createSocket('udp4', () => reached.push('udp'))
+      await new Promise<void>((done) => udp.bind(0, '127.0.0.1', done))
+      const { port: udpPort } = udp.address()
+      const results = await probe({
+        tcp: `return Deno.connect({ hostname: '127.0.0.1', port: ${port} })`,
+        'tcp v6': `return Deno.connect({ hostname: '::1', port: ${port} })`,
+        'tcp by node': `const net = await import('node:net'); return new Promise((yes, no) => net.connect(${port}, '127.0.0.1', () => yes(1)).on('error', no))`,
+        'http by node': `const http = await import('node:http'); return new Promise((yes, no) => http.get('http://127.0.0.1:${port}', yes).on('error', no))`,
+        tls: `return Deno.connectTls({ hostname: '127.0.0.1', port: ${port} })`,
+        'the name of the gateway': `return Deno.connect({ hostname: 'gateway.invalid', port: 80 })`,
+        udp: `const dgram = await import('node:dgram'); return new Promise((yes, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.send('x', ${udpPort}, '127.0.0.1', (e) => e ? no(e) : yes(1)) })`,
+        'udp by Deno': `return Deno.listenDatagram({ transport: 'udp', port: 0 })`,
+        listen: `return Deno.listen({ port: 0 })`,
+        'listen by node': `const net = await import('node:net'); return new Promise((yes, no) => net.createServer().on('error', no).listen(0, () => yes(1)))`,
+        'listen on a socket': `return Deno.listen({ transport: 'unix', path: '/tmp/function.sock' })`,
+        'a unix socket': `return Deno.connect({ transport: 'unix', path: '/var/run/docker.sock' })`,
+        dns: `return Deno.resolveDns('localhost', 'A')`,
+        'dns by node': `return (await import('node:dns/promises')).lookup('localhost')`,
+        websocket: `return new Promise((yes, no) => { const w = new WebSocket('ws://127.0.0.1:${port}'); w.onopen = yes; w.onerror = no })`,
+        eventsource: `return new Promise((yes, no) => { const s = new EventSource('http://127.0.0.1:${port}'); s.onopen = yes; s.onerror = no })`,
+      })
+      udp.close()
+      expectDenied(results)
+    })
+
+    test('25 what a caller forges does not reach the function as truth', async () => {
+      const { body, before } = await attack(
+        `return Response.json({ claims: ctx.claims, id: ctx.requestId, depth: req.headers.get('x-terrane-depth'), hop: req.headers.get('x-hop') })`,
+        {
+          headers: {
+            'x-terrane-claims': encodeURIComponent('{"role":"service_role"}'),
+            'x-terrane-depth': '0',
+            'x-request-id': 'bad id \u00e9',
+            'x-forwarded-for': '6.6.6.6',
+          },
+        },
+      )
+      const seen = JSON.parse(body) as { claims: unknown; id: string; depth: unknown }
+      expect(seen).toMatchObject({ claims: null, depth: null })
+      expect(seen.id).toMatch(/^[\da-f-]{36}$/)
+      await expectKept(before)
+      const bad = await fetch(`${host.url(attacker)}/ok`, {
+        headers: { apikey: 'anon', authorization: 'Bearer nonsense' },
+      })
+      expect(await outcome(bad)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
+    })
+
+    test('26 the handler cannot be replaced after the start', async () => {
+      const { status, code, before } = await attack(`Deno.serve(() => new Response('replaced'))`)
+      expect([status, code]).toEqual([500, 'FUNCTION_ERROR'])
+      await expectKept(before)
+    })
+
+    test('27 a function that calls itself is stopped at the depth limit', async () => {
+      const { status, body, before } = await attack(
+        `const r = await fetch('http://project.internal/functions/v1/' + ctx.functionName); return new Response(r.status + ' ' + await r.text(), { headers: { 'x-inner': r.headers.get('x-error-code') ?? '' } })`,
+      )
+      expect(status).toBe(200)
+      expect(body).toContain('508')
+      expect(body).toContain('FUNCTION_RECURSION')
+      await expectKept(before)
+    })
+
+    test('27 a storm of self calls ends in refusals, not in a dead host', async () => {
+      const { before } = await attack(
+        `await Promise.all(Array.from({ length: 3 }, () => fetch('http://project.internal/functions/v1/' + ctx.functionName).then((r) => r.text()))); return new Response('')`,
+        {},
+        { concurrency: 16, ...SHORT_TIMEOUT },
+      )
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+      expect(pidOf(attacker)).toBe(before)
+    })
+
+    test('28 a thousand sockets to the host', async () => {
+      const { status, before } = await attack(
+        `const open = []; let failed = 0
+         for (let i = 0; i < 1000; i++) try { open.push(await Deno.connect({ transport: 'unix', path: req.headers.get('x-gateway') })) } catch { failed++ }
+         for (const c of open) c.close()
+         return new Response(String(failed))`,
+      )
+      expect([200, 500, 504]).toContain(status)
+      expect(await callOk()).toBe('200 ok')
+      expect(pidOf(attacker)).toBe(before)
+    })
+
+    test('28 a flood of requests to the host waits its turn', async () => {
+      const { before, body } = await attack(
+        `let answered = 0; const end = Date.now() + 1500
+         await Promise.all(Array.from({ length: 64 }, async () => { while (Date.now() < end) { await fetch('http://denied.example/').catch(() => {}); answered++ } }))
+         return new Response(String(answered))`,
+        {},
+      )
+      expect(Number(body)).toBeLessThan(3000)
+      await expectKept(before)
+    })
+
+    test('28 a function that uses up its descriptors is reached again', async () => {
+      await attack(
+        `globalThis.open ??= []; try { for (;;) open.push(Deno.openSync(new URL('./a.txt', import.meta.url))) } catch {} return new Response(String(open.length))`,
+        {},
+        { static: ['a.txt'] },
+      )
+      // Further connections than the one that is kept need descriptors that are gone.
+      const calls = await Promise.all(Array.from({ length: 8 }, callOk))
+      expect(calls.filter((call) => !/^(200|50[234]) /.test(call))).toEqual([])
+      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
+    })
+
+    test.each(['sealed', 'unsealed'])('29 a %s function cannot fill the disk', async (kind) => {
+      await host.deploy(
+        attacker,
+        `const tries = {
+           own: (req) => { const p = req.headers.get('x-gateway'); try { Deno.removeSync(p) } catch {} Deno.writeFileSync(p, new Uint8Array(3e7)) },
+           caches: async () => (await caches.open('x')).put('http://a.b/', new Response(new Uint8Array(3e7))),
+           storage: () => localStorage.setItem('a', 'x'.repeat(4e6)),
+           temp: () => Deno.makeTempFileSync(),
+           snapshot: async () => (await import('node:v8')).writeHeapSnapshot('${SNAPSHOT}'),
+           sqlite: async () => { const { DatabaseSync } = await import('node:sqlite'); const d = new DatabaseSync(':memory:'); globalThis.d = d
+             d.exec('pragma temp_store=1; pragma cache_size=1; create temp table b(x); with recursive c(i) as (select 1 union all select i+1 from c where i<60) insert into b select zeroblob(1000000) from c') },
+         }
+         export default async (req) => { if (req.url.endsWith('/ok')) return new Response('ok'); const out = []; for (const [k, f] of Object.entries(tries)) try { await f(req); out.push(k) } catch {} return Response.json(out) }`,
+        { policy: LIMITS, sealed: kind === 'sealed' },
+      )
+      await warmUp()
+      const before = diskUse()
+      const headers = { 'x-gateway': gatewayOf(attacker) }
+      const { status } = await outcome(await fetch(host.url(attacker), { headers }))
+      expect([200, 502, 546]).toContain(status)
+      expect(diskUse() - before).toBeLessThan(kind === 'sealed' ? 200_000 : 40_000_000)
+      expect(existsSync(SNAPSHOT)).toBe(false)
+    })
+
+    test('30 a request body that drips is given up', async () => {
+      await attack(`return new Response(await req.text())`)
+      const port = Number(new URL(host.origin).port)
+      const { text } = await rawExchange(
+        port,
+        (write) => write(`POST /functions/v1/${attacker} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nslow`),
+        BOUND_MS,
+      )
+      expect(text).toMatch(/^HTTP\/1\.1 408 /)
+      expect(text).toContain('REQUEST_TIMEOUT')
+    })
+
+    /** Largest resident size of the attacker, in MiB, since the call. */
+    function watchPeak(): () => number {
+      let peak = 0
+      const timer = setInterval(() => {
+        const pid = [...(host.functions.get('test', attacker)?.pool ?? [])][0]?.pid
+        if (pid === undefined || !existsSync(`/proc/${pid}/status`)) return
+        const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+        peak = Math.max(peak, Number(rss ?? 0) / 1024)
+      }, 10)
+      return () => {
+        clearInterval(timer)
+        return peak
+      }
+    }
+
+    /** Bytes in the folders that an instance could possibly write to. */
+    function diskUse(): number {
+      let bytes = 0
+      for (const folder of [host.folder, host.factory.base]) {
+        for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+          bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
+      }
+      return bytes
+    }
+  })
+}

@@ -1,0 +1,171 @@
+import { type Action, refusalOf, type Router, type SentAnswer, type Work } from '@terrane/routing'
+
+/** What a thread is asked besides routes. */
+export type WorkOrder =
+  | { readonly type: 'begin'; readonly id: number; readonly action: WorkAction; readonly text: string }
+  /** A part was taken: there may be another. */
+  | { readonly type: 'more'; readonly id: number }
+  | { readonly type: 'cancel'; readonly id: number }
+
+/** Actions that are answered in steps. */
+export type WorkAction = Exclude<Action, 'route'>
+
+/** What a thread says of work: the whole answer, or parts of it and their end. */
+export type WorkNews = { readonly work: number } & (
+  | { readonly type: 'answer'; readonly answer: SentAnswer }
+  | { readonly type: 'part'; readonly text: string }
+  | { readonly type: 'end' }
+  | { readonly type: 'alive' }
+  | { readonly type: 'tookTooLong' }
+  | { readonly type: 'failed'; readonly reason: string }
+)
+
+/** Milliseconds after which other work, and routes, have their turn. */
+const SLICE_MS = 8
+/** Characters of a part. */
+const PART = 2 ** 16
+/** Parts that may be on their way before one of them was taken. */
+const AHEAD = 4
+/** Milliseconds between two looks for what a work waits for, and between two signs of life. */
+const LOOK_MS = 10
+const ALIVE_MS = 500
+
+interface Running {
+  readonly id: number
+  readonly text: string
+  readonly work: Work
+  part: string
+  hasSent: boolean
+  ahead: number
+  /** Milliseconds of computing. */
+  spent: number
+  saidAt: number
+  waits: boolean
+}
+
+/**
+ * Answers requests that take long beside others: each has a turn of some milliseconds, routes come between turns, and a
+ * work whose answer is not taken stands still.
+ */
+export class Desk {
+  readonly #router: Router
+  readonly #post: (news: WorkNews) => void
+  readonly #timeoutMs: number
+  readonly #running = new Map<number, Running>()
+  #scheduled = false
+
+  /** @param timeoutMs longest computation of one answer */
+  constructor(router: Router, post: (news: WorkNews) => void, timeoutMs: number) {
+    this.#router = router
+    this.#post = post
+    this.#timeoutMs = timeoutMs
+  }
+
+  take(order: WorkOrder): void {
+    if (order.type === 'cancel') this.#running.delete(order.id)
+    else if (order.type === 'begin') this.#begin(order)
+    else {
+      const running = this.#running.get(order.id)
+      if (running !== undefined) running.ahead--
+    }
+    this.#schedule()
+  }
+
+  #begin({ id, action, text }: Extract<WorkOrder, { type: 'begin' }>): void {
+    const now = performance.now()
+    try {
+      const work = this.#router.work(text, action, { mayWait: true })
+      const state = { part: '', hasSent: false, ahead: 0, spent: 0, saidAt: now, waits: false }
+      this.#running.set(id, { id, text, work, ...state })
+    } catch (error) {
+      this.#refuse({ id, text, hasSent: false }, error)
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    const open = [...this.#running.values()].filter(({ ahead }) => ahead < AHEAD)
+    if (open.length === 0) return
+    this.#scheduled = true
+    // Messages are read between two turns.
+    if (open.some(({ waits }) => !waits)) setImmediate(() => this.#turn())
+    else setTimeout(() => this.#turn(), LOOK_MS)
+  }
+
+  /** Gives each work that may go on a slice of time. */
+  #turn(): void {
+    this.#scheduled = false
+    for (const running of this.#running.values()) if (running.ahead < AHEAD) this.#advance(running)
+    this.#schedule()
+  }
+
+  #advance(running: Running): void {
+    const began = performance.now()
+    let done: boolean
+    try {
+      done = this.#step(running, began + SLICE_MS)
+    } catch (error) {
+      this.#running.delete(running.id)
+      this.#refuse(running, error)
+      return
+    }
+    const now = performance.now()
+    running.spent += now - began
+    if (done) this.#finish(running)
+    else if (running.spent > this.#timeoutMs) {
+      this.#running.delete(running.id)
+      this.#post({ work: running.id, type: 'tookTooLong' })
+    } else if (running.part.length >= PART) this.#send(running)
+    else if (now - running.saidAt > ALIVE_MS) {
+      running.saidAt = now
+      this.#post({ work: running.id, type: 'alive' })
+    }
+  }
+
+  /** Works until a moment, a part is full or there is something to wait for; tells whether all is done. */
+  #step(running: Running, until: number): boolean {
+    running.waits = false
+    do {
+      const { done, value } = running.work.next()
+      if (done === true) return true
+      if (value === null) {
+        running.waits = true
+        return false
+      }
+      running.part += value
+    } while (running.part.length < PART && performance.now() < until)
+    return false
+  }
+
+  #send(running: Running): void {
+    this.#post({ work: running.id, type: 'part', text: running.part })
+    running.part = ''
+    running.hasSent = true
+    running.ahead++
+    running.saidAt = performance.now()
+  }
+
+  #finish(running: Running): void {
+    this.#running.delete(running.id)
+    if (!running.hasSent) {
+      this.#post({ work: running.id, type: 'answer', answer: { status: 200, body: running.part } })
+      return
+    }
+    if (running.part !== '') this.#send(running)
+    this.#post({ work: running.id, type: 'end' })
+  }
+
+  #refuse({ id, text, hasSent }: Pick<Running, 'id' | 'text' | 'hasSent'>, error: unknown): void {
+    try {
+      const answer = refusalOf(error, text)
+      if (!hasSent) {
+        this.#post({ work: id, type: 'answer', answer })
+        return
+      }
+    } catch {
+      // Not a problem of the request: told below.
+    }
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#post({ work: id, type: 'failed', reason })
+  }
+}

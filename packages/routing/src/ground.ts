@@ -1,0 +1,149 @@
+import { TextReader } from './graph/texts.ts'
+import { CostingStore, type PreparedCosting } from './network/costings.ts'
+import type { Network } from './network/network.ts'
+import type { CostOptions, Mode } from './cost/options.ts'
+import { AT_SOME_TIME } from './cost/rights.ts'
+import { type Leg, planLegs, type TripStop } from './path/legs.ts'
+import { Planner, type SearchKind } from './path/planner.ts'
+import type { Closures } from './path/path.ts'
+import type { Schedule } from './path/schedule.ts'
+import { closuresOf } from './request/closures.ts'
+import type { Limits } from './request/limits.ts'
+import type { Location } from './request/location.ts'
+import { RouteProblem } from './request/problems.ts'
+import type { Ring } from './request/parts.ts'
+import { isReachable, type Reach } from './snap/reach.ts'
+import { Regions } from './snap/regions.ts'
+import { snap, type Snapped } from './snap/snap.ts'
+import { TimedLaw, TimedRules } from './time/law.ts'
+
+/** How a router answers. */
+export interface GroundOptions {
+  readonly limits: Limits
+  readonly search: SearchKind
+  readonly costings: number
+  readonly now: () => Date
+  /** When the data of the network was made; null where nobody knows. */
+  readonly builtAt: Date | null
+}
+
+/** A costing, and what a request leaves out of the network. */
+export interface Terms {
+  readonly mode: Mode
+  readonly options: CostOptions
+  readonly excludeLocations: readonly Location[]
+  readonly excludePolygons: readonly Ring[]
+}
+
+/** What every action works on: a network with its texts, costings and rules for certain times, and how places are put on it. */
+export class Ground {
+  readonly network: Network
+  readonly limits: Limits
+  readonly search: SearchKind
+  readonly now: () => Date
+  readonly builtAt: Date | null
+  readonly texts: TextReader
+  readonly regions: Regions
+  readonly costings: CostingStore
+  readonly timedRules: TimedRules
+
+  constructor(network: Network, { limits, search, costings, now, builtAt }: GroundOptions) {
+    this.network = network
+    this.limits = limits
+    this.search = search
+    this.now = now
+    this.builtAt = builtAt
+    this.texts = new TextReader(network.graph)
+    this.timedRules = new TimedRules(network.graph, this.texts)
+    this.regions = new Regions(network.graph)
+    this.costings = new CostingStore(network, costings)
+  }
+
+  law(prepared: PreparedCosting): TimedLaw {
+    return new TimedLaw(this.timedRules, prepared.costing)
+  }
+
+  /** What finds the paths of a request; with a schedule, paths that obey the rules of their hours. */
+  planner({ mode, options }: Terms, prepared: PreparedCosting, closures: Closures, schedule: Schedule | null): Planner {
+    if (schedule === null || this.timedRules.isEmpty) return new Planner(prepared, closures, this.search)
+    const atSomeTime = this.costings.get(mode, { ...options, [AT_SOME_TIME]: true })
+    const clock = { law: this.law(prepared), stands: schedule.stands }
+    return new Planner(atSomeTime, closures, this.search, clock)
+  }
+
+  /** What locations are put on: with a schedule also streets that are open at that hour only. */
+  placing({ mode, options }: Terms, prepared: PreparedCosting, schedule: Schedule | null): PreparedCosting {
+    if (schedule === null || this.timedRules.isEmpty) return prepared
+    const law = this.law(prepared)
+    const atSomeTime = this.costings.get(mode, { ...options, [AT_SOME_TIME]: true })
+    const moment = schedule.begin(0)
+    const snapOpen = (edge: number): boolean =>
+      prepared.costing.snapOpen(edge) || (atSomeTime.costing.snapOpen(edge) && law.edge(edge, moment) !== 'closed')
+    return { ...atSomeTime, costing: { ...atSomeTime.costing, snapOpen } }
+  }
+
+  /** The legs over stops on the cheapest paths, in the hours of a schedule; null when there are none. */
+  legs(
+    { costing }: PreparedCosting,
+    planner: Planner,
+    stops: readonly TripStop[],
+    schedule: Schedule | null,
+  ): Leg[] | null {
+    const { graph } = this.network
+    const plan = (): Leg[] | null =>
+      planLegs(
+        {
+          graph,
+          costing,
+          findPath: (from, to, i) => {
+            const path = planner.find(from, to, schedule?.begin(i))
+            if (path !== null) schedule?.note({ graph, costing }, i, path)
+            return path
+          },
+        },
+        stops,
+      )
+    return schedule === null ? plan() : schedule.plan(plan)
+  }
+
+  /** The edges that a request closes. */
+  closures(prepared: PreparedCosting, { excludeLocations, excludePolygons }: Terms): Closures {
+    const places = excludeLocations.flatMap((location) => {
+      const nodes = location.minimumReachability
+      return this.snap(prepared, location, { inbound: nodes, outbound: nodes })?.candidates ?? []
+    })
+    return closuresOf({ graph: this.network.graph, costing: prepared.costing }, places, excludePolygons)
+  }
+
+  /**
+   * Puts a location on the network. Nobody arrives where a route begins, or goes on from where it ends: there one
+   * direction is enough.
+   *
+   * @throws RouteProblem 171 when nothing is near
+   */
+  stop(prepared: PreparedCosting, location: Location, place: 'begin' | 'between' | 'end'): TripStop {
+    const nodes = location.minimumReachability
+    const reach = { inbound: place === 'begin' ? 0 : nodes, outbound: place === 'end' ? 0 : nodes }
+    const snapped = this.snap(prepared, location, reach)
+    if (snapped === null) throw new RouteProblem(171)
+    const { graph } = this.network
+    return {
+      type: location.type,
+      snapped,
+      isReachable: ({ edge }) => isReachable(graph, prepared.weights, edge, reach),
+    }
+  }
+
+  /** Where a location may be put; null when nothing is near. */
+  snap({ costing, weights }: PreparedCosting, location: Location, reach: Reach): Snapped | null {
+    const { graph } = this.network
+    const through = location.type === 'through' || location.type === 'break_through'
+    const reaches = (edge: number): boolean => isReachable(graph, weights, edge, reach)
+    return snap(graph, costing, { ...location, through, isReachable: reaches })
+  }
+
+  /** The islands of data that the candidates of a stop are on. */
+  regionsOf({ snapped }: TripStop): Set<number> {
+    return new Set(snapped.candidates.map(({ lon, lat }) => this.regions.at(lon, lat)))
+  }
+}

@@ -1,0 +1,210 @@
+import { Path, PolygonCleaner, ringHolds, twiceArea } from '@terrane/core'
+
+import type { Ring, Surface } from './surface.ts'
+
+/** A polygon of a whole number of millionths of a degree: an outer ring, then its holes; rings are closed. */
+export type Polygon = [lon: number, lat: number][][]
+
+/** Half the width of the grid that areas are cleaned on. */
+const HALF = 16_000
+/** Square metres below which an area or a hole is an effect of where samples are. */
+const NOISE = 2000
+
+/** How areas are drawn. */
+export interface Drawing {
+  /** Metres by which lines may be off. */
+  readonly generalize: number
+  /** Share of the largest area below which others, and holes, are left out; null for noise only. */
+  readonly denoise: number | null
+}
+
+/**
+ * Makes areas of rings: simplified, on a grid of whole millionths of degrees, valid (OGC Simple Features), and each within
+ * the one after it, in the order in which they are added.
+ */
+export class Areas {
+  readonly #surface: Surface
+  readonly #drawing: Drawing
+  /** Millionths of a degree of a step of the grid, and where its middle is. */
+  readonly #step: { readonly lon: number; readonly lat: number }
+  readonly #middle: { readonly lon: number; readonly lat: number }
+  readonly #cleaner = new PolygonCleaner()
+  #inner: Path | null = null
+
+  /** @param outermost rings that hold all others */
+  constructor(surface: Surface, drawing: Drawing, outermost: readonly Ring[]) {
+    this.#surface = surface
+    this.#drawing = drawing
+    const { middle, metersPerLon, metersPerLat } = surface
+    const widest = (values: (ring: Ring) => number[]): number =>
+      outermost.reduce((most, ring) => values(ring).reduce((a, b) => Math.max(a, Math.abs(b)), most), 1)
+    this.#step = {
+      lon: Math.max(1, Math.ceil(((widest(({ x }) => x) / metersPerLon) * 1e6) / HALF)),
+      lat: Math.max(1, Math.ceil(((widest(({ y }) => y) / metersPerLat) * 1e6) / HALF)),
+    }
+    this.#middle = { lon: Math.round(middle.lon * 1e6), lat: Math.round(middle.lat * 1e6) }
+  }
+
+  /** The polygons of rings; those that were added before lie within them. */
+  add(rings: readonly Ring[]): Polygon[] {
+    const kept = this.#worthShowing(rings)
+    const path = new Path()
+    for (const group of this.#grouped(kept)) group.forEach((ring, i) => this.#append(ring, i > 0, path))
+    this.#cleaner.clean(path)
+    if (this.#inner !== null && this.#inner.parts > 0 && !holdsAll(this.#cleaner.out, this.#inner)) {
+      // Both together: what only the inner one has is in both then.
+      const both = new Path()
+      for (const one of [this.#cleaner.out, this.#inner]) copyParts(one, both)
+      this.#cleaner.clean(both)
+    }
+    const out = new Path()
+    copyParts(this.#cleaner.out, out)
+    this.#inner = out
+    return this.#polygonsOf(out)
+  }
+
+  #worthShowing(rings: readonly Ring[]): Ring[] {
+    const areas = rings.map((ring) => Math.abs(areaOf(ring)))
+    const { denoise } = this.#drawing
+    const least = denoise === null ? NOISE : denoise * areas.reduce((a, b) => Math.max(a, b), 0)
+    return rings.filter((_, i) => areas[i]! >= least)
+  }
+
+  /** Each outer ring with its holes. */
+  #grouped(rings: readonly Ring[]): Ring[][] {
+    const largest = rings.toSorted((a, b) => Math.abs(areaOf(b)) - Math.abs(areaOf(a)))
+    const sign = largest.length > 0 ? Math.sign(areaOf(largest[0]!)) : 1
+    const groups: Ring[][] = []
+    const outers = new Path()
+    for (const ring of largest) {
+      if (Math.sign(areaOf(ring)) !== sign) continue
+      groups.push([ring])
+      outers.ensure(ring.x.length)
+      for (let i = 0; i < ring.x.length; i++) outers.push(ring.x[i]!, ring.y[i]!)
+      outers.endPart(0, 1)
+    }
+    for (const ring of largest) {
+      if (Math.sign(areaOf(ring)) === sign) continue
+      // The smallest ring around it is its own: rings of one height do not cross.
+      for (let part = groups.length - 1; part >= 0; part--) {
+        if (!ringHolds(outers, part, ring.x[0]!, ring.y[0]!)) continue
+        groups[part]!.push(ring)
+        break
+      }
+    }
+    return groups
+  }
+
+  #append(ring: Ring, isHole: boolean, path: Path): void {
+    const { x, y } = simplified(ring, this.#drawing.generalize)
+    const { metersPerLon, metersPerLat } = this.#surface
+    path.ensure(x.length)
+    for (let i = 0; i < x.length; i++) {
+      path.push(
+        Math.round(((x[i]! / metersPerLon) * 1e6) / this.#step.lon),
+        Math.round(((y[i]! / metersPerLat) * 1e6) / this.#step.lat),
+      )
+    }
+    path.endPart(isHole ? 1 : 0, 3)
+  }
+
+  #polygonsOf(path: Path): Polygon[] {
+    const polygons: Polygon[] = []
+    for (let part = 0; part < path.parts; part++) {
+      const ring: [number, number][] = []
+      for (let i = path.startOf(part); i < path.ends[part]!; i += 2) {
+        ring.push([
+          (this.#middle.lon + path.xy[i]! * this.#step.lon) / 1e6,
+          (this.#middle.lat + path.xy[i + 1]! * this.#step.lat) / 1e6,
+        ])
+      }
+      ring.push([...ring[0]!])
+      if (path.holes[part] === 0) polygons.push([ring])
+      else polygons.at(-1)!.push(ring)
+    }
+    return polygons
+  }
+}
+
+/** Whether every vertex of the polygons of a path lies in those of another. Edges may still cross; see `Areas`. */
+function holdsAll(outer: Path, inner: Path): boolean {
+  for (let part = 0; part < inner.parts; part++) {
+    for (let i = inner.startOf(part); i < inner.ends[part]!; i += 2) {
+      if (!holds(outer, inner.xy[i]!, inner.xy[i + 1]!)) return false
+    }
+  }
+  for (let part = 0; part < outer.parts; part++) {
+    for (let i = outer.startOf(part); i < outer.ends[part]!; i += 2) {
+      if (holds(inner, outer.xy[i]!, outer.xy[i + 1]!)) return false
+    }
+  }
+  return true
+}
+
+function holds(path: Path, x: number, y: number): boolean {
+  let depth = 0
+  for (let part = 0; part < path.parts; part++)
+    if (ringHolds(path, part, x, y)) depth += path.holes[part] === 0 ? 1 : -1
+  return depth > 0
+}
+
+function copyParts(from: Path, to: Path): void {
+  for (let part = 0; part < from.parts; part++) {
+    const [start, end] = [from.startOf(part), from.ends[part]!]
+    to.ensure((end - start) / 2)
+    for (let i = start; i < end; i += 2) to.push(from.xy[i]!, from.xy[i + 1]!)
+    to.endPart(from.holes[part]!, 3)
+  }
+}
+
+function areaOf({ x, y }: Ring): number {
+  const xy = new Float64Array(2 * x.length)
+  for (let i = 0; i < x.length; i++) {
+    xy[2 * i] = x[i]!
+    xy[2 * i + 1] = y[i]!
+  }
+  return twiceArea(xy, 0, x.length) / 2
+}
+
+/** A ring without the points that hardly shape it (Douglas and Peucker, 1973). */
+function simplified({ x, y }: Ring, tolerance: number): Ring {
+  if (tolerance <= 0 || x.length < 8) return { x, y }
+  const count = x.length
+  let far = 0
+  let most = -1
+  for (let i = 1; i < count; i++) {
+    const square = (x[i]! - x[0]!) ** 2 + (y[i]! - y[0]!) ** 2
+    if (square > most) {
+      most = square
+      far = i
+    }
+  }
+  const kept = new Uint8Array(count + 1)
+  kept[0] = kept[far] = kept[count] = 1
+  const open: [number, number][] = [
+    [0, far],
+    [far, count],
+  ]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [from, to] = next
+    let worst = -1
+    let distance = tolerance
+    for (let i = from + 1; i < to; i++) {
+      const away = fromSegment(x[i]!, y[i]!, x[from]!, y[from]!, x[to % count]!, y[to % count]!)
+      if (away <= distance) continue
+      distance = away
+      worst = i
+    }
+    if (worst < 0) continue
+    kept[worst] = 1
+    open.push([from, worst], [worst, to])
+  }
+  return { x: x.filter((_, i) => kept[i] === 1), y: y.filter((_, i) => kept[i] === 1) }
+}
+
+function fromSegment(px: number, py: number, ax: number, ay: number, bx: number, by: number): number {
+  const [dx, dy] = [bx - ax, by - ay]
+  const square = dx * dx + dy * dy
+  const share = square === 0 ? 0 : Math.max(0, Math.min(1, ((px - ax) * dx + (py - ay) * dy) / square))
+  return Math.hypot(px - ax - share * dx, py - ay - share * dy)
+}

@@ -1,0 +1,116 @@
+import type { CostOptions, Mode } from '../cost/options.ts'
+import { readFormat } from '../request/format.ts'
+import type { Limits } from '../request/limits.ts'
+import type { Location } from '../request/location.ts'
+import {
+  checkClosures,
+  type DateTime,
+  parse,
+  readCosting,
+  readDateTime,
+  readExclusions,
+  readLocations,
+  readOptions,
+  type Ring,
+} from '../request/parts.ts'
+import { RouteProblem, type Warning, warning } from '../request/problems.ts'
+import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.ts'
+
+/** A line that is asked for: of minutes or of kilometres. */
+export interface Contour {
+  readonly metric: 'time' | 'distance'
+  /** Minutes or kilometres, as the request says them. */
+  readonly value: number
+  /** Six hexadecimal digits; null for one of ours. */
+  readonly color: string | null
+}
+
+/** A request for what can be reached from a location, or from where a location can be reached. */
+export interface IsochroneRequest {
+  readonly location: Location
+  readonly mode: Mode
+  readonly options: CostOptions
+  readonly excludeLocations: readonly Location[]
+  readonly excludePolygons: readonly Ring[]
+  readonly dateTime: DateTime | null
+  /** Outermost first, those of distance before those of time. */
+  readonly contours: readonly Contour[]
+  readonly polygons: boolean
+  readonly reverse: boolean
+  readonly showLocations: boolean
+  /** Share of the largest area that others must have to be shown; null for all that is no noise. */
+  readonly denoise: number | null
+  /** Metres by which lines may be off to be simpler; null for as little as their precision allows. */
+  readonly generalize: number | null
+  readonly id: string | null
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Reads a request for `isochrone`.
+ *
+ * @throws RouteProblem
+ */
+export function readIsochroneRequest(text: string, limits: Limits): IsochroneRequest {
+  const request = parse(text)
+  const warnings: Warning[] = []
+  if (readFormat(request, warnings) !== 'json') warnings.push(warning(211))
+  const { mode, given, transit } = readCosting(request, warnings)
+  const dateTime = readDateTime(request.date_time)
+  const locations = readLocations(request.locations, 130, limits)
+  checkClosures(given, locations)
+  const exclusions = readExclusions(request, limits, warnings)
+  const contours = readContours(request.contours, limits)
+  if (locations.length === 0) throw new RouteProblem(110)
+  if (mode === null) throw new RouteProblem(124)
+  if (transit) throw new RouteProblem(140, 'isochrone')
+  if (locations.length > 1) throw new RouteProblem(150, '1')
+  const reverse = flagOf(request.reverse) ?? false
+  if (dateTime?.type === 'arrive') throw new RouteProblem(142)
+  if (dateTime !== null && reverse) {
+    warnings.push({ code: 900, text: '"date_time" is not supported with "reverse": rules that hold at all times hold' })
+  }
+  const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
+  const denoise = numberOf(request.denoise)
+  const generalize = numberOf(request.generalize)
+  return {
+    location: locations[0]!,
+    mode,
+    options,
+    ...exclusions,
+    dateTime: reverse ? null : dateTime,
+    contours,
+    polygons: flagOf(request.polygons) ?? false,
+    reverse,
+    showLocations: flagOf(request.show_locations) ?? false,
+    denoise: denoise === null ? null : Math.max(0, Math.min(1, denoise)),
+    generalize: generalize === null || !Number.isFinite(generalize) || generalize < 0 ? null : generalize,
+    id: textOf(request.id),
+    warnings,
+  }
+}
+
+function readContours(value: unknown, { isochrone: limits }: Limits): Contour[] {
+  const list = Array.isArray(value) ? value.filter(isObject) : []
+  if (list.length === 0) throw new RouteProblem(113)
+  const contours = list.flatMap((item) => {
+    const lines = [...lineOf(item, 'distance'), ...lineOf(item, 'time')]
+    if (lines.length === 0) throw new RouteProblem(111)
+    return lines
+  })
+  for (const { metric, value: size } of contours) {
+    if (metric === 'time' && size > limits.minutes) throw new RouteProblem(151, String(limits.minutes))
+    if (metric === 'distance' && size > limits.kilometers) throw new RouteProblem(166, String(limits.kilometers))
+  }
+  if (list.length > limits.contours) throw new RouteProblem(152, String(limits.contours))
+  return contours
+    .filter(({ value: size }) => size > 0)
+    .toSorted((a, b) => (a.metric === b.metric ? b.value - a.value : a.metric === 'distance' ? -1 : 1))
+}
+
+function lineOf(item: Json, metric: Contour['metric']): Contour[] {
+  const value = numberOf(item[metric])
+  if (value === null || Number.isNaN(value)) return []
+  const color = /^#?([0-9a-f]{6})$/i.exec(textOf(item.color) ?? '')?.[1]?.toLowerCase() ?? null
+  return [{ metric, value, color }]
+}

@@ -1,0 +1,36 @@
+import { type CostOptions, costOptions, type Mode } from '../cost/options.ts'
+import type { Limits } from '../request/limits.ts'
+import type { Location } from '../request/location.ts'
+import { parse, readCosting, readLocations } from '../request/parts.ts'
+import { RouteProblem, type Warning } from '../request/problems.ts'
+import { flagOf } from '../request/read.ts'
+
+/** A request for the streets at some locations. */
+export interface LocateRequest {
+  readonly locations: readonly Location[]
+  /** Null where no costing is named: then every street counts. */
+  readonly mode: Mode | null
+  readonly options: CostOptions
+  readonly verbose: boolean
+}
+
+/**
+ * Reads a request for `locate`.
+ *
+ * @throws RouteProblem
+ */
+export function readLocateRequest(text: string, limits: Limits): LocateRequest {
+  const request = parse(text)
+  // The answer is a list, in which there is no place for warnings.
+  const unheard: Warning[] = []
+  const { mode, given } = readCosting(request, unheard)
+  const locations = readLocations(request.locations, 130, limits)
+  if (locations.length === 0) throw new RouteProblem(110)
+  if (locations.length > limits.locate) throw new RouteProblem(150, String(limits.locate))
+  return {
+    locations,
+    mode,
+    options: mode === null ? {} : costOptions(mode, given),
+    verbose: flagOf(request.verbose) ?? false,
+  }
+}

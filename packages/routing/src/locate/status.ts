@@ -1,0 +1,64 @@
+import type { Action } from '../actions.ts'
+import type { Ground } from '../ground.ts'
+import { flagOf, type Json } from '../request/read.ts'
+import { degreesOf } from '../respond/numbers.ts'
+
+/** The version that `status` tells: that of this package. */
+const VERSION = '0.1.0'
+
+/** What a router serves. */
+export interface Status {
+  readonly version: string
+  /** Seconds since 1970. */
+  readonly tileset_last_modified: number
+  readonly available_actions: readonly Action[]
+  readonly has_tiles?: boolean
+  readonly has_admins?: boolean
+  readonly has_timezones?: boolean
+  readonly has_live_traffic?: boolean
+  readonly has_transit_tiles?: boolean
+  readonly bbox?: Readonly<Record<string, unknown>>
+}
+
+/** What is served here: the actions and the age of the data; with `verbose` also where the data lies. */
+export function statusOf({ network, builtAt }: Ground, request: Json, actions: readonly Action[]): Status {
+  const brief = {
+    version: VERSION,
+    tileset_last_modified: builtAt === null ? 0 : Math.floor(builtAt.getTime() / 1000),
+    available_actions: actions,
+  }
+  if (flagOf(request.verbose) !== true) return brief
+  return {
+    ...brief,
+    has_tiles: network.graph.nodeCount > 0,
+    has_admins: network.file.meta.drivingSide === 'country',
+    has_timezones: true,
+    has_live_traffic: false,
+    has_transit_tiles: false,
+    bbox: boxOf(network.graph),
+  }
+}
+
+/** The box around all crossings, as a collection of one polygon. */
+function boxOf({ nodeLon, nodeLat }: { nodeLon: Int32Array; nodeLat: Int32Array }): Readonly<Record<string, unknown>> {
+  const [west, south, east, north] = [least(nodeLon), least(nodeLat), most(nodeLon), most(nodeLat)]
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  return {
+    type: 'FeatureCollection',
+    features: [{ type: 'Feature', properties: { id: 1 }, geometry: { type: 'Polygon', coordinates: [ring] } }],
+  }
+}
+
+function least(values: Int32Array): number {
+  return degreesOf(values.reduce((a, b) => Math.min(a, b), Infinity) / 1e7)
+}
+
+function most(values: Int32Array): number {
+  return degreesOf(values.reduce((a, b) => Math.max(a, b), -Infinity) / 1e7)
+}

@@ -1,0 +1,258 @@
+import { AT_SOME_TIME } from '../cost/rights.ts'
+import type { Ground } from '../ground.ts'
+import type { PreparedCosting } from '../network/costings.ts'
+import { FamilyNetwork } from '../network/family.ts'
+import type { Leg, TripStop } from '../path/legs.ts'
+import { type Closures, seedsOf, type Stop } from '../path/path.ts'
+import type { Planner } from '../path/planner.ts'
+import { Schedule } from '../path/schedule.ts'
+import { seedOf, TOO_FAR } from '../path/sweeping.ts'
+import { Buckets, type ManyRow } from '../search/cch/many.ts'
+import { type Label, labelOf } from '../search/cch/hierarchy.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import type { SweepSeed } from '../search/sweep.ts'
+import type { Candidate } from '../snap/snap.ts'
+import type { TimedLaw } from '../time/law.ts'
+import { ArcValues } from './arc-values.ts'
+import type { MatrixRequest } from './request.ts'
+
+/** What it takes from a source to a target. */
+export interface Cell {
+  readonly cost: number
+  readonly seconds: number
+  readonly meters: number
+  readonly origin: Candidate
+  readonly destination: Candidate
+  /** The path, where lines are asked for. */
+  readonly leg: Leg | null
+}
+
+/** A location on the network, and all that is above it in the hierarchy. */
+interface End {
+  readonly stop: TripStop
+  readonly seeds: ReadonlyMap<number, SweepSeed & { readonly candidate: Candidate }>
+  readonly edges: ReadonlySet<number>
+  label: Label | null
+  /** Seconds, metres and marks from the seeds to each entry of the label; −1 where they were not summed. */
+  sums: { readonly seconds: Float64Array; readonly meters: Float64Array; readonly marked: Int8Array } | null
+}
+
+/** Sources or targets that are climbed from in one step. */
+const STEP = 32
+/** Cells that are searched for one by one in a step. */
+const SEARCHES = 8
+
+/**
+ * The cells of a matrix, a row at a time, each equal to the route between its two locations: climbs once from each
+ * location, compares a source with all targets where they meet, and searches only for cells whose path may break what the
+ * request closes or a rule of the hour, that lie on one street, or that have no path between their nearest places.
+ */
+export class Cells {
+  readonly #ground: Ground
+  readonly #request: MatrixRequest
+  readonly #prepared: PreparedCosting
+  readonly #used: PreparedCosting
+  readonly #closures: Closures
+  readonly #timed: TimedLaw | null
+  readonly #sources: readonly End[]
+  readonly #targets: readonly End[]
+  readonly #values: ArcValues | null
+  #buckets: Buckets | null = null
+
+  /** @param stops where sources and targets were put */
+  constructor(
+    ground: Ground,
+    request: MatrixRequest,
+    prepared: PreparedCosting,
+    stops: { readonly sources: readonly TripStop[]; readonly targets: readonly TripStop[] },
+  ) {
+    this.#ground = ground
+    this.#request = request
+    this.#prepared = prepared
+    this.#used = usedCosting(ground, request, prepared)
+    this.#closures = ground.closures(prepared, request)
+    this.#timed = this.#used === prepared ? null : ground.law(prepared)
+    this.#sources = stops.sources.map((stop) => this.#endOf(stop, 'origin'))
+    this.#targets = stops.targets.map((stop) => this.#endOf(stop, 'destination'))
+    const { customized, family, weights } = this.#used
+    this.#values =
+      customized === null || !(family instanceof FamilyNetwork) || ground.search !== 'hierarchy'
+        ? null
+        : new ArcValues(
+            customized.metric,
+            family.topology.vertex,
+            // Seconds are those of the costing that was asked for, whatever else may be open at some time.
+            { network: weights.network, graph: weights.graph, costing: prepared.costing },
+            (from, to) => this.#isMarked(from, to),
+          )
+  }
+
+  /** Prepares the targets, in steps. */
+  *prepare(): Generator<void> {
+    if (this.#values === null) return
+    for (const [i, end] of this.#targets.entries()) {
+      end.label = this.#climb(end, 'down')
+      if (i % STEP === STEP - 1) yield
+    }
+    this.#buckets = new Buckets(this.#targets.map(({ label }) => label!))
+  }
+
+  /** The cells of a source, in steps; null where there is no path. */
+  *row(i: number): Generator<void, (Cell | null)[]> {
+    const source = this.#sources[i]!
+    const cells: (Cell | null)[] = []
+    let row: ManyRow | null = null
+    if (this.#values !== null && this.#request.shapeFormat === 'no_shape') {
+      this.#values.tidy()
+      source.label ??= this.#climb(source, 'up')
+      row = this.#buckets!.row(source.label)
+    }
+    let searches = 0
+    for (const [j, target] of this.#targets.entries()) {
+      let cell = row === null ? undefined : this.#fromRow(source, target, row, j)
+      if (cell === undefined) {
+        cell = this.#search(i, j)
+        if (++searches % SEARCHES === 0) yield
+      }
+      cells.push(cell)
+    }
+    source.label = null
+    source.sums = null
+    return cells
+  }
+
+  #endOf(stop: TripStop, end: 'origin' | 'destination'): End {
+    const { candidates } = stop.snapped
+    const ends =
+      end === 'origin' ? { origins: candidates, destinations: [] } : { origins: [], destinations: candidates }
+    const { origins, destinations } = seedsOf(this.#used.weights, { ...ends, closures: this.#closures })
+    const stops: ReadonlyMap<number, Stop> = end === 'origin' ? origins : destinations
+    const seeds = new Map(
+      Array.from(stops, ([vertex, at]) => [
+        vertex,
+        { ...seedOf(this.#prepared, vertex, at, end), candidate: at.candidate },
+      ]),
+    )
+    return { stop, seeds, edges: new Set(candidates.map(({ edge }) => edge)), label: null, sums: null }
+  }
+
+  #climb({ seeds }: End, direction: 'up' | 'down'): Label {
+    const { customized, family } = this.#used
+    const { topology, hierarchyScratch } = family as FamilyNetwork
+    return labelOf(customized!.metric, topology, [...seeds.values()], {
+      direction,
+      climb: direction === 'up' ? hierarchyScratch.forward : hierarchyScratch.backward,
+    })
+  }
+
+  /** The cell of a row, or undefined where it must be searched for. */
+  #fromRow(source: End, target: End, { cost, sourceEntry, targetEntry }: ManyRow, j: number): Cell | null | undefined {
+    if (!source.edges.isDisjointFrom(target.edges)) return sameSpot(source, target) ?? undefined
+    const sum = cost[j]!
+    if (sum >= UNREACHABLE) {
+      const { filtered: a } = source.stop.snapped
+      const { filtered: b } = target.stop.snapped
+      return a.length === 0 && b.length === 0 ? null : undefined
+    }
+    // So much is for passing what the costing excludes: a search tells whether that is allowed here.
+    if (sum >= TOO_FAR) return undefined
+    const origin = this.#sum(source, sourceEntry[j]!, 'up')
+    const destination = this.#sum(target, targetEntry[j]!, 'down')
+    const [from, to] = [source.sums!, target.sums!]
+    if (from.marked[sourceEntry[j]!] === 1 || to.marked[targetEntry[j]!] === 1) return undefined
+    return {
+      cost: sum,
+      seconds: from.seconds[sourceEntry[j]!]! + to.seconds[targetEntry[j]!]!,
+      meters: from.meters[sourceEntry[j]!]! + to.meters[targetEntry[j]!]!,
+      origin,
+      destination,
+      leg: null,
+    }
+  }
+
+  /** Sums up to an entry of a label, and gives the candidate that its path begins or ends at. */
+  #sum(end: End, entry: number, direction: 'up' | 'down'): Candidate {
+    const label = end.label!
+    const size = label.rank.length
+    const sums = (end.sums ??= {
+      seconds: new Float64Array(size),
+      meters: new Float64Array(size),
+      marked: new Int8Array(size).fill(-1),
+    })
+    const open: number[] = []
+    let at = entry
+    while (sums.marked[at] === -1 && label.from[at]! >= 0) {
+      open.push(at)
+      at = label.from[at]!
+    }
+    if (sums.marked[at] === -1) {
+      const seed = this.#seedAt(end, label.rank[at]!)
+      sums.seconds[at] = seed.seconds
+      sums.meters[at] = seed.meters
+      sums.marked[at] = this.#isSeedMarked(seed) ? 1 : 0
+    }
+    const values = this.#values!
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const before = label.from[next]!
+      const value = values.of(direction, label.by[next]!, label.rank[before]!, label.rank[next]!)
+      sums.seconds[next] = sums.seconds[before]! + values.seconds[value]!
+      sums.meters[next] = sums.meters[before]! + values.meters[value]!
+      sums.marked[next] = sums.marked[before]! | values.marked[value]!
+    }
+    let root = entry
+    while (label.from[root]! >= 0) root = label.from[root]!
+    return this.#seedAt(end, label.rank[root]!).candidate
+  }
+
+  #seedAt({ seeds }: End, rank: number): SweepSeed & { readonly candidate: Candidate } {
+    const { topology } = this.#used.family as FamilyNetwork
+    return seeds.get(topology.vertex[rank]!)!
+  }
+
+  /** Whether the path of a seed has already come onto an edge that it is not on from the beginning. */
+  #isSeedMarked({ vertex, candidate }: SweepSeed & { readonly candidate: Candidate }): boolean {
+    const { stateEdge } = this.#used.weights.graph
+    return stateEdge[vertex] !== candidate.edge && this.#isMarked(stateEdge[vertex]!, candidate.edge)
+  }
+
+  #isMarked(from: number, to: number): boolean {
+    return this.#closures.has(from) || this.#closures.has(to) || (this.#timed?.isTimed(to) ?? false)
+  }
+
+  /** The cell as a route has it. */
+  #search(i: number, j: number): Cell | null {
+    const { dateTime, sources, targets } = this.#request
+    const { graph } = this.#ground.network
+    const schedule = dateTime === null ? null : new Schedule(dateTime, [sources[i]!, targets[j]!], this.#ground.now())
+    const planner: Planner = this.#ground.planner(this.#request, this.#prepared, this.#closures, schedule)
+    const stops = [this.#sources[i]!.stop, this.#targets[j]!.stop]
+    const [leg] = this.#ground.legs(this.#prepared, planner, stops, schedule) ?? []
+    if (leg === undefined) return null
+    const { cost, seconds } = leg.edges.at(-1)!
+    const meters = leg.edges.reduce((sum, { edge, begin, end }) => sum + graph.edgeLength[edge]! * (end - begin), 0)
+    return { cost, seconds, meters, origin: leg.origin, destination: leg.destination, leg }
+  }
+}
+
+/** The costing that paths are found by: with a time, one that may use all that is open at some time. */
+export function usedCosting(
+  ground: Ground,
+  { mode, options, dateTime }: MatrixRequest,
+  prepared: PreparedCosting,
+): PreparedCosting {
+  if (dateTime === null || ground.timedRules.isEmpty) return prepared
+  return ground.costings.get(mode, { ...options, [AT_SOME_TIME]: true })
+}
+
+/** No way at all, where both locations are on one spot. */
+function sameSpot(source: End, target: End): Cell | null {
+  for (const origin of source.stop.snapped.candidates) {
+    for (const destination of target.stop.snapped.candidates) {
+      if (origin.edge !== destination.edge || origin.along !== destination.along) continue
+      if (origin.penalty + destination.penalty === 0) {
+        return { cost: 0, seconds: 0, meters: 0, origin, destination, leg: null }
+      }
+    }
+  }
+  return null
+}

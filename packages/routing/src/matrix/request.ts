@@ -1,0 +1,120 @@
+import type { CostOptions, Mode } from '../cost/options.ts'
+import { distanceMeters } from '../geometry/geodesy.ts'
+import type { Units } from '../narrate/lengths.ts'
+import { readFormat, readShapeFormat } from '../request/format.ts'
+import type { Limits } from '../request/limits.ts'
+import type { Location } from '../request/location.ts'
+import {
+  checkClosures,
+  type DateTime,
+  parse,
+  readCosting,
+  readDateTime,
+  readExclusions,
+  readLocations,
+  readOptions,
+  readUnits,
+  type Ring,
+} from '../request/parts.ts'
+import { RouteProblem, type Warning, warning } from '../request/problems.ts'
+import { countOf, flagOf, textOf } from '../request/read.ts'
+import type { Geometry } from '../respond/geometry.ts'
+
+/** A request for times and distances from each of some locations to each of others. */
+export interface MatrixRequest {
+  readonly sources: readonly Location[]
+  readonly targets: readonly Location[]
+  readonly mode: Mode
+  readonly options: CostOptions
+  readonly excludeLocations: readonly Location[]
+  readonly excludePolygons: readonly Ring[]
+  readonly dateTime: DateTime | null
+  readonly units: Units
+  readonly verbose: boolean
+  readonly format: 'json' | 'osrm'
+  readonly shapeFormat: Geometry
+  /** What tables in the form of OSRM hold. */
+  readonly tables: { readonly durations: boolean; readonly distances: boolean }
+  /** How many of the others are told for a single location, nearest first; null for all. */
+  readonly nearest: number | null
+  readonly id: string | null
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Reads a request for `sources_to_targets`. What it may cost is known before anything is searched.
+ *
+ * @throws RouteProblem
+ */
+export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
+  const request = parse(text)
+  const warnings: Warning[] = []
+  const format = readFormat(request, warnings)
+  if (format === 'gpx') warnings.push(warning(211))
+  const { mode, given, transit } = readCosting(request, warnings)
+  const dateTime = readDateTime(request.date_time)
+  const shapeFormat = request.shape_format === undefined ? 'no_shape' : readShapeFormat(request.shape_format)
+  const sources = readLocations(request.sources, 131, limits)
+  const targets = readLocations(request.targets, 132, limits)
+  checkClosures(given, [...sources, ...targets])
+  const exclusions = readExclusions(request, limits, warnings)
+  if (sources.length === 0 || targets.length === 0) throw new RouteProblem(112)
+  if (mode === null) throw new RouteProblem(124)
+  if (transit) throw new RouteProblem(140, 'sources_to_targets')
+  const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
+  if (Array.isArray(request.unheeded)) {
+    for (const name of request.unheeded) {
+      warnings.push({ code: 900, text: `"${String(name).slice(0, 60)}" is not supported: cells are as without it` })
+    }
+  }
+  const { pairs } = limits.matrix
+  if (sources.length * targets.length > pairs) throw new RouteProblem(150, String(pairs))
+  checkDistances(sources, targets, limits.matrix.meters[mode])
+  return {
+    sources,
+    targets,
+    mode,
+    options,
+    ...exclusions,
+    dateTime,
+    units: readUnits(request),
+    verbose: flagOf(request.verbose) ?? true,
+    format: format === 'osrm' ? 'osrm' : 'json',
+    shapeFormat,
+    tables: readTables(request.annotations),
+    nearest: readNearest(request.matrix_locations, sources, targets, warnings),
+    id: textOf(request.id),
+    warnings,
+  }
+}
+
+/** Both where nothing is said: Valhalla has no such member. */
+function readTables(value: unknown): { durations: boolean; distances: boolean } {
+  const named = textOf(value)?.split(',') ?? []
+  const durations = named.includes('duration')
+  const distances = named.includes('distance')
+  return durations || distances ? { durations, distances } : { durations: true, distances: true }
+}
+
+function readNearest(
+  value: unknown,
+  sources: readonly Location[],
+  targets: readonly Location[],
+  warnings: Warning[],
+): number | null {
+  const count = countOf(value)
+  if (count === null || count >= Math.max(sources.length, targets.length)) return null
+  if (sources.length === 1 || targets.length === 1) return count
+  const text = '"matrix_locations" counts where there is one source or one target: all cells are told'
+  warnings.push({ code: 900, text })
+  return null
+}
+
+/** @throws RouteProblem 154 when a source and a target are too far apart */
+function checkDistances(sources: readonly Location[], targets: readonly Location[], most: number): void {
+  for (const { lon, lat } of sources) {
+    for (const target of targets) {
+      if (distanceMeters(lon, lat, target.lon, target.lat) > most) throw new RouteProblem(154, `${most} meters`)
+    }
+  }
+}

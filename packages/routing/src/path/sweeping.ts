@@ -1,0 +1,82 @@
+import { turnIndex } from '../graph/fields.ts'
+import type { StateGraph } from '../states/state-graph.ts'
+import type { PreparedCosting } from '../network/costings.ts'
+import { UNREACHABLE } from '../search/search.ts'
+import { Sweep, type SweepRules, type SweepSeed } from '../search/sweep.ts'
+import type { Candidate } from '../snap/snap.ts'
+import { WEIGHT_PER_SECOND } from '../states/weights.ts'
+import { type Clock, extraInTime, secondsOf } from './clock.ts'
+import type { Closures, Stop } from './path.ts'
+
+/** More than any path costs that passes nothing that a costing excludes, in weight. */
+export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
+
+const free = new WeakMap<StateGraph, Sweep>()
+
+/** A sweep over the states of a costing; what an earlier one used is used again. `giveBack` it when nothing more is asked of it. */
+export function takeSweep({ family }: PreparedCosting): Sweep {
+  const sweep = free.get(family.states)
+  free.delete(family.states)
+  return sweep ?? new Sweep(family.states, () => family.reverse)
+}
+
+export function giveBack({ family }: PreparedCosting, sweep: Sweep): void {
+  free.set(family.states, sweep)
+}
+
+/** What a sweep heeds besides its costing. */
+export interface SweepTerms {
+  readonly closures: Closures
+  /** Where it begins: nobody is kept from leaving, or from coming to, a closed edge of these. */
+  readonly candidates: readonly Candidate[]
+  readonly clock: { readonly clock: Clock; readonly startMs: number } | null
+  readonly leadsOn: SweepRules['leadsOn']
+}
+
+/** What travelling takes under a costing and what one request closes. */
+export function sweepRules(
+  { weights }: PreparedCosting,
+  { closures, candidates, clock, leadsOn }: SweepTerms,
+): SweepRules {
+  const { graph, network } = weights
+  const { stateEdge, head } = graph
+  const own = new Set(candidates.map(({ edge }) => edge))
+  const isClosed = (edge: number): boolean => closures.has(edge) && !own.has(edge)
+  return {
+    weight:
+      closures.size === 0
+        ? (arc, tail) => weights.arc(arc, tail)
+        : (arc, tail) =>
+            isClosed(stateEdge[tail]!) || isClosed(stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail),
+    seconds: secondsOf(weights),
+    meters: (arc) => network.edgeLength[stateEdge[head[arc]!]!]!,
+    leadsOn,
+    ...(clock !== null && { extra: extraInTime(weights, clock.clock, clock.startMs) }),
+  }
+}
+
+/** Seconds and metres of the part of a path that a seed stands for; negative where a part of an edge is not travelled. */
+export function seedOf(
+  { costing, weights: { network, graph } }: PreparedCosting,
+  vertex: number,
+  { candidate: { edge, along }, cost, place }: Stop,
+  end: 'origin' | 'destination',
+): SweepSeed {
+  const [edgeSeconds, edgeMeters] = [costing.edgeSeconds(edge), network.edgeLength[edge]!]
+  if (place === 'on') {
+    const share = end === 'origin' ? 1 - along : along - 1
+    return { vertex, cost, seconds: edgeSeconds * share, meters: edgeMeters * share }
+  }
+  // The state is on the edge before or after: the turn between them belongs to the seed.
+  const other = graph.stateEdge[vertex]!
+  const [from, to] = place === 'before' ? [edge, other] : [other, edge]
+  const turn = costing.turnSeconds(from, to, network.turnInfo[turnIndex(network, from, to)]!)
+  return place === 'before'
+    ? {
+        vertex,
+        cost,
+        seconds: edgeSeconds * (1 - along) + turn + costing.edgeSeconds(other),
+        meters: edgeMeters * (1 - along) + network.edgeLength[other]!,
+      }
+    : { vertex, cost, seconds: turn + edgeSeconds * along, meters: edgeMeters * along }
+}

@@ -1,0 +1,162 @@
+import { VertexHeap } from './heap.ts'
+import { type ArcGraph, type ReverseArcs, UNREACHABLE } from './search.ts'
+import type { TimedOptions } from './timed.ts'
+
+/** Where a sweep begins: what it costs to have left a vertex, and the seconds and metres of that. */
+export interface SweepSeed {
+  readonly vertex: number
+  readonly cost: number
+  readonly seconds: number
+  readonly meters: number
+}
+
+/** What travelling the arcs of a graph takes. */
+export interface SweepRules {
+  readonly weight: (arc: number, tail: number) => number
+  readonly seconds: (arc: number, tail: number) => number
+  readonly meters: (arc: number) => number
+  /** What an arc costs on top at its hour; see `TimedOptions`. Only for sweeps forwards. */
+  readonly extra?: TimedOptions['extra']
+  /** Whether a cheapest path that is so long leads on; seconds and metres only grow along a path. */
+  readonly leadsOn: (seconds: number, meters: number) => boolean
+}
+
+/** Vertices that are settled in one step. */
+const STEP = 8192
+const NONE = 0xffffffff
+
+/**
+ * Cheapest paths from one place to all others, or from all others to it: Dijkstra's algorithm, with the seconds and metres
+ * of each path. It needs no preparation, so it heeds whatever one request closes. Memory that no sweep touches stays
+ * untouched. O(reached · log reached); not re-entrant.
+ */
+export class Sweep {
+  readonly #graph: ArcGraph
+  readonly #reverse: () => ReverseArcs
+  readonly #heap: VertexHeap
+  /** Costs above the least seed, plus one; zero where nothing was reached. */
+  readonly #cost: Uint32Array
+  readonly #seconds: Float64Array
+  readonly #meters: Float64Array
+  readonly #from: Uint32Array
+  readonly #by: Uint32Array
+  #reached: number[] = []
+  #least = 0
+
+  /** @param reverse the graph from its heads, asked for when a sweep runs backwards */
+  constructor(graph: ArcGraph, reverse: () => ReverseArcs) {
+    const { vertexCount } = graph
+    this.#graph = graph
+    this.#reverse = reverse
+    this.#heap = new VertexHeap(vertexCount)
+    this.#cost = new Uint32Array(vertexCount)
+    this.#seconds = new Float64Array(vertexCount)
+    this.#meters = new Float64Array(vertexCount)
+    this.#from = new Uint32Array(vertexCount)
+    this.#by = new Uint32Array(vertexCount)
+  }
+
+  /** The vertices that the latest sweep settled, cheapest first. */
+  get reached(): readonly number[] {
+    return this.#reached
+  }
+
+  /** Cost of the cheapest path between the seeds and a vertex that was reached. */
+  costOf(vertex: number): number {
+    return this.#cost[vertex]! - 1 + this.#least
+  }
+
+  secondsOf(vertex: number): number {
+    return this.#seconds[vertex]!
+  }
+
+  metersOf(vertex: number): number {
+    return this.#meters[vertex]!
+  }
+
+  /** The arc by which a vertex was reached, or −1 for that of a seed. */
+  arcOf(vertex: number): number {
+    return this.#from[vertex] === NONE ? -1 : this.#by[vertex]!
+  }
+
+  /** Sweeps from the seeds, in steps. Backwards, costs are those from having left a vertex to the seeds. */
+  *run(
+    seeds: readonly SweepSeed[],
+    rules: SweepRules,
+    direction: 'forwards' | 'backwards' = 'forwards',
+  ): Generator<void> {
+    this.#begin(seeds)
+    const heap = this.#heap
+    const reverse = direction === 'backwards' ? this.#reverse() : null
+    while (heap.size > 0) {
+      for (let steps = 0; steps < STEP && heap.size > 0; steps++) {
+        const vertex = heap.pop()
+        this.#settle(vertex, rules, reverse === null)
+        if (!rules.leadsOn(this.#seconds[vertex]!, this.#meters[vertex]!)) continue
+        if (reverse === null) this.#forwards(vertex, rules)
+        else this.#backwards(vertex, rules, reverse)
+      }
+      yield
+    }
+  }
+
+  #begin(seeds: readonly SweepSeed[]): void {
+    // Whatever the sweep before reached and did not settle is in the heap, unless it ran to its end.
+    while (this.#heap.size > 0) this.#cost[this.#heap.pop()] = 0
+    for (const vertex of this.#reached) this.#cost[vertex] = 0
+    this.#reached = []
+    this.#least = seeds.reduce((least, { cost }) => Math.min(least, cost), Infinity)
+    for (const { vertex, cost, seconds, meters } of seeds) {
+      const above = cost - this.#least + 1
+      if (this.#cost[vertex]! > 0 && above >= this.#cost[vertex]!) continue
+      this.#cost[vertex] = above
+      this.#seconds[vertex] = seconds
+      this.#meters[vertex] = meters
+      this.#from[vertex] = NONE
+      this.#heap.offer(vertex, above)
+    }
+  }
+
+  #settle(vertex: number, { seconds, meters }: SweepRules, forwards: boolean): void {
+    this.#reached.push(vertex)
+    const from = this.#from[vertex]!
+    if (from === NONE) return
+    const arc = this.#by[vertex]!
+    this.#seconds[vertex] = this.#seconds[from]! + seconds(arc, forwards ? from : vertex)
+    this.#meters[vertex] = this.#meters[from]! + meters(arc)
+  }
+
+  #forwards(tail: number, { weight, extra }: SweepRules): void {
+    const { firstOut, head } = this.#graph
+    for (let arc = firstOut[tail]!; arc < firstOut[tail + 1]!; arc++) {
+      const step = weight(arc, tail)
+      if (step >= UNREACHABLE) continue
+      const more =
+        extra === undefined ? 0 : extra(arc, tail, this.#seconds[tail]!, (steps) => this.#before(tail, steps))
+      if (more < UNREACHABLE) this.#reach(head[arc]!, this.#cost[tail]! + step + more, tail, arc)
+    }
+  }
+
+  #backwards(head: number, { weight }: SweepRules, { firstIn, inArc, inTail }: ReverseArcs): void {
+    for (let at = firstIn[head]!; at < firstIn[head + 1]!; at++) {
+      const step = weight(inArc[at]!, inTail[at]!)
+      if (step < UNREACHABLE) this.#reach(inTail[at]!, this.#cost[head]! + step, head, inArc[at]!)
+    }
+  }
+
+  #reach(vertex: number, cost: number, from: number, arc: number): void {
+    const known = this.#cost[vertex]!
+    if (known > 0 && cost >= known) return
+    this.#cost[vertex] = cost
+    this.#from[vertex] = from
+    this.#by[vertex] = arc
+    this.#heap.offer(vertex, cost)
+  }
+
+  /** The vertex so many steps before one, on its cheapest path; −1 where there is none. */
+  #before(vertex: number, steps: number): number {
+    let at = vertex
+    for (let i = 0; i < steps && at !== NONE; i++) at = this.#from[at]!
+    return at === NONE ? -1 : at
+  }
+}

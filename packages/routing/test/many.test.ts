@@ -1,0 +1,102 @@
+import { seededRandom } from '@terrane/core'
+import { expect, it } from 'vitest'
+
+import { Climb, labelOf } from '../src/search/cch/hierarchy.ts'
+import { Buckets } from '../src/search/cch/many.ts'
+import { customize } from '../src/search/cch/metric.ts'
+import { contract } from '../src/search/cch/topology.ts'
+import { reverseArcs, type Seed, UNREACHABLE } from '../src/search/search.ts'
+import { Sweep } from '../src/search/sweep.ts'
+import { dijkstra } from './support/dijkstra.ts'
+import { randomCase, shuffled } from './support/random-graph.ts'
+
+/** Some vertices with costs, as a location has them: one to three. */
+function randomSeeds(random: () => number, vertexCount: number, lowest: number): Seed[] {
+  return Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
+    vertex: Math.floor(random() * vertexCount),
+    cost: Math.floor(lowest + random() * 500),
+  }))
+}
+
+it('rows of buckets cost what plain Dijkstra finds on random graphs, cell by cell', () => {
+  let found = 0
+  for (let seed = 1; seed <= 40; seed++) {
+    const { graph, weights } = randomCase(seed, 5 + seed * 4)
+    const reference = dijkstra(graph, weights)
+    const topology = contract(graph, shuffled(graph.vertexCount, seed))
+    const metric = customize(topology, weights)
+    const climb = new Climb(graph.vertexCount)
+    const random = seededRandom(seed)
+    const sources = Array.from({ length: 7 }, () => randomSeeds(random, graph.vertexCount, 0))
+    const targets = Array.from({ length: 9 }, () => randomSeeds(random, graph.vertexCount, -200))
+    const buckets = new Buckets(targets.map((seeds) => labelOf(metric, topology, seeds, { direction: 'down', climb })))
+    for (const [i, source] of sources.entries()) {
+      const label = labelOf(metric, topology, source, { direction: 'up', climb })
+      const { cost } = buckets.row(label)
+      for (const [j, target] of targets.entries()) {
+        const want = reference.find(source, target)?.cost ?? UNREACHABLE
+        expect(cost[j], `graph ${seed}, cell ${i} ${j}`).toBe(want)
+        if (want < UNREACHABLE) found++
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(1000)
+})
+
+it.each(['forwards', 'backwards'] as const)(
+  'a sweep %s costs what plain Dijkstra finds to every vertex',
+  (direction) => {
+    let found = 0
+    for (let seed = 1; seed <= 30; seed++) {
+      const { graph, weights } = randomCase(seed, 5 + seed * 4)
+      const reference = dijkstra(graph, weights)
+      const sweep = new Sweep(graph, () => reverseArcs(graph))
+      const random = seededRandom(seed)
+      for (let round = 0; round < 3; round++) {
+        const seeds = randomSeeds(random, graph.vertexCount, -100)
+        const rules = {
+          weight: (arc: number) => weights[arc]!,
+          // Seconds and metres follow the path whose cost they are: as multiples of the weights they tell.
+          seconds: (arc: number) => weights[arc]! / 100,
+          meters: (arc: number) => weights[arc]! * 2,
+          leadsOn: () => true,
+        }
+        const begin = seeds.map(({ vertex, cost }) => ({ vertex, cost, seconds: cost / 100, meters: cost * 2 }))
+        for (const steps = sweep.run(begin, rules, direction); steps.next().done !== true;);
+        const reached = new Set(sweep.reached)
+        for (let vertex = 0; vertex < graph.vertexCount; vertex++) {
+          const end = [{ vertex, cost: 0 }]
+          const want = direction === 'forwards' ? reference.find(seeds, end) : reference.find(end, seeds)
+          expect(reached.has(vertex)).toBe(want !== null)
+          if (want === null) continue
+          found++
+          expect(sweep.costOf(vertex)).toBe(want.cost)
+          expect(sweep.secondsOf(vertex)).toBeCloseTo(want.cost / 100, 6)
+          expect(sweep.metersOf(vertex)).toBeCloseTo(want.cost * 2, 6)
+        }
+      }
+    }
+    expect(found).toBeGreaterThan(1000)
+  },
+)
+
+it('a sweep goes no further than it is told', () => {
+  const { graph, weights } = randomCase(9, 200)
+  const sweep = new Sweep(graph, () => reverseArcs(graph))
+  const run = (most: number): number[] => {
+    const rules = {
+      weight: (arc: number) => weights[arc]!,
+      seconds: (arc: number) => weights[arc]!,
+      meters: () => 1,
+      leadsOn: (seconds: number) => seconds <= most,
+    }
+    const begin = [{ vertex: 50, cost: 0, seconds: 0, meters: 0 }]
+    for (const steps = sweep.run(begin, rules); steps.next().done !== true;);
+    return [...sweep.reached]
+  }
+  const all = run(Infinity)
+  const within = all.filter((vertex) => sweep.secondsOf(vertex) <= 1000)
+  const near = run(1000)
+  expect(near.length).toBeLessThan(all.length)
+  expect(near).toEqual(expect.arrayContaining(within))
+})
