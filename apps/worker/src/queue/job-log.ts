@@ -52,7 +52,12 @@ export async function writeLines(
        returning id, attempt, log_lines - jsonb_array_length($2::jsonb) as before
      )
      insert into terrane.job_lines (job_id, number, at, level, event, attempt, phase, message, code, request_id)
-     select head.id, head.before + l.i, clock_timestamp() - make_interval(secs => coalesce((line->>'ageMs')::float8, 0) / 1000),
+     select head.id, head.before + l.i,
+       -- In order, however long a write took: never before the line in front of it.
+       greatest(
+         max(clock_timestamp() - make_interval(secs => coalesce((line->>'ageMs')::float8, 0) / 1000)) over (order by l.i),
+         (select max(at) from terrane.job_lines where job_id = $1)
+       ),
        coalesce(line->>'level', 'info'), line->>'event', head.attempt, line->>'phase', line->>'message', line->>'code',
        line->>'requestId'
      from head, jsonb_array_elements($2::jsonb) with ordinality as l(line, i)
