@@ -29,6 +29,7 @@ export const NewWebhook = Type.Object(
     paused: Type.Optional(fields.paused),
     secret: Type.Optional(
       Type.String({
+        maxLength: 96,
         pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
         description: 'whsec_ and 24 to 64 bytes as base64; made when absent. Sealed at once.',
       }),
