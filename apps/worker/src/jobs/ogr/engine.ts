@@ -80,6 +80,13 @@ export class EngineProcess {
     }
   }
 
+  /** Ends it, with output that nobody reads any more: what lies there unread would keep it from being done with. */
+  async abandon(): Promise<void> {
+    this.kill()
+    this.child.stdout!.destroy()
+    await this.ended.catch(() => {})
+  }
+
   async #end(signal: AbortSignal): Promise<void> {
     let code: number | null
     try {

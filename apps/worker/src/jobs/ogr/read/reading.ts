@@ -43,8 +43,7 @@ export class Reading implements LayerSource {
       if (first.kind !== 'layers') throw new Error(`the reading process began with ${first.kind}`)
       return new Reading(process_, frames, first)
     } catch (error) {
-      process_.kill()
-      await process_.ended.catch(() => {})
+      await process_.abandon()
       throw error
     }
   }
@@ -64,8 +63,7 @@ export class Reading implements LayerSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill()
-    await this.#process.ended.catch(() => {})
+    await this.#process.abandon()
   }
 }
 

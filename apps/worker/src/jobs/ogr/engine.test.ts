@@ -1,0 +1,16 @@
+import { tmpdir } from 'node:os'
+import { expect, test } from 'vitest'
+import { EngineProcess } from './engine.ts'
+
+test('a process whose output nobody reads to its end can be abandoned', async () => {
+  const script = 'const piece = Buffer.alloc(65536, 120); (function more() { process.stdout.write(piece, more) })()'
+  const { signal } = new AbortController()
+  const writer = new EngineProcess(process.execPath, ['-e', script], { cwd: tmpdir(), env: {}, events: true }, signal)
+  const stdout = writer.child.stdout!
+  const first = await stdout[Symbol.asyncIterator]().next()
+  expect(first.done).toBe(false)
+  // As much as the stream holds and no more: the rest waits in the pipe.
+  await expect.poll(() => stdout.readableLength).toBeGreaterThanOrEqual(stdout.readableHighWaterMark)
+  await writer.abandon()
+  expect(writer.child.signalCode).toBe('SIGKILL')
+})
