@@ -26,6 +26,9 @@ const CHUNK = 1 << 16
 const MOST_IN_FLIGHT = 1 << 25
 
 await db.exec(interruptibleSleep())
+// Loading the libraries of most of them ends the engine or leaves it deaf: UTF8 is what is spoken here, and asking for
+// another encoding is an error.
+await db.exec('delete from pg_catalog.pg_conversion')
 const stackAtRest = stack.value
 watchForTraps()
 reply({ type: 'ready', words })
