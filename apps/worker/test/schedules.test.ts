@@ -97,6 +97,24 @@ describe(`schedules (${testLane()})`, () => {
     expect((await jobsOf(body))[0]).toMatchObject({ status: 'failed', attempt: 0 })
   })
 
+  test('that cannot be submitted are put off, however many there are, and hold up no other', async () => {
+    const broken = await Promise.all(Array.from({ length: 25 }, (_, i) => make({ tableName: `broken_${i}` })))
+    const { body } = await make({ tableName: 'behind_them' })
+    const ids = broken.map((made) => made.body.id)
+    await worker.db.database.query(
+      `update terrane.schedules set sealed_input = '\\x00', next_at = now() - interval '1 day' where id = any($1)`,
+      [ids],
+    )
+    await pass(body.id, '1 hour')
+    await expect.poll(async () => (await jobsOf(body)).length).toBe(1)
+    const { rows } = await worker.db.database.query(
+      `select count(*)::int as due from terrane.schedules where id = any($1) and next_at <= now()`,
+      [ids],
+    )
+    expect(rows).toEqual([{ due: 0 }])
+    for (const made of broken) await ask('DELETE', made.body.links.self)
+  })
+
   test('rest while they are paused, and go on from now', async () => {
     const { body } = await make({ tableName: 'paused' }, { paused: true })
     expect(body).toMatchObject({ paused: true, next_run_at: null })

@@ -137,6 +137,14 @@ export class ScheduleStore {
     return (rowCount ?? 0) > 0
   }
 
+  /** Puts a time that could not be submitted off by a minute. */
+  async postpone(schedule: ScheduleRow): Promise<void> {
+    await this.#database.query(
+      `update terrane.schedules set next_at = clock_timestamp() + interval '1 minute' where id = $1 and next_at = $2`,
+      [schedule.id, schedule.next_at],
+    )
+  }
+
   /** Takes a time of a schedule: false when another worker has it, or the schedule was changed meanwhile. */
   async take(session: Queryable, schedule: ScheduleRow, next: Date | null, jobId: string | null): Promise<boolean> {
     const { rowCount } = await session.query(

@@ -43,7 +43,8 @@ export class Scheduler {
       try {
         await this.#run(schedule, schedule.next_at, schedule.now)
       } catch (error) {
-        // It stays due; the others have their turn.
+        // Its time is not lost, and the others have their turn.
+        await this.#options.schedules.postpone(schedule)
         this.#options.logger.warn({ err: error, scheduleId: schedule.id }, 'a schedule could not be submitted')
       }
     }
