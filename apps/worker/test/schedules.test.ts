@@ -102,7 +102,7 @@ describe(`schedules (${testLane()})`, () => {
     const { body } = await make({ tableName: 'behind_them' })
     const ids = broken.map((made) => made.body.id)
     await worker.db.database.query(
-      `update terrane.schedules set sealed_input = '\\x00', next_at = now() - interval '1 day' where id = any($1)`,
+      `update terrane.schedules set sealed_input = '\\x00', next_at = date_trunc('second', now()) - interval '1 day' where id = any($1)`,
       [ids],
     )
     await pass(body.id, '1 hour')
@@ -112,6 +112,9 @@ describe(`schedules (${testLane()})`, () => {
       [ids],
     )
     expect(rows).toEqual([{ due: 0 }])
+    // A whole second, as the times of a cron expression are: it is compared when it is taken.
+    const { body: later } = await ask('GET', broken[0]!.body.links.self)
+    expect(later.next_run_at).toMatch(/\.000Z$/)
     for (const made of broken) await ask('DELETE', made.body.links.self)
   })
 

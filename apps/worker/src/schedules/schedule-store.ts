@@ -140,7 +140,7 @@ export class ScheduleStore {
   /** Puts a time that could not be submitted off by a minute. */
   async postpone(schedule: ScheduleRow): Promise<void> {
     await this.#database.query(
-      `update terrane.schedules set next_at = clock_timestamp() + interval '1 minute' where id = $1 and next_at = $2`,
+      `update terrane.schedules set next_at = date_trunc('second', clock_timestamp()) + interval '1 minute' where id = $1 and next_at = $2`,
       [schedule.id, schedule.next_at],
     )
   }
