@@ -5,8 +5,8 @@ import { migrate, moveDatabase, openDatabase, startEmbeddedDatabase } from '@ter
 import { openTestDatabase, testLane } from '@terrane/database/testing'
 
 /** What people make of a database, and some that only one of its roles may see. */
-const THINGS = `
-  create role mover nologin; grant mover to authenticated;
+const things = (mover: string) => `
+  create role ${mover} nologin; grant ${mover} to authenticated;
   create table public."Odd name" (id bigint generated always as identity primary key, t text not null check (t <> ''),
     g geometry(Point, 4326), v vector(3), twice text generated always as (t || t) stored, of_it bigint references public."Odd name");
   insert into public."Odd name" (t, g, v) select e'line\\n\\ttab \\\\ ' || n, st_setsrid(st_makepoint(n, 1), 4326), '[1,2,3]'
@@ -20,26 +20,36 @@ const THINGS = `
   create materialized view theirs.counted as select count(*) from public."Odd name";
   create function theirs.plus(a int, b int default 1) returns int language sql as 'select a + b';
   alter table public."Odd name" enable row level security;
-  create policy "who may" on public."Odd name" for select to mover using (id < 100);
-  grant select on public."Odd name", public.seen to mover;
+  create policy "who may" on public."Odd name" for select to ${mover} using (id < 100);
+  grant select on public."Odd name", public.seen to ${mover};
   insert into spatial_ref_sys values (990001, 'own', 1, 'LOCAL_CS["own"]', '+proj=longlat');
   create table terrane_staging.half (n int)`
 
+/** The server of the tests; null where they run on the embedded database. */
+// oxlint-disable-next-line node/no-process-env -- The documented switch between the two lanes.
+const server = process.env['DATABASE_URL'] ?? null
+
+async function administer(sql: string): Promise<void> {
+  const client = new Client({ connectionString: server! })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
+
+/** The name of a role, which is all databases' of a server, and goes when they have gone. */
+function aRole() {
+  const name = `mover_${randomBytes(4).toString('hex')}`
+  const drop = async () => (server === null ? undefined : administer(`drop role if exists ${name}`))
+  return { name, [Symbol.asyncDispose]: drop }
+}
+
 /** A database that has nothing in it. */
 async function openEmpty(): Promise<{ url: string } & AsyncDisposable> {
-  // oxlint-disable-next-line node/no-process-env -- The documented switch between the two lanes.
-  const server = process.env['DATABASE_URL']
-  if (!server) {
+  if (server === null) {
     const embedded = await startEmbeddedDatabase()
     return { url: embedded.url, [Symbol.asyncDispose]: () => embedded.close() }
   }
   const name = `terrane_test_empty_${randomBytes(4).toString('hex')}`
-  const administer = async (sql: string) => {
-    const client = new Client({ connectionString: server })
-    await client.connect()
-    await client.query(sql)
-    await client.end()
-  }
   await administer(`create database ${name}`)
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -64,8 +74,9 @@ async function look(url: string) {
 }
 
 test('a database moves into an empty one with all that it has, and into no other', async () => {
+  await using role = aRole()
   await using own = await openTestDatabase()
-  await own.database.query(THINGS)
+  await own.database.query(things(role.name))
   await using empty = await openEmpty()
   const tables: string[] = []
   const moved = await moveDatabase(own.url, empty.url, (name) => tables.push(name))
@@ -75,14 +86,14 @@ test('a database moves into an empty one with all that it has, and into no other
   expect(there.staged).toEqual([{ t: null }])
   expect({ ...there, staged: null }).toEqual({ ...(await look(own.url)), staged: null })
   await expect(moveDatabase(own.url, empty.url)).rejects.toMatchObject({ code: 'DATABASE_NOT_EMPTY' })
-  await own.database.query('drop owned by mover; drop role mover').catch(() => {})
 })
 
 test.runIf(testLane() === 'postgres')('the embedded database moves to PostgreSQL (PostgreSQL only)', async () => {
+  await using role = aRole()
   await using embedded = await startEmbeddedDatabase()
   await using database = await openDatabase({ url: embedded.url, max: 1 })
   await migrate(database, ['control', 'project'])
-  await database.query(THINGS.replaceAll('mover', 'embedded_mover'))
+  await database.query(things(role.name))
   await using empty = await openEmpty()
   const { rows } = await moveDatabase(embedded.url, empty.url)
   expect(rows).toBeGreaterThan(500)
