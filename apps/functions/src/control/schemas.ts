@@ -71,7 +71,14 @@ export type VersionShown = Static<typeof VersionShown>
 
 export const FunctionList = Type.Object({
   data: Type.Array(
-    Type.Object({ name: Type.String(), etag: Type.Union([Type.String(), Type.Null()]), ...VersionShown.properties }),
+    Type.Object({
+      name: Type.String(),
+      etag: Type.Union([Type.String(), Type.Null()]),
+      ...VersionShown.properties,
+      type_errors: Type.Union([Type.Array(Type.String()), Type.Null()], {
+        description: 'For a watched folder, as `file:line:column: text`; null where nobody has looked.',
+      }),
+    }),
   ),
 })
 export const VersionList = Type.Object({

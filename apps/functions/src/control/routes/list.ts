@@ -1,5 +1,6 @@
 import type { Http } from '@terrane/service'
 import { functionNotFound } from '../../errors.ts'
+import type { TypesFound } from '../../imports/types.ts'
 import type { VersionRecord } from '../../registry/registry.ts'
 import { needRegistry, type ControlDeps } from '../control-deps.ts'
 import {
@@ -18,11 +19,26 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
   app.get('/v1/projects/:ref/functions', { schema: list }, async (request) => {
     const { ref } = request.params
     const deployed = (await deps.deployed?.registry.liveOf(ref)) ?? []
-    const data = deployed.map((record) => ({ name: record.name, etag: record.etag as string | null, ...shown(record) }))
+    const data = deployed.map((record) => ({
+      name: record.name,
+      etag: record.etag as string | null,
+      ...shown(record),
+      type_errors: null as string[] | null,
+    }))
     for (const { version } of deps.functions) {
       if (version.project !== ref || version.version !== 0) continue
       const { name, digest, policy } = version
-      data.push({ name, etag: null, version: 0, digest, bytes: 0, policy, created_by: 'folder', created_at: null })
+      data.push({
+        name,
+        etag: null,
+        version: 0,
+        digest,
+        bytes: 0,
+        policy,
+        created_by: 'folder',
+        created_at: null,
+        type_errors: typeErrors(deps.typesOf(name)),
+      })
     }
     return { data }
   })
@@ -38,6 +54,10 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
     if (records.length === 0) throw functionNotFound({ name })
     return { data: records.map((record) => ({ ...shown(record), live: record.version === live?.version })) }
   })
+}
+
+function typeErrors(found: TypesFound | null): string[] | null {
+  return found && found.unchecked === null ? [...found.errors] : null
 }
 
 function shown({ version, digest, bytes, policy, createdBy, createdAt }: VersionRecord): VersionShown {
