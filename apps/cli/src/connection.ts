@@ -56,14 +56,27 @@ async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<P
   if (name) return await readProfile(name, env)
   const { TERRANE_URL: url, TERRANE_SERVICE_ROLE_KEY: key, TERRANE_PROJECT_REF: projectRef } = env
   if (url && key) return { url, key, servicesKey: env['TERRANE_SERVICES_KEY'] || undefined, projectRef }
+  // The keys of the local stack open nothing elsewhere, and are nobody else's to see.
+  if (url && !isLoopback(url)) {
+    throw new TerraneError(
+      'NOT_CONNECTED',
+      'invalid',
+      `TERRANE_URL is ${url}, but TERRANE_SERVICE_ROLE_KEY is not set`,
+      { hint: 'Set both, or name a profile (--profile).' },
+    )
+  }
   const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
   if (keys === null) {
     throw new TerraneError('NOT_CONNECTED', 'invalid', `There is no local stack in ${stackHome(env)}`, {
       hint: 'Start one with `terrane start`, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
     })
   }
-  const origin = url ?? `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
+  const origin = url || `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
   return { url: origin, key: keys.serviceRoleKey, servicesKey: keys.servicesKey }
+}
+
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profile> {
