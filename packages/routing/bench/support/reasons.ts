@@ -14,7 +14,7 @@ interface Case {
 }
 
 /** Metres by which a place must be nearer to be another one. */
-const APART = 2
+const APART = 0.5
 
 /**
  * Why Terrane's answer differs from Valhalla's and is right, as far as that can be told without either; null where it cannot:
