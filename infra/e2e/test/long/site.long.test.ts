@@ -48,7 +48,8 @@ describe.skipIf(isOffline)(`${isOffline ? 'SKIPPED, there is no npm registry: ' 
     beforeAll(async () => {
       const out = await mkdtemp(join(tmpdir(), 'terrane-site-'))
       closing.defer(() => rm(out, { recursive: true, force: true }))
-      expect(site([], out)).toBe('')
+      const trouble = site([], out)
+      if (trouble !== '') throw new Error(trouble)
       const server = createServer((request, response) => {
         const path = decodeURI(new URL(request.url ?? '/', 'http://site').pathname)
         const file = [path, `${path}.html`, `${path}index.html`].map((name) => join(out, name)).find(isFile)
