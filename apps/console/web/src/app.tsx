@@ -15,6 +15,8 @@ import { JobsPage } from './pages/jobs/jobs-page.tsx'
 import { NewJobPage } from './pages/jobs/new-job-page.tsx'
 import { SchedulesPage } from './pages/jobs/schedules-page.tsx'
 import { TasksPage } from './pages/jobs/tasks-page.tsx'
+import { WebhooksPage } from './pages/jobs/webhooks-page.tsx'
+import { KeysPage } from './pages/keys-page.tsx'
 import { ProjectsPage } from './pages/projects-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 
@@ -34,6 +36,8 @@ const PAGES: readonly {
   { pattern: '/p/:ref/data', title: () => 'Data', show: (project) => <DataPage project={project} /> },
   { pattern: '/p/:ref/jobs', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
   { pattern: '/p/:ref/schedules', title: () => 'Schedules', show: (project) => <SchedulesPage project={project} /> },
+  { pattern: '/p/:ref/webhooks', title: () => 'Webhooks', show: (project) => <WebhooksPage project={project} /> },
+  { pattern: '/p/:ref/keys', title: () => 'Keys', show: (project) => <KeysPage project={project} /> },
   { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
   {
     pattern: '/p/:ref/new/:task',

@@ -69,9 +69,26 @@ export const VersionShown = Type.Object({
 })
 export type VersionShown = Static<typeof VersionShown>
 
+const FailureShown = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  details: Type.Union([Type.String(), Type.Null()], { description: 'What the bundler or the process said.' }),
+  failed_at: Type.String({ format: 'date-time' }),
+})
+
 export const FunctionList = Type.Object({
   data: Type.Array(
-    Type.Object({ name: Type.String(), etag: Type.Union([Type.String(), Type.Null()]), ...VersionShown.properties }),
+    Type.Object({
+      name: Type.String(),
+      etag: Type.Union([Type.String(), Type.Null()]),
+      ...VersionShown.properties,
+      policy: Type.Union([VersionShown.properties.policy, Type.Null()], {
+        description: 'Null while no version of the function has been served.',
+      }),
+      problem: Type.Union([FailureShown, Type.Null()], {
+        description: 'Why the newest code is not served; what is described is the version before it, if any.',
+      }),
+    }),
   ),
 })
 export const VersionList = Type.Object({

@@ -218,7 +218,11 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
   describe('every page', () => {
     const PAGES = {
       projects: '/',
+      data: '/p/local/data',
       jobs: '/p/local/jobs',
+      schedules: '/p/local/schedules',
+      webhooks: '/p/local/webhooks',
+      keys: '/p/local/keys',
       tasks: '/p/local/new',
       form: '/p/local/new/osmImportArea',
       embeddings: '/p/local/new/createGeoEmbeddings',
@@ -261,11 +265,11 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       await open('/p/local/jobs')
       await heading('Jobs').waitFor()
       const reached: string[] = []
-      for (let i = 0; i < 12; i++) {
+      for (let i = 0; i < 15; i++) {
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate(() => document.activeElement?.textContent?.trim().slice(0, 40) ?? ''))
       }
-      for (const name of ['Skip to the content', 'Jobs', 'Map', 'Route', 'Functions', 'New job']) {
+      for (const name of ['Skip to the content', 'Jobs', 'Map', 'Route', 'Functions', 'Keys', 'Webhooks', 'New job']) {
         expect(reached).toContain(name)
       }
     })

@@ -86,6 +86,11 @@ export function taskFor(
   return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
 }
 
+/** Where the form of a fitting task is, filled in. */
+export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
+  return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
+}
+
 function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
   const ring = [west, south, east, south, east, north, west, north, west, south]
   return {

@@ -9,6 +9,7 @@ import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables, type Table } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { FilesSection } from './files-section.tsx'
 import { UploadBox } from './upload-box.tsx'
 import { TablePanel } from './table-panel.tsx'
 
@@ -16,6 +17,7 @@ import { TablePanel } from './table-panel.tsx'
 export function DataPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
+  const [brought, setBrought] = useState(0)
   const [search, setSearch] = useState('')
   const [problem, setProblem] = useState<Problem | null>(null)
   const chosen = tables.value?.find((table) => nameOf(table) === query.get('table')) ?? null
@@ -43,7 +45,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
           </Link>
         </div>
       </div>
-      <UploadBox project={project} />
+      <UploadBox project={project} onArrived={() => setBrought((count) => count + 1)} />
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
       {problem && <ProblemNotice problem={problem} />}
       {!tables.value && !tables.problem && <Loading what="Loading tables" />}
@@ -98,6 +100,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
           onChange={(work, closes = false) => void change(work, closes)}
         />
       )}
+      <FilesSection project={project} round={brought} />
     </div>
   )
 }
