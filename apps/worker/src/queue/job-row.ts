@@ -17,6 +17,8 @@ export interface JobRow {
   readonly max_attempts: number
   readonly cancel_requested: boolean
   readonly request_id: string | null
+  /** The trace of the request that asked for the job. */
+  readonly traceparent: string | null
   readonly retry_of: string | null
   readonly schedule_id: string | null
   readonly scheduled_for: Date | null
@@ -43,6 +45,7 @@ export interface NewJob {
   readonly sealedInput: Buffer
   readonly maxAttempts: number
   readonly requestId: string | null
+  readonly traceparent: string | null
   readonly retryOf: string | null
   /** The schedule that submits it, and for which of its times. */
   readonly schedule: { readonly id: string; readonly at: Date } | null

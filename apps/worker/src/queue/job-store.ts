@@ -33,8 +33,8 @@ export class JobStore {
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
       `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
-         request_id, retry_of, schedule_id, scheduled_for)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *`,
+         request_id, retry_of, schedule_id, scheduled_for, traceparent)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *`,
       [
         job.id,
         job.task,
@@ -48,6 +48,7 @@ export class JobStore {
         job.retryOf,
         job.schedule?.id ?? null,
         job.schedule?.at ?? null,
+        job.traceparent,
       ],
     )
     await writeLines(session, job.id, [submittedLine(job)])

@@ -17,7 +17,7 @@ export const START_TIMEOUT_MS = 800_000
 export interface RunningStack extends AsyncDisposable {
   readonly home: string
   readonly consoleUrl: string
-  readonly urls: Readonly<Record<'origin' | 'functions', string>>
+  readonly urls: Readonly<Record<'origin' | 'functions' | 'database', string>>
   /** Secrets that nothing outside may ever show. */
   readonly keys: Readonly<Record<string, string>>
   readonly password: string
@@ -61,7 +61,11 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
   return {
     home,
     consoleUrl: `http://127.0.0.1:${ports.CONSOLE}`,
-    urls: { origin: `http://127.0.0.1:${ports.ORIGIN}`, functions: `http://127.0.0.1:${ports.FUNCTIONS}` },
+    urls: {
+      origin: `http://127.0.0.1:${ports.ORIGIN}`,
+      functions: `http://127.0.0.1:${ports.FUNCTIONS}`,
+      database: `postgres://postgres@127.0.0.1:${ports.DATABASE}/postgres`,
+    },
     keys,
     password,
     output: () => output,
