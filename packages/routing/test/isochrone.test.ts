@@ -207,7 +207,7 @@ A----B----C----D----E----F----G
   })
 
   it('leaves out small areas and holes by denoise, and points by generalize', () => {
-    const request = { locations: [center()], costing: 'auto', contours: [{ time: 3 }], polygons: true }
+    const request = { locations: [center()], costing: 'auto', contours: [{ time: 1.5 }], polygons: true }
     const count = (more: object): [polygons: number, rings: number, points: number] => {
       const polygons = polygonsOf(ask({ ...request, ...more }).features[0])
       return [polygons.length, polygons.flat().length, polygons.flat(2).length]
