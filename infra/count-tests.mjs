@@ -33,7 +33,8 @@ for (const name of files) {
 const skipped = new Map()
 for (const [key, reason] of leftOut) if (!done.has(key)) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
 if (skipped.size > 0) console.log('Tests that no run did:')
-for (const [reason, count] of [...skipped].sort()) console.log(`  ${count} of ${reason}`)
+for (const [reason, count] of [...skipped].toSorted(([a], [b]) => a.localeCompare(b)))
+  console.log(`  ${count} of ${reason}`)
 if (files.length === 0) failed += 1
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
