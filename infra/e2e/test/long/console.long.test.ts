@@ -242,6 +242,8 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     }
     const called = async (text: string) => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.locator('.answer').waitFor()
+      await screenshot(page, 'function-call')
       await page.getByLabel('Body of the answer').getByText(text).waitFor()
     }
     await answer('the first')
@@ -280,6 +282,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('link', { name: 'Data', exact: true }).click()
     const file = { name: 'a note.csv', mimeType: 'text/csv', buffer: Buffer.from('x,y\n11.6,48.1\n') }
     await page.getByLabel('Choose a file').setInputFiles(file)
+    await page.getByRole('button', { name: 'Files', exact: true }).click()
     const row = page.getByRole('row', { name: /a_note\.csv/ })
     await row.waitFor()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -3,7 +3,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
-import { COSTINGS, decodeShape, findRoutes, readGraphBox, type Costing, type RouteRequest } from '../../lib/routing.ts'
+import {
+  COSTINGS,
+  decodeShape,
+  findRoutes,
+  readGraphBox,
+  type Costing,
+  type Reach,
+  type RouteRequest,
+} from '../../lib/routing.ts'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { useResource } from '../../lib/use-resource.ts'
@@ -61,7 +69,10 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   }, [map, graph.value])
   const reach = useReach(project, places[0], costing, minutes)
   useEffect(() => {
-    if (map) showReach(map, reach.value ?? null, FIRST_ROUTE_LAYER)
+    if (!map) return
+    showReach(map, reach.value ?? null, FIRST_ROUTE_LAYER)
+    const box = boxOf(reach.value?.features.flatMap(({ geometry }) => positionsOf(geometry)) ?? [])
+    if (box) lookAt(map, box)
   }, [map, reach.value])
   useEffect(() => {
     if (!map) return
@@ -207,6 +218,11 @@ function preferredLanguage(): string {
   const exact = LANGUAGES.find((tag) => navigator.languages.includes(tag))
   const wanted = new Set(navigator.languages.map((tag) => tag.slice(0, 2)))
   return exact ?? LANGUAGES.find((tag) => wanted.has(tag.slice(0, 2))) ?? 'en-US'
+}
+
+/** The outlines of an area, one position after the other. */
+function positionsOf({ type, coordinates }: Reach['features'][number]['geometry']): GeoJSON.Position[] {
+  return type === 'Polygon' ? coordinates.flat() : coordinates.flat(2)
 }
 
 /** Draws the project's own tables of streets, so that one sees where a route can go. */
