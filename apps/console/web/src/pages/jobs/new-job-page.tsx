@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { DesignedForm } from '../../forms/designed-form.tsx'
@@ -71,7 +71,14 @@ function JobForm(props: {
   const [checked, setChecked] = useState(false)
   const [busy, setBusy] = useState(false)
   const capacity = useCapacity(project.ref)
-  const suggestions = useSuggestions(project.ref)
+  const models = capacity.value?.models?.filter(({ available }) => available).map(({ id }) => id) ?? []
+  const suggestions = { ...useSuggestions(project.ref), modelName: models }
+  const defaultMissing = capacity.value?.models?.some((model) => model.is_default && !model.available) ?? false
+  useEffect(() => {
+    // The model that is taken without a word is not here: the best that is stands in the form.
+    const best = models.at(-1)
+    if (best !== undefined && defaultMissing) setDraft((now) => withText(now, 'modelName', best))
+  }, [defaultMissing])
   const form = useRef<HTMLFormElement>(null)
 
   const problems: Problems = new Map()
@@ -174,6 +181,12 @@ function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>
     bucket: (buckets.value ?? []).map(({ name }) => name),
     path: (files.value?.objects ?? []).map(({ key }) => key),
   }
+}
+
+/** A draft with a text in one of its fields, where nothing stands yet. */
+function withText(draft: Draft, name: string, text: string): Draft {
+  const { group } = draft as GroupDraft
+  return group[name] === '' ? { group: { ...group, [name]: text } } : draft
 }
 
 /** A field's value in the address: text, or an object as JSON. */
