@@ -238,12 +238,10 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       await page.getByLabel('Folder with an index.ts').setInputFiles(folder)
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('page-hello')
       await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-      await page.getByRole('button', { name: 'Deploy', exact: true }).waitFor({ state: 'detached' })
+      await page.getByRole('form', { name: 'Deploy a folder' }).waitFor({ state: 'detached' })
     }
     const called = async (text: string) => {
       await page.getByRole('button', { name: 'Call', exact: true }).click()
-      await page.locator('.answer').waitFor()
-      await screenshot(page, 'function-call')
       await page.getByLabel('Body of the answer').getByText(text).waitFor()
     }
     await answer('the first')
