@@ -79,7 +79,7 @@ async function bareTile([z, x, y]: readonly [number, number, number]): Promise<n
   const text = tileSql(layer, { z, x, y, buffer: 64, limit: 50_000, conditions: [] }, parameters)
   return bare.session(async ({ client }) => {
     await client.query(begin)
-    const { rows } = await client.query<{ tile: Buffer }>(text, parameters.values as unknown[])
+    const { rows } = await client.query<{ tile: Buffer }>(text, parameters.values)
     await client.query('commit')
     return rows[0]?.tile.length ?? 0
   })

@@ -231,7 +231,7 @@ describe('our own encoder beside the database', () => {
           return [rows[0]?.tile ?? null, await encodeRows(session, layer, query)] as const
         })
         const [expected, found] = [theirs, ours].map((tile) => shapesOf(tile))
-        expect([...(found?.keys() ?? [])].toSorted()).toEqual([...(expected?.keys() ?? [])].toSorted())
+        expect(new Set(found?.keys())).toEqual(new Set(expected?.keys()))
         for (const [id, { properties, box }] of expected ?? []) {
           const other = found?.get(id)
           expect([id, other?.properties]).toEqual([id, properties])

@@ -203,6 +203,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       }
       return Math.abs(center[0] - 11.6) < 0.05 && Math.abs(center[1] - 48.1) < 0.05 && zoom > 11
     })
+    expect(await page.getByRole('heading', { name: 'Route' }).count()).toBe(1)
   })
 
   test('a basemap lies beneath every map, and the choice stays', async () => {
@@ -270,10 +271,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       await page.getByRole('button', { name: 'Deploy', exact: true }).click()
       await page.getByText('FUNCTION_BUNDLE_FAILED').waitFor()
     })
-    await page
-      .getByText(/missing\.ts/)
-      .first()
-      .waitFor()
+    expect(await page.getByRole('alert').innerText()).toContain('missing.ts')
   })
 
   test('a file in storage is brought, linked to and deleted', async () => {

@@ -82,9 +82,9 @@ export function designOf(task: string, required: readonly string[]): FormDesign 
 }
 
 /** Pointers of the fields that may say where a task's input comes from, when the request names none of them. */
-export function missingSources(task: string, body: unknown): readonly string[] {
+export function missingSources(task: string, body: object): readonly string[] {
   const { sources = [], hidden = [] } = DESIGNS[task] ?? { first: [] }
-  const given = Object.keys((body ?? {}) as object)
+  const given = Object.keys(body)
   const isThere = [...sources.map(({ name }) => name), ...hidden].some((name) => given.includes(name))
   return isThere ? [] : sources.map(({ name }) => `/${name}`)
 }

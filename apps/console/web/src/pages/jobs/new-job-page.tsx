@@ -83,7 +83,7 @@ function JobForm(props: {
 
   const problems: Problems = new Map()
   const body = readDraft(field, draft, problems, { maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 })
-  for (const pointer of missingSources(task.name, body)) {
+  for (const pointer of missingSources(task.name, body ?? {})) {
     if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
   }
   const shown = checked ? withAnswer(problems, answer) : withAnswer(new Map(), answer)
