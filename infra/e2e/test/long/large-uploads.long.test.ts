@@ -48,8 +48,7 @@ describe.skipIf(python === undefined)(`${told}large files`, () => {
     closing.defer(() => rm(folder, { recursive: true, force: true }))
     stack = closing.use(await startStack({ GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: '0' }))
     key = stack.keys['serviceRoleKey'] ?? ''
-    const bucket = await ask('POST', '/storage/v1/bucket', { name: 'uploads', public: false })
-    expect([200, 409]).toContain(bucket.status)
+    await ask('POST', '/storage/v1/bucket', { name: 'uploads', public: false })
   }, START_TIMEOUT_MS + 60_000)
   afterAll(() => closing.disposeAsync())
 
