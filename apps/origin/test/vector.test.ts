@@ -212,6 +212,7 @@ describe('our own encoder beside the database', () => {
     `${testLane() === 'pglite' ? 'SKIPPED: the embedded database has no ST_AsMVT. ' : ''}the same features, ids and properties, geometry within two units`,
     async () => {
       await origin.db.database.query(`
+        select setseed(0.5);
         create table public.mixed (id int primary key, name text, height float8, geom geometry(Geometry, 4326));
         insert into public.mixed select i, 'n' || (i % 7), i / 3.0, case i % 3
           when 0 then st_setsrid(st_point(11.4 + random() * 0.5, 48 + random() * 0.4), 4326)
@@ -233,13 +234,16 @@ describe('our own encoder beside the database', () => {
           const { rows } = await session.query<{ tile: Buffer }>(tileSql(layer, query, parameters), parameters.values)
           return [rows[0]?.tile ?? null, await encodeRows(session, layer, query)] as const
         })
-        const [expected, found] = [theirs, ours].map((tile) => shapesOf(tile))
-        expect(new Set(found?.keys())).toEqual(new Set(expected?.keys()))
-        for (const [id, { properties, box }] of expected ?? []) {
-          const other = found?.get(id)
-          expect([id, other?.properties]).toEqual([id, properties])
-          const off = Math.max(...box.map((value, i) => Math.abs(value - (other?.box[i] ?? Infinity))))
-          expect([z, x, y, id, off <= 2 ? [] : [box, other?.box]]).toEqual([z, x, y, id, []])
+        const [expected, found] = [shapesOf(theirs), shapesOf(ours)]
+        for (const id of new Set([...expected.keys(), ...found.keys()])) {
+          const [one, other] = [expected.get(id), found.get(id)]
+          // What only grazes the rim of the buffer may be in one alone.
+          const points = [one, other].flatMap((shape) => shape?.rings.flat() ?? [])
+          if (points.every(isAtRim)) continue
+          expect([z, x, y, id, other?.properties]).toEqual([z, x, y, id, one?.properties])
+          const [a, b] = [one?.rings ?? [], other?.rings ?? []]
+          const strays = [...farFrom(a, b), ...farFrom(b, a)]
+          expect([z, x, y, id, strays]).toEqual([z, x, y, id, []])
           compared++
         }
       }
@@ -248,37 +252,41 @@ describe('our own encoder beside the database', () => {
   )
 })
 
-/** Features of a tile by id: their properties, and the box around their geometry in units of the tile. */
-function shapesOf(tile: Uint8Array | null): Map<number, { properties: object; box: readonly number[] }> {
+type Ring = readonly { readonly x: number; readonly y: number }[]
+
+/** Features of a tile by id: their properties and outlines in units of the tile. */
+function shapesOf(tile: Uint8Array | null): Map<number, { properties: object; rings: readonly Ring[] }> {
   const layers =
     tile && tile.length > 0 ? Object.values(new VectorTile(new PbfReader(new Uint8Array(tile))).layers) : []
   return new Map(
     layers.flatMap((layer) =>
       Array.from({ length: layer.length }, (_, i) => {
         const feature = layer.feature(i)
-        return [Number(feature.id), { properties: feature.properties, box: boxOf(feature.loadGeometry()) }] as const
+        return [Number(feature.id), { properties: feature.properties, rings: feature.loadGeometry() }] as const
       }),
     ),
   )
 }
 
-function boxOf(rings: readonly (readonly { x: number; y: number }[])[]): readonly number[] {
-  const xs = rings.flat().map(({ x }) => x)
-  const ys = rings.flat().map(({ y }) => y)
-  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]
+const UNITS = 2
+
+/** Where a line is cut off hangs on its slope once it was rounded. */
+function isAtRim({ x, y }: { x: number; y: number }): boolean {
+  const [low, high] = [-64 + UNITS, 4096 + 64 - UNITS]
+  return x <= low || y <= low || x >= high || y >= high
 }
 
-test('TileJSON tells fields, kind and where it lies', async () => {
-  const json = (await (await ask('/public.places?height=gt.1')).json()) as {
-    tiles: string[]
-    bounds: number[]
-    vector_layers: { id: string; fields: object; geometry_type: string }[]
-  }
-  expect(json.bounds).toEqual([-70, 10, 11.7, 48.2])
-  expect(json.vector_layers[0]).toMatchObject({
-    id: 'places',
-    fields: { name: 'String', height: 'Number', open: 'Boolean' },
+/** Vertices of shapes, but those at the rim, that lie farther than two units from other shapes' outlines. */
+function farFrom(rings: readonly Ring[], others: readonly Ring[]): Ring {
+  return rings.flat().filter((point) => !isAtRim(point) && !others.some((ring) => isNear(point, ring)))
+}
+
+function isNear({ x, y }: { x: number; y: number }, ring: Ring): boolean {
+  return ring.some((from, i) => {
+    const to = ring[i + 1] ?? from
+    const [dx, dy] = [to.x - from.x, to.y - from.y]
+    const length = dx * dx + dy * dy
+    const along = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - from.x) * dx + (y - from.y) * dy) / length))
+    return Math.hypot(from.x + along * dx - x, from.y + along * dy - y) <= UNITS
   })
-  const url = (json.tiles[0] ?? '').replace('{z}/{x}/{y}', AT.slice(1))
-  expect((await fetch(url, { headers: { apikey: origin.keys.anon } })).status).toBe(200)
-})
+}
