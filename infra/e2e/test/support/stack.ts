@@ -19,7 +19,7 @@ export interface RunningStack extends AsyncDisposable {
   /** Of the process whose children the apps are. */
   readonly pid: number
   readonly consoleUrl: string
-  readonly urls: Readonly<Record<'origin' | 'functions' | 'worker', string>>
+  readonly urls: Readonly<Record<'origin' | 'functions' | 'worker' | 'database', string>>
   /** Secrets that nothing outside may ever show. */
   readonly keys: Readonly<Record<string, string>>
   readonly password: string
@@ -68,6 +68,7 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
       origin: `http://127.0.0.1:${ports.ORIGIN}`,
       functions: `http://127.0.0.1:${ports.FUNCTIONS}`,
       worker: `http://127.0.0.1:${ports.WORKER}`,
+      database: `postgres://postgres@127.0.0.1:${ports.DATABASE}/postgres`,
     },
     keys,
     password,

@@ -1,12 +1,14 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core'
 import { Upload } from 'tus-js-client'
-import { ask, type Connection } from './connection.ts'
+import { ask, request, type Connection } from './connection.ts'
 
-/** Where files go that are brought by a command, as by the console. */
-const BUCKET = 'uploads'
+/** Where files go that are brought by a command, as by the console, and what is made to be fetched. */
+const UPLOADS = 'uploads'
+const EXPORTS = 'exports'
 /** As clients of Supabase storage send them. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 
@@ -22,9 +24,9 @@ export async function upload(
   onPercent: (percent: number) => void,
 ): Promise<StoredFile> {
   const size = await sizeOf(file)
-  await makeBucket(connection)
+  await makeBucket(connection, UPLOADS)
   const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
-  const path = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${name}`
+  const path = `${timestamp()}/${name}`
   await new Promise<void>((resolve, reject) => {
     new Upload(createReadStream(file), {
       endpoint: `${connection.url}/storage/v1/upload/resumable`,
@@ -32,13 +34,13 @@ export async function upload(
       chunkSize: CHUNK_BYTES,
       retryDelays: [0, 1000, 3000, 5000, 10_000],
       headers: { apikey: connection.key, authorization: `Bearer ${connection.key}` },
-      metadata: { bucketName: BUCKET, objectName: path, contentType: 'application/octet-stream' },
+      metadata: { bucketName: UPLOADS, objectName: path, contentType: 'application/octet-stream' },
       onProgress: (sent, total) => onPercent(total ? (100 * sent) / total : 100),
       onSuccess: () => resolve(),
       onError: reject,
     }).start()
   })
-  return { bucket: BUCKET, path }
+  return { bucket: UPLOADS, path }
 }
 
 async function sizeOf(file: string): Promise<number> {
@@ -49,11 +51,34 @@ async function sizeOf(file: string): Promise<number> {
   })
 }
 
-async function makeBucket(connection: Connection): Promise<void> {
-  const body = JSON.stringify({ id: BUCKET, name: BUCKET, public: false })
+/** A place in the storage for what a job makes, to be fetched under this name. */
+export async function placeFor(connection: Connection, name: string): Promise<StoredFile> {
+  await makeBucket(connection, EXPORTS)
+  return { bucket: EXPORTS, path: `${timestamp()}/${name}` }
+}
+
+/** Moves a stored file here: a file of that name is replaced when all of it has come. */
+export async function fetchAway(connection: Connection, { bucket, path }: StoredFile, to: string): Promise<void> {
+  const draft = `${to}.part`
+  try {
+    const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
+    await pipeline(body!, createWriteStream(draft))
+    await rename(draft, to)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  await ask(connection, `/storage/v1/object/${bucket}/${path}`, { method: 'DELETE' })
+}
+
+async function makeBucket(connection: Connection, id: string): Promise<void> {
+  const body = JSON.stringify({ id, name: id, public: false })
   await ask(connection, '/storage/v1/bucket', { method: 'POST', body }).catch((error: unknown) => {
     if (!/exists|duplicate/i.test(error instanceof Error ? error.message : '')) throw error
   })
+}
+
+function timestamp(): string {
+  return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
 }
 
 /** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
