@@ -207,6 +207,47 @@ describe('terrane jobs', () => {
     })
   })
 
+  describe('of a job that has not ended', () => {
+    const lines = [
+      { at: 'T1', level: 'info', event: 'started', code: null, message: 'Started' },
+      { at: 'T2', level: 'warning', event: 'retry', code: 'UPSTREAM_DOWN', message: 'it will be tried again' },
+    ]
+    const other = { ...job, id: 'other', status: 'pending' }
+    const waits = { ...job, status: 'pending', error: null, attempt: 0, max_attempts: 3 }
+    beforeEach(() => {
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}/log`] = [200, { data: [], last: 0, more: false }]
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, waits]
+      answers['GET /worker/jobs/ogr2ogrImport?status=pending'] = [200, { data: [other, waits], next_cursor: null }]
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
+      answers['GET /worker/capacity'] = [200, { queued: 2, running: 0 }]
+    })
+
+    test('why says its place, and that no worker may be there', async () => {
+      const { stdout } = await terrane('jobs', 'why', ID)
+      expect(stdout).toContain('It waits for its turn since 2026-01-01T00:00:00Z.')
+      expect(stdout).toContain('1 are ahead of it and 0 run; over all tasks and projects 2 wait and 0 run')
+      expect(stdout).toContain('Nothing runs at all')
+    })
+
+    test('why says what is in the way: jobs of its own project, or of others', async () => {
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [other], next_cursor: null }]
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('TERRANE_PROJECT_CONCURRENCY')
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
+      answers['GET /worker/capacity'] = [200, { queued: 2, running: 4 }]
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('Workers are busy with others')
+    })
+
+    test('why says how often it was tried and what went wrong last', async () => {
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}/log`] = [200, { data: lines, last: 2, more: false }]
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, { ...waits, attempt: 1 }]
+      const { stdout } = await terrane('jobs', 'why', ID)
+      expect(stdout).toContain('1 of 3 attempts are used')
+      expect(stdout).toContain('Before, at T2: UPSTREAM_DOWN: it will be tried again')
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, { ...waits, status: 'running', attempt: 2 }]
+      expect((await terrane('jobs', 'why', ID, '--json')).stdout).toMatch(/"attempt": 2[^]*It runs, attempt 2 of 3/)
+    })
+  })
+
   test('prints the log, cancels, tries again, and ends with 1 when the job that it watched failed', async () => {
     answers[`DELETE /worker/jobs/ogr2ogrImport/${ID}`] = [202, { ...job, status: 'running' }]
     answers[`POST /worker/jobs/ogr2ogrImport/${ID}/retry`] = [202, { ...job, id: 'next' }]

@@ -20,6 +20,8 @@ export interface JobRow {
   readonly max_attempts: number
   readonly cancel_requested: boolean
   readonly request_id: string | null
+  /** The trace of the request that asked for the job. */
+  readonly traceparent: string | null
   readonly retry_of: string | null
   readonly schedule_id: string | null
   readonly scheduled_for: Date | null
@@ -46,6 +48,7 @@ export interface NewJob {
   readonly sealedInput: Buffer
   readonly maxAttempts: number
   readonly requestId: string | null
+  readonly traceparent: string | null
   readonly retryOf: string | null
   /** The schedule that submits it, and for which of its times. */
   readonly schedule: { readonly id: string; readonly at: Date } | null
@@ -80,8 +83,8 @@ export class JobStore {
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
       `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
-         request_id, retry_of, schedule_id, scheduled_for)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *`,
+         request_id, retry_of, schedule_id, scheduled_for, traceparent)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *`,
       [
         job.id,
         job.task,
@@ -95,6 +98,7 @@ export class JobStore {
         job.retryOf,
         job.schedule?.id ?? null,
         job.schedule?.at ?? null,
+        job.traceparent,
       ],
     )
     await writeLines(session, job.id, [submittedLine(job)])
