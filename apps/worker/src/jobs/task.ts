@@ -1,4 +1,4 @@
-import type { TaskName } from '@terrane/contracts'
+import type { Capacity, TaskName } from '@terrane/contracts'
 import type { Progress } from '@terrane/core'
 import type { Database, JobRun, Session } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
@@ -106,6 +106,8 @@ export interface Task<Input = unknown> {
   readonly expireSeconds: number
   /** What can be refused before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
   checkSubmit(input: Input, context: SubmitContext): Promise<void>
+  /** What a request may choose from; told by `GET /capacity`. */
+  offers?(): Promise<Pick<Capacity, 'models'>>
   /** Does the work and returns the public result. */
   run(input: Input, context: JobContext): Promise<Readonly<Record<string, unknown>>>
 }

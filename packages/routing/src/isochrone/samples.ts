@@ -127,8 +127,12 @@ class Sampler {
   /** The geometries around that the sweep did not come to but somebody may travel: they keep contours from running over them. */
   others(): number[] {
     if (this.#streets.shapes.length === 0) return []
-    const { weights } = this.#reached.prepared
-    const isOpen = (edge: number): boolean => weights.edge(edge) < UNREACHABLE
+    const { weights, costing } = this.#reached.prepared
+    const { nodeConnected, edgeHead } = this.#graph
+    const isConnected = (edge: number): boolean => (nodeConnected[edgeHead[edge]!]! & costing.access) !== 0
+    // Nobody comes to islands at any time, so they say nothing of how far places are.
+    const onMainland = this.#streets.shapes.some((shape) => isConnected(this.#edges[2 * shape]!))
+    const isOpen = (edge: number): boolean => weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge))
     return shapesInBox(this.#graph, this.#box).filter((shape) => {
       if (this.#streets.has(shape)) return false
       return isOpen(this.#edges[2 * shape]!) || isOpen(this.#edges[2 * shape + 1]!)

@@ -7,7 +7,7 @@ import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../
 import { formatAgo, formatBytes } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { formOf, taskFor } from '../../lib/uploads.ts'
+import { UPLOADS, formOf, taskFor } from '../../lib/uploads.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 /** The files in storage: what can be done with each, a link to it, and its end. `round` grows when a file was brought. */
@@ -19,7 +19,7 @@ export function FilesSection({ project, round }: { project: Project; round: numb
   const [problem, setProblem] = useState<Problem | null>(null)
   const [copied, setCopied] = useState<string | null>(null)
   const names = buckets.value?.map(({ name }) => name) ?? []
-  const bucket = wanted ?? (names.includes('uploads') ? 'uploads' : (names[0] ?? null))
+  const bucket = wanted ?? (names.includes(UPLOADS) ? UPLOADS : (names[0] ?? null))
   const files = useResource(bucket && `files ${project.ref} ${bucket} ${cursor ?? ''} ${round}`, (signal) =>
     readFiles(project.ref, bucket as string, cursor, signal),
   )
@@ -153,7 +153,7 @@ function FileRow(props: {
       </td>
       <td class="num">
         <span class="row end">
-          {bucket === 'uploads' && (
+          {bucket === UPLOADS && (
             <Link class="button small" href={formOf(project.ref, fitting)} aria-label={`${fitting.label}: ${name}`}>
               {fitting.label}
             </Link>

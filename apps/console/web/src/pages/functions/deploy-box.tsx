@@ -1,11 +1,16 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Notice, ProblemNotice } from '../../components/basics.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { base64Of, filesOfFolder, folderProblem, functionNameOf, type ChosenFile } from '../../lib/folder.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { deployFunction } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
+
+/** Has an input ask for a folder, by an attribute that types of HTML do not know. */
+function asFolder(input: HTMLInputElement | null): void {
+  input?.setAttribute('webkitdirectory', '')
+}
 
 /** Takes a folder of this machine and deploys it as a function. */
 export function DeployBox({ project, onDone }: { project: Project; onDone: (name: string) => void }): JSX.Element {
@@ -14,9 +19,6 @@ export function DeployBox({ project, onDone }: { project: Project; onDone: (name
   const [name, setName] = useState('')
   const [problem, setProblem] = useState<Problem | null>(null)
   const [busy, setBusy] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
-  // Not an attribute that types of HTML know.
-  useEffect(() => input.current?.setAttribute('webkitdirectory', ''), [])
   const wrong = files.length === 0 ? null : folderProblem(name, files)
   const deploy = async () => {
     setBusy(true)
@@ -46,7 +48,7 @@ export function DeployBox({ project, onDone }: { project: Project; onDone: (name
         <div class="field">
           <label for="deploy-folder">Folder with an index.ts</label>
           <input
-            ref={input}
+            ref={asFolder}
             id="deploy-folder"
             type="file"
             multiple
