@@ -2,13 +2,35 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 // Suites that take minutes: real data, hierarchies against Dijkstra by the thousand, crashes at random points.
+
+/** Suites that do their own work and measure nobody else's: two run at once, like everyday tests. */
+const TOGETHER = ['apps/{worker,cli}', 'packages/{tiling,routing,database}', 'infra/packaging'].map(
+  (folder) => `${folder}/test/long/**/*.long.test.ts`,
+)
+
+const shared = {
+  ...base.test,
+  exclude: ['**/node_modules/**'],
+  testTimeout: 900_000,
+  hookTimeout: 300_000,
+}
+
 export default defineConfig({
   test: {
-    ...base.test,
-    include: ['*/*/test/long/**/*.long.test.ts'],
-    exclude: ['**/node_modules/**'],
-    testTimeout: 900_000,
-    hookTimeout: 300_000,
-    fileParallelism: false,
+    projects: [
+      { test: { ...shared, name: 'together', include: TOGETHER, sequence: { groupOrder: 1 } } },
+      {
+        // Whole stacks, and what measures memory or how long neighbours wait.
+        test: {
+          ...shared,
+          name: 'alone',
+          include: ['*/*/test/long/**/*.long.test.ts'],
+          exclude: ['**/node_modules/**', ...TOGETHER],
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1,
+          fileParallelism: false,
+        },
+      },
+    ],
   },
 })

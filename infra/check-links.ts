@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
-// Says which relative links of the repository's pages lead nowhere: part of `pnpm check`.
+// Says which relative links of the repository's pages lead nowhere, and which decision no index lists: part of `pnpm check`.
 
 const root = dirname(import.meta.dirname)
 const pages = globSync(['*.md', 'docs/**/*.md', '{packages,apps,infra}/*/*.md'], { cwd: root })
@@ -11,6 +11,10 @@ const broken = pages.flatMap((page) => {
   const lost = targets.filter((target) => !existsSync(join(root, dirname(page), target)))
   return lost.map((target) => `${page}: ${target}`)
 })
+const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
+for (const path of globSync('docs/decisions/0*.md', { cwd: root })) {
+  if (!index.includes(`(${basename(path)})`)) broken.push(`docs/decisions/README.md: ${basename(path)} is not listed`)
+}
 if (broken.length > 0) {
   process.stderr.write(`These links lead nowhere:\n${broken.join('\n')}\n`)
   process.exitCode = 1

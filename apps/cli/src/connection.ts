@@ -10,6 +10,8 @@ export interface Connection {
   readonly url: string
   /** The service-role key. */
   readonly key: string
+  /** The key for browsers, where it is known. */
+  readonly anonKey: string | undefined
   /** What the routing engine wants; the key of the project where it has no other. */
   readonly servicesKey: string
   readonly projectRef: string | undefined
@@ -19,12 +21,14 @@ export interface Connection {
 interface Profile {
   readonly url: string
   readonly key: string
+  readonly anonKey?: string | undefined
   readonly servicesKey?: string | undefined
   readonly projectRef?: string | undefined
 }
 
 /** What the local stack writes into its folder. */
 interface LocalKeys {
+  readonly anonKey: string
   readonly serviceRoleKey: string
   readonly servicesKey: string
 }
@@ -47,23 +51,58 @@ export function profilesPath(env: NodeJS.ProcessEnv): string {
 export async function connect(name?: string, env: NodeJS.ProcessEnv = ownEnvironment()): Promise<Connection> {
   const profile = await find(name ?? env['TERRANE_PROFILE'], env)
   const url = profile.url.endsWith('/') ? profile.url.slice(0, -1) : profile.url
-  const { key, projectRef, servicesKey = key } = profile
+  const { key, anonKey, projectRef, servicesKey = key } = profile
   const client = createClient({ url: `${url}/worker`, key, ...(projectRef !== undefined && { projectRef }) })
-  return { url, key, servicesKey, projectRef, client }
+  return { url, key, anonKey, servicesKey, projectRef, client }
 }
 
 async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<Profile> {
   if (name) return await readProfile(name, env)
   const { TERRANE_URL: url, TERRANE_SERVICE_ROLE_KEY: key, TERRANE_PROJECT_REF: projectRef } = env
-  if (url && key) return { url, key, servicesKey: env['TERRANE_SERVICES_KEY'] || undefined, projectRef }
+  if (url && key)
+    return {
+      url,
+      key,
+      anonKey: env['TERRANE_ANON_KEY'] || undefined,
+      servicesKey: env['TERRANE_SERVICES_KEY'] || undefined,
+      projectRef,
+    }
+  // The keys of the local stack open nothing elsewhere, and are nobody else's to see.
+  if (url && !isLoopback(url)) {
+    throw new TerraneError(
+      'NOT_CONNECTED',
+      'invalid',
+      `TERRANE_URL is ${url}, but TERRANE_SERVICE_ROLE_KEY is not set`,
+      { hint: 'Set both, or name a profile (--profile).' },
+    )
+  }
   const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
   if (keys === null) {
     throw new TerraneError('NOT_CONNECTED', 'invalid', `There is no local stack in ${stackHome(env)}`, {
       hint: 'Start one with `terrane start`, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
     })
   }
-  const origin = url ?? `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
-  return { url: origin, key: keys.serviceRoleKey, servicesKey: keys.servicesKey }
+  const origin = url || `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`
+  return { url: origin, key: keys.serviceRoleKey, anonKey: keys.anonKey, servicesKey: keys.servicesKey }
+}
+
+/**
+ * What the apps' own programs read from the environment, for the local stack: nothing where there is none, and nothing
+ * that would go to another host.
+ */
+export async function localEnvironment(env: NodeJS.ProcessEnv = ownEnvironment()): Promise<Record<string, string>> {
+  const host = env['TERRANE_FUNCTIONS_URL']
+  if (host && !isLoopback(host)) return {}
+  const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
+  if (keys === null) return {}
+  return {
+    TERRANE_SERVICE_ROLE_KEY: keys.serviceRoleKey,
+    TERRANE_FUNCTIONS_URL: `http://127.0.0.1:${env['TERRANE_FUNCTIONS_PORT'] || '8001'}`,
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
 async function readProfile(name: string, env: NodeJS.ProcessEnv): Promise<Profile> {
@@ -106,12 +145,18 @@ interface AskInit {
 
 /** Asks a service of the project. @throws REFUSED with what it says */
 export async function ask(connection: Connection, path: string, init: AskInit = {}): Promise<unknown> {
-  const key = path.startsWith('/routing-engine') ? connection.servicesKey : connection.key
-  const headers = { apikey: key, authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers }
-  const response = await fetch(connection.url + path, { ...init, headers })
-  const text = await response.text()
-  if (!response.ok) throw refused(response.status, text)
+  const text = await (await request(connection, path, init)).text()
   return text === '' ? null : (JSON.parse(text) as unknown)
+}
+
+/** The answer of a service of the project, its body unread. @throws REFUSED with what it says */
+export async function request(connection: Connection, path: string, init: AskInit = {}): Promise<Response> {
+  const key = path.startsWith('/routing-engine') ? connection.servicesKey : connection.key
+  const json = init.body === undefined ? {} : { 'content-type': 'application/json' }
+  const headers = { apikey: key, authorization: `Bearer ${key}`, ...json, ...init.headers }
+  const response = await fetch(connection.url + path, { ...init, headers })
+  if (!response.ok) throw refused(response.status, await response.text())
+  return response
 }
 
 function refused(status: number, text: string): TerraneError {

@@ -4,11 +4,13 @@ import { backupCommands } from './commands/backup.ts'
 import { databaseCommands } from './commands/database.ts'
 import { delegatedCommands } from './commands/delegated.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { envCommand } from './commands/env.ts'
 import { jobCommands } from './commands/jobs.ts'
 import { keyCommands } from './commands/key.ts'
 import { orgCommands } from './commands/org.ts'
 import { projectCommands } from './commands/project.ts'
 import { startCommand } from './commands/start.ts'
+import { tableCommands } from './commands/tables.ts'
 import { taskCommands } from './commands/tasks.ts'
 
 const ENVIRONMENT = `
@@ -27,6 +29,8 @@ const COMMANDS = [
   taskCommands,
   askCommands,
   jobCommands,
+  tableCommands,
+  envCommand,
   doctorCommand,
   orgCommands,
   projectCommands,

@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -26,7 +30,9 @@ const job = {
 let answers: Record<string, readonly [status: number, body: unknown]>
 let asked: { call: string; body: unknown }[]
 let close: () => void
+let folder: string
 beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
   answers = {}
   asked = []
   const server = createServer((request, response) => {
@@ -43,8 +49,9 @@ beforeEach(async () => {
   vi.stubEnv('TERRANE_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', 'key')
 })
-afterEach(() => {
+afterEach(async () => {
   close()
+  await rm(folder, { recursive: true })
   vi.unstubAllEnvs()
 })
 
@@ -137,6 +144,33 @@ describe('a command that runs a task', () => {
     expect(failed.stderr).toMatch(/jobs why[^]*The file names no system\nSend sourceSrs\.\n$/)
   })
 
+  test('writes a table to a file, whole or not at all, and takes what lay in the storage for it away', async () => {
+    const file = join(folder, 'roads.gpkg')
+    answers['POST /storage/v1/bucket'] = [409, { message: 'The bucket exists already' }]
+    answers['POST /worker/jobs/'] = [202, job]
+    answers[`GET /worker/jobs/exportTable/${ID}`] = [
+      200,
+      { ...job, status: 'success', result: { rows: 3, bytes: 9, warnings: [] } },
+    ]
+    const lost = await terrane('export', 'roads', file)
+    expect(lost.code).toBe(1)
+    expect(await readdir(folder)).toEqual([])
+    answers['GET /storage/v1/object/exports/'] = [200, 'what it holds']
+    answers['DELETE /storage/v1/object/exports/'] = [200, {}]
+    expect(await terrane('export', 'roads', file)).toMatchObject({ code: 0, stdout: `${file}: 3 rows, 9 bytes\n` })
+    expect(await readdir(folder)).toEqual(['roads.gpkg'])
+    expect(await readFile(file, 'utf8')).toBe('"what it holds"')
+    expect(asked.find(({ call }) => call.includes('exportTable'))?.body).toMatchObject({
+      table: 'roads',
+      schema: 'public',
+      format: 'GeoPackage',
+      storagePath: { bucket: 'exports' },
+    })
+    expect(asked.at(-1)?.call).toMatch(/^DELETE .*\/roads\.gpkg$/)
+    const odd = await terrane('export', 'roads', join(folder, 'roads.odd'))
+    expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining('.parquet') })
+  })
+
   test('says what is wrong with a file, an area or a number before it asks anybody', async () => {
     expect(await terrane('embed', '/nowhere/scene.tif')).toMatchObject({
       code: 1,
@@ -170,6 +204,47 @@ describe('terrane jobs', () => {
     expect(await terrane('jobs', 'why', 'other')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('jobs list') as string,
+    })
+  })
+
+  describe('of a job that has not ended', () => {
+    const lines = [
+      { at: 'T1', level: 'info', event: 'started', code: null, message: 'Started' },
+      { at: 'T2', level: 'warning', event: 'retry', code: 'UPSTREAM_DOWN', message: 'it will be tried again' },
+    ]
+    const other = { ...job, id: 'other', status: 'pending' }
+    const waits = { ...job, status: 'pending', error: null, attempt: 0, max_attempts: 3 }
+    beforeEach(() => {
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}/log`] = [200, { data: [], last: 0, more: false }]
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, waits]
+      answers['GET /worker/jobs/ogr2ogrImport?status=pending'] = [200, { data: [other, waits], next_cursor: null }]
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
+      answers['GET /worker/capacity'] = [200, { queued: 2, running: 0 }]
+    })
+
+    test('why says its place, and that no worker may be there', async () => {
+      const { stdout } = await terrane('jobs', 'why', ID)
+      expect(stdout).toContain('It waits for its turn since 2026-01-01T00:00:00Z.')
+      expect(stdout).toContain('1 are ahead of it and 0 run; over all tasks and projects 2 wait and 0 run')
+      expect(stdout).toContain('Nothing runs at all')
+    })
+
+    test('why says what is in the way: jobs of its own project, or of others', async () => {
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [other], next_cursor: null }]
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('TERRANE_PROJECT_CONCURRENCY')
+      answers['GET /worker/jobs/ogr2ogrImport?status=running'] = [200, { data: [], next_cursor: null }]
+      answers['GET /worker/capacity'] = [200, { queued: 2, running: 4 }]
+      expect((await terrane('jobs', 'why', ID)).stdout).toContain('Workers are busy with others')
+    })
+
+    test('why says how often it was tried and what went wrong last', async () => {
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}/log`] = [200, { data: lines, last: 2, more: false }]
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, { ...waits, attempt: 1 }]
+      const { stdout } = await terrane('jobs', 'why', ID)
+      expect(stdout).toContain('1 of 3 attempts are used')
+      expect(stdout).toContain('Before, at T2: UPSTREAM_DOWN: it will be tried again')
+      answers[`GET /worker/jobs/ogr2ogrImport/${ID}`] = [200, { ...waits, status: 'running', attempt: 2 }]
+      expect((await terrane('jobs', 'why', ID, '--json')).stdout).toMatch(/"attempt": 2[^]*It runs, attempt 2 of 3/)
     })
   })
 
@@ -207,4 +282,36 @@ test('a route is printed turn by turn, a search as a table', async () => {
   )
   expect(asked.at(-1)?.body).toEqual({ table_name: 'scene', lon: 11.6, lat: 48.1, result_limit: 1 })
   expect((await terrane('route', 'here', '48.2,11.6')).code).toBe(2)
+})
+
+describe('tables', () => {
+  test('are listed, shared, taken back and dropped by functions of the database', async () => {
+    answers['POST /rest/v1/rpc/list_tables'] = [200, [{ table_schema: 'public', table_name: 'roads', rows: 3 }]]
+    answers['POST /rest/v1/rpc/'] = [204, null]
+    expect((await terrane('tables', 'list')).stdout).toMatch(/^table_schema .*\npublic +roads +- +- +3 /)
+    expect(await terrane('tables', 'share', 'roads')).toMatchObject({ code: 0, stdout: 'public.roads\n' })
+    await terrane('tables', 'unshare', 'roads', '--with', 'authenticated')
+    await terrane('tables', 'drop', 'scene', '--schema', 'geoembeddings', '--yes')
+    const table = { p_schema: 'public', p_table: 'roads' }
+    expect(asked.slice(1)).toEqual([
+      { call: 'POST /rest/v1/rpc/share_table', body: { ...table, p_role: 'anon' } },
+      { call: 'POST /rest/v1/rpc/unshare_table', body: { ...table, p_role: 'authenticated' } },
+      { call: 'POST /rest/v1/rpc/drop_table', body: { p_schema: 'geoembeddings', p_table: 'scene' } },
+    ])
+  })
+
+  test('are not dropped without --yes', async () => {
+    expect(await terrane('tables', 'drop', 'roads')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--yes'),
+    })
+    expect(asked).toEqual([])
+  })
+})
+
+test('env prints lines that a shell takes as they are', async () => {
+  vi.stubEnv('TERRANE_SERVICE_ROLE_KEY', `it's "$HOME"`)
+  const { stdout } = await terrane('env')
+  const said = execFileSync('sh', ['-c', `${stdout}printf %s "$TERRANE_SERVICE_ROLE_KEY"`], { encoding: 'utf8' })
+  expect(said).toBe(`it's "$HOME"`)
 })

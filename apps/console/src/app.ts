@@ -15,15 +15,18 @@ import { addSecurityHeaders } from './page/headers.ts'
 import { pageRoutes } from './page/page.ts'
 import type { Projects } from './projects/projects.ts'
 import { dataRoutes } from './routes/data.ts'
+import { fileRoutes } from './routes/files.ts'
 import { functionRoutes } from './routes/functions.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { keysRoute } from './routes/keys.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { projectRoute, projectsRoute } from './routes/projects.ts'
-import { routeRoute } from './routes/route.ts'
+import { routingRoutes } from './routes/routing.ts'
 import { sessionRoutes, signInRoutes, type SessionDeps } from './routes/session.ts'
 import { tableRoutes } from './routes/tables.ts'
 import { tileRoutes } from './routes/tiles.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { requireProject, requireSession, sessionOf } from './sessions/guard.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
@@ -74,11 +77,14 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
       projectRoute(routes)
       jobRoutes(routes)
       scheduleRoutes(routes)
+      webhookRoutes(routes)
       dataRoutes(routes)
+      fileRoutes(routes)
+      keysRoute(routes)
       tileRoutes(routes)
       tableRoutes(routes)
       await uploadRoutes(routes)
-      routeRoute(routes)
+      routingRoutes(routes)
       functionRoutes(routes)
     })
   })

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FINGERPRINT_FILE, pageFingerprint } from '../src/page/fingerprint.ts'
 
 const CONSOLE = join(import.meta.dirname, '..')
-/** The goal of the first load, without the map engine. */
-const FIRST_LOAD_BYTES = 300 * 1024
+/** The goal of the first load, without the map engine and the font. */
+const FIRST_LOAD_BYTES = 60 * 1024
+const FONT_BYTES = 60 * 1024
 
 let folder: string
 beforeAll(async () => {
@@ -26,17 +27,19 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('the built page', () => {
-  test('first loads at most 300 KB gzip, and no map engine', async () => {
+  test('first loads at most 60 KB gzip and a font, and no map engine', async () => {
     const html = await readFile(join(folder, 'index.html'), 'utf8')
     const linked = [...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map(([, path = '']) => path)
     expect(linked.some((path) => path.endsWith('.js') && path.startsWith('assets/'))).toBe(true)
     let bytes = gzipSync(html).length
-    for (const path of [...linked, ...(await latinFont())]) {
+    for (const path of linked) {
       const content = await readFile(join(folder, path))
       if (path.endsWith('.js')) expect(content.includes('maplibregl-canvas')).toBe(false)
-      bytes += path.endsWith('.woff2') ? content.length : gzipSync(content, { level: 9 }).length
+      bytes += gzipSync(content, { level: 9 }).length
     }
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
+    const [font = ''] = await latinFont()
+    expect((await readFile(join(folder, font))).length).toBeLessThan(FONT_BYTES)
   })
 
   test('needs nothing but files of its own origin: no inline script or style, no other host', async () => {

@@ -114,6 +114,29 @@ describe(`the jobs of a project (${testLane()})`, () => {
     ])
   })
 
+  test('webhooks are made, read, paused and deleted for the project of the path', async () => {
+    worker.answer = (_, response) => {
+      response.setHeader('location', '/webhooks/7')
+      json(response, 201, { id: '7', secret: 'whsec_once' })
+    }
+    const body = { url: 'https://example.org/hook', tasks: null, statuses: ['failed'] }
+    const made = await ada.ask('POST', '/api/projects/demo/webhooks?projectRef=other', body)
+    expect([made.status, made.headers.get('location')]).toEqual([201, '/api/projects/demo/webhooks/7'])
+    expect(await made.json()).toMatchObject({ secret: 'whsec_once' })
+    expect(JSON.parse(worker.asked[0]?.body ?? '')).toEqual(body)
+    await ada.ask('GET', '/api/projects/demo/webhooks')
+    await ada.ask('PATCH', '/api/projects/demo/webhooks/7', { paused: true })
+    await ada.ask('GET', '/api/projects/demo/webhooks/7/deliveries?limit=5&projectRef=other')
+    await ada.ask('DELETE', '/api/projects/demo/webhooks/7')
+    expect(worker.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /webhooks?projectRef=demo',
+      'GET /webhooks?projectRef=demo',
+      'PATCH /webhooks/7?projectRef=demo',
+      'GET /webhooks/7/deliveries?limit=5&projectRef=demo',
+      'DELETE /webhooks/7?projectRef=demo',
+    ])
+  })
+
   test('a job without its CSRF token never reaches the worker', async () => {
     const response = await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea', {}, { 'x-csrf-token': 'forged' })
     expect(response.status).toBe(403)
@@ -443,5 +466,67 @@ describe(`what browsers are told (${testLane()})`, () => {
       answers.push(await response.text(), JSON.stringify([...response.headers]))
     }
     for (const key of [SERVICE_KEY, SERVICES_KEY, ANON_KEY]) expect(answers.join('\n')).not.toContain(key)
+  })
+})
+
+describe('what a member takes along, brings and deploys', () => {
+  test('keys are told to a member who asks, never by a GET, and to nobody who is signed out', async () => {
+    const told = await ada.ask('POST', '/api/projects/demo/keys', {})
+    expect(await told.json()).toEqual({
+      url: origin.url,
+      anon: ANON_KEY,
+      service_role: SERVICE_KEY,
+      services: SERVICES_KEY,
+    })
+    expect(told.headers.get('cache-control')).toBe('no-store')
+    expect((await ada.ask('GET', '/api/projects/demo/keys')).status).toBe(404)
+    expect((await ada.ask('POST', '/api/projects/demo/keys', {}, { 'x-csrf-token': 'forged' })).status).toBe(403)
+    expect((await fetch(`${console.url}/api/projects/demo/keys`, { method: 'POST' })).status).toBe(401)
+  })
+
+  test('files of any bucket are listed, linked to for a while and deleted, as the service role', async () => {
+    await ada.ask('GET', '/api/projects/demo/files')
+    await ada.ask('GET', '/api/projects/demo/files/photos?limit=5&cursor=YQ')
+    await ada.ask('DELETE', '/api/projects/demo/files/photos/a/b%20c.tif')
+    expect(origin.asked.map(({ method, url, body }) => [`${method} ${url}`, body])).toEqual([
+      ['GET /storage/v1/bucket', ''],
+      ['POST /storage/v1/object/list-v2/photos', '{"prefix":"","limit":5,"cursor":"YQ"}'],
+      ['DELETE /storage/v1/object/photos/a/b%20c.tif', ''],
+    ])
+    expect(origin.asked.every(({ headers }) => headers['apikey'] === SERVICE_KEY)).toBe(true)
+    origin.answer = (_, response) => json(response, 200, { signedURL: '/object/sign/photos/b c.tif?token=t' })
+    const link = await ada.ask('POST', '/api/projects/demo/files/photos/b%20c.tif', { seconds: 60 })
+    expect(await link.json()).toEqual({ url: `${origin.url}/storage/v1/object/sign/photos/b%20c.tif?token=t` })
+    expect(JSON.parse(origin.asked.at(-1)?.body ?? '')).toEqual({ expiresIn: 60 })
+  })
+
+  test('a link to a file that is not there is refused in the words of storage', async () => {
+    origin.answer = (_, response) => json(response, 404, { code: 'NoSuchKey', message: 'Object not found' })
+    const link = await ada.ask('POST', '/api/projects/demo/files/photos/none.tif', { seconds: 60 })
+    expect([link.status, await link.json()]).toEqual([404, { code: 'NoSuchKey', message: 'Object not found' }])
+  })
+
+  test('functions are deployed, rolled back and removed in the project of the path', async () => {
+    const base = '/api/projects/demo/functions/hello'
+    const files = { 'index.ts': { base64: 'ZQ==' } }
+    await ada.ask('PUT', base, { files })
+    await ada.ask('GET', `${base}/versions`)
+    await ada.ask('POST', `${base}/rollback`, { version: 2 })
+    await ada.ask('DELETE', base)
+    expect(functions.asked.map(({ method, url, body }) => [`${method} ${url}`, body])).toEqual([
+      ['PUT /v1/projects/demo/functions/hello', JSON.stringify({ files })],
+      ['GET /v1/projects/demo/functions/hello/versions', ''],
+      ['POST /v1/projects/demo/functions/hello/rollback', '{"version":2}'],
+      ['DELETE /v1/projects/demo/functions/hello', ''],
+    ])
+    expect(functions.asked.every(({ headers }) => headers['authorization'] === `Bearer ${SERVICE_KEY}`)).toBe(true)
+  })
+
+  test('the routing engine is asked for routes, areas that can be reached, and where its graph lies', async () => {
+    for (const action of ['route', 'isochrone', 'status'])
+      await ada.ask('POST', `/api/projects/demo/${action}`, { a: 1 })
+    expect(router.asked.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual(
+      ['route', 'isochrone', 'status'].map((action) => `POST /routing-engine/v1/${action} {"a":1}`),
+    )
   })
 })

@@ -1,3 +1,4 @@
+import type { TerraneError } from '@terrane/core'
 import type { FunctionVersion } from './function-version.ts'
 import type { Capacity } from './pool/capacity.ts'
 import type { InstanceFactory } from './pool/factory.ts'
@@ -16,6 +17,15 @@ export interface FunctionEvents {
   removed(version: FunctionVersion): void
 }
 
+/** Why a function cannot be built or started. */
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  /** What the bundler or the process said, a line each. */
+  readonly details: string | null
+  readonly failed_at: string
+}
+
 export interface InstallOptions {
   /** Start an instance before the switch even if the predecessor has none. */
   readonly warm?: boolean
@@ -32,6 +42,7 @@ export class Functions implements AsyncDisposable {
   private readonly events: FunctionEvents
   private readonly live = new Map<string, LiveFunction>()
   private readonly broken = new Set<string>()
+  private readonly failures = new Map<string, Failure>()
   private readonly pools = new Map<Pool, FunctionVersion>()
   private readonly timer: NodeJS.Timeout
   private ticked = performance.now()
@@ -64,6 +75,25 @@ export class Functions implements AsyncDisposable {
 
   markBroken(project: string, name: string): void {
     this.broken.add(`${project}/${name}`)
+  }
+
+  /** Remembers why the newest code of a function is not served, until it is or goes. */
+  fail(project: string, name: string, error: unknown): void {
+    const key = `${project}/${name}`
+    if (!this.live.has(key)) this.broken.add(key)
+    const { code, message, details, detail } = error as Partial<TerraneError> & { detail?: string }
+    this.failures.set(key, {
+      code: code ?? 'INTERNAL',
+      message: message ?? String(error),
+      details: details ?? detail ?? null,
+      failed_at: new Date().toISOString(),
+    })
+  }
+
+  /** Names of a project's functions whose newest code is not served, and why. */
+  failuresOf(project: string): ReadonlyMap<string, Failure> {
+    const own = [...this.failures].filter(([key]) => key.startsWith(`${project}/`))
+    return new Map(own.map(([key, failure]) => [key.slice(project.length + 1), failure]))
   }
 
   /** Resolves when no process of the version is left. */
@@ -104,6 +134,7 @@ export class Functions implements AsyncDisposable {
     const before = this.live.get(key)
     this.live.set(key, { version: options.govern?.(version) ?? version, pool })
     this.broken.delete(key)
+    this.failures.delete(key)
     before?.pool.retire()
     this.events.live(version)
   }
@@ -118,6 +149,7 @@ export class Functions implements AsyncDisposable {
   remove(project: string, name: string): void {
     const key = `${project}/${name}`
     this.broken.delete(key)
+    this.failures.delete(key)
     const found = this.live.get(key)
     if (!found) return
     this.live.delete(key)

@@ -54,6 +54,31 @@ test('a saved file is served, a shared one too, written in place or replaced', a
   await expectServed('200 four')
 })
 
+test('what does not build is listed with what the build said, until it does', async () => {
+  await write('broken/index.ts', `import { nothing } from './missing.ts'; export default () => new Response(nothing)`)
+  await write('broken/function.json', `{"auth":"none","methods":["GET"]}`)
+  const listed = async (name: string) => {
+    const { body } = await app.control('GET', '/functions')
+    const { data } = body as { data: { name: string; policy: unknown; problem: Record<string, string> | null }[] }
+    return data.find((shown) => shown.name === name)
+  }
+  const problemOf = async (name: string) => (await listed(name))?.problem?.['code'] ?? null
+  await expect.poll(() => problemOf('broken'), { interval: 20 }).toBe('FUNCTION_BUNDLE_FAILED')
+  expect(await listed('broken')).toMatchObject({
+    policy: null,
+    version: 0,
+    problem: { details: expect.stringContaining('missing.ts') as string },
+  })
+  expect(await listed('hello')).toMatchObject({ problem: null })
+  await write('broken/missing.ts', `export const nothing = 'mended'`)
+  await expectServed('200 mended', 'broken')
+  expect(await listed('broken')).toMatchObject({ problem: null, policy: { auth: 'none' } })
+  await write('broken/index.ts', `export default (`)
+  await expect.poll(() => problemOf('broken'), { interval: 20 }).toBe('FUNCTION_BUNDLE_FAILED')
+  expect(await listed('broken')).toMatchObject({ policy: { auth: 'none' } })
+  expect(await call('broken')).toBe('200 mended')
+})
+
 test('a broken file leaves the old version in place until it is mended', async () => {
   await call()
   await write('_shared/greeting.ts', `export const greeting =`)

@@ -33,6 +33,8 @@ import { storageRoutes } from './storage/storage-app.ts'
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
   readonly logger: Logger
+  /** How long a tile of a table is given again to the same caller. */
+  readonly tileMs: number
   readonly registry: Registry
   /** Who stands before the app, and how much one may ask of it. */
   readonly edge: EdgeSettings
@@ -87,7 +89,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const storage = { ...deps.storage, identify, limits: limits.storage }
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
-    await vectorRoutes(http, { ...deps.rest, authenticate })
+    await vectorRoutes(http, { ...deps.rest, authenticate, tileMs: deps.tileMs })
     authWords(http)
   })
   refuseServiceWorkers(app)

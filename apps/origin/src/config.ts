@@ -76,6 +76,13 @@ export const Env = Type.Object({
     minimum: 0,
     description: 'Most rows of one answer of /rest/v1; 0 = no limit. Content-Range tells whether there are more.',
   }),
+  TERRANE_TILE_CACHE_MS: Type.Integer({
+    default: 1000,
+    minimum: 0,
+    maximum: 60_000,
+    description:
+      'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
+  }),
   TERRANE_REST_PLANS: Type.Boolean({
     default: false,
     description: 'Show plans of statements (EXPLAIN), which tell of tables and policies.',

@@ -28,6 +28,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   const all = opening.move()
   return {
     logger,
+    tileMs: config.TERRANE_TILE_CACHE_MS,
     registry: createRegistry('origin'),
     edge: readEdge(config),
     verify: door.verify,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import proxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import { defineError } from '@terrane/core'
-import { discardRest, isOfTheOrigin, strangersPolicy, type Http } from '@terrane/service'
+import { discardRest, isOfTheOrigin, strangersPolicy, traceparent, type Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 
 /** Base URLs of the services behind the origin; null for one that does not run. */
@@ -109,8 +109,10 @@ function optionsOf(
 function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): IncomingHttpHeaders {
   // Expect has been answered here, before the body was read.
   const { expect: _, forwarded: __, 'x-real-ip': ___, ...rest } = headers
+  const trace = traceparent()
   return {
     ...rest,
+    ...(trace !== null && { traceparent: trace }),
     'x-request-id': request.id,
     'x-forwarded-for': request.ip,
     'x-forwarded-host': request.host,

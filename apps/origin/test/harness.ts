@@ -19,6 +19,8 @@ export interface TestOrigin extends AsyncDisposable {
   /** Where schemas of bodies set no bound. */
   readonly unbounded: readonly string[]
   readonly keys: { readonly anon: string; readonly service: string; readonly user: string }
+  /** A key of the project with these claims. */
+  sign(claims: Readonly<Record<string, unknown>>): Promise<string>
   /** A supabase-js client, unmodified, with one of the keys. */
   client(key: string, schema?: string): ReturnType<typeof makeClient>
 }
@@ -53,6 +55,7 @@ export async function openOrigin(env: Readonly<Record<string, string>> = {}): Pr
     db,
     unbounded: app.unboundedBodies,
     keys: { anon, service, user },
+    sign: (claims) => signToken(claims, SECRET, 3600),
     client: (key, schema = 'public') => makeClient(url, key, schema),
     [Symbol.asyncDispose]: async () => {
       await app.close()

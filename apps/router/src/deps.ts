@@ -1,10 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
 import { factsOf } from '@terrane/routing'
 import {
   Counter,
-  createGuardedFetch,
   createLogger,
   createRegistry,
   Gauge,
@@ -18,8 +16,8 @@ import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
 import { openDoor } from './door.ts'
 import { Engine } from './engine/engine.ts'
-import { Extracts } from './graph/extracts.ts'
-import { GraphKeeper } from './graph/keeper.ts'
+import { configuredKeeper } from './graph/configured-keeper.ts'
+import type { GraphKeeper } from './graph/keeper.ts'
 
 /** The open router; disposing of it closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
@@ -50,29 +48,11 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
       onThreadLost: (reason) => counters.threads.inc({ reason }),
     }),
   )
-  const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
-  const entries = splitList(config.TERRANE_ROUTING_OSM)
-  const fetch = createGuardedFetch({
-    allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
-    allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
-    userAgent: 'Terrane (+https://github.com/terrane)',
-  })
-  const extracts = new Extracts({
-    entries,
-    folder: join(dirname(graphPath), 'downloads'),
-    fetch,
-    logger,
-    maxBytes: config.TERRANE_ROUTING_MAX_EXTRACT_BYTES,
-    timeoutMs: config.TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS,
-  })
   const keeper = opening.use(
-    new GraphKeeper({
-      extracts: entries.length > 0 ? extracts : null,
-      graphPath,
-      drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
+    configuredKeeper(config, {
       watchMs: config.TERRANE_ROUTING_WATCH_MS,
       logger,
-      serve: async (network) => engine.swap(network, (await stat(graphPath)).mtime),
+      serve: async (network, graphPath) => engine.swap(network, (await stat(graphPath)).mtime),
       onOutcome: (outcome) => counters.graphs.inc({ outcome }),
     }),
   )

@@ -2,9 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { TerraneError } from '@terrane/core'
+import { migrate, openDatabase } from '@terrane/database'
 import { checkModelFile, openModelStore, pinModel } from '@terrane/embeddings'
-import { createGuardedFetch, splitList } from '@terrane/service'
+import { createGuardedFetch, createLogger, splitList } from '@terrane/service'
 import { modelFetcher } from './jobs/create-geo-embeddings/model-fetcher.ts'
+import { startBoss } from './queue/boss.ts'
 
 const USAGE = `Usage: node apps/worker/src/cli.ts <command>
 
@@ -13,6 +15,9 @@ Models (TERRANE_MODEL_DIR, default .terrane/models; HF_TOKEN for gated ones):
   models pin <id> [--local]    write revision, sizes and checksums into <id>.json; --local from the files in place
   models fetch <id>            download and verify a model now
   models check <file.onnx>     draft a manifest beside the file and run one tile by it
+
+Database (DATABASE_URL, TERRANE_MODE):
+  migrate                      bring it up to this version, as apps do when they start
 
 Organizations, projects and keys: terrane org, terrane project, terrane key.
 `
@@ -36,7 +41,9 @@ try {
 }
 
 async function run([group = '', action = '', ...args]: string[], local: boolean): Promise<void> {
-  switch (`${group} ${action}`) {
+  switch (`${group} ${action}`.trim()) {
+    case 'migrate':
+      return migrateDatabase()
     case 'models list':
       return listModels()
     case 'models pin':
@@ -48,6 +55,16 @@ async function run([group = '', action = '', ...args]: string[], local: boolean)
     default:
       throw new UsageError(`unknown command '${`${group} ${action}`.trim()}'`)
   }
+}
+
+async function migrateDatabase(): Promise<void> {
+  const { DATABASE_URL: url, TERRANE_MODE: mode } = process.env
+  if (!url) throw new UsageError('DATABASE_URL is not set')
+  await using database = await openDatabase({ url, max: 2, applicationName: 'terrane migrations', onError() {} })
+  const applied = await migrate(database, mode === 'shared' ? ['control'] : ['control', 'project'])
+  const boss = await startBoss(database, createLogger({ name: 'migrations', level: 'warn' }))
+  await boss.stop({ graceful: false, close: false })
+  process.stdout.write(applied.length === 0 ? 'nothing to apply\n' : `applied ${applied.join(', ')}\n`)
 }
 
 async function listModels(): Promise<void> {

@@ -13,6 +13,7 @@ import {
   parseSecretsKey,
   resolvePublicHost,
   splitList,
+  tracedFetch,
   Gauge,
   type Logger,
   type Registry,
@@ -76,7 +77,7 @@ export async function openDeps(
     allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
     userAgent: 'Terrane (+https://github.com/terrane)',
   }
-  const fetch = createGuardedFetch(policy)
+  const fetch = tracedFetch(createGuardedFetch(policy))
   const storeOf = storeCache(openStore, config)
   const projects = await openProjects(config, database, sealer, storeOf, fetch, onError, policy, logger)
   const door = opening.use(openDoor(config, database, logger))

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { openTestDatabase } from '@terrane/database/testing'
 import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -21,8 +22,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-function cli(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function cli(
+  args: string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
+    ...more,
     TERRANE_MODEL_DIR: folder,
     TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
   }
@@ -35,6 +40,18 @@ function cli(args: string[]): Promise<{ code: number; stdout: string; stderr: st
     )
   })
 }
+
+test('migrate brings a database up to date, its queue too', async () => {
+  await using db = await openTestDatabase()
+  const env = { DATABASE_URL: db.url }
+  await db.database.query(`delete from terrane.migrations where id = 'control/0043_leftovers'`)
+  await db.database.query('alter table terrane.jobs drop column leftovers')
+  expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'applied control/0043_leftovers\n' })
+  expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'nothing to apply\n' })
+  const { rows } = await db.database.query(`select to_regclass('pgboss.job') is not null as queue`)
+  expect(rows).toEqual([{ queue: true }])
+  expect(await cli(['migrate'])).toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') as string })
+})
 
 test.each([[['nonsense']], [['models', 'pin']], [['--nope']]])('%j shows how it is used', async (args) => {
   const { code, stderr } = await cli(args)

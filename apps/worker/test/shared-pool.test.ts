@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Keys, Organizations, Projects } from '@terrane/control'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -220,4 +223,39 @@ test('one project with many jobs does not keep another waiting', async () => {
   const others: (string | null)[] = []
   for (const job of many) others.push((await finished('alpha', job.body.links.self)).started_at)
   expect(others.filter((other) => other! > began!).length).toBeGreaterThan(0)
+})
+
+test('receivers of webhooks that never answer keep no other project waiting', async () => {
+  let held = 0
+  let givenUp = 0
+  let toldInTime: boolean | null = null
+  await using receiver = createServer((request, response) => {
+    request.resume()
+    if (request.url === '/beta') {
+      toldInTime = givenUp === 0
+      response.end()
+      return
+    }
+    held++
+    response.once('close', () => givenUp++)
+  })
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  const base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  const hook = (organization: string, path: string) =>
+    control.app.inject({
+      method: 'POST',
+      url: `/webhooks?projectRef=project-${organization}`,
+      headers: headersOf(organization),
+      payload: { url: `${base}${path}` },
+    })
+  for (let i = 0; i < 8; i++) expect((await hook('alpha', `/alpha/${i}`)).statusCode).toBe(201)
+  expect((await hook('beta', '/beta')).statusCode).toBe(201)
+  for (const organization of ['alpha', 'beta']) {
+    const target = { projectTarget: { projectRef: `project-${organization}` } }
+    const { body } = await post(organization, { tableName: `heard_of_${organization}`, steps: 1, ...target })
+    await finished(organization, body.links.self)
+    if (organization === 'alpha') await expect.poll(() => held).toBeGreaterThan(1)
+  }
+  await expect.poll(() => toldInTime).toBe(true)
+  receiver.closeAllConnections()
 })

@@ -939,6 +939,15 @@ export interface components {
             workers: number;
             queued: number;
             running: number;
+            /** @description createGeoEmbeddings: the models that this worker knows. */
+            models?: {
+                /** @description What modelName takes. */
+                id: string;
+                /** @description False when a job that names it is refused. */
+                available: boolean;
+                /** @description True for the one that is taken when no modelName is given. */
+                is_default: boolean;
+            }[];
         };
         EmbeddingsResult: {
             /** @description Qualified name of the table. */

@@ -205,6 +205,16 @@ export const Capacity = named(
     workers: Type.Integer({ description: 'Jobs that this process runs at once.' }),
     queued: Type.Integer(),
     running: Type.Integer(),
+    models: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String({ description: 'What modelName takes.' }),
+          available: Type.Boolean({ description: 'False when a job that names it is refused.' }),
+          is_default: Type.Boolean({ description: 'True for the one that is taken when no modelName is given.' }),
+        }),
+        { description: 'createGeoEmbeddings: the models that this worker knows.' },
+      ),
+    ),
   }),
 )
 export type Capacity = Static<typeof Capacity>

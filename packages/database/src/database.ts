@@ -37,8 +37,12 @@ export interface Session extends Queryable {
 /** A pool of connections to one database and what its server can do. */
 export interface Database extends Queryable, AsyncDisposable {
   readonly capabilities: Capabilities
-  /** Runs `work` in a transaction: committed when it resolves, rolled back when it throws. Keep it short. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in a transaction: committed when it resolves, rolled back when it throws. Keep it short.
+   *
+   * @param begin what it begins with, in one round trip: `begin read only; set local …`
+   */
+  transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -145,10 +149,10 @@ class PooledDatabase implements Database {
     return this.lend((session) => work(session))
   }
 
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  transaction<T>(work: (session: Session) => Promise<T>, begin = 'begin'): Promise<T> {
     return this.lend(async (session, settle) => {
-      await session.query('begin')
       try {
+        await session.query(begin)
         const value = await work(session)
         await session.query('commit')
         return value

@@ -7,12 +7,12 @@ import { decodeShape, editDistance, mean, overlap, quantile } from '../test/supp
 import { LegalityChecker } from '../test/support/legality/check.ts'
 import { readTravelMap } from '../test/support/legality/map.ts'
 import { buildExtract, findExtracts } from './support/extracts.ts'
+import { reasonOf } from './support/reasons.ts'
 import { type BenchRequest, randomRequests } from './support/requests.ts'
 import { openValhalla, regretOf, type Valhalla } from './support/valhalla.ts'
 
 // Random requests answered by Terrane and by Valhalla: do both find a route, how alike are they, and what would
-// Valhalla say that Terrane's route costs? Where they differ, the independent checker says whether a law explains it: our
-// route is lawful where Valhalla finds none, or Valhalla's breaks one where ours costs more. `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
+// Valhalla say that Terrane's route costs? Where they differ, it is asked whether a law explains it (`support/reasons.ts`). `node agreement.bench.ts monaco malta --count 400 --seed 2 --worst 10`
 const { values, positionals } = parseArgs({
   options: {
     count: { type: 'string' },
@@ -31,8 +31,8 @@ interface Row {
   readonly agree: boolean
   readonly found: boolean
   readonly errors: string
-  /** What differs much is explained by a law; null where nothing does. */
-  readonly lawful: boolean | null
+  /** Why what differs much is right; null where nothing says so, or nothing differs. */
+  readonly reason: string | null
   readonly overlap: number
   /** The cost of Terrane's shape by Valhalla's reckoning over that of its own route; NaN when it cannot follow the shape. */
   readonly regret: number
@@ -61,11 +61,6 @@ interface Sides {
 }
 
 async function compare({ router, valhalla, checker }: Sides, request: BenchRequest): Promise<Row> {
-  const isLawful = ({ legs }: Trip): boolean =>
-    legs.every(({ shape }) => {
-      const { violations, passesRestricted } = checker.check({ mode: request.mode }, decodeShape(shape))
-      return violations.length + passesRestricted.length === 0
-    })
   const none = { overlap: NaN, regret: NaN, time: NaN, edit: NaN, texts: NaN }
   const sent = router.answer(request.text)
   const mine = JSON.parse(sent.body) as { trip?: Trip; error?: string }
@@ -77,12 +72,12 @@ async function compare({ router, valhalla, checker }: Sides, request: BenchReque
   }
   if (mine.trip === undefined || theirs.trip === undefined) {
     const agree = mine.error === theirs.error
-    const lawful = mine.trip === undefined ? theirs.trip === undefined || !isLawful(theirs.trip) : isLawful(mine.trip)
+    const reason = agree ? null : await reasonOf({ valhalla, checker, request, mine: mine.trip, theirs: theirs.trip })
     return {
       request,
       agree,
       found: false,
-      lawful: agree ? null : lawful,
+      reason,
       errors: `${mine.error ?? 'found'} | ${theirs.error ?? 'found'}`,
       ...none,
     }
@@ -97,7 +92,7 @@ async function compare({ router, valhalla, checker }: Sides, request: BenchReque
     agree: true,
     found: true,
     errors: '',
-    lawful: regret > MUCH ? !isLawful(theirs.trip) : null,
+    reason: regret > MUCH ? await reasonOf({ valhalla, checker, request, mine: mine.trip, theirs: theirs.trip }) : null,
     overlap: alike,
     regret,
     time: mine.trip.summary.time / theirs.trip.summary.time,
@@ -125,7 +120,7 @@ function report(rows: readonly Row[]): void {
         {
           n: list.length,
           agree: mean(list.map((row) => Number(row.agree))),
-          'or lawful': mean(list.map((row) => Number(row.agree || row.lawful === true))),
+          'or explained': mean(list.map((row) => Number(row.agree || row.reason !== null))),
           found: mean(list.map((row) => Number(row.found))),
           overlap: mean(of('overlap')),
           'overlap p10': quantile(of('overlap'), 0.1),
@@ -135,7 +130,7 @@ function report(rows: readonly Row[]): void {
           p99: quantile(of('regret'), 0.99),
           max: quantile(of('regret'), 1),
           much: list.filter((row) => row.regret > MUCH).length,
-          unexplained: list.filter((row) => row.regret > MUCH && row.lawful === false).length,
+          unexplained: list.filter((row) => row.regret > MUCH && row.reason === null).length,
           'time ±3 %': mean(same.map((difference) => Number(difference <= 0.03))),
           edit: mean(of('edit')),
           texts: mean(of('texts')),
@@ -145,13 +140,18 @@ function report(rows: readonly Row[]): void {
   )
   console.table(rounded(table))
   const worst = Number(values.worst ?? 5)
-  const strange = rows.filter((row) => !row.agree && row.lawful === false)
+  const reasons = Map.groupBy(
+    rows.filter(({ reason }) => reason !== null),
+    ({ reason, found }) => `${found ? 'costs more' : 'found or not'}: ${reason}`,
+  )
+  for (const [reason, list] of reasons) console.log(`  ${list.length} × ${reason}`)
+  const strange = rows.filter((row) => !row.agree && row.reason === null)
   for (const { request, errors } of strange.slice(0, worst)) console.log(`  ${errors}: ${request.text}`)
   for (const field of ['regret', 'overlap', 'texts'] as const) {
     const sign = field === 'regret' ? -1 : 1
     const list = rows.filter((row) => !Number.isNaN(row[field])).toSorted((a, b) => sign * (a[field] - b[field]))
     for (const row of list.slice(0, worst)) {
-      console.log(`  ${field} ${row[field].toFixed(3)} ${row.lawful ?? ''} ${row.request.kind}: ${row.request.text}`)
+      console.log(`  ${field} ${row[field].toFixed(3)} ${row.reason ?? ''} ${row.request.kind}: ${row.request.text}`)
     }
   }
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-import { differences, openScenarios, outcomeOf, placeScenarios, type Outcome } from '../test/support/scenario-town.ts'
+import { differences, type Outcome, outcomeOf } from '../test/support/outcome.ts'
+import { openScenarios, placeScenarios } from '../test/support/scenario-town.ts'
 import { openValhalla } from './support/valhalla.ts'
 
 // The drawn behaviours of `test/scenarios`, asked of Terrane and of a live Valhalla: `node scenarios.bench.ts` says where

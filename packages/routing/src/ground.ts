@@ -14,7 +14,8 @@ import { RouteProblem } from './request/problems.ts'
 import type { Ring } from './request/parts.ts'
 import { isReachable, type Reach } from './snap/reach.ts'
 import { Regions } from './snap/regions.ts'
-import { snap, type Snapped } from './snap/snap.ts'
+import type { Snapped } from './snap/candidate.ts'
+import { snap } from './snap/snap.ts'
 import { TimedLaw, TimedRules } from './time/law.ts'
 
 /** How a router answers. */

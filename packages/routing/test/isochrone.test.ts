@@ -1,7 +1,8 @@
 import { seededRandom } from '@terrane/core'
+import { bytesSource, openOsm, writePbf } from '@terrane/osm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { type Network, Router } from '../src/index.ts'
+import { buildNetwork, type Network, Router } from '../src/index.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 import { openTown } from './support/town.ts'
 
@@ -206,7 +207,7 @@ A----B----C----D----E----F----G
   })
 
   it('leaves out small areas and holes by denoise, and points by generalize', () => {
-    const request = { locations: [center()], costing: 'auto', contours: [{ time: 3 }], polygons: true }
+    const request = { locations: [center()], costing: 'auto', contours: [{ time: 1.5 }], polygons: true }
     const count = (more: object): [polygons: number, rings: number, points: number] => {
       const polygons = polygonsOf(ask({ ...request, ...more }).features[0])
       return [polygons.length, polygons.flat().length, polygons.flat(2).length]
@@ -247,4 +248,42 @@ describe('a request that cannot be answered', () => {
     expect(status).toBe(400)
     expect(JSON.parse(body)).toMatchObject({ error_code: code, error: expect.stringMatching(text) })
   })
+})
+
+it('an area has no hole around a street that no way leads to', async () => {
+  const count = 12
+  const step = 0.0025
+  const id = (x: number, y: number): number => y * count + x + 1
+  const range = Array.from({ length: count }, (_, i) => i)
+  const node = (number: number, x: number, y: number) => {
+    return { type: 'node' as const, id: number, lon: 11 + x * step, lat: 48 + y * step, tags: {} }
+  }
+  const way = (number: number, refs: number[]) => {
+    return { type: 'way' as const, id: number, refs, tags: { highway: 'residential' } }
+  }
+  const pbf = writePbf([
+    ...range.flatMap((y) => range.map((x) => node(id(x, y), x, y))),
+    node(1000, 5.3, 5.5),
+    node(1001, 5.7, 5.5),
+    ...range.map((y) =>
+      way(
+        y + 1,
+        range.map((x) => id(x, y)),
+      ),
+    ),
+    ...range.map((x) =>
+      way(
+        100 + x,
+        range.map((y) => id(x, y)),
+      ),
+    ),
+    way(1000, [1000, 1001]),
+  ])
+  const reader = await openOsm(bytesSource(Buffer.concat([...pbf])))
+  const grid = new Router(await buildNetwork([reader], { drivingSide: 'right' }))
+  const place = { lon: 11 + 5 * step, lat: 48 + 5 * step }
+  const { features } = ask({ locations: [place], costing: 'auto', contours: [{ time: 3 }], polygons: true }, grid)
+  await grid.close()
+  const polygons = polygonsOf(features[0])
+  for (const x of [5.3, 5.5, 5.7]) expect(holds(polygons, [11 + x * step, 48 + 5.5 * step])).toBe(true)
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { differences, openScenarios, recordedOutcomes } from './support/scenario-town.ts'
+import { differences, recordedOutcomes } from './support/outcome.ts'
+import { openScenarios } from './support/scenario-town.ts'
 
 const recorded = recordedOutcomes()
 const { asks, answer } = await openScenarios()

@@ -244,3 +244,13 @@ it('hours are those of the place, wherever the server stands', async () => {
   expect(newYork.route('DE', at('13:30')).path).toBe(SHORT)
   expect(newYork.route('DE', at('08:30')).trip.locations[0]!.time_zone_name).toBe('America/New_York')
 })
+
+it('a time opens no street that is closed at all times', async () => {
+  const town = await square(
+    { motor_vehicle: 'no' },
+    { ways: { BC: { ...street('Middle Street'), 'motor_vehicle:conditional': 'no @ (01:00-02:00)' } } },
+  )
+  for (const costing of ['auto', 'truck', 'bus', 'taxi', 'motor_scooter', 'motorcycle']) {
+    expect(town.route('DE', { ...at('12:00'), costing }).path).toBe(LONG)
+  }
+})

@@ -73,6 +73,13 @@ export const ServiceEnv = {
     description:
       'A port of its own for /metrics, without a key: for networks that only the operator reaches. 0 = none.',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'OpenTelemetry collector (OTLP over HTTP) that traces go to, e.g. http://collector:4318; none without it.',
+    }),
+  ),
   TERRANE_RATE_PER_ADDRESS: Type.Integer({
     default: 600_000,
     minimum: 0,

@@ -21,6 +21,7 @@ import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
+import { traceRequests } from './tracing.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -111,6 +112,7 @@ export function createHttp(options: HttpOptions): Http {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  traceRequests(app)
   listRoutes(app)
   if (trustedProxies.length === 0) noticeProxies(app)
   keepPace(app, options.pace ?? PACE)

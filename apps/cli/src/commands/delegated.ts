@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { localEnvironment, ownEnvironment } from '../connection.ts'
 
 /** Groups of commands that belong to an app and are its own program. */
 const GROUPS = [
@@ -24,13 +25,14 @@ export function delegatedCommands(program: Command): void {
   }
 }
 
-function run(app: string, args: readonly string[]): Promise<void> {
-  return runProgram(fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url)), args)
+async function run(app: string, args: readonly string[]): Promise<void> {
+  const path = fileURLToPath(new URL(`../../../${app}/src/cli.ts`, import.meta.url))
+  return runProgram(path, args, { ...(await localEnvironment()), ...ownEnvironment() })
 }
 
 /** Runs a program in the place of this one; its exit code becomes ours. */
-export async function runProgram(path: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit' })
+export async function runProgram(path: string, args: readonly string[], env = ownEnvironment()): Promise<void> {
+  const child = spawn(process.execPath, [path, ...args], { stdio: 'inherit', env })
   // Ctrl-C reaches the program itself, and this one waits for it; who asks this one alone to stop means both.
   const passOn = (signal: NodeJS.Signals) => child.kill(signal)
   process.on('SIGINT', wait)

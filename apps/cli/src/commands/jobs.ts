@@ -2,9 +2,11 @@ import { JobFailed, TerraneProblem, type AnyJob, type TaskName } from '@terrane/
 import { TASK_NAMES } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { Command } from 'commander'
-import { ask, connect, type Connection } from '../connection.ts'
+import { connect, type Connection } from '../connection.ts'
 import { note, printList, printOne, progressLine } from '../output.ts'
 import { onProject } from '../run-task.ts'
+import { readLog } from './job-log.ts'
+import { reasonOf } from './why.ts'
 
 interface Options {
   readonly profile?: string
@@ -12,12 +14,6 @@ interface Options {
   readonly status?: AnyJob['status']
   readonly task?: TaskName
   readonly limit: number
-}
-
-interface LogLine {
-  readonly at: string
-  readonly level: string
-  readonly message: string
 }
 
 /** `terrane jobs list|watch|logs|cancel|retry|why`. */
@@ -73,24 +69,6 @@ async function logs(id: string, { profile, json }: Options): Promise<void> {
   for (const { at, level, message } of lines) printOne({}, `${at}  ${level.padEnd(7)}  ${message}`, false)
 }
 
-async function readLog(connection: Connection, task: string, id: string): Promise<LogLine[]> {
-  const lines: LogLine[] = []
-  for (let after = 0; ;) {
-    const page = (await ask(connection, `/worker/jobs/${task}/${id}/log?after=${after}${ofProject(connection)}`)) as {
-      data: LogLine[]
-      last: number
-      more: boolean
-    }
-    lines.push(...page.data)
-    if (!page.more) return lines
-    after = page.last
-  }
-}
-
-function ofProject({ projectRef }: Connection): string {
-  return projectRef === undefined ? '' : `&projectRef=${encodeURIComponent(projectRef)}`
-}
-
 async function cancel(id: string, { profile, json }: Options): Promise<void> {
   const { client } = await connect(profile)
   const { taskName, id: whole } = await find(client, id)
@@ -107,24 +85,12 @@ async function retry(id: string, { profile, json }: Options): Promise<void> {
 }
 
 async function why(id: string, { profile, json }: Options): Promise<void> {
-  const { client } = await connect(profile)
-  const job = await find(client, id)
-  printOne({ ...shown(job), hint: job.error?.hint ?? null, details: job.error?.details ?? null }, reason(job), json)
-}
-
-function reason(job: AnyJob): string {
-  if (job.status === 'success') return 'It has succeeded.'
-  if (job.status === 'running') return `It runs: ${job.progress?.message ?? 'it has just begun'}.`
-  if (job.status === 'pending')
-    return `It waits for its turn since ${job.created_at}: \`terrane doctor\` says whether a worker takes jobs.`
-  const { code, message, hint, details, retryable } = job.error ?? { code: 'failed', message: 'It has failed' }
-  const lines = [
-    `${code}: ${message}`,
-    details,
-    hint,
-    retryable && `It may work without a change: terrane jobs retry ${job.id}`,
-  ]
-  return lines.filter(Boolean).join('\n')
+  const connection = await connect(profile)
+  const job = await find(connection.client, id)
+  const reasons = await reasonOf(connection, job)
+  const { attempt, max_attempts, error } = job
+  const facts = { attempt, max_attempts, hint: error?.hint ?? null, details: error?.details ?? null, reasons }
+  printOne({ ...shown(job), ...facts }, reasons.join('\n'), json)
 }
 
 /** A job by its id, of whatever task. @throws JOB_NOT_FOUND */

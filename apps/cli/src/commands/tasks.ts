@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
 import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
 import { InvalidArgumentError, type Command } from 'commander'
-import type { Connection } from '../connection.ts'
+import { connect, type Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
-import { onTask, runTask, type TaskOptions } from '../run-task.ts'
-import { tableNameOf, upload, type StoredFile } from '../upload.ts'
+import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
+import { fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
 
 type Area = InputOf<'osmImportArea'>['aoiGeoJson']
 type Box = readonly [number, number, number, number]
@@ -27,7 +28,18 @@ interface Options extends TaskOptions {
   readonly prefix?: string
 }
 
-/** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
+/** Formats of `export` by the ending of the file. */
+const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
+  '.gpkg': 'GeoPackage',
+  '.geojson': 'GeoJSON',
+  '.geojsonl': 'GeoJSONSeq',
+  '.parquet': 'GeoParquet',
+  '.fgb': 'FlatGeobuf',
+  '.csv': 'CSV',
+  '.zip': 'Shapefile',
+}
+
+/** `terrane embed|import|osm|overture|regions|tiles|export`: one command for each task. */
 export function taskCommands(program: Command): void {
   onTask(program.command('embed <file>').description('Embed a GeoTIFF: a vector for each tile, in a table.'))
     .option('--table <name>', 'the table to make; the name of the file when absent')
@@ -68,6 +80,16 @@ export function taskCommands(program: Command): void {
     .option('--zooms <range>', 'lowest and highest zoom, e.g. 0-14; what the data deserve when absent', zoomRange)
     .addHelpText('after', examples('tiles streets', 'tiles roads --zooms 4-12'))
     .action(tiles)
+  onProject(program.command('export <table> <file>').description('Write a table to a file; its ending is the format.'))
+    .option('--schema <name>', 'its schema', 'public')
+    .addHelpText(
+      'after',
+      `\n${Object.entries(FORMATS)
+        .map((pair) => pair.join(' '))
+        .join(', ')}`,
+    )
+    .addHelpText('after', examples('export roads roads.gpkg', 'export roads roads.parquet'))
+    .action(exportFile)
 }
 
 function onArea(command: Command): Command {
@@ -151,6 +173,24 @@ function tiles(table: string, { schema, zooms, ...options }: Options): Promise<v
     ({ bucket, path, tiles: count, bytes }) =>
       `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
   )
+}
+
+async function exportFile(table: string, file: string, { schema, ...options }: Options): Promise<void> {
+  const format = FORMATS[extname(file).toLowerCase()]
+  if (format === undefined) {
+    throw new TerraneError('FORMAT_UNKNOWN', 'invalid', `The ending of ${file} names no format`, {
+      hint: `Endings: ${Object.keys(FORMATS).join(', ')}.`,
+    })
+  }
+  const connection = await connect(options.profile)
+  const stored = await placeFor(connection, basename(file))
+  await runTask(
+    'exportTable',
+    { ...options, watch: true },
+    async () => ({ table, ...(schema !== undefined && { schema }), format, storagePath: stored }),
+    ({ rows, bytes }) => `${file}: ${String(rows)} rows, ${String(bytes)} bytes`,
+  )
+  await fetchAway(connection, stored, file)
 }
 
 async function bring(connection: Connection, file: string): Promise<StoredFile> {

@@ -1,7 +1,7 @@
 import { serviceOff } from '../errors.ts'
 import { trimmed, workerBase, type WorkerSettings } from './worker-base.ts'
 
-/** What a project's services are reached with. Keys stay on this side of the console. */
+/** What a project's services are reached with. They stay on this side of the console but for a member who asks. */
 export interface ProjectKeys {
   /** The project's origin: rest, storage and functions. */
   readonly originUrl: string | null
@@ -84,7 +84,7 @@ export class Connection {
     }
   }
 
-  /** List and logs of functions, which the host gives to the service role only. */
+  /** The deploy API: lists, versions and logs of functions, which the host gives to the service role only. */
   functionsControl(): Endpoint {
     const service = 'functions host'
     return {
@@ -92,6 +92,11 @@ export class Connection {
       base: trimmed(need(this.settings.TERRANE_FUNCTIONS_URL ?? null, service, 'TERRANE_FUNCTIONS_URL')),
       key: need(this.keys.serviceRoleKey, service, 'the service-role key of the project'),
     }
+  }
+
+  /** What a member takes along to reach the project from elsewhere; null for what is not configured. */
+  shown(): ProjectKeys {
+    return this.keys
   }
 
   /** Which services are configured; a page says so instead of failing. */

@@ -1,8 +1,9 @@
 import { Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
-import { ask, pass, pathOf, send } from '../upstream/ask.ts'
+import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
 
 const FunctionParams = Type.Object({
   ref: Type.String(),
@@ -12,6 +13,11 @@ const LogsQuery = Type.Object(
   { limit: Type.Integer({ default: 100, minimum: 0, maximum: 1000 }) },
   { additionalProperties: false },
 )
+const Deploy = Type.Object(
+  { files: Type.Record(Type.String({ maxLength: 300 }), Type.Unknown(), { maxProperties: 2000 }) },
+  { additionalProperties: false, description: 'As the functions host wants it: files by their path, text or base64.' },
+)
+const Rollback = Type.Object({ version: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
 const Call = Type.Object(
   {
     method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'], { default: 'POST' }),
@@ -36,28 +42,28 @@ const SHOWN_BYTES = 262_144
 /** The longest a host lets a function run, and a little more. */
 const CALL_TIMEOUT_MS = 410_000
 
-/** Functions of a project: list, log, and a call whose answer is told, not passed on: its 401 is not the console's. */
+/** Functions of a project: list, versions, deploy, rollback, removal, log, and a call whose answer is told, not passed on: its 401 is not the console's. */
 export function functionRoutes(app: Http): void {
-  app.get('/api/projects/:ref/functions', async (request, reply) => {
-    const project = projectOf(request)
-    const to = project.connection.functionsControl()
-    return pass(
-      reply,
-      await ask(request, reply, to, { method: 'GET', path: pathOf('v1', 'projects', project.ref, 'functions') }),
-    )
-  })
-  app.get(
-    '/api/projects/:ref/functions/:name/logs',
-    { schema: { params: FunctionParams, querystring: LogsQuery } },
-    async (request, reply) => {
-      const project = projectOf(request)
-      const response = await ask(request, reply, project.connection.functionsControl(), {
-        method: 'GET',
-        path: pathOf('v1', 'projects', project.ref, 'functions', request.params.name, 'logs'),
-        query: new URLSearchParams({ limit: String(request.query.limit) }),
-      })
-      return pass(reply, response)
-    },
+  const LIST = '/api/projects/:ref/functions'
+  const ONE = `${LIST}/:name`
+  app.get(LIST, (request, reply) => control(request, reply, [], { method: 'GET' }))
+  app.get(`${ONE}/versions`, { schema: { params: FunctionParams } }, (request, reply) =>
+    control(request, reply, [request.params.name, 'versions'], { method: 'GET' }),
+  )
+  app.put(ONE, { schema: { params: FunctionParams, body: Deploy } }, (request, reply) =>
+    control(request, reply, [request.params.name], { method: 'PUT', body: JSON.stringify(request.body) }),
+  )
+  app.delete(ONE, { schema: { params: FunctionParams } }, (request, reply) =>
+    control(request, reply, [request.params.name], { method: 'DELETE' }),
+  )
+  app.post(`${ONE}/rollback`, { schema: { params: FunctionParams, body: Rollback } }, (request, reply) =>
+    control(request, reply, [request.params.name, 'rollback'], { method: 'POST', body: JSON.stringify(request.body) }),
+  )
+  app.get(`${ONE}/logs`, { schema: { params: FunctionParams, querystring: LogsQuery } }, (request, reply) =>
+    control(request, reply, [request.params.name, 'logs'], {
+      method: 'GET',
+      query: new URLSearchParams({ limit: String(request.query.limit) }),
+    }),
   )
   app.post(
     '/api/projects/:ref/functions/:name/call',
@@ -84,6 +90,18 @@ export function functionRoutes(app: Http): void {
       return { ...shown, ms: Math.round((performance.now() - started) * 10) / 10 }
     },
   )
+}
+
+/** Asks the deploy API of the functions host. */
+async function control(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  segments: readonly string[],
+  what: Omit<Ask, 'path'>,
+): Promise<FastifyReply> {
+  const project = projectOf(request)
+  const path = pathOf('v1', 'projects', project.ref, 'functions', ...segments)
+  return pass(reply, await ask(request, reply, project.connection.functionsControl(), { ...what, path }))
 }
 
 async function readSome(response: Response) {

@@ -110,7 +110,7 @@ export async function relay(request: FastifyRequest, reply: FastifyReply, what: 
   const response = await ask(request, reply, project.connection.worker(), what)
   const location = response.headers.get('location')
   // The worker counts paths from its own base.
-  if (location && /^\/(?:jobs|schedules)\//.test(location))
+  if (location && /^\/(?:jobs|schedules|webhooks)\//.test(location))
     reply.header('location', `/api/projects/${addressOf(request)}${location}`)
   return pass(reply, response)
 }

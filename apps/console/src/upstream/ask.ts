@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { readJson } from '@terrane/service'
+import { readJson, traceparent } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notOfferedHere, projectKeyEnded, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
@@ -122,6 +122,8 @@ export function pass(reply: FastifyReply, response: Response): FastifyReply {
 
 function headersOf(request: FastifyRequest, to: Endpoint, what: Ask): Record<string, string> {
   const headers: Record<string, string> = { 'accept-encoding': 'identity', 'x-request-id': request.id, apikey: to.key }
+  const trace = traceparent()
+  if (trace !== null) headers['traceparent'] = trace
   if (what.keyIn !== 'apikey') headers['authorization'] = `Bearer ${to.key}`
   if (what.body !== undefined) headers['content-type'] = 'application/json'
   for (const name of REQUEST_HEADERS) {

@@ -9,16 +9,20 @@ import { Link, match, usePlace } from './lib/router.tsx'
 import { useStore } from './lib/store.ts'
 import { useResource } from './lib/use-resource.ts'
 import { DataPage } from './pages/data/data-page.tsx'
-import { FunctionsPage } from './pages/functions/functions-page.tsx'
 import { JobPage } from './pages/jobs/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
-import { NewJobPage } from './pages/jobs/new-job-page.tsx'
 import { SchedulesPage } from './pages/jobs/schedules-page.tsx'
 import { TasksPage } from './pages/jobs/tasks-page.tsx'
 import { ProjectsPage } from './pages/projects-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 
-/** Maps weigh more than all the rest: they are fetched when they are first looked at. */
+/** Maps weigh more than all the rest, and forms come with the reading of areas: pages that are not met first are fetched when they are. */
+const FunctionsPage = lazyComponent(() =>
+  import('./pages/functions/functions-page.tsx').then((module) => module.FunctionsPage),
+)
+const KeysPage = lazyComponent(() => import('./pages/keys-page.tsx').then((module) => module.KeysPage))
+const NewJobPage = lazyComponent(() => import('./pages/jobs/new-job-page.tsx').then((module) => module.NewJobPage))
+const WebhooksPage = lazyComponent(() => import('./pages/jobs/webhooks-page.tsx').then((module) => module.WebhooksPage))
 const MapPage = lazyComponent(() => import('./pages/map/map-page.tsx').then((module) => module.MapPage))
 const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').then((module) => module.RoutePage))
 
@@ -34,6 +38,8 @@ const PAGES: readonly {
   { pattern: '/p/:ref/data', title: () => 'Data', show: (project) => <DataPage project={project} /> },
   { pattern: '/p/:ref/jobs', title: () => 'Jobs', show: (project) => <JobsPage project={project} /> },
   { pattern: '/p/:ref/schedules', title: () => 'Schedules', show: (project) => <SchedulesPage project={project} /> },
+  { pattern: '/p/:ref/webhooks', title: () => 'Webhooks', show: (project) => <WebhooksPage project={project} /> },
+  { pattern: '/p/:ref/keys', title: () => 'Keys', show: (project) => <KeysPage project={project} /> },
   { pattern: '/p/:ref/new', title: () => 'New job', show: (project) => <TasksPage project={project} /> },
   {
     pattern: '/p/:ref/new/:task',

@@ -19,7 +19,7 @@ interface Recipe {
 
 /**
  * Bundles by what they are made of: every input's contents, the names of the files beside them (a new one may be found
- * instead), what is installed, the bundler's version and this folder's own sources.
+ * instead), what is installed, the bundler's version and the sources of what bundles.
  */
 export class BuildCache {
   readonly #folder: string
@@ -128,10 +128,11 @@ export class BuildCache {
 }
 
 async function hashOfTool(): Promise<string> {
-  const here = import.meta.dirname
-  const sources = (await readdir(here)).filter((name) => !name.endsWith('.test.ts')).toSorted()
   const hash = createHash('sha256').update(version)
-  for (const name of sources) hash.update(name).update(await readFile(join(here, name)))
+  for (const folder of [import.meta.dirname, join(import.meta.dirname, '..', 'imports')]) {
+    const sources = (await readdir(folder)).filter((name) => !name.endsWith('.test.ts')).toSorted()
+    for (const name of sources) hash.update(name).update(await readFile(join(folder, name)))
+  }
   return hash.digest('hex')
 }
 

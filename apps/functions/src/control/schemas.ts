@@ -69,6 +69,13 @@ export const VersionShown = Type.Object({
 })
 export type VersionShown = Static<typeof VersionShown>
 
+const FailureShown = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  details: Type.Union([Type.String(), Type.Null()], { description: 'What the bundler or the process said.' }),
+  failed_at: Type.String({ format: 'date-time' }),
+})
+
 export const FunctionList = Type.Object({
   data: Type.Array(
     Type.Object({
@@ -77,6 +84,12 @@ export const FunctionList = Type.Object({
       ...VersionShown.properties,
       type_errors: Type.Union([Type.Array(Type.String()), Type.Null()], {
         description: 'For a watched folder, as `file:line:column: text`; null where nobody has looked.',
+      }),
+      policy: Type.Union([VersionShown.properties.policy, Type.Null()], {
+        description: 'Null while no version of the function has been served.',
+      }),
+      problem: Type.Union([FailureShown, Type.Null()], {
+        description: 'Why the newest code is not served; what is described is the version before it, if any.',
       }),
     }),
   ),

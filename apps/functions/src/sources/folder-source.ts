@@ -237,7 +237,7 @@ export class FolderSource implements AsyncDisposable {
         if (this.#closed) return
         folder.failed = true
         folder.fingerprint = ''
-        if (!folder.version && isWanted()) this.#options.functions.markBroken(this.#options.project.id, name)
+        if (isWanted()) this.#options.functions.fail(this.#options.project.id, name, error)
         this.#options.onFailed(name, error)
       }
     }

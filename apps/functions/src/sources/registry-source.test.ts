@@ -30,7 +30,7 @@ beforeEach(async () => {
     functions: {
       get: live,
       install: ({ codeDir }: FunctionVersion) => Promise.resolve(void (served = codeDir)),
-      markBroken: () => {},
+      fail: () => {},
     },
     store: {
       use: (_project: string, _digest: string, work: () => Promise<unknown>) => work(),

@@ -149,7 +149,7 @@ export class RegistrySource implements AsyncDisposable {
         if (former && former.codeDir !== version.codeDir) void store.discard(former, functions)
       } catch (error) {
         known.retryAt = performance.now() + RETRY_MS
-        if (!former) functions.markBroken(project, name)
+        functions.fail(project, name, error)
         onFailed(record, error)
       }
     }

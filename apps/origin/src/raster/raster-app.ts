@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badParameter, tileOutside } from './errors.ts'
 import { formatOf, integer, readStyle, sideOf } from './parameters.ts'
-import { PictureCache } from './picture-cache.ts'
+import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { findRaster, type FoundRaster, type RasterSources } from './resolve.ts'
 
@@ -22,6 +22,8 @@ const Url = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2000 }) })
 const Tile = Type.Object({ z: Type.String(), x: Type.String(), file: Type.String({ maxLength: 40 }) })
 const MAX_ZOOM = 26
 const DEFAULT_PREVIEW = 1024
+/** What is drawn twice is mostly drawn twice within minutes. */
+const PICTURE_BYTES = 48 * 1024 * 1024
 /** Cut with the style, so that a changed renderer does not answer with kept pictures. */
 const RENDERER = 1
 
@@ -30,7 +32,7 @@ const RENDERER = 1
  * `storage://{bucket}/{path}` or `embeddings://{table}`.
  */
 export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
-  const cache = new PictureCache()
+  const cache = new Kept<Uint8Array | null>(PICTURE_BYTES, bytesHeld)
   const schema = { querystring: Url }
   const config = { quiet: true }
   const found = (request: FastifyRequest, signal: AbortSignal) =>

@@ -1,4 +1,4 @@
-import type { Database, Session } from '@terrane/database'
+import { quoteLiteral, type Database, type Session } from '@terrane/database'
 import type { Principal } from '@terrane/auth'
 import { type Parameters, orderClause, selectList, whereClause } from './build-sql.ts'
 import { RestError } from './errors.ts'
@@ -29,18 +29,23 @@ export interface Rows {
  */
 export function runAs<T>(database: Database, as: RunAs, work: (session: Session) => Promise<T>): Promise<T> {
   const { role, claims } = as.principal
+  const settings = [
+    ['search_path', `"${as.schema}", public, extensions`],
+    ['request.jwt.claims', JSON.stringify(claims)],
+    ['statement_timeout', String(as.timeoutMs)],
+    ['role', role],
+  ] as const
+  const set = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`)
   return database
-    .transaction(async (session) => {
-      if (as.readOnly) await session.query('set transaction read only')
-      await session.query(
-        `select set_config('search_path', $1, true), set_config('request.jwt.claims', $2, true),
-           set_config('statement_timeout', $3, true), set_config('role', $4, true)`,
-        [`"${as.schema}", public, extensions`, JSON.stringify(claims), String(as.timeoutMs), role],
-      )
-      const value = await work(session)
-      if (as.rollback) throw new Rollback(value)
-      return value
-    })
+    .transaction(
+      async (session) => {
+        const value = await work(session)
+        if (as.rollback) throw new Rollback(value)
+        return value
+      },
+      // One round trip: statements of several parts take no parameters.
+      `begin${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`,
+    )
     .catch((error: unknown) => {
       if (error instanceof Rollback) return error.value as T
       throw error

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Principal } from '@terrane/auth'
 import { quoteIdentifier, type Session } from '@terrane/database'
 import type { Http } from '@terrane/service'
-import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { Parameters } from '../rest/build-sql.ts'
 import { RestError, toRestError } from '../rest/errors.ts'
@@ -12,9 +12,18 @@ import { parseQuery } from '../rest/parse-query.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { badTile } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
-import { rowsSql, tileSql, type TileQuery } from './tile-sql.ts'
+import { encodeRows } from './encode-rows.ts'
+import { tileSql, type TileQuery } from './tile-sql.ts'
 
-type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'>
+type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & {
+  /** How long a tile is given again to the same caller; 0 for never. */
+  readonly tileMs: number
+}
+
+interface Kinds {
+  readonly layers: Kept<Layer>
+  readonly tiles: Kept<Uint8Array | null>
+}
 
 /** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
 const MAX_ZOOM = 18
@@ -25,6 +34,12 @@ const BUFFER = 64
 const TIMEOUT_MS = 10_000
 /** Bounds of larger tables are the server's estimate, or the world's. */
 const COUNTED_ROWS = 100_000
+/** A table that was changed is looked up anew as soon as a statement fails for it. */
+const LAYER_MS = 5000
+const MOST_LAYERS = 500
+const TILE_BYTES = 32 * 1024 * 1024
+/** No such column or table, or not the caller's any more. */
+const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 
 /**
  * `/vector/v1`: tiles of any table or view with a geometry, while somebody looks, under the caller's role: `catalog`,
@@ -32,6 +47,10 @@ const COUNTED_ROWS = 100_000
  * `buffer`.
  */
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
+  const kept: Kinds = {
+    layers: new Kept<Layer>(MOST_LAYERS, () => 1, LAYER_MS),
+    tiles: new Kept<Uint8Array | null>(TILE_BYTES, bytesHeld, deps.tileMs),
+  }
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => {
@@ -55,7 +74,7 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
       scope.get(
         '/:source/:z/:x/:file',
         { config },
-        whileThere((request, reply, signal) => sendTile(deps, request, reply, signal)),
+        whileThere((request, reply, signal) => sendTile(deps, kept, request, reply, signal)),
       )
     },
     { prefix: '/vector/v1' },
@@ -64,20 +83,34 @@ export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
 
 async function sendTile(
   deps: VectorDeps,
+  kept: Kinds,
   request: FastifyRequest,
   reply: FastifyReply,
   signal: AbortSignal,
 ): Promise<FastifyReply> {
   const { schema, table } = sourceOf(deps, request)
   const { properties, query } = queryOf(request)
-  const { database } = deps
-  const tile = await asCaller({ ...deps, database: database.withSignal(signal) }, request, schema, async (session) => {
-    const layer = await findLayer(session, schema, table, properties)
-    const parameters = new Parameters()
-    if (database.capabilities.engine === 'pglite') return encodeRows(session, layer, query, parameters)
-    const { rows } = await session.query<{ tile: Buffer }>(tileSql(layer, query, parameters), parameters.values)
-    return rows[0]?.tile ?? null
-  })
+  const { role, claims } = request.restCaller as Principal
+  // Row-level security decides by role and claims: what one caller was given no other is.
+  const name = JSON.stringify([role, claims, schema, table, properties, query])
+  let tile = kept.tiles.get(name)
+  if (tile === undefined) {
+    const layerName = JSON.stringify([role, schema, table, properties])
+    const draw = (known: Layer | undefined) =>
+      asCaller({ ...deps, database: deps.database.withSignal(signal) }, request, schema, async (session) => {
+        const layer = known ?? (await findLayer(session, schema, table, properties))
+        const drawn = await drawTile(deps, session, layer, query)
+        kept.layers.set(layerName, layer)
+        return drawn
+      })
+    const known = kept.layers.get(layerName)
+    tile = await draw(known).catch((error: unknown) => {
+      if (!known || !CHANGED.has((error as { code?: unknown }).code)) throw error
+      kept.layers.delete(layerName)
+      return draw(undefined)
+    })
+    kept.tiles.set(name, tile)
+  }
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
   if (tile === null || tile.length === 0) return reply.code(204).send()
   const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
@@ -85,31 +118,21 @@ async function sendTile(
   if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
     return reply.code(304).send()
   }
-  return reply.type('application/vnd.mapbox-vector-tile').send(Buffer.from(tile))
+  return reply
+    .type('application/vnd.mapbox-vector-tile')
+    .send(Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength))
 }
 
-/** Where the database has no ST_AsMVT. */
-async function encodeRows(
+async function drawTile(
+  { database }: VectorDeps,
   session: Session,
   layer: Layer,
   query: TileQuery,
-  parameters: Parameters,
 ): Promise<Uint8Array | null> {
-  const { rows } = await session.query<Record<string, unknown>>(rowsSql(layer, query, parameters), parameters.values)
-  const attributes = layer.properties.map(({ name }) => name)
-  const features = rows
-    .filter((row) => row['mvt geom'] !== null)
-    .map((row) => ({
-      geometry: row['mvt geom'] as Uint8Array,
-      id: row['mvt id'] === null ? null : Number(row['mvt id']),
-      values: layer.properties.map(({ name, type }) => valueOf(row[name], type)),
-    }))
-  return encodeTileOfRows(features, { ...query, layer: layer.table, attributes })
-}
-
-function valueOf(value: unknown, type: string): AttributeValue {
-  if (value === null || value === undefined) return null
-  return type === 'int8' || type === 'float8' ? Number(value) : (value as AttributeValue)
+  if (database.capabilities.engine === 'pglite') return encodeRows(session, layer, query)
+  const parameters = new Parameters()
+  const { rows } = await session.query<{ tile: Buffer }>(tileSql(layer, query, parameters), parameters.values)
+  return rows[0]?.tile ?? null
 }
 
 async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Record<string, unknown>> {

@@ -1,12 +1,12 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appliedResult, beginRun, dropStaging } from '@terrane/database'
-import type { GuardedFetch, Logger } from '@terrane/service'
+import { tracedCalls, type GuardedFetch, type Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import { toShowable } from '../errors.ts'
 import { CHECKPOINT_MS, endingOf } from './job-life.ts'
-import type { JobRow } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { RunCheckpoint } from './run-checkpoint.ts'
 
@@ -57,7 +57,7 @@ export async function execute(
         project: {
           ref: row.project_ref,
           database: database.withSignal(signal),
-          store: project.store.withSignal(signal),
+          store: tracedCalls('storage', project.store.withSignal(signal)),
         },
         signal,
         logger,

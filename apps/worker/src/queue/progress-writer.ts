@@ -1,4 +1,5 @@
 import type { JobProgress as Stored } from '@terrane/contracts'
+import { Phases } from '@terrane/service'
 import type { JobProgress } from '../jobs/task.ts'
 import type { NewLine } from './job-log.ts'
 import type { JobStore } from './job-store.ts'
@@ -24,6 +25,7 @@ export class ProgressWriter {
   private timer: NodeJS.Timeout | undefined
   private lastWrite = 0
   private readonly steps = new RunSteps()
+  private readonly phases = new Phases()
   private lines: (NewLine & { readonly at: number })[] = []
   private skipped = 0
 
@@ -37,6 +39,7 @@ export class ProgressWriter {
 
   report(step: JobProgress): void {
     const { done, total } = step
+    this.phases.now(step.phase)
     this.latest = {
       percent: total !== null && total > 0 ? Math.min(100, Math.round((done / total) * 1000) / 10) : null,
       phase: step.phase,
@@ -53,6 +56,7 @@ export class ProgressWriter {
 
   /** Ends the writing; what was reported last is written. */
   async close(): Promise<void> {
+    this.phases.now(null)
     await this.writing
     clearTimeout(this.timer)
     this.timer = undefined

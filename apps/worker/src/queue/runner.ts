@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TerraneError } from '@terrane/core'
-import type { Logger } from '@terrane/service'
+import { inSpan, spanSince, traceId, type Logger } from '@terrane/service'
 import { cancelled, shuttingDown, timedOut, toShowable, workerLost } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
 import { WORK_CHANNEL } from './boss.ts'
 import { Claims, type Claim, type ClaimsOptions } from './claims.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
-import type { JobRow } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { Upkeep, type UpkeepOptions } from './upkeep.ts'
 
@@ -150,9 +150,28 @@ export class Runner {
     const row = await store.start(claim.id, claim.attempt)
     if (!row) return this.settle(logger, () => this.claims.forget(claim))
     if (row.cancel_requested) return this.end(claim, cancelled(), logger)
+    const { traceparent } = row
+    const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
+    await inSpan(`job ${task.name}`, () => this.runTraced(task, claim, row, controller, logger), {
+      traceparent,
+      attributes,
+    })
+  }
+
+  /** Runs a job, as part of the trace of the request that asked for it. */
+  private async runTraced(
+    task: Task,
+    claim: Claim,
+    row: JobRow,
+    controller: AbortController,
+    logger: Logger,
+  ): Promise<void> {
+    const { store } = this.options
+    if (claim.attempt === 1) spanSince('wait in the queue', row.created_at)
     const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
     const progress = new ProgressWriter(store, claim.id, claim.attempt, lost)
-    logger.setBindings({ requestId: row.request_id })
+    const trace = traceId()
+    logger.setBindings({ requestId: row.request_id, ...(trace !== null && { traceId: trace }) })
     logger.info('job started')
     const outcome = await this.outcome(task, row, {
       attempt: claim.attempt,

@@ -5,10 +5,11 @@ import type { PgBoss } from 'pg-boss'
 import { cancelled, idempotencyMismatch, toJobError } from '../errors.ts'
 import type { Task } from '../jobs/task.ts'
 import { redactInput } from '../projects/redact.ts'
-import type { Sealer } from '@terrane/service'
+import { inSpan, traceparent, type Sealer } from '@terrane/service'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
-import type { JobRow, JobScope, JobStore } from './job-store.ts'
+import type { JobRow, JobScope } from './job-row.ts'
+import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
 
 export interface SubmitterOptions {
@@ -63,12 +64,12 @@ export class Submitter {
   /** Enqueues a job. A second request with the same Idempotency-Key at the same moment gets the first one's job. */
   async submit(submission: Submission): Promise<{ row: JobRow; replayed: boolean }> {
     const id = uuidv7()
-    const outcome = await this.options.database
-      .transaction((session) => this.enqueue(session, submission, id))
-      .catch((error: unknown) => {
-        if (error instanceof KeyTaken) return null
-        throw error
-      })
+    const outcome = await inSpan('submit', () =>
+      this.options.database.transaction((session) => this.enqueue(session, submission, id)),
+    ).catch((error: unknown) => {
+      if (error instanceof KeyTaken) return null
+      throw error
+    })
     if (outcome) {
       this.announce()
       return { row: outcome, replayed: false }
@@ -104,6 +105,7 @@ export class Submitter {
       sealedInput: sealer.seal(input, id),
       maxAttempts: MAX_ATTEMPTS,
       requestId: submission.requestId,
+      traceparent: traceparent(),
       retryOf: submission.retryOf ?? null,
       schedule: submission.schedule ?? null,
     })

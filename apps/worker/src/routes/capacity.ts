@@ -22,7 +22,13 @@ export function capacityRoute(app: Http, deps: AppDeps): void {
       await deps.projects.scope(principalOf(request), request.query.projectRef, '/querystring/projectRef')
       const load = await deps.store.load()
       const inState = (state: string) => load.reduce((n, { status, jobs }) => (status === state ? n + jobs : n), 0)
-      return { ...deps.limits, queued: inState('pending'), running: inState('running') }
+      const offers = await Promise.all(deps.tasks.map(async (task) => task.offers?.()))
+      return {
+        ...Object.assign({}, ...offers),
+        ...deps.limits,
+        queued: inState('pending'),
+        running: inState('running'),
+      }
     },
   )
 }

@@ -1,7 +1,7 @@
 import type { Webhook, WebhookDelivery } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
-import type { JobRow, JobScope } from '../queue/job-store.ts'
+import type { JobRow, JobScope } from '../queue/job-row.ts'
 
 /** A webhook as stored. */
 export interface WebhookRow {
@@ -108,16 +108,20 @@ export class WebhookStore {
     await this.#database.query('delete from terrane.webhooks where id = $1', [id])
   }
 
-  /** Writes down which webhooks are to hear of the end of a job; those that were told before are not told again. */
-  async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; webhook_id: string }[]> {
-    const { rows } = await session.query<{ id: string; webhook_id: string }>(
+  /**
+   * Writes down which webhooks are to hear of the end of a job; those that were told before are not told again. `project`
+   * is the same for all deliveries of a project and for no others.
+   */
+  async addDeliveries(session: Queryable, jobId: string): Promise<{ id: string; project: string }[]> {
+    const { rows } = await session.query<{ id: string; project: string }>(
       `insert into terrane.webhook_deliveries (id, webhook_id, job_id, type)
        select gen_random_uuid(), w.id, j.id, case j.status when 'success' then 'job.succeeded' else 'job.failed' end
        from terrane.jobs j join terrane.webhooks w
          on w.project_ref = j.project_ref and w.organization_id is not distinct from j.organization_id
        where j.id = $1 and j.finished_at is not null and not w.paused and j.status = any(w.statuses)
          and (w.tasks is null or j.task = any(w.tasks))
-       on conflict (webhook_id, job_id) do nothing returning id, webhook_id`,
+       on conflict (webhook_id, job_id) do nothing returning id,
+         (select concat(organization_id, '/', project_ref) from terrane.jobs where id = $1) as project`,
       [jobId],
     )
     return rows

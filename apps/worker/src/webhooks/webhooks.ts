@@ -22,9 +22,9 @@ const QUEUE_SETTINGS = {
   deleteAfterSeconds: 86_400,
 }
 const POLL_SECONDS = 1
-/** Deliveries that this process makes at once, and those of them to one webhook. */
+/** Deliveries that this process makes at once, and those of one project: its receivers may keep others waiting. */
 const AT_ONCE = 4
-const AT_ONCE_PER_WEBHOOK = 1
+const AT_ONCE_PER_PROJECT = 2
 /** Longest wait for a receiver. */
 const TIMEOUT_MS = 10_000
 /** Longest text of an error that is kept. */
@@ -65,8 +65,8 @@ export class Webhooks {
   /** Queues what webhooks are to hear of a job that ends, in the transaction that ends it. */
   async jobEnded(session: Queryable, jobId: string): Promise<void> {
     const { boss, store } = this.#options
-    for (const { id, webhook_id: webhook } of await store.addDeliveries(session, jobId)) {
-      await boss.send(QUEUE, { delivery: id }, { id, group: { id: webhook }, ...inTransaction(session as Session) })
+    for (const { id, project } of await store.addDeliveries(session, jobId)) {
+      await boss.send(QUEUE, { delivery: id }, { id, group: { id: project }, ...inTransaction(session as Session) })
     }
   }
 
@@ -75,7 +75,7 @@ export class Webhooks {
     const options = {
       pollingIntervalSeconds: POLL_SECONDS,
       localConcurrency: AT_ONCE,
-      groupConcurrency: AT_ONCE_PER_WEBHOOK,
+      groupConcurrency: AT_ONCE_PER_PROJECT,
       includeMetadata: true as const,
     }
     await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Message>[]) => {

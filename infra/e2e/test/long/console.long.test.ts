@@ -1,7 +1,16 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHROMIUM, Watch, mapReady, screenshot, seriousViolations, startBrowser } from '../support/browser.ts'
+import {
+  CHROMIUM,
+  Watch,
+  mapReady,
+  screenshot,
+  seriousViolations,
+  startBrowser,
+  walkByKeyboard,
+} from '../support/browser.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 const EMAIL = 'admin@terrane.local'
@@ -59,9 +68,10 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await heading('Imagery embeddings').waitFor()
     await page.getByRole('button', { name: 'Start the job' }).click()
     await page.getByText('Table name is required').waitFor()
+    await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
     await page.getByLabel('GeoTIFF path').fill(join(stack.home, 'data', 'demo-scene.tif'))
     await page.getByLabel('Table name').fill('Not a name')
-    await page.getByText('Table name must match').waitFor()
+    await page.getByText('Table name needs small letters').waitFor()
     await page.getByLabel('Table name').fill('e2e_tiles')
     await page.getByLabel('Model name').fill(MODEL)
     await page.getByLabel('Bands').fill('0, 1, 2')
@@ -116,6 +126,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByRole('button', { name: 'Use this box' }).click()
     await page.getByText('km², 5 positions').waitFor()
     await page.getByLabel('streets', { exact: true }).check()
+    await page.getByText('Advanced', { exact: true }).click()
     await page.getByLabel('Table prefix').fill('again')
     await page.getByLabel('Source', { exact: true }).selectOption({ label: 'file' })
     await page.getByLabel('Path').fill('demo-town.osm.pbf')
@@ -173,6 +184,28 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await itinerary.getByRole('button').nth(1).click()
   })
 
+  test('what can be reached from the first place is drawn by minutes', async () => {
+    await page.getByLabel('What can be reached from A').selectOption('15')
+    const legend = page.getByRole('list', { name: 'Minutes by colour' }).getByRole('listitem')
+    await legend.first().waitFor()
+    expect(await legend.allInnerTexts()).toEqual(['5 minutes', '10 minutes', '15 minutes'])
+    await mapReady(page)
+    await screenshot(page, 'route-reach')
+  })
+
+  test('the route page opens where the streets of the graph are, wherever one looked before', async () => {
+    await page.evaluate(() => localStorage.setItem('terrane.view.local', '{"center":[-70,-30],"zoom":3}'))
+    await open('/p/local/route')
+    await page.waitForFunction(() => {
+      const { center, zoom } = JSON.parse(localStorage.getItem('terrane.view.local') ?? '{}') as {
+        center: [number, number]
+        zoom: number
+      }
+      return Math.abs(center[0] - 11.6) < 0.05 && Math.abs(center[1] - 48.1) < 0.05 && zoom > 11
+    })
+    expect(await page.getByRole('heading', { name: 'Route' }).count()).toBe(1)
+  })
+
   test('a basemap lies beneath every map, and the choice stays', async () => {
     const attribution = page.locator('.maplibregl-ctrl-attrib')
     await attribution.getByText('Natural Earth').waitFor()
@@ -196,9 +229,92 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await log.count()).toBeGreaterThan(0)
   })
 
+  test('a function is deployed from a folder, changed, rolled back and removed', async () => {
+    const folder = join(stack.home, 'page-hello')
+    const answer = async (text: string) => {
+      await mkdir(folder, { recursive: true })
+      await writeFile(join(folder, 'index.ts'), `export default () => new Response('${text}')`)
+      await writeFile(join(folder, 'function.json'), '{"auth":"none","methods":["GET"]}')
+      await page.getByRole('button', { name: 'Deploy a folder' }).click()
+      await page.getByLabel('Folder with an index.ts').setInputFiles(folder)
+      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('page-hello')
+      await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+      await page.getByRole('form', { name: 'Deploy a folder' }).waitFor({ state: 'detached' })
+    }
+    const called = async (text: string) => {
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByLabel('Body of the answer').getByText(text).waitFor()
+    }
+    await answer('the first')
+    await called('the first')
+    await answer('the second')
+    await page.getByRole('row', { name: /^2 / }).getByText('Live').waitFor()
+    await called('the second')
+    await page.getByRole('button', { name: 'Let version 1 answer' }).click()
+    await page.getByRole('row', { name: /^1 / }).getByText('Live').waitFor()
+    await called('the first')
+    page.once('dialog', (dialog) => void dialog.accept())
+    await page.getByRole('button', { name: 'Remove the function' }).click()
+    await page
+      .getByRole('navigation', { name: 'Functions' })
+      .getByRole('link', { name: 'page-hello' })
+      .waitFor({ state: 'detached' })
+  })
+
+  test('a function that does not build says why', async () => {
+    const folder = join(stack.home, 'does-not-build')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'index.ts'), `import { nothing } from './missing.ts'; export default nothing`)
+    await page.getByRole('button', { name: 'Deploy a folder' }).click()
+    await page.getByLabel('Folder with an index.ts').setInputFiles(folder)
+    await watch.expecting(/422/, async () => {
+      await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+      await page.getByText('FUNCTION_BUNDLE_FAILED').waitFor()
+    })
+    expect(await page.getByRole('alert').innerText()).toContain('missing.ts')
+  })
+
+  test('a file in storage is brought, linked to and deleted', async () => {
+    await page.getByRole('link', { name: 'Data', exact: true }).click()
+    const file = { name: 'a note.csv', mimeType: 'text/csv', buffer: Buffer.from('x,y\n11.6,48.1\n') }
+    await page.getByLabel('Choose a file').setInputFiles(file)
+    await page.getByRole('button', { name: 'Files', exact: true }).click()
+    const row = page.getByRole('row', { name: /a_note\.csv/ })
+    await row.waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await row.getByRole('button', { name: 'Copy a link to a_note.csv' }).click()
+    await row.getByText('Copied').waitFor()
+    const url = await page.evaluate(() => navigator.clipboard.readText())
+    expect(await (await fetch(url)).text()).toBe('x,y\n11.6,48.1\n')
+    page.once('dialog', (dialog) => void dialog.accept())
+    await row.getByRole('button', { name: 'Delete a_note.csv' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect((await fetch(url)).status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('a webhook is made, its secret is shown once, and it is paused and deleted', async () => {
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByLabel('Address').fill('https://example.com/hook?token=hidden')
+    await page.getByRole('button', { name: 'Make the webhook' }).click()
+    await page.getByRole('region', { name: 'Secret', exact: true }).getByText('whsec_').waitFor()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.reload()
+    await page.getByRole('button', { name: /^Pause / }).click()
+    await page.getByText('Paused').waitFor()
+    expect(await page.getByText('whsec_').count()).toBe(0)
+    expect(await page.getByText('hidden').count()).toBe(0)
+    await page.getByRole('button', { name: 'Deliveries' }).click()
+    await page.getByText('It was told nothing yet').waitFor()
+    page.once('dialog', (dialog) => void dialog.accept())
+    await page.getByRole('button', { name: /^Delete / }).click()
+    await page.getByText('No webhook yet').waitFor()
+  })
+
   test('a running job is cancelled', async () => {
     const scene = encodeURIComponent(join(stack.home, 'data', 'demo-scene.tif'))
     await open(`/p/local/new/createGeoEmbeddings?geotiffPath=${scene}&tableName=e2e_stopped&modelName=${MODEL}`)
+    await page.getByText('Advanced', { exact: true }).click()
     await page.getByLabel('Stride').fill('16')
     await page.getByLabel('Bands').fill('0,1,2')
     await page.getByRole('button', { name: 'Start the job' }).click()
@@ -218,7 +334,11 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
   describe('every page', () => {
     const PAGES = {
       projects: '/',
+      data: '/p/local/data',
       jobs: '/p/local/jobs',
+      schedules: '/p/local/schedules',
+      webhooks: '/p/local/webhooks',
+      keys: '/p/local/keys',
       tasks: '/p/local/new',
       form: '/p/local/new/osmImportArea',
       embeddings: '/p/local/new/createGeoEmbeddings',
@@ -228,8 +348,10 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       functions: '/p/local/functions/hello',
     } as const
     const LOOKS = [
-      { name: 'light', scheme: 'light', width: 1280 },
-      { name: 'dark', scheme: 'dark', width: 1280 },
+      { name: 'light', scheme: 'light', width: 1440 },
+      { name: 'dark', scheme: 'dark', width: 1440 },
+      { name: 'laptop', scheme: 'light', width: 1024 },
+      { name: 'laptop-dark', scheme: 'dark', width: 1024 },
       { name: 'narrow', scheme: 'light', width: 400 },
       { name: 'narrow-dark', scheme: 'dark', width: 400 },
     ] as const
@@ -256,16 +378,26 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       })
     }
 
+    test('every page can be walked with the keyboard: all that can be clicked has its turn, is named and is seen', async () => {
+      await page.setViewportSize({ width: 1440, height: 900 })
+      for (const [title, path] of Object.entries(PAGES)) {
+        await open(path)
+        await settle()
+        const walk = await walkByKeyboard(page)
+        expect([title, walk.missed, walk.nameless, walk.unseen]).toEqual([title, [], [], []])
+      }
+    })
+
     test('can be walked with the keyboard', async () => {
       await page.setViewportSize({ width: 1280, height: 820 })
       await open('/p/local/jobs')
       await heading('Jobs').waitFor()
       const reached: string[] = []
-      for (let i = 0; i < 12; i++) {
+      for (let i = 0; i < 15; i++) {
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate(() => document.activeElement?.textContent?.trim().slice(0, 40) ?? ''))
       }
-      for (const name of ['Skip to the content', 'Jobs', 'Map', 'Route', 'Functions', 'New job']) {
+      for (const name of ['Skip to the content', 'Jobs', 'Map', 'Route', 'Functions', 'Keys', 'Webhooks', 'New job']) {
         expect(reached).toContain(name)
       }
     })
@@ -281,6 +413,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(await page.getByLabel('State').inputValue()).toBe('success')
 
     await open('/p/local/new/createGeoEmbeddings')
+    await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
     await page.getByLabel('GeoTIFF path').fill('/half/typed.tif')
     await page.getByLabel('Table name').fill('half_typed')
     await page.context().clearCookies()
@@ -301,6 +434,21 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     const received = await watch.received()
     expect(received.length).toBeGreaterThan(100_000)
     for (const [name, key] of Object.entries(stack.keys)) expect([name, received.includes(key)]).toEqual([name, false])
+  })
+
+  test('keys are shown to a member who asks, and gone with the page', async () => {
+    await open('/p/local/keys')
+    await page.getByRole('button', { name: 'Show the keys' }).click()
+    await page
+      .getByLabel('Value of the key anon')
+      .getByText(stack.keys['anonKey'] ?? '')
+      .waitFor()
+    await page.getByLabel('With supabase-js').waitFor()
+    expect(await seriousViolations(page)).toEqual([])
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await page.getByRole('button', { name: 'Show the keys' }).waitFor()
+    expect(await page.getByText(stack.keys['anonKey'] ?? '').count()).toBe(0)
   })
 
   test('signing out ends it: the page asks to sign in, and the API answers 401', async () => {

@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,6 +16,19 @@ const EMAIL = 'admin@terrane.local'
 const JOB_TIMEOUT_MS = 300_000
 /** Clicks from the page after signing in to tiles like one of the person's own image. */
 const MOST_CLICKS = 5
+/** The demo town, as somebody would paste it. */
+const TOWN = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [11.59, 48.09],
+      [11.612, 48.09],
+      [11.612, 48.11],
+      [11.59, 48.11],
+      [11.59, 48.09],
+    ],
+  ],
+}
 /** Rows of the files that GDAL made. */
 const TABLES = [
   { file: 'parcels.gpkg', table: 'parcels', rows: 20 },
@@ -131,6 +145,23 @@ describe.skipIf(missing.length > 0)(
       expect(Number(await streets.locator('[data-label="Rows"]').innerText())).toBeGreaterThan(100)
     })
 
+    test('describes regions by what is mapped in them, from the map data that was dropped', async () => {
+      await link('Data').click()
+      await link('Add data').click()
+      await page.getByRole('link', { name: 'Region embeddings' }).click()
+      await page.getByLabel('Table name').fill('town_cells')
+      await page.getByLabel('H3 resolution').fill('9')
+      await page.getByLabel('AOI GeoJSON').fill(JSON.stringify(TOWN))
+      await page.getByLabel('Source', { exact: true }).selectOption({ label: 'tables' })
+      await page.getByLabel('Prefix', { exact: true }).fill('our_town')
+      await start().click()
+      await ended(/Done|Ended with/)
+      await link('Data').click()
+      const cells = page.getByRole('row', { name: /^geoembeddings\.town_cells / })
+      await cells.waitFor()
+      expect(Number(await cells.locator('[data-label="Rows"]').innerText())).toBeGreaterThan(10)
+    })
+
     test('shares a table, and reads it with the command that the page shows', async () => {
       await link('Data').click()
       await page.getByRole('button', { name: 'parcels', exact: true }).click()
@@ -153,6 +184,59 @@ describe.skipIf(missing.length > 0)(
         expect([command.slice(0, 60), answer.length > 1]).toEqual([command.slice(0, 60), true])
       }
       expect(stack.output()).not.toMatch(/^# no (?:route|function)/m)
+    })
+  },
+)
+
+// oxlint-disable-next-line node/no-process-env -- Where the outside data lie.
+const shared = process.env['TERRANE_SHARED'] ?? join(import.meta.dirname, '../../../../../shared')
+const monaco = join(shared, 'data', 'osm', 'monaco-2023.osm.pbf')
+
+describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
+  `${existsSync(monaco) ? '' : 'SKIPPED, there is no extract of Monaco in TERRANE_SHARED: '}a newcomer with real roads and an endpoint of their own`,
+  () => {
+    test('starts with both by the settings of the README, and every printed command works', async () => {
+      await using closing = new AsyncDisposableStack()
+      const folder = await mkdtemp(join(tmpdir(), 'terrane-newcomer-'))
+      closing.defer(() => rm(folder, { recursive: true, force: true }))
+      const functions = join(folder, 'functions')
+      await mkdir(join(functions, 'hello'), { recursive: true })
+      await writeFile(join(functions, 'hello', 'index.ts'), `export default () => new Response('mine')`)
+      await mkdir(join(functions, 'broken'))
+      await writeFile(join(functions, 'broken', 'index.ts'), `import { x } from './nowhere.ts'; export default x`)
+      const stack = closing.use(
+        await startStack({ HOME: folder, TERRANE_ROUTING_OSM: monaco, TERRANE_FUNCTIONS_DIR: functions }),
+      )
+      for (const command of stack.output().match(/curl (?:"|http)[^\n]*/g) ?? []) {
+        const answer = await run(command.replace('curl ', 'curl --fail-with-body '))
+        expect([command.slice(0, 60), answer.length > 1]).toEqual([command.slice(0, 60), true])
+      }
+      const browser = await startBrowser()
+      closing.defer(() => browser.close())
+      const page = await (await browser.newContext({ viewport: { width: 1280, height: 820 } })).newPage()
+      page.setDefaultTimeout(60_000)
+      await page.goto(stack.consoleUrl)
+      await page.getByLabel('E-mail').fill(EMAIL)
+      await page.getByLabel('Password').fill(stack.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('link', { name: 'Local project', exact: true }).click()
+      await page.getByRole('link', { name: 'Route', exact: true }).click()
+      await mapReady(page)
+      await page.waitForFunction(() => {
+        const { center } = JSON.parse(localStorage.getItem('terrane.view.local') ?? '{"center":[0,0]}') as {
+          center: [number, number]
+        }
+        return Math.abs(center[0] - 7.42) < 0.05 && Math.abs(center[1] - 43.74) < 0.05
+      })
+      await page.getByLabel('Place A: latitude, longitude').fill('43.7325, 7.4189')
+      await page.getByLabel('Place B: latitude, longitude').fill('43.7396, 7.4276')
+      await page.getByRole('region', { name: 'Itinerary' }).getByRole('listitem').first().waitFor()
+      await page.getByRole('link', { name: 'Functions', exact: true }).click()
+      const list = page.getByRole('navigation', { name: 'Functions' })
+      await list.getByRole('link', { name: 'broken' }).getByText('Not built').waitFor()
+      await list.getByRole('link', { name: 'broken' }).click()
+      await page.getByLabel('What the build said').getByText('nowhere.ts').waitFor()
+      await screenshot(page, 'newcomer-function-not-built')
     })
   },
 )

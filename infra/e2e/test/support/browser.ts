@@ -85,3 +85,56 @@ export async function mapReady(page: Page): Promise<void> {
   await page.locator('.map-box[aria-busy="false"]').waitFor()
   await page.locator('.map-box .canvas[data-drawn="true"]').waitFor()
 }
+
+/** What a walk with the Tab key through a page left out, or met without a name or without a mark of where one is. */
+export interface Walk {
+  readonly missed: readonly string[]
+  readonly nameless: readonly string[]
+  readonly unseen: readonly string[]
+}
+
+/** Far more than any page has. */
+const MOST_STOPS = 400
+
+/** Presses Tab from the top of the page until one is out of it again. */
+export async function walkByKeyboard(page: Page): Promise<Walk> {
+  await page.evaluate(() => {
+    // Everything that a person could click and that is in sight is to be met.
+    const CLICKABLE = 'a[href], button, input, select, textarea, summary'
+    for (const element of document.querySelectorAll<HTMLElement>(CLICKABLE)) {
+      const isOff = element.matches(':disabled') || element.closest('[inert], [hidden]') !== null
+      const isRadio = element.matches('input[type=radio]:not(:checked)')
+      if (!isOff && !isRadio && element.checkVisibility({ visibilityProperty: true })) element.dataset['walk'] = 'waits'
+    }
+    document.body.tabIndex = -1
+    document.body.focus()
+  })
+  const nameless: string[] = []
+  const unseen: string[] = []
+  for (let i = 0; i < MOST_STOPS; i++) {
+    await page.keyboard.press('Tab')
+    const met = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement | null
+      if (!element || element === document.body || element.dataset['walk'] === 'met') return null
+      element.dataset['walk'] = 'met'
+      const labels = 'labels' in element ? [...(element.labels as NodeListOf<HTMLElement>)] : []
+      const label = element.getAttribute('aria-label') ?? element.getAttribute('aria-labelledby') ?? element.title
+      const named = [label, element.textContent, ...labels.map(({ textContent }) => textContent)].join('').trim() !== ''
+      const seen = [element, ...labels, element.closest('.upload-box')].some((at) => {
+        if (!(at instanceof HTMLElement)) return false
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at)
+        return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none'
+      })
+      return { what: element.outerHTML.slice(0, 120), named, seen }
+    })
+    if (!met) break
+    if (!met.named) nameless.push(met.what)
+    if (!met.seen) unseen.push(met.what)
+  }
+  const missed = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('[data-walk="waits"]')].map((element) =>
+      element.outerHTML.slice(0, 120),
+    ),
+  )
+  return { missed, nameless, unseen }
+}

@@ -16,8 +16,10 @@ export const START_TIMEOUT_MS = 800_000
 /** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
 export interface RunningStack extends AsyncDisposable {
   readonly home: string
+  /** Of the process whose children the apps are. */
+  readonly pid: number
   readonly consoleUrl: string
-  readonly urls: Readonly<Record<'origin' | 'functions', string>>
+  readonly urls: Readonly<Record<'origin' | 'functions' | 'worker' | 'database', string>>
   /** Secrets that nothing outside may ever show. */
   readonly keys: Readonly<Record<string, string>>
   readonly password: string
@@ -60,8 +62,14 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
   ) as Record<string, string>
   return {
     home,
+    pid: child.pid ?? 0,
     consoleUrl: `http://127.0.0.1:${ports.CONSOLE}`,
-    urls: { origin: `http://127.0.0.1:${ports.ORIGIN}`, functions: `http://127.0.0.1:${ports.FUNCTIONS}` },
+    urls: {
+      origin: `http://127.0.0.1:${ports.ORIGIN}`,
+      functions: `http://127.0.0.1:${ports.FUNCTIONS}`,
+      worker: `http://127.0.0.1:${ports.WORKER}`,
+      database: `postgres://postgres@127.0.0.1:${ports.DATABASE}/postgres`,
+    },
     keys,
     password,
     output: () => output,

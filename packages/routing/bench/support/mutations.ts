@@ -5,6 +5,9 @@ export interface Mutation {
   readonly file: string
   /** Where the number stands, in characters. */
   readonly at: number
+  /** Number of its line, and what stands there. */
+  readonly line: number
+  readonly text: string
   readonly before: string
   readonly after: string
 }
@@ -17,6 +20,7 @@ const TOKENS =
 export function mutationsOf(files: readonly string[]): Mutation[] {
   return files.flatMap((file) => {
     const source = readFileSync(file, 'utf8')
+    const lines = source.split('\n')
     return [...source.matchAll(TOKENS)].flatMap((match): Mutation[] => {
       const [before] = match
       if (!/^\d/.test(before)) return []
@@ -27,7 +31,28 @@ export function mutationsOf(files: readonly string[]): Mutation[] {
           : Number.isInteger(value)
             ? Math.ceil(value * 1.5)
             : value * 1.5
-      return [{ file, at: match.index, before, after: String(after) }]
+      const line = source.slice(0, match.index).split('\n').length
+      return [{ file, at: match.index, line, text: lines[line - 1]!.trim(), before, after: String(after) }]
     })
   })
 }
+
+/** Changes that change nothing, with the reason: where, and what the line holds. */
+export const EQUIVALENT: readonly {
+  readonly in: string
+  readonly what: string
+  /** The number, where not all of the line are meant. */
+  readonly number?: string
+  readonly because: string
+}[] = [
+  { in: 'cost/facts.ts', what: 'crossing: 8,', because: 'a number that only names a kind' },
+  { in: 'cost/expression.ts', what: 'const Code = {', because: 'numbers that only name instructions' },
+  { in: 'cost/expression.ts', what: 'const VALUES = 64', because: 'room for more values than any fact has' },
+  { in: 'cost/expression.ts', what: 'new Float64Array(32)', because: 'room for more than any expression needs' },
+  {
+    in: 'profiles/bicycle.ts',
+    what: 'surfaceSpeed: [',
+    number: '0',
+    because: 'bicycles have no access where a way is impassable, the last of the surfaces',
+  },
+]

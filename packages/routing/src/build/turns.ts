@@ -119,7 +119,7 @@ function stopImpact(inputs: TurnInputs, turn: DescribedTurn): number {
   } else if (use(from) === Use.ramp && use(to) === Use.ramp && best < RoadClass.unclassified) {
     if (controlled) impact = 4
     else if (edges.firstEdge[node + 1]! - edges.firstEdge[node]! > 3) impact += 2
-  } else if (use(from) === Use.ramp && use(to) !== Use.ramp && !isInternal(edges, from) && !isInternal(edges, to)) {
+  } else if (use(from) === Use.ramp && use(to) !== Use.ramp) {
     impact += sharp ? 3 : slight ? 1 : 2
   } else if (use(from) === Use.turnChannel) {
     impact = !sharp && use(to) === Use.ramp ? impact + 1 : eased()
@@ -161,10 +161,6 @@ function crossing(edges: EdgeTable, node: number, from: number, to: number): { b
 
 function roadClassOf(edges: EdgeTable, edge: number): number {
   return get(edges.info[edge]!, EdgeField.roadClass)
-}
-
-function isInternal(edges: EdgeTable, edge: number): boolean {
-  return get(edges.traffic[edge]!, TrafficField.internal) === 1
 }
 
 /** Turning back where two carriageways become one (the tip of a pencil), or on crossing cycleways. */

@@ -20,7 +20,11 @@ export interface Costing {
   readonly travelMode: 'drive' | 'bicycle' | 'pedestrian'
   readonly travelType: string
   readonly exclusions: Exclusions
+  /** Seconds that a search pays for leaving a street for local traffic, which it must not cross from end to end. */
+  readonly throughLocal: number
 
+  /** Whether an edge is for local traffic only. */
+  isLocal(edge: number): boolean
   /** Whether an edge may be used at all. */
   edgeOpen(edge: number): boolean
   /** Whether a location may be put on an edge, and its reach be followed over it. */

@@ -1,4 +1,4 @@
-import { get, NodeField } from '../graph/fields.ts'
+import { FlagField, get, NodeField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Costing } from './costing.ts'
 import { Exclusions } from './exclusions.ts'
@@ -20,7 +20,14 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
   const rights = new Rights(graph, access, options)
   const vehicle = rights.ignoresLimits || Object.keys(sizes).length === 0 ? null : new Vehicle(graph, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)
-  const { edge, turn, bounds, endBounds, tolerates } = profile.terms({
+  const {
+    edge,
+    turn,
+    bounds,
+    endBounds,
+    tolerates,
+    throughLocal = 0,
+  } = profile.terms({
     number: (name) => Number(options[name] ?? 0),
     is: (name) => options[name] === true,
     text: (name) => String(options[name]),
@@ -29,7 +36,8 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
   const turnAt = turnReader(graph, profile.isLorry === true ? rights : null)
   const [edgeSeconds, edgeCost] = [compile(edge.seconds, EDGE_FACTS), compile(edge.cost, EDGE_FACTS)]
   const [turnSeconds, turnCost] = [compile(turn.seconds, TURN_FACTS), compile(turn.cost, TURN_FACTS)]
-  const [searchCost, shunned] = [compile(turn.searchCost, TURN_FACTS), compile(turn.shunned, TURN_FACTS)]
+  const searchCost = compile(turn.searchCost, TURN_FACTS)
+  const isLocal = localStreets(graph, profile.isLorry === true)
   const passing = boundsOf(bounds)
   const ending = boundsOf(endBounds)
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
@@ -42,6 +50,8 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     travelMode,
     travelType,
     exclusions,
+    throughLocal,
+    isLocal,
     snapOpen: (at) => rights.edge(at) && keeps(ending, edgeAt(at)),
     edgeOpen: (at) => {
       if (!rights.edge(at) && (edgeAt(at)[EDGE_FACTS.access]! & tolerates) === 0) return false
@@ -53,7 +63,8 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     turnCost: (from, to, facts, internal) => {
       if (!rights.turn(facts)) return Infinity
       const at = turnAt(from, to, facts, internal)
-      return run(shunned, at) + exclusions.penalty(from, to) + run(searchCost, at)
+      const through = throughLocal > 0 && isLocal(from) && !isLocal(to) ? throughLocal : 0
+      return through + exclusions.penalty(from, to) + run(searchCost, at)
     },
     pathTurnCost: (from, to, facts) => run(turnCost, turnAt(from, to, facts, false)),
     turnSeconds: (from, to, facts) => run(turnSeconds, turnAt(from, to, facts, false)),
@@ -73,4 +84,11 @@ function boundsOf(bounds: Bounds): Bound[] {
 function keeps(bounds: readonly Bound[], facts: Int32Array): boolean {
   for (const { fact, most } of bounds) if (facts[fact]! > most) return false
   return true
+}
+
+/** Whether a street is for local traffic only. */
+function localStreets({ edgeFlags }: Graph, forLorries: boolean): (edge: number) => boolean {
+  return (edge) =>
+    get(edgeFlags[edge]!, FlagField.destinationOnly) === 1 ||
+    (forLorries && get(edgeFlags[edge]!, FlagField.destinationOnlyTruck) === 1)
 }

@@ -73,7 +73,7 @@ const From = { number: 0, fact: 8, table: 16, stack: 24 } as const
 const CODES: Readonly<Record<Operation, number>> = { sum: Code.add, product: Code.multiply, quotient: Code.divide }
 
 /** Most values of a fact by which cases or a few weights are listed. */
-const VALUES = 64
+export const VALUES = 64
 
 /**
  * Writes an expression as a program. Terms that change nothing, whatever the fact, are left out.

@@ -1,6 +1,7 @@
 import { NodeType, Turn, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, tailOf, TrafficField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { VALUES } from './expression.ts'
 import type { Rights } from './rights.ts'
 
 /** Facts of an edge that terms of a cost can ask for, by their place. */
@@ -64,18 +65,16 @@ export const TURN_FACTS = {
   tolled: 16,
   renamed: 17,
   entersLocal: 18,
-  leavesLocal: 19,
-  lorryEntersLocal: 20,
-  lorryLeavesLocal: 21,
-  entersClosed: 22,
+  lorryEntersLocal: 19,
+  entersClosed: 20,
   /** Classes that the street entered is more important by, and whether one waits for that: 1 without a signal, 2 at one. */
-  climbed: 23,
-  climbWait: 24,
+  climbed: 21,
+  climbWait: 22,
   /** The class, or the room, of the street entered; paths are classed as service roads, but are not what one minds there. */
-  classOrPath: 25,
-  roomOrPath: 26,
+  classOrPath: 23,
+  roomOrPath: 24,
   /** 1 onto stairs, 2 into or at a lift. */
-  stepsOrLift: 27,
+  stepsOrLift: 25,
 } as const
 export type TurnFact = keyof typeof TURN_FACTS
 
@@ -96,7 +95,7 @@ export const Side = {
 /** Turns between streets on both sides, for costs that tell them from others by kind. */
 const BETWEEN = 8
 /** What is entered where the kind of street stays, and what paths are instead of a class or a lane. */
-const UNCHANGED = 63
+const UNCHANGED = VALUES - 1
 const PATH = 8
 /** Bits of what stands on a node: kind of barrier, and what its tags say. */
 export const BARRIER = { kind: 4, tagged: 2, private: 1 } as const
@@ -223,9 +222,7 @@ export function turnReader(
     facts[TURN_FACTS.tolled] = tolled || type === NodeType.tollBooth ? 1 : 0
     facts[TURN_FACTS.renamed] = sameName || get(traffic, TrafficField.link) === 1 ? 0 : 1
     facts[TURN_FACTS.entersLocal] = local & ~localBefore
-    facts[TURN_FACTS.leavesLocal] = localBefore & ~local
     facts[TURN_FACTS.lorryEntersLocal] = lorryLocal & ~lorryLocalBefore
-    facts[TURN_FACTS.lorryLeavesLocal] = lorryLocalBefore & ~(local | lorryLocal)
     facts[TURN_FACTS.entersClosed] = rights !== null && !rights.edge(to) && rights.edge(from) ? 1 : 0
     facts[TURN_FACTS.climbed] = climbed
     facts[TURN_FACTS.climbWait] = climbed > 0 ? 1 + signal : 0

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { DEFAULT_LIMITS } from '../request/limits.ts'
 import { optionBounds, readAround } from '../../test/support/option-bounds.ts'
-import { costOptions, MODES, optionFaults } from './options.ts'
+import { costOptions, type Mode, MODES, optionFaults } from './options.ts'
 import { PROFILES } from './profiles/index.ts'
 
 it.each(MODES)('takes the default of %s for what is missing, out of bounds or of another type', (mode) => {
@@ -66,17 +66,18 @@ it('depend on what else is said of a bicycle and of a walker', () => {
 
 it('limits requests as Valhalla does', () => {
   const most = Object.entries(DEFAULT_LIMITS.modes).map(
-    ([mode, { locations, meters }]) => `${mode} ${locations} ${meters / 1000}`,
+    ([mode, { locations, meters }]) =>
+      `${mode} ${locations} ${meters / 1000} ${DEFAULT_LIMITS.matrix.meters[mode as Mode] / 1000}`,
   )
   expect(most.toSorted()).toEqual([
-    'auto 20 5000',
-    'bicycle 50 500',
-    'bus 50 5000',
-    'motor_scooter 50 500',
-    'motorcycle 50 500',
-    'pedestrian 50 250',
-    'taxi 20 5000',
-    'truck 20 5000',
+    'auto 20 5000 400',
+    'bicycle 50 500 200',
+    'bus 50 5000 400',
+    'motor_scooter 50 500 200',
+    'motorcycle 50 500 200',
+    'pedestrian 50 250 200',
+    'taxi 20 5000 400',
+    'truck 20 5000 400',
   ])
 })
 

@@ -24,8 +24,8 @@ export interface Profile {
   readonly paysTolls?: true
   /** Most seconds that a location costs for being put on a street that is not the nearest. */
   readonly farPenalty: number
-  /** How much one request may ask for: locations, and metres along them as the crow flies. */
-  readonly most: { readonly locations: number; readonly meters: number }
+  /** How much one request may ask for: locations, metres along them as the crow flies, and between any two of a matrix. */
+  readonly most: { readonly locations: number; readonly meters: number; readonly matrixMeters: number }
   readonly terms: (options: OptionReader) => Terms
 }
 
@@ -48,6 +48,8 @@ export interface Terms {
   readonly endBounds: Bounds
   /** Modes whose access is enough where the mode has none, at a price. */
   readonly tolerates: number
+  /** Seconds that searches pay for crossing streets for local traffic from end to end; none where absent. */
+  readonly throughLocal?: number
 }
 
 export interface EdgeTerms {
@@ -60,5 +62,4 @@ export interface TurnTerms {
   readonly cost: Expression<TurnFact>
   /** The cost in searches, which know of turns inside a crossing, and what keeps searches away besides. */
   readonly searchCost: Expression<TurnFact>
-  readonly shunned: Expression<TurnFact>
 }

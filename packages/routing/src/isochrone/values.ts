@@ -5,7 +5,7 @@ import { seedsOf } from '../path/path.ts'
 import { Schedule } from '../path/schedule.ts'
 import { seedOf, sweepRules, takeSweep, TOO_FAR } from '../path/sweeping.ts'
 import type { Sweep } from '../search/sweep.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import type { StateGraph } from '../states/state-graph.ts'
 import type { IsochroneRequest } from './request.ts'
 

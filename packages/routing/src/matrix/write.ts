@@ -6,7 +6,7 @@ import type { Warning } from '../request/problems.ts'
 import { writeGeometry } from '../respond/geometry.ts'
 import { degreesOf, lengthIn } from '../respond/numbers.ts'
 import { localText, offsetText, utcOf, zoneAt } from '../time/zones.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import type { Cell } from './cells.ts'
 import type { MatrixRequest } from './request.ts'
 

@@ -1,7 +1,7 @@
 import type { Costing } from '../cost/costing.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import { WEIGHT_PER_SECOND } from '../states/weights.ts'
 import { elapsed } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'

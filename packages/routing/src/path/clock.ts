@@ -52,18 +52,9 @@ export function searchInTime(
   return timedSearch(states, {
     weight,
     estimate,
-    seconds: secondsOf(weights),
+    seconds: (arc, tail) => weights.seconds(arc, tail),
     extra: extraInTime(weights, clock, startMs),
   })
-}
-
-/** Seconds of an arc: of the turn and of the edge that it leads onto. */
-export function secondsOf({ graph, costing, network }: StateWeights): (arc: number, tail: number) => number {
-  const { stateEdge, head, arcTurn } = graph
-  return (arc, tail) => {
-    const to = stateEdge[head[arc]!]!
-    return costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!) + costing.edgeSeconds(to)
-  }
 }
 
 /** What an arc costs on top for who leaves its tail at a moment; see `TimedOptions`. */

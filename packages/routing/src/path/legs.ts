@@ -2,7 +2,7 @@ import type { Costing } from '../cost/costing.ts'
 import { tailOf } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Point } from '../geometry/polyline.ts'
-import type { Candidate, Snapped } from '../snap/snap.ts'
+import type { Candidate, Snapped } from '../snap/candidate.ts'
 import { elapsed } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'
 

@@ -1,6 +1,6 @@
 import type { AlternativeSearch, FoundPath, PathSearch, Seed } from '../search/search.ts'
 import { UNREACHABLE } from '../search/search.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import { ArcRule } from '../states/state-graph.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 
@@ -131,11 +131,13 @@ function directPath(
   destinations: readonly Candidate[],
 ): { cost: number; path: Path } | null {
   let best: { cost: number; path: Path } | null = null
+  const amends = amendsFor(weights, origins)
   for (const origin of origins) {
     for (const destination of destinations) {
       if (origin.edge !== destination.edge || destination.along < origin.along) continue
       if (weights.endEdge(origin.edge) >= UNREACHABLE) continue
-      const cost = partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
+      const part = partWeight(weights, origin, destination.along - origin.along) + partWeight(weights, destination, 0)
+      const cost = part + amends(origin)
       if (best !== null && cost >= best.cost) continue
       const edges = [{ edge: origin.edge, begin: origin.along, end: destination.along }]
       best = { cost, path: { edges, origin, destination } }
@@ -152,11 +154,12 @@ function originStates(
   const { edgeState, firstOut, head } = weights.graph
   const arrivesOnly = origins.every((candidate) => candidate.along === 1)
   const stops = new Map<number, Stop>()
+  const amends = amendsFor(weights, origins)
   for (const candidate of origins) {
     const state = edgeState[candidate.edge]!
     if (state < 0 || weights.endEdge(candidate.edge) >= UNREACHABLE) continue
     if (candidate.along === 1 && !arrivesOnly) continue
-    const cost = partWeight(weights, candidate, 1 - candidate.along)
+    const cost = partWeight(weights, candidate, 1 - candidate.along) + amends(candidate)
     if (destinations.every(({ edge }) => edge !== candidate.edge)) {
       offer(stops, state, { candidate, cost, place: 'on' })
       continue
@@ -168,6 +171,19 @@ function originStates(
     }
   }
   return stops
+}
+
+/**
+ * Who begins on a street for local traffic may leave it, but pays in searches as if it were crossed. So that this is no reason to begin
+ * on another street that is no nearer, whoever does pays the same.
+ */
+function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (origin: Candidate) => number {
+  const nearest = origins.reduce(
+    (least, { edge, penalty }) => (costing.isLocal(edge) ? Math.min(least, penalty) : least),
+    Infinity,
+  )
+  const amends = costing.throughLocal * WEIGHT_PER_SECOND
+  return ({ edge, penalty }) => (penalty >= nearest && !costing.isLocal(edge) ? amends : 0)
 }
 
 function destinationStates(weights: StateWeights, destinations: readonly Candidate[]): Map<number, Stop> {

@@ -2,7 +2,7 @@ import { bidirectionalSearch, distanceEstimate } from '../search/bidirectional.t
 import { hierarchySearch } from '../search/cch/hierarchy.ts'
 import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { FamilyNetwork } from '../network/family.ts'
 import { type Clock, isInTime, searchInTime } from './clock.ts'

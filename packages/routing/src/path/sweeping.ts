@@ -3,9 +3,9 @@ import type { StateGraph } from '../states/state-graph.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { Sweep, type SweepRules, type SweepSeed } from '../search/sweep.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import { WEIGHT_PER_SECOND } from '../states/weights.ts'
-import { type Clock, extraInTime, secondsOf } from './clock.ts'
+import { type Clock, extraInTime } from './clock.ts'
 import type { Closures, Stop } from './path.ts'
 
 /** More than any path costs that passes nothing that a costing excludes, in weight. */
@@ -48,7 +48,7 @@ export function sweepRules(
         ? (arc, tail) => weights.arc(arc, tail)
         : (arc, tail) =>
             isClosed(stateEdge[tail]!) || isClosed(stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail),
-    seconds: secondsOf(weights),
+    seconds: (arc, tail) => weights.seconds(arc, tail),
     meters: (arc) => network.edgeLength[stateEdge[head[arc]!]!]!,
     leadsOn,
     ...(clock !== null && { extra: extraInTime(weights, clock.clock, clock.startMs) }),

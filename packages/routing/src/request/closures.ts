@@ -2,7 +2,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { Costing } from '../cost/costing.ts'
 import type { Closures } from '../path/path.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
-import type { Candidate } from '../snap/snap.ts'
+import type { Candidate } from '../snap/candidate.ts'
 import { shapesTouching } from '../snap/touching.ts'
 import type { Ring } from './parts.ts'
 

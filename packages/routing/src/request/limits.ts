@@ -1,4 +1,5 @@
 import { type Mode, MODES } from '../cost/options.ts'
+import type { Profile } from '../cost/profile.ts'
 import { PROFILES } from '../cost/profiles/index.ts'
 
 /** How much one request may ask for. The defaults are Valhalla's. */
@@ -19,7 +20,7 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  modes: Object.fromEntries(MODES.map((mode) => [mode, PROFILES[mode].most])) as Limits['modes'],
+  modes: perMode(({ locations, meters }) => ({ locations, meters })),
   excludeLocations: 50,
   excludePolygonMeters: 10_000,
   alternates: 2,
@@ -27,17 +28,12 @@ export const DEFAULT_LIMITS: Limits = {
   radius: 200,
   matrix: {
     pairs: 2500,
-    meters: {
-      auto: 400_000,
-      truck: 400_000,
-      taxi: 400_000,
-      bus: 400_000,
-      bicycle: 200_000,
-      motor_scooter: 200_000,
-      motorcycle: 200_000,
-      pedestrian: 200_000,
-    },
+    meters: perMode(({ matrixMeters }) => matrixMeters),
   },
   isochrone: { contours: 4, minutes: 120, kilometers: 200 },
   locate: 100,
+}
+
+function perMode<T>(of: (most: Profile['most']) => T): Readonly<Record<Mode, T>> {
+  return Object.fromEntries(MODES.map((mode) => [mode, of(PROFILES[mode].most)])) as Record<Mode, T>
 }

@@ -1,6 +1,6 @@
 import type { StopType } from '../path/legs.ts'
 import { RoadClass } from '../graph/attributes.ts'
-import type { SnapFilter } from '../snap/snap.ts'
+import type { SnapFilter } from '../snap/request.ts'
 import type { Limits } from './limits.ts'
 import { countOf, flagOf, integerOf, isObject, type Json, numberOf, textOf, wrapped } from './read.ts'
 

@@ -1,87 +1,20 @@
 import type { Costing } from '../cost/costing.ts'
-import { PROFILES } from '../cost/profiles/index.ts'
 import { bearingDegrees, distanceMeters } from '../geometry/geodesy.ts'
-import { EdgeField, get, NodeField, TrafficField } from '../graph/fields.ts'
-import { Use } from '../graph/attributes.ts'
+import { EdgeField, get, NodeField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { headingMeters } from '../geometry/heading.ts'
+import type { Found, Side, Snapped } from './candidate.ts'
 import { type Projection, visitNearest } from './nearest.ts'
+import { ranked } from './rank.ts'
+import { isFiltered, type SnapRequest } from './request.ts'
 import { shapeEdges } from './shape-edges.ts'
 import { tangent, walkedTo } from './tangent.ts'
-
-/** Side of the street a location lies on, seen in the direction of an edge. */
-export type Side = 'left' | 'right' | null
-
-/** Where a location is put: an edge and how far along it. */
-export interface Candidate {
-  readonly edge: number
-  /** Share of the edge before the location, 0 … 1. */
-  readonly along: number
-  readonly lon: number
-  readonly lat: number
-  /** Metres from the location. */
-  readonly meters: number
-  readonly side: Side
-  /** Degrees of the edge where the location is put. */
-  readonly heading: number
-  /** Seconds of cost for being farther away than the nearest candidate. */
-  readonly penalty: number
-}
-
-/** The candidates of a location; the second list counts only when the first leads nowhere. */
-export interface Snapped {
-  readonly candidates: readonly Candidate[]
-  readonly filtered: readonly Candidate[]
-}
-
-/** A location and what is asked of the place it is put. */
-export interface SnapRequest {
-  readonly lon: number
-  readonly lat: number
-  readonly heading: number | null
-  readonly headingTolerance: number
-  readonly radius: number
-  readonly searchCutoff: number
-  readonly nodeSnapTolerance: number
-  readonly streetSideTolerance: number
-  readonly streetSideMaxDistance: number
-  readonly preferredSide: 'same' | 'opposite' | 'either'
-  readonly streetSideCutoff: number
-  readonly rankCandidates: boolean
-  readonly displayLon: number | null
-  readonly displayLat: number | null
-  readonly through: boolean
-  readonly filter: SnapFilter
-  /** Name of the street the location should be on; between equals it decides. */
-  readonly street: string | null
-  /** Whether an edge is connected with as much of the network as the location asks for. */
-  readonly isReachable: (edge: number) => boolean
-}
-
-/** Kinds of edges a location must not be put on. */
-export interface SnapFilter {
-  readonly excludeTunnel: boolean
-  readonly excludeBridge: boolean
-  readonly excludeToll: boolean
-  readonly excludeRamp: boolean
-  readonly excludeFerry: boolean
-  readonly minRoadClass: number
-  readonly maxRoadClass: number
-}
-
-/** Seconds of penalty for a square metre of distance. */
-const PENALTY_PER_SQUARE_METER = 10
-/** Filtered candidates cost at least this much more. */
-const FILTERED_METERS = 3600
 
 /** Puts a location on the network; null when nothing is near. */
 export function snap(graph: Graph, costing: Costing, request: SnapRequest): Snapped | null {
   const snapper = new Snapper(graph, costing, request)
   return snapper.run()
 }
-
-/** A candidate before the penalties are known. */
-type Found = Omit<Candidate, 'penalty'>
 
 class Snapper {
   readonly #graph: Graph
@@ -115,7 +48,13 @@ class Snapper {
       found = filtered.filter(({ edge }) => !seen.has(edge) && seen.add(edge))
       filtered = []
     }
-    return found.length === 0 ? null : this.#ranked(found, filtered)
+    return found.length === 0
+      ? null
+      : ranked(found, filtered, {
+          mode: this.#costing.mode,
+          byDistance: this.#request.rankCandidates,
+          isOnStreet: (edge) => this.#isOnStreet(edge),
+        })
   }
 
   /** The nearest geometries that may be used: the best reachable one, those in the radius, and islands before it. */
@@ -145,44 +84,26 @@ class Snapper {
   }
 
   #open(edge: number): boolean {
-    return this.#costing.snapOpen(edge) && !this.#excluded(edge)
-  }
-
-  #excluded(edge: number): boolean {
-    const { filter } = this.#request
-    const info = this.#graph.edgeInfo[edge]!
-    const traffic = this.#graph.edgeTraffic[edge]!
-    const roadClass = get(info, EdgeField.roadClass)
-    const use = get(info, EdgeField.use)
-    return (
-      roadClass > filter.minRoadClass ||
-      roadClass < filter.maxRoadClass ||
-      (filter.excludeTunnel && get(traffic, TrafficField.tunnel) === 1) ||
-      (filter.excludeBridge && get(traffic, TrafficField.bridge) === 1) ||
-      (filter.excludeToll && get(traffic, TrafficField.toll) === 1) ||
-      (filter.excludeRamp && use === Use.ramp) ||
-      (filter.excludeFerry && (use === Use.ferry || use === Use.railFerry))
-    )
+    return this.#costing.snapOpen(edge) && !isFiltered(this.#graph, this.#request.filter, edge)
   }
 
   #correlate(projection: Projection): void {
     const graph = this.#graph
     const first = graph.firstPoint[projection.shape]!
     const last = graph.firstPoint[projection.shape + 1]! - 1
-    const atFirst = this.#isAt(first, projection)
-    const atLast = this.#isAt(last, projection)
-    const ahead = forwardEdge(graph, projection.shape)
-    if (atFirst) this.#correlateNode(graph.edgeHead[graph.edgeOpposite[ahead]!]!, projection)
-    else if (atLast) this.#correlateNode(graph.edgeHead[ahead]!, projection)
-    else this.#correlateEdge(ahead, projection)
+    const toFirst = this.#metersToEnd(first, projection)
+    const toLast = this.#metersToEnd(last, projection)
+    const ahead = shapeEdges(graph)[2 * projection.shape]!
+    if (Math.min(toFirst, toLast) >= this.#request.nodeSnapTolerance) this.#correlateEdge(ahead, projection)
+    else if (toFirst <= toLast) this.#correlateNode(graph.edgeHead[graph.edgeOpposite[ahead]!]!, projection)
+    else this.#correlateNode(graph.edgeHead[ahead]!, projection)
   }
 
-  /** Whether the projection is an end of its geometry, or the location is so near the end that it counts as that. */
-  #isAt(point: number, { lon, lat }: Projection): boolean {
+  /** Metres from the location to an end of a geometry; less than any distance where the projection is that end. */
+  #metersToEnd(point: number, { lon, lat }: Projection): number {
     const x = this.#graph.pointLon[point]! / 1e6
     const y = this.#graph.pointLat[point]! / 1e6
-    if (lon === x && lat === y) return true
-    return distanceMeters(this.#request.lon, this.#request.lat, x, y) < this.#request.nodeSnapTolerance
+    return lon === x && lat === y ? -1 : distanceMeters(this.#request.lon, this.#request.lat, x, y)
   }
 
   #correlateNode(node: number, projection: Projection): void {
@@ -206,7 +127,9 @@ class Snapper {
     const meters = distanceMeters(this.#request.lon, this.#request.lat, lon, lat)
     if (meters > this.#request.searchCutoff) return
     const length = graph.edgeLength[ahead]!
-    const along = Math.min(walkedTo(graph, projection), length) / length
+    // Lengths are whole metres: however near an end it is, the place stays between both.
+    const walked = Math.min(Math.max(walkedTo(graph, projection), INSIDE_METERS), length - INSIDE_METERS)
+    const along = walked / length
     const heading = this.#headingAt(ahead, projection, false)
     const side = this.#sideOf(projection, heading)
     this.#add({ edge: ahead, along, lon, lat, meters, side, heading })
@@ -269,36 +192,15 @@ class Snapper {
     return tangent(graph, shape, segment, lon, lat, reach, forward)
   }
 
-  #ranked(found: readonly Found[], filtered: readonly Found[]): Snapped {
-    const { rankCandidates } = this.#request
-    const farthest = Math.max(...found.map((candidate) => candidate.meters))
-    const score = (meters: number): number => (rankCandidates ? meters * meters * PENALTY_PER_SQUARE_METER : 0)
-    const onStreet = found.map((candidate) => this.#isOnStreet(candidate.edge))
-    const scores = found.map((candidate, i) => (onStreet[i]! ? 0 : score(candidate.meters)))
-    const least = Math.min(...scores)
-    const most = PROFILES[this.#costing.mode].farPenalty
-    const penalty = (value: number): number => Math.min(value - least, most)
-    const elsewhere = onStreet.includes(true) ? STREET_PENALTY : 0
-    return {
-      candidates: found.map((candidate, i) => ({
-        ...candidate,
-        penalty: penalty(scores[i]!) + (onStreet[i]! ? 0 : elsewhere),
-      })),
-      filtered: filtered.map((candidate) => ({
-        ...candidate,
-        penalty: penalty(score(candidate.meters + FILTERED_METERS + farthest)),
-      })),
-    }
-  }
-
   #isOnStreet(edge: number): boolean {
     return this.#street !== null && edgeHasName(this.#graph, edge, this.#street)
   }
 }
 
-/** How far the street that is named may be, and seconds of penalty for being put elsewhere. */
+/** Least metres between a place on an edge and its ends. */
+const INSIDE_METERS = 0.01
+/** How far the street that is named may be. */
 const STREET_METERS = 50
-const STREET_PENALTY = 600
 
 /** Whether one of the names of an edge is a given one, which is in lower case, apart from case. */
 function edgeHasName(graph: Graph, edge: number, name: string): boolean {
@@ -310,8 +212,4 @@ function edgeHasName(graph: Graph, edge: number, name: string): boolean {
     if (decoder.decode(bytes).toLowerCase() === name) return true
   }
   return false
-}
-
-function forwardEdge(graph: Graph, shape: number): number {
-  return shapeEdges(graph)[2 * shape]!
 }

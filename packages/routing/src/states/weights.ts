@@ -20,6 +20,9 @@ export class StateWeights {
   /** Weights plus one; zero where they are not computed yet. Pages that nobody asks for cost no memory. */
   readonly #edges: Uint32Array
   readonly #arcs: Uint32Array
+  /** Seconds; zero where they are not computed yet. */
+  readonly #seconds: Float64Array
+  readonly #edgeSeconds: Float64Array
 
   constructor(network: Graph, graph: StateGraph, costing: Costing) {
     this.graph = graph
@@ -27,6 +30,8 @@ export class StateWeights {
     this.network = network
     this.#edges = new Uint32Array(network.edgeCount)
     this.#arcs = new Uint32Array(graph.head.length)
+    this.#seconds = new Float64Array(graph.head.length)
+    this.#edgeSeconds = new Float64Array(network.edgeCount)
   }
 
   /** Weight of a whole edge; `UNREACHABLE` where it is closed. */
@@ -72,6 +77,23 @@ export class StateWeights {
   arc(arc: number, tail: number): number {
     if (this.#arcs[arc] === 0) this.#weighArcs(tail)
     return this.#arcs[arc]! - 1
+  }
+
+  /** Seconds of an arc: of the turn and of the edge that it leads onto. */
+  seconds(arc: number, tail: number): number {
+    const known = this.#seconds[arc]!
+    if (known > 0) return known
+    const { stateEdge, head, arcTurn } = this.graph
+    const { costing, network } = this
+    const to = stateEdge[head[arc]!]!
+    const turn = costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!)
+    return (this.#seconds[arc] = turn + this.edgeSeconds(to))
+  }
+
+  /** Seconds of a whole edge. */
+  edgeSeconds(edge: number): number {
+    const known = this.#edgeSeconds[edge]!
+    return known > 0 ? known : (this.#edgeSeconds[edge] = this.costing.edgeSeconds(edge))
   }
 
   /** The weights of all arcs. */

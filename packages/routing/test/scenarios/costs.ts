@@ -94,7 +94,7 @@ const HIKES: readonly OsmTags[] = [
   'demanding_alpine_hiking',
   'difficult_alpine_hiking',
 ].map((sac_scale) => ({ highway: 'path', sac_scale }))
-const share = [0, 0.3, 0.8, 1]
+const share = [0, 0.3, 0.6, 1]
 
 /** Ways that each mode passes, and the options that weigh them. */
 const CHAINS: readonly Scenario[] = [
@@ -348,5 +348,86 @@ a-b-c-d-e-f-g-h-i-j-k-l-m-n
   },
 ]
 
+/** Where scenarios lie depends on their order: what is new comes last. */
+const MORE: readonly Scenario[] = [
+  chain('around a roundabout on foot', [residential, { ...residential, junction: 'roundabout' }, residential], (go) =>
+    by(['pedestrian', 'bicycle', 'auto'], go),
+  ),
+  chain('ends on steps', [residential, { highway: 'steps', bicycle: 'yes' }], (go) =>
+    by(['bicycle', 'pedestrian'], go),
+  ),
+  star(
+    'turns at a traffic light where only small streets cross',
+    (arm) => named({ highway: arm === 'C' ? 'primary' : arm === 'H' || arm === 'F' ? 'tertiary' : 'residential' }, arm),
+    ['auto', 'truck'],
+    { X: { highway: 'traffic_signals' } },
+  ),
+  star(
+    'turns where only small streets cross',
+    (arm) => named({ highway: arm === 'C' ? 'primary' : arm === 'H' || arm === 'F' ? 'tertiary' : 'residential' }, arm),
+    ['auto'],
+  ),
+  star(
+    'turns between turn channels and streets',
+    (arm) => ({ highway: 'FH'.includes(arm) ? 'tertiary_link' : 'secondary' }),
+    ['auto'],
+  ),
+  ...(['secondary', 'motorway'] as const).map((kind) => ({
+    behaviour: `a slip road onto a ${kind}`,
+    map: `
+    B
+    |
+C---X-Q-D---E
+    |/
+    P
+    |
+    A
+`,
+    meters: 25,
+    ways: {
+      AP: named(secondary, 'South'),
+      PX: named(secondary, 'South'),
+      XB: named(secondary, 'North'),
+      CX: named(primary, 'West'),
+      XQ: named(primary, 'East'),
+      QD: named(primary, 'East'),
+      PQ: { highway: 'secondary_link', oneway: 'yes' },
+      DE: kind === 'motorway' ? { highway: 'motorway_link', oneway: 'yes' } : named(primary, 'East'),
+    },
+    asks: [...by(['auto', 'truck', 'bicycle'], 'AE'), ...by(['auto'], 'AB'), ...by(['auto'], 'CE')],
+  })),
+  ...(
+    [
+      ['streets', 'secondary'],
+      ['a ramp', 'motorway_link'],
+    ] as const
+  ).map(([kind, from]) => ({
+    behaviour: `a crossing of two divided roads, from ${kind}`,
+    map: `
+    A B
+    | |
+C---1-2---D
+E---3-4---F
+    | |
+    G H
+`,
+    meters: 8,
+    ways: {
+      ...Object.fromEntries(
+        ['D2', '21', '1C', 'E3', '34', '4F'].map((way) => [way, named({ ...primary, oneway: 'yes' }, 'East Road')]),
+      ),
+      A1: named({ ...secondary, oneway: 'yes' }, 'North Road'),
+      '13': named({ ...secondary, oneway: 'yes' }, 'North Road'),
+      '3G': named({ ...secondary, oneway: 'yes' }, 'North Road'),
+      H4: named({ highway: from, oneway: 'yes' }, 'North Road'),
+      '42': named({ ...secondary, oneway: 'yes' }, 'North Road'),
+      '2B': named({ ...secondary, oneway: 'yes' }, 'North Road'),
+    },
+    asks: ['HB', 'HF', 'HC', 'HG', 'AG', 'AC', 'AF', 'EF', 'EB', 'EG', 'DC', 'DG', 'DB', 'DF'].flatMap((go) =>
+      by(['auto', 'motor_scooter', 'bicycle'], go),
+    ),
+  })),
+]
+
 /** What each term of a cost comes to. */
-export const COST_SCENARIOS: readonly Scenario[] = [...CHAINS, ...TURNS]
+export const COST_SCENARIOS: readonly Scenario[] = [...CHAINS, ...TURNS, ...MORE]

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { bytesSource, openOsm, type OsmElement, writePbf } from '@terrane/osm'
 
-import { buildNetwork, Router, type RouteResponse } from '../../src/index.ts'
+import { buildNetwork, type Network, Router } from '../../src/index.ts'
 import { ACCESS_SCENARIOS } from '../scenarios/access.ts'
 import { COST_SCENARIOS } from '../scenarios/costs.ts'
 import { GUIDANCE_SCENARIOS } from '../scenarios/guidance.ts'
@@ -11,7 +8,7 @@ import { LIMIT_SCENARIOS } from '../scenarios/limits.ts'
 import type { Ask, Scenario } from '../scenarios/scenario.ts'
 import { TURN_SCENARIOS } from '../scenarios/turns.ts'
 import { drawnElements, type Places } from './ascii-map.ts'
-import { decodeShape } from './compare.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   ...ACCESS_SCENARIOS,
@@ -28,14 +25,6 @@ export interface PlacedAsk {
   readonly name: string
   readonly request: string
   readonly places: Places
-}
-
-/** What came of an ask: the letters on the way, what was said, seconds and cost; or an error. */
-export interface Outcome {
-  readonly path: string
-  readonly says: readonly string[]
-  readonly seconds: number
-  readonly cost: number
 }
 
 /** All scenarios on one map, each far from the others, and what is asked of them. */
@@ -115,57 +104,14 @@ function placeAsk(behaviour: string, ask: Ask, places: Places): PlacedAsk {
   }
 }
 
-/** What an answer, the text of a response or an error, says of an ask. */
-export function outcomeOf(answer: string, places: Places): Outcome {
-  const { trip } = JSON.parse(answer) as Partial<RouteResponse>
-  if (trip === undefined)
-    return { path: (JSON.parse(answer) as { error: string }).error, says: [], seconds: 0, cost: 0 }
-  const letterAt = (lon: number, lat: number): string => {
-    for (const [letter, place] of places) {
-      if (Math.abs(place.lon - lon) < 3e-6 && Math.abs(place.lat - lat) < 3e-6) return letter
-    }
-    return ''
-  }
-  const paths = trip.legs.map(({ shape }) => {
-    const letters = decodeShape(shape).map(([lon, lat]) => letterAt(lon, lat))
-    return letters.filter((letter, i) => letter !== '' && letter !== letters[i - 1]).join('')
-  })
-  const says = trip.legs.flatMap(({ maneuvers = [] }) =>
-    maneuvers.map(({ instruction, verbal_pre_transition_instruction: cue = '' }) =>
-      cue === instruction || cue === '' ? instruction : `${instruction} | ${cue}`,
-    ),
-  )
-  const { time, cost } = trip.summary
-  return { path: paths.join(' '), says, seconds: Math.round(time * 100) / 100, cost: Math.round(cost * 100) / 100 }
+/** The map of all scenarios, where one drives on the left as in Valhalla without boundaries of countries. */
+export async function scenarioNetwork(pbf = placeScenarios().pbf): Promise<Network> {
+  return buildNetwork([await openOsm(bytesSource(pbf))], { drivingSide: 'left' })
 }
 
-/** A router on the map of all scenarios, which drives on the left like Valhalla without boundaries of countries. */
+/** What is asked on the map of all scenarios, and what answers it. */
 export async function openScenarios(): Promise<{ asks: PlacedAsk[]; answer: (ask: PlacedAsk) => Outcome }> {
   const { pbf, asks } = placeScenarios()
-  const network = await buildNetwork([await openOsm(bytesSource(pbf))], { drivingSide: 'left' })
-  const router = new Router(network)
+  const router = new Router(await scenarioNetwork(pbf))
   return { asks, answer: ({ request, places }) => outcomeOf(router.answer(request).body, places) }
-}
-
-/** What of an answer differs from another, apart from the last digits of sums. */
-export function differences(mine: Outcome, theirs: Outcome): (keyof Outcome)[] {
-  return [
-    ...(['path', 'says'] as const).filter((key) => JSON.stringify(mine[key]) !== JSON.stringify(theirs[key])),
-    ...(['seconds', 'cost'] as const).filter((key) => !alike(mine[key], theirs[key])),
-  ]
-}
-
-function alike(a: number, b: number): boolean {
-  return Math.abs(a - b) <= 0.1 + 0.0005 * Math.abs(b)
-}
-
-/** What Valhalla 3.6.1 answers on the same maps, as `node bench/scenarios.bench.ts --record` wrote it down. */
-export function recordedOutcomes(): ReadonlyMap<string, Outcome> {
-  const text = readFileSync(join(import.meta.dirname, '../scenarios/answers.ndjson'), 'utf8')
-  return new Map(
-    text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as [string, Outcome]),
-  )
 }

@@ -10,7 +10,8 @@ import { isDark } from '../lib/theme.ts'
 import { mapColors } from '../map/colors.ts'
 import { AreaDrawing, polygonsIn, type Polygons } from '../map/draw.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
-import { boxOf, lookAt } from '../map/look-at.ts'
+import { boxOf } from '../map/box.ts'
+import { lookAt } from '../map/look-at.ts'
 import { useBackdrop } from '../map/use-backdrop.ts'
 
 export interface AreaInputProps {

@@ -1,4 +1,5 @@
 import { readAoi, TerraneError } from '@terrane/core'
+import { exampleOf } from './designs.ts'
 import type { ChoiceField, Field, ListField, NumberField, TextField } from './fields.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface FormLimits {
   readonly maxAreaKm2: number
 }
 
+/** Of the interface's identifiers. */
+const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
 const MAX_VERTICES = 100_000
 
 /** A draft of nothing. */
@@ -127,7 +130,7 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
 }
 
 /** True when a person has entered something, however deep. */
-function isEntered(field: Field, draft: Draft): boolean {
+export function isEntered(field: Field, draft: Draft): boolean {
   switch (field.kind) {
     case 'constant':
       return false
@@ -157,8 +160,18 @@ function readText(field: TextField, text: string, pointer: string, problems: Pro
   else if (field.maxLength !== null && text.length > field.maxLength)
     problems.set(pointer, `has more than ${field.maxLength} characters`)
   else if (field.pattern !== null && !new RegExp(field.pattern, 'u').test(text.replaceAll(TOKEN, '0')))
-    problems.set(pointer, `must match ${field.pattern}`)
+    problems.set(pointer, formProblem(field))
   return text
+}
+
+/** What a text of a field must look like: by an example, as people read no patterns. */
+function formProblem({ name, pattern }: TextField): string {
+  if (pattern === IDENTIFIER_PATTERN) {
+    const example = exampleOf(name) ?? 'my_table'
+    return `needs small letters, digits and _, beginning with a letter, such as ${example}`
+  }
+  const example = exampleOf(name)
+  return example === undefined ? 'has characters that are not allowed here' : `must look like ${example}`
 }
 
 function readNumber(field: NumberField, text: string, pointer: string, problems: Problems): number | undefined {

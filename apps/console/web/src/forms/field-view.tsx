@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { Prose } from '../components/basics.tsx'
 import { lazyComponent } from '../components/lazy.tsx'
 import { humanise } from '../lib/format.ts'
+import { exampleOf } from './designs.ts'
 import type { Draft, GroupDraft, Problems, VariantsDraft } from './drafts.ts'
 import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
 
@@ -86,7 +87,7 @@ function Control(props: FieldProps & { label?: string }): JSX.Element {
         class="textarea"
         spellcheck={false}
         value={value}
-        placeholder={field.fallback === undefined ? '' : JSON.stringify(field.fallback)}
+        placeholder={field.fallback === undefined ? (exampleOf(field.name) ?? '') : JSON.stringify(field.fallback)}
         onInput={(event) => onChange(event.currentTarget.value)}
       />
     )
@@ -102,7 +103,7 @@ function Control(props: FieldProps & { label?: string }): JSX.Element {
         autocomplete="off"
         spellcheck={false}
         value={value}
-        placeholder={field.kind === 'list' && !fallback ? 'comma-separated' : fallback}
+        placeholder={fallback || (exampleOf(field.name) ?? (field.kind === 'list' ? 'comma-separated' : ''))}
         {...(offered.length > 0 && { list: `${id}-list` })}
         onInput={(event) => onChange(event.currentTarget.value)}
       />

@@ -9,7 +9,8 @@ import {
 } from '@terrane/contracts'
 import { describe, expect, test } from 'vitest'
 import { draftOf, emptyDraft, readDraft, type GroupDraft, type Problems } from './drafts.ts'
-import { formOf, type Field } from './fields.ts'
+import { designOf, exampleOf } from './designs.ts'
+import { formOf, type Field, type GroupField } from './fields.ts'
 import { tasksOf, type Schema } from './openapi.ts'
 
 const AREA = {
@@ -133,6 +134,45 @@ describe('forms made from the bodies of the worker', () => {
   }
 })
 
+const TABLE_NAME = {
+  kind: 'text',
+  pointer: '/t',
+  help: '',
+  required: true,
+  fallback: undefined,
+  pattern: '^[a-z][a-z0-9_]{0,62}$',
+  minLength: 1,
+  maxLength: 63,
+} as const
+
+describe('the designs of forms', () => {
+  for (const [task, { schema }] of Object.entries(BODIES)) {
+    const form = formOf(JSON.parse(JSON.stringify(schema)) as Schema) as GroupField
+
+    test(`${task}: has a design that names fields of its request, each once, and hides none that is required`, () => {
+      const { first, sources = [], hidden = [] } = designOf(task, [])
+      const named = [...first, ...sources.map(({ name }) => name), ...hidden]
+      const known = new Map(form.fields.map((field) => [field.name, field]))
+      expect(first.length).toBeGreaterThan(0)
+      expect(named.filter((name) => !known.has(name))).toEqual([])
+      expect(new Set(named).size).toBe(named.length)
+      expect(hidden.filter((name) => known.get(name)?.required)).toEqual([])
+      const required = form.fields.filter((field) => field.required).map(({ name }) => name)
+      expect(required.filter((name) => !first.includes(name))).toEqual([])
+    })
+
+    test(`${task}: its examples are what the request takes`, () => {
+      for (const field of form.fields) {
+        const example = exampleOf(field.name)
+        if (example === undefined || field.kind === 'variants') continue
+        const problems: Problems = new Map()
+        readDraft(field, example, problems)
+        expect([field.name, ...problems.values()]).toEqual([field.name])
+      }
+    })
+  }
+})
+
 describe('what a person enters', () => {
   const form = formOf({
     type: 'object',
@@ -154,7 +194,7 @@ describe('what a person enters', () => {
   }
 
   test('is checked field by field before anything is sent', () => {
-    expect(problemOf({ name: 'Ab' })).toEqual({ '/name': 'must match ^[a-z]+$' })
+    expect(problemOf({ name: 'Ab' })).toEqual({ '/name': 'has characters that are not allowed here' })
     expect(problemOf({ name: 'abcdef' })).toEqual({ '/name': 'has more than 5 characters' })
     expect(problemOf({ name: 'a', size: '1.5' })).toEqual({ '/size': 'must be a whole number' })
     expect(problemOf({ name: 'a', size: '10' })).toEqual({ '/size': 'must be at most 9' })
@@ -162,6 +202,21 @@ describe('what a person enters', () => {
     expect(problemOf({ name: 'a', bands: '1' })).toEqual({ '/bands': 'needs at least 2 values' })
     expect(problemOf({ name: 'a', bands: '1, 1' })).toEqual({ '/bands': 'names a value twice' })
     expect(problemOf({ name: 'a', bands: '0, 2', size: '9' })).toEqual({})
+  })
+
+  test('what has the wrong form is told by an example, never by a pattern', () => {
+    for (const [task, { schema }] of Object.entries(BODIES)) {
+      const body = formOf(JSON.parse(JSON.stringify(schema)) as Schema)
+      for (const field of fieldsOf(body).filter(({ kind }) => kind === 'text')) {
+        const problems: Problems = new Map()
+        readDraft(field, 'NOT*"%\u0001', problems)
+        for (const text of problems.values())
+          expect([task, field.name, /[\^$[\]]/.test(text)]).toEqual([task, field.name, false])
+      }
+    }
+    const problems: Problems = new Map()
+    readDraft({ ...TABLE_NAME, name: 'tableName' }, 'Not a name', problems)
+    expect(problems.get('/t')).toContain('such as parcels_2026')
   })
 
   test('an area is read as the worker reads it, limit included', () => {

@@ -13,10 +13,11 @@ const SECTIONS: readonly {
   readonly also?: readonly string[]
 }[] = [
   { path: 'data', label: 'Data', icon: 'grid' },
-  { path: 'jobs', label: 'Jobs', icon: 'jobs', also: ['new', 'schedules'] },
+  { path: 'jobs', label: 'Jobs', icon: 'jobs', also: ['new', 'schedules', 'webhooks'] },
   { path: 'map', label: 'Map', icon: 'map' },
   { path: 'route', label: 'Route', icon: 'route' },
   { path: 'functions', label: 'Functions', icon: 'func' },
+  { path: 'keys', label: 'Keys', icon: 'key' },
 ]
 
 /** What stands around every page of a project: where one is, where one can go, and who one is. */

@@ -7,17 +7,33 @@ export interface FunctionShown {
   readonly version: number
   readonly digest: string
   readonly bytes: number
-  readonly policy: {
-    readonly auth: 'none' | 'anon' | 'user' | 'service'
-    readonly methods: readonly string[]
-    readonly description: string
-    readonly timeout_ms: number
-    readonly memory_mb: number
-    readonly privileged: boolean
-    readonly net: readonly string[]
-  }
+  /** Null while no version has been served. */
+  readonly policy: Policy | null
+  /** Why the newest code is not served. */
+  readonly problem: { readonly code: string; readonly message: string; readonly details: string | null } | null
   readonly created_by: string
   readonly created_at: string | null
+}
+
+/** Who may call a function, and what it may do. */
+export interface Policy {
+  readonly auth: 'none' | 'anon' | 'user' | 'service'
+  readonly methods: readonly string[]
+  readonly description: string
+  readonly timeout_ms: number
+  readonly memory_mb: number
+  readonly privileged: boolean
+  readonly net: readonly string[]
+}
+
+/** A version that was deployed. */
+export interface Version {
+  readonly version: number
+  readonly digest: string
+  readonly bytes: number
+  readonly created_by: string
+  readonly created_at: string | null
+  readonly live: boolean
 }
 
 export interface Call {
@@ -54,15 +70,44 @@ export async function readFunctions(ref: string, signal?: AbortSignal): Promise<
 }
 
 export function callFunction(ref: string, name: string, call: Call): Promise<Answer> {
-  return request('POST', projectPath(ref, `/functions/${encodeURIComponent(name)}/call`), call)
+  return request('POST', `${pathOf(ref, name)}/call`, call)
+}
+
+/** Newest first. */
+export async function readVersions(ref: string, name: string, signal?: AbortSignal): Promise<readonly Version[]> {
+  const path = `${pathOf(ref, name)}/versions`
+  const { data } = await request<{ data: Version[] }>('GET', path, undefined, signal)
+  return data.toSorted((a, b) => b.version - a.version)
+}
+
+/** Lets an earlier version answer again. */
+export function rollBack(ref: string, name: string, version: number): Promise<unknown> {
+  return request('POST', `${pathOf(ref, name)}/rollback`, { version })
+}
+
+/** Takes a function away with its versions and secrets. */
+export function removeFunction(ref: string, name: string): Promise<void> {
+  return request('DELETE', pathOf(ref, name))
+}
+
+/** Deploys the files of a folder; each is given by its path within it. */
+export function deployFunction(
+  ref: string,
+  name: string,
+  files: Readonly<Record<string, { readonly base64: string }>>,
+): Promise<{ readonly version: number; readonly unchanged: boolean }> {
+  return request('PUT', pathOf(ref, name), { files })
 }
 
 /** The latest entries, oldest first. */
 export async function readLog(ref: string, name: string, signal?: AbortSignal): Promise<readonly LogEntry[]> {
-  const path = projectPath(ref, `/functions/${encodeURIComponent(name)}/logs?limit=200`)
-  const text = await (await send('GET', path, undefined, signal)).text()
+  const text = await (await send('GET', `${pathOf(ref, name)}/logs?limit=200`, undefined, signal)).text()
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as LogEntry)
+}
+
+function pathOf(ref: string, name: string): string {
+  return projectPath(ref, `/functions/${encodeURIComponent(name)}`)
 }

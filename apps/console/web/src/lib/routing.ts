@@ -1,4 +1,6 @@
 import polyline from '@mapbox/polyline'
+import { boxOf } from '../map/box.ts'
+import type { Box } from '../map/graticule.ts'
 import { projectPath, request } from './api.ts'
 
 /** How one travels, with a name for people. */
@@ -61,6 +63,36 @@ export async function findRoutes(ref: string, wanted: RouteRequest, signal?: Abo
     alternates?: readonly { readonly trip: Trip }[]
   }>('POST', projectPath(ref, '/route'), body, signal)
   return [trip, ...alternates.map((other) => other.trip)]
+}
+
+/** Areas around a place, the farthest first. */
+export type Reach = GeoJSON.FeatureCollection<
+  GeoJSON.Polygon | GeoJSON.MultiPolygon,
+  { readonly contour: number; readonly metric: string }
+>
+
+/** What can be reached from a place ([lng, lat]) within so many minutes, and within a third and two thirds of them. */
+export function findReach(
+  ref: string,
+  wanted: { readonly place: readonly [number, number]; readonly costing: Costing; readonly minutes: number },
+  signal?: AbortSignal,
+): Promise<Reach> {
+  const { place, costing, minutes } = wanted
+  const [lon, lat] = place
+  const contours = [minutes / 3, (2 * minutes) / 3, minutes].map((time) => ({ time }))
+  const body = { locations: [{ lat, lon }], costing, contours, polygons: true }
+  return request('POST', projectPath(ref, '/isochrone'), body, signal)
+}
+
+/** Where the streets of the routing engine lie; null where it does not say. */
+export async function readGraphBox(ref: string, signal?: AbortSignal): Promise<Box | null> {
+  const { bbox } = await request<{ bbox?: GeoJSON.FeatureCollection<GeoJSON.Polygon> }>(
+    'POST',
+    projectPath(ref, '/status'),
+    { verbose: true },
+    signal,
+  )
+  return boxOf(bbox?.features.flatMap(({ geometry }) => geometry.coordinates.flat()) ?? [])
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
 
 /** Where files go that are brought by the page. */
-const BUCKET = 'uploads'
+export const UPLOADS = 'uploads'
 /** As clients of Supabase storage send them. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 /** The model that is always there. */
@@ -27,7 +27,7 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
   let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
-    const metadata = { bucketName: BUCKET, objectName: key, contentType: file.type || 'application/octet-stream' }
+    const metadata = { bucketName: UPLOADS, objectName: key, contentType: file.type || 'application/octet-stream' }
     const upload = new Upload(file, {
       endpoint: new URL(projectPath(ref, '/storage/v1/upload/resumable'), location.href).href,
       chunkSize: CHUNK_BYTES,
@@ -50,7 +50,7 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
     }
     begin().catch(reject)
   })
-  return `${BUCKET}/${key}`
+  return `${UPLOADS}/${key}`
 }
 
 /** The headers of a GeoTIFF in storage. @throws what the origin refuses it for */
@@ -86,6 +86,11 @@ export function taskFor(
   return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
 }
 
+/** Where the form of a fitting task is, filled in. */
+export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
+  return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
+}
+
 function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
   const ring = [west, south, east, south, east, north, west, north, west, south]
   return {
@@ -112,7 +117,7 @@ function safeName(name: string): string {
 }
 
 async function makeBucket(ref: string): Promise<void> {
-  await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: BUCKET }).catch((error: unknown) => {
+  await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: UPLOADS }).catch((error: unknown) => {
     const { problem } = error as { problem?: { status: number } }
     // It is there.
     if (problem?.status !== 409) throw error

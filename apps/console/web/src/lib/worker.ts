@@ -7,6 +7,8 @@ export interface Capacity {
   readonly maxAoiKm2: number
   readonly queued: number
   readonly running: number
+  /** Models of embeddings; absent where the worker names none. */
+  readonly models?: readonly { readonly id: string; readonly available: boolean; readonly is_default: boolean }[]
 }
 
 /** The tasks of the project's worker, from its own description. */

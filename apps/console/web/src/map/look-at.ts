@@ -3,6 +3,8 @@ import type { Box } from './graticule.ts'
 
 /** Web Mercator shows no more. */
 const MAX_LAT = 85
+/** A sight so many times as wide as what is looked at shows it as a dot. */
+const FAR = 6
 
 /** Moves a map to a box of degrees. */
 export function lookAt(map: MapLibreMap, [west, south, east, north]: Box, maxZoom = 16): void {
@@ -11,14 +13,10 @@ export function lookAt(map: MapLibreMap, [west, south, east, north]: Box, maxZoo
   map.fitBounds(box, { padding: Math.min(48, clientWidth / 8, clientHeight / 8), maxZoom, animate: false })
 }
 
-/** The box around positions; null for none. */
-export function boxOf(positions: Iterable<readonly number[]>): Box | null {
-  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const [lng = 0, lat = 0] of positions) {
-    west = Math.min(west, lng)
-    south = Math.min(south, lat)
-    east = Math.max(east, lng)
-    north = Math.max(north, lat)
-  }
-  return west <= east ? [west, south, east, north] : null
+/** True when a map looks at a box rather than past it, or at the whole world around it. */
+export function isLookingAt(map: MapLibreMap, [west, south, east, north]: Box): boolean {
+  const { lng, lat } = map.getCenter()
+  const sight = map.getBounds()
+  const within = lng >= west && lng <= east && lat >= south && lat <= north
+  return within && sight.getEast() - sight.getWest() < FAR * (east - west)
 }

@@ -1,4 +1,5 @@
 import type { Http } from '@terrane/service'
+import type { Static } from 'typebox'
 import { functionNotFound } from '../../errors.ts'
 import type { TypesFound } from '../../imports/types.ts'
 import type { VersionRecord } from '../../registry/registry.ts'
@@ -13,33 +14,34 @@ import {
   type VersionShown,
 } from '../schemas.ts'
 
+type Listed = Static<typeof FunctionList>['data'][number]
+
+/** What is said of a function of a watched folder. */
+const OF_FOLDER = { etag: null, version: 0, bytes: 0, created_by: 'folder', created_at: null, type_errors: null }
+
 /** `GET …/functions` and `GET …/functions/{name}/versions`. */
 export function listRoutes(app: Http, deps: ControlDeps): void {
   const list = describe('List the functions of a project.', { params: ProjectParams, response: answers(FunctionList) })
   app.get('/v1/projects/:ref/functions', { schema: list }, async (request) => {
     const { ref } = request.params
     const deployed = (await deps.deployed?.registry.liveOf(ref)) ?? []
-    const data = deployed.map((record) => ({
-      name: record.name,
-      etag: record.etag as string | null,
-      ...shown(record),
-      type_errors: null as string[] | null,
-    }))
+    const failures = new Map(deps.functions.failuresOf(ref))
+    const problemOf = (name: string) => {
+      const problem = failures.get(name) ?? null
+      failures.delete(name)
+      return problem
+    }
+    const data: Listed[] = deployed.map((record) => {
+      const { name, etag } = record
+      return { name, etag, ...shown(record), problem: problemOf(name), type_errors: null }
+    })
     for (const { version } of deps.functions) {
       if (version.project !== ref || version.version !== 0) continue
       const { name, digest, policy } = version
-      data.push({
-        name,
-        etag: null,
-        version: 0,
-        digest,
-        bytes: 0,
-        policy,
-        created_by: 'folder',
-        created_at: null,
-        type_errors: typeErrors(deps.typesOf(name)),
-      })
+      const found = typeErrors(deps.typesOf(name))
+      data.push({ name, ...OF_FOLDER, digest, policy, problem: problemOf(name), type_errors: found })
     }
+    for (const [name, problem] of failures) data.push({ name, ...OF_FOLDER, digest: '', policy: null, problem })
     return { data }
   })
   const versions = describe('List the versions of a function.', {

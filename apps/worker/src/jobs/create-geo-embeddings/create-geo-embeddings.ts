@@ -1,4 +1,4 @@
-import { CreateGeoEmbeddings } from '@terrane/contracts'
+import { DEFAULT_GEO_MODEL, CreateGeoEmbeddings } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import type { EnginePool, ModelManifest, ModelStore } from '@terrane/embeddings'
 import type { CrsEntry } from '@terrane/tiling/raster'
@@ -48,6 +48,13 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
       await deps.models.require(request.modelName)
       if (path !== null) await guardTiles(path, request, manifest, deps)
     },
+    offers: async () => ({
+      models: (await deps.models.list()).map(({ id, availability }) => ({
+        id,
+        available: availability === 'ready' || availability === 'downloadable',
+        is_default: id === DEFAULT_GEO_MODEL,
+      })),
+    }),
     run: (body, context) => new GeoEmbeddingsRun(deps, readRequest(body), context).run(),
   }
 }

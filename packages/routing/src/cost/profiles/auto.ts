@@ -53,7 +53,7 @@ export const AUTO: Profile = {
   excludesUnpaved: true,
   paysTolls: true,
   farPenalty: 43200,
-  most: { locations: 20, meters: 5_000_000 },
+  most: { locations: 20, meters: 5_000_000, matrixMeters: 400_000 },
   terms: carTerms,
 }
 

@@ -78,7 +78,7 @@ export const BICYCLE: Profile = {
   },
   sizes: {},
   farPenalty: 7200,
-  most: { locations: 50, meters: 500_000 },
+  most: { locations: 50, meters: 500_000, matrixMeters: 200_000 },
   terms: (options) => {
     const { number } = options
     const { surfaceSpeed, worst } = BICYCLES[options.text('bicycle_type')]!
@@ -197,5 +197,5 @@ function turnTerms(options: OptionReader): TurnTerms {
     ),
   )
   const cost = options.is('shortest') ? 0 : sum(base.cost, product(turn, sum(stress, 1)), climb)
-  return { seconds: sum(base.seconds, turn), cost, searchCost: cost, shunned: 0 }
+  return { seconds: sum(base.seconds, turn), cost, searchCost: cost }
 }

@@ -28,7 +28,7 @@ export const MOTOR_SCOOTER: Profile = {
   sizes: {},
   paysTolls: true,
   farPenalty: 14400,
-  most: { locations: 50, meters: 500_000 },
+  most: { locations: 50, meters: 500_000, matrixMeters: 200_000 },
   terms: (options) => {
     const { number } = options
     const { density, overSpeed, kinds, ferry, top } = streetTerms(options)

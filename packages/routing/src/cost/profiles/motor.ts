@@ -109,14 +109,14 @@ interface Turning {
   readonly aroundInside: boolean
   /** What entering a street costs besides. */
   readonly more?: Expression<TurnFact>
-  readonly local?: { readonly enters: TurnFact; readonly leaves: TurnFact }
+  readonly local?: TurnFact
 }
 
 /** What turns cost and take a vehicle. */
 export function turnTerms(options: OptionReader, { aroundInside, more = 0, local }: Turning): TurnTerms {
   const base = entering(options, {
     entered: 'enteredOutside',
-    local: local?.enters ?? 'entersLocal',
+    local: local ?? 'entersLocal',
     locked: [NodeType.gate, NodeType.bollard],
     tolls: true,
   })
@@ -133,7 +133,6 @@ export function turnTerms(options: OptionReader, { aroundInside, more = 0, local
     ),
     cost: cost('around'),
     searchCost: cost(aroundInside ? 'aroundInside' : 'around'),
-    shunned: seconds('through local traffic', local?.leaves ?? 'leavesLocal', [0, THROUGH_PENALTY]),
   }
 }
 
@@ -152,9 +151,9 @@ function stopCost(around: 'around' | 'aroundInside'): Expression<TurnFact> {
   }
 }
 
-/** Rules of modes that use what is not worse than some surface, and begin anywhere. */
-export function upTo(surface: number): Pick<Terms, 'bounds' | 'endBounds' | 'tolerates'> {
-  return { bounds: { surface }, endBounds: {}, tolerates: 0 }
+/** Rules of modes with an engine that use what is not worse than some surface, and begin anywhere. */
+export function upTo(surface: number): Pick<Terms, 'bounds' | 'endBounds' | 'tolerates' | 'throughLocal'> {
+  return { bounds: { surface }, endBounds: {}, tolerates: 0, throughLocal: THROUGH_PENALTY }
 }
 
 /** Zero at 0.5, slowly down to −0.125 for those who like it, up to 8 for those who do not. */

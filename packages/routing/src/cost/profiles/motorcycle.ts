@@ -23,7 +23,7 @@ export const MOTORCYCLE: Profile = {
   sizes: {},
   paysTolls: true,
   farPenalty: 14400,
-  most: { locations: 50, meters: 500_000 },
+  most: { locations: 50, meters: 500_000, matrixMeters: 200_000 },
   terms: (options) => {
     const { density, highways, surface, overSpeed, toll, kinds, ferry, speed } = streetTerms(options)
     const trails = avoidance(options.number('use_trails'))

@@ -42,7 +42,7 @@ export const PEDESTRIAN: Profile = {
   },
   sizes: {},
   farPenalty: 7200,
-  most: { locations: 50, meters: 250_000 },
+  most: { locations: 50, meters: 250_000, matrixMeters: 200_000 },
   terms: (options) => {
     const meters: Expression<EdgeFact> = { fact: 'meters' }
     const walked = product(
@@ -60,7 +60,7 @@ export const PEDESTRIAN: Profile = {
     const turn = turnTerms(options)
     return {
       edge: { seconds: time, cost: options.is('shortest') ? meters : streetCost(options, time) },
-      turn: { ...turn, searchCost: turn.cost, shunned: 0 },
+      turn: { ...turn, searchCost: turn.cost },
       bounds: { surface, hiking },
       endBounds: { use: Use.ferry, hiking },
       tolerates: 0,

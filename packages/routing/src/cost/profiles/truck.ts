@@ -50,7 +50,7 @@ export const TRUCK: Profile = {
   excludesUnpaved: true,
   paysTolls: true,
   farPenalty: 43200,
-  most: { locations: 20, meters: 5_000_000 },
+  most: { locations: 20, meters: 5_000_000, matrixMeters: 400_000 },
   terms: (options) => {
     const { number } = options
     const street = streetTerms(options, 'slowerSpeed')
@@ -88,7 +88,7 @@ export const TRUCK: Profile = {
           seconds('streets of low class', 'enteredClass', { [RoadClass.residential]: low, [RoadClass.service]: low }),
           seconds('streets closed to lorries', 'entersClosed', [0, tolerated]),
         ),
-        local: { enters: 'lorryEntersLocal', leaves: 'lorryLeavesLocal' },
+        local: 'lorryEntersLocal',
       }),
       ...upTo(Surface.path),
       tolerates: tolerated < MOST_SECONDS ? Access.car : 0,

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Empty, Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
@@ -8,14 +8,50 @@ import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables, type Table } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
-import { useResource } from '../../lib/use-resource.ts'
+import { useResource, type Resource } from '../../lib/use-resource.ts'
+import { FilesSection } from './files-section.tsx'
 import { UploadBox } from './upload-box.tsx'
 import { TablePanel } from './table-panel.tsx'
 
-/** What the project holds: its tables, where they come from, who may read them. `?table=` opens one. */
+/** What the project holds: its tables, where they come from, who may read them, and its files. `?table=` opens one, `?show=files` the files. */
 export function DataPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))
+  const [brought, setBrought] = useState(0)
+  const shown = query.get('show') === 'files' ? 'files' : 'tables'
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Data</h1>
+        <div class="actions">
+          <Link class="button primary" href={`/p/${project.ref}/new`}>
+            <Icon name="plus" />
+            Add data
+          </Link>
+        </div>
+      </div>
+      <UploadBox project={project} onArrived={() => setBrought((count) => count + 1)} />
+      <Segmented
+        label="What is shown"
+        value={shown}
+        onChange={(value) => navigate(value === 'files' ? `${path}?show=files` : path, { replace: true })}
+        options={[
+          { value: 'tables', label: 'Tables' },
+          { value: 'files', label: 'Files' },
+        ]}
+      />
+      {shown === 'files' ? (
+        <FilesSection project={project} round={brought} />
+      ) : (
+        <Tables project={project} tables={tables} />
+      )}
+    </div>
+  )
+}
+
+/** The tables, one of them open. */
+function Tables({ project, tables }: { project: Project; tables: Resource<readonly Table[]> }): JSX.Element {
+  const { path, query } = usePlace()
   const [search, setSearch] = useState('')
   const [problem, setProblem] = useState<Problem | null>(null)
   const chosen = tables.value?.find((table) => nameOf(table) === query.get('table')) ?? null
@@ -33,17 +69,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
     }
   }
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Data</h1>
-        <div class="actions">
-          <Link class="button primary" href={`/p/${project.ref}/new`}>
-            <Icon name="plus" />
-            Add data
-          </Link>
-        </div>
-      </div>
-      <UploadBox project={project} />
+    <>
       {tables.problem && <ProblemNotice problem={tables.problem} onRetry={tables.reload} />}
       {problem && <ProblemNotice problem={problem} />}
       {!tables.value && !tables.problem && <Loading what="Loading tables" />}
@@ -98,7 +124,7 @@ export function DataPage({ project }: { project: Project }): JSX.Element {
           onChange={(work, closes = false) => void change(work, closes)}
         />
       )}
-    </div>
+    </>
   )
 }
 

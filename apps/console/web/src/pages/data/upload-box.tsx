@@ -7,7 +7,7 @@ import { formatBytes, formatNumber } from '../../lib/format.ts'
 import { osmExtent } from '../../lib/osm-extent.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
+import { formOf, lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
 import type { Box } from '../../map/graticule.ts'
 
 /** A file on its way, or there. */
@@ -22,7 +22,7 @@ interface Upload {
 }
 
 /** Drop a file, see what it is, and go on with the task that fits it. */
-export function UploadBox({ project }: { project: Project }): JSX.Element {
+export function UploadBox({ project, onArrived }: { project: Project; onArrived: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [over, setOver] = useState(false)
@@ -36,6 +36,7 @@ export function UploadBox({ project }: { project: Project }): JSX.Element {
       const facts = task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
       const extent = task === 'osmImportArea' ? await osmExtent(file) : null
       setUpload({ file, percent: 100, path, facts, extent })
+      onArrived()
     } catch (error) {
       setUpload(null)
       setProblem(toProblem(error))
@@ -86,7 +87,7 @@ export function UploadBox({ project }: { project: Project }): JSX.Element {
 }
 
 function Arrived({ project, upload, path }: { project: Project; upload: Upload; path: string }): JSX.Element {
-  const { task, label, presets } = taskFor(upload.file.name, path, upload.extent)
+  const fitting = taskFor(upload.file.name, path, upload.extent)
   const { facts } = upload
   return (
     <div class="arrived" role="status">
@@ -96,8 +97,8 @@ function Arrived({ project, upload, path }: { project: Project; upload: Upload; 
           `: ${formatNumber(facts.width)} × ${formatNumber(facts.height)} pixels, ${facts.count} ${facts.count === 1 ? 'band' : 'bands'} of ${facts.dtype}, ${facts.crs_name}`}
         .
       </span>
-      <Link class="button primary" href={`/p/${project.ref}/new/${task}?${new URLSearchParams(presets).toString()}`}>
-        {label}
+      <Link class="button primary" href={formOf(project.ref, fitting)}>
+        {fitting.label}
       </Link>
     </div>
   )

@@ -4,14 +4,15 @@ import { Code, Notice, ProblemNotice, Segmented } from '../../components/basics.
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatBytes } from '../../lib/format.ts'
-import { callFunction, type Answer, type Call, type FunctionShown } from '../../lib/functions.ts'
+import { callFunction, type Answer, type Call, type Policy } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Calls a function by hand and shows what came back. */
-export function CallPanel({ project, shown }: { project: Project; shown: FunctionShown }): JSX.Element {
-  const { methods, auth } = shown.policy
+export function CallPanel(props: { project: Project; name: string; policy: Policy }): JSX.Element {
+  const { project, name: called } = props
+  const { methods, auth } = props.policy
   const [method, setMethod] = useState(methods.includes('POST') ? 'POST' : (methods[0] ?? 'POST'))
   const [target, setTarget] = useState('')
   const [body, setBody] = useState('{}')
@@ -28,7 +29,7 @@ export function CallPanel({ project, shown }: { project: Project; shown: Functio
     setProblem(null)
     try {
       setAnswer(
-        await callFunction(project.ref, shown.name, {
+        await callFunction(project.ref, called, {
           method,
           path,
           query,
@@ -80,7 +81,7 @@ export function CallPanel({ project, shown }: { project: Project; shown: Functio
           <input
             class="input mono"
             aria-label="Path and query after the name"
-            placeholder={`/functions/v1/${shown.name} /path ?query`}
+            placeholder={`/functions/v1/${called} /path ?query`}
             value={target}
             onInput={(event) => setTarget(event.currentTarget.value)}
           />

@@ -1,26 +1,59 @@
 import type { JSX } from 'preact'
-import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { useState } from 'preact/hooks'
+import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
-import { readFunctions, type FunctionShown } from '../../lib/functions.ts'
+import { readFunctions, type FunctionShown, type Policy } from '../../lib/functions.ts'
 import type { Project } from '../../lib/project.ts'
-import { Link } from '../../lib/router.tsx'
-import { useResource } from '../../lib/use-resource.ts'
+import { Link, navigate } from '../../lib/router.tsx'
+import { useInterval, useResource } from '../../lib/use-resource.ts'
 import { CallPanel } from './call-panel.tsx'
+import { DeployBox } from './deploy-box.tsx'
 import { FunctionLog } from './function-log.tsx'
+import { VersionsPanel } from './versions-panel.tsx'
 
-/** The functions of a project: what they are, a call by hand, and what they log. */
+/** Saved files are built and served, or not, while one looks. */
+const LOOK_MS = 5000
+
+/** The functions of a project: what they are, what keeps one from being served, its versions, a call by hand, and its log. */
 export function FunctionsPage({ project, name }: { project: Project; name?: string }): JSX.Element {
   const functions = useResource(`functions ${project.ref}`, (signal) => readFunctions(project.ref, signal))
+  useInterval(LOOK_MS, functions.reload)
   const chosen = functions.value?.find((shown) => shown.name === (name ?? functions.value?.[0]?.name))
+  const [deploying, setDeploying] = useState(false)
   return (
     <div class="page">
-      <h1>Functions</h1>
+      <div class="page-head">
+        <h1>Functions</h1>
+        <div class="actions">
+          <button
+            type="button"
+            class="button primary"
+            aria-expanded={deploying}
+            onClick={() => setDeploying(!deploying)}
+          >
+            <Icon name="upload" />
+            Deploy a folder
+          </button>
+        </div>
+      </div>
+      {deploying && (
+        <DeployBox
+          project={project}
+          onDone={(deployed) => {
+            setDeploying(false)
+            functions.reload()
+            navigate(`/p/${project.ref}/functions/${deployed}`)
+          }}
+        />
+      )}
       {functions.problem && <ProblemNotice problem={functions.problem} onRetry={functions.reload} />}
       {!functions.value && !functions.problem && <Loading what="Loading functions" />}
       {functions.value?.length === 0 && (
         <div class="card">
           <Empty icon="func" title="No function yet">
-            Deploy one from a folder with an index.ts; it is served under /functions/v1/ of the project.
+            Deploy a folder with an <code>index.ts</code>; it is served under <code>/functions/v1/</code> of the
+            project.
           </Empty>
         </div>
       )}
@@ -33,15 +66,23 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
                 href={`/p/${project.ref}/functions/${shown.name}`}
                 {...(shown === chosen && { 'aria-current': 'page' as const })}
               >
-                <strong class="truncate">{shown.name}</strong>
-                <span class="small dim truncate">{shown.policy.description || 'No description'}</span>
+                <span class="row">
+                  <strong class="truncate">{shown.name}</strong>
+                  {shown.problem && <span class="badge failed">{shown.policy ? 'Not updated' : 'Not built'}</span>}
+                </span>
+                <span class="small dim truncate">{shown.policy?.description || 'No description'}</span>
               </Link>
             ))}
           </nav>
           {chosen ? (
             <div class="stack" key={chosen.name}>
-              <FunctionFacts shown={chosen} />
-              <FunctionPanels project={project} shown={chosen} />
+              {chosen.problem && <BuildProblem problem={chosen.problem} served={chosen.policy !== null} />}
+              {chosen.policy && <FunctionFacts shown={chosen} policy={chosen.policy} />}
+              {chosen.policy && <CallPanel project={project} name={chosen.name} policy={chosen.policy} />}
+              {chosen.version > 0 && (
+                <VersionsPanel key={chosen.version} project={project} shown={chosen} onChange={functions.reload} />
+              )}
+              <FunctionLog project={project} name={chosen.name} />
             </div>
           ) : (
             <p>There is no function {name}.</p>
@@ -52,12 +93,24 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
   )
 }
 
-function FunctionPanels({ project, shown }: { project: Project; shown: FunctionShown }): JSX.Element {
+/** What the host could not build or start. */
+function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; served: boolean }): JSX.Element {
+  const { problem, served } = props
   return (
-    <>
-      <CallPanel project={project} shown={shown} />
-      <FunctionLog project={project} name={shown.name} />
-    </>
+    <section class="stack" aria-label="Why the newest code is not served">
+      <div class="notice error" role="alert">
+        <Icon name="alert" />
+        <div>
+          <strong>{problem.message}</strong> <code class="faint">{problem.code}</code>
+          <p class="hint">
+            {served
+              ? 'The version before it goes on answering. Mend the files and save them.'
+              : 'Nothing answers under this name yet. Mend the files and save them.'}
+          </p>
+        </div>
+      </div>
+      {problem.details && <Code label="What the build said" text={problem.details} />}
+    </section>
   )
 }
 
@@ -68,8 +121,8 @@ const CALLERS = {
   service: 'the service role',
 } as const
 
-function FunctionFacts({ shown }: { shown: FunctionShown }): JSX.Element {
-  const { policy, version, digest, bytes, created_by: by, created_at: at } = shown
+function FunctionFacts({ shown, policy }: { shown: FunctionShown; policy: Policy }): JSX.Element {
+  const { version, digest, bytes, created_by: by, created_at: at } = shown
   const facts: readonly (readonly [string, string])[] = [
     ['Open to', CALLERS[policy.auth]],
     ['Methods', policy.methods.join(', ')],

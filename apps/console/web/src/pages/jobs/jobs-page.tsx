@@ -46,6 +46,9 @@ export function JobsPage({ project }: { project: Project }): JSX.Element {
           <Link class="button" href={`/p/${project.ref}/schedules`}>
             Schedules
           </Link>
+          <Link class="button" href={`/p/${project.ref}/webhooks`}>
+            Webhooks
+          </Link>
           <Link class="button primary" href={`/p/${project.ref}/new`}>
             <Icon name="plus" />
             New job

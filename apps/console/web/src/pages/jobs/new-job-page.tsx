@@ -1,25 +1,27 @@
 import type { JSX } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Code, Loading, ProblemNotice, Prose } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { draftOf, emptyDraft, readDraft, type Draft, type GroupDraft, type Problems } from '../../forms/drafts.ts'
-import { FieldView, isWide } from '../../forms/field-view.tsx'
-import { formOf, type Field } from '../../forms/fields.ts'
+import { DesignedForm } from '../../forms/designed-form.tsx'
+import { missingSources } from '../../forms/designs.ts'
+import { draftOf, readDraft, type Draft, type GroupDraft, type Problems } from '../../forms/drafts.ts'
+import { formOf, type GroupField } from '../../forms/fields.ts'
 import type { TaskDescription } from '../../forms/openapi.ts'
+import { readBuckets, readFiles } from '../../lib/files.ts'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
-import { readJobs, submitJob, type Job } from '../../lib/jobs.ts'
+import { submitJob, type Job } from '../../lib/jobs.ts'
 import { formatJson } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
+import { readTables } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
+import { UPLOADS } from '../../lib/uploads.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
 import { ScheduleBox } from './schedule-box.tsx'
 
 const REDACTED = '[redacted]'
-/** Fields that say what a job works on. One of several is needed, so that none of them is required. */
-const SOURCES: ReadonlySet<string> = new Set(['geotiffPath', 'storagePath', 'fileUrl'])
 
 /** A form for a task, made from the worker's own description. `?again={job_id}` starts from an earlier job's input. */
 export function NewJobPage({ project, task }: { project: Project; task: string }): JSX.Element {
@@ -69,11 +71,21 @@ function JobForm(props: {
   const [checked, setChecked] = useState(false)
   const [busy, setBusy] = useState(false)
   const capacity = useCapacity(project.ref)
-  const suggestions = useSuggestions(project.ref)
+  const models = capacity.value?.models?.filter(({ available }) => available).map(({ id }) => id) ?? []
+  const suggestions = { ...useSuggestions(project.ref), modelName: models }
+  const defaultMissing = capacity.value?.models?.some((model) => model.is_default && !model.available) ?? false
+  useEffect(() => {
+    // The model that is taken without a word is not here: the best that is stands in the form.
+    const best = models.at(-1)
+    if (best !== undefined && defaultMissing) setDraft((now) => withText(now, 'modelName', best))
+  }, [defaultMissing])
   const form = useRef<HTMLFormElement>(null)
 
   const problems: Problems = new Map()
   const body = readDraft(field, draft, problems, { maxAreaKm2: capacity.value?.maxAoiKm2 ?? 0 })
+  for (const pointer of missingSources(task.name, body ?? {})) {
+    if (![...problems.keys()].some((path) => path.startsWith(pointer))) problems.set(pointer, 'is required')
+  }
   const shown = checked ? withAnswer(problems, answer) : withAnswer(new Map(), answer)
 
   const isReady = () => {
@@ -106,9 +118,10 @@ function JobForm(props: {
     >
       <div class="card">
         <div class="fields">
-          <Fields
-            field={field}
-            draft={draft}
+          <DesignedForm
+            task={task.name}
+            field={field as GroupField}
+            draft={draft as GroupDraft}
             problems={shown}
             suggestions={suggestions}
             projectRef={project.ref}
@@ -123,7 +136,7 @@ function JobForm(props: {
         {answer && <ProblemNotice problem={answer} />}
         {checked && problems.size > 0 && (
           <p class="problem" role="alert">
-            {problems.size === 1 ? 'One field needs' : `${problems.size} fields need`} attention.
+            The marked fields need attention.
           </p>
         )}
         <button type="submit" class="button primary" disabled={busy}>
@@ -138,35 +151,6 @@ function JobForm(props: {
       </aside>
     </form>
   )
-}
-
-/** Required fields first, then the options. */
-function Fields(props: Parameters<typeof FieldView>[0]): JSX.Element {
-  const { field, draft, onChange } = props
-  if (field.kind !== 'group') return <FieldView {...props} />
-  const { group } = draft as GroupDraft
-  const show = (inner: Field) => (
-    <div key={inner.pointer} class={isWide(inner) ? 'wide' : ''}>
-      <FieldView
-        {...props}
-        field={inner}
-        draft={group[inner.name] ?? emptyDraft(inner)}
-        onChange={(next) => onChange({ group: { ...group, [inner.name]: next } })}
-      />
-    </div>
-  )
-  const options = field.fields.filter((inner) => !leads(inner))
-  return (
-    <>
-      {field.fields.filter(leads).map(show)}
-      {options.length > 0 && <h2 class="section">Options</h2>}
-      {options.map(show)}
-    </>
-  )
-}
-
-function leads({ name, required }: Field): boolean {
-  return required || SOURCES.has(name)
 }
 
 /** What the worker said about a field goes to that field, or to the nearest one around it. */
@@ -186,23 +170,23 @@ function withoutSecrets(input: Readonly<Record<string, unknown>>): Record<string
   return Object.fromEntries(Object.entries(input).filter(([, value]) => !JSON.stringify(value)?.includes(REDACTED)))
 }
 
-/** Tables that the last imports made, for fields that name one. */
+/** Names that the project has, for fields that name one: tables, buckets, and files that were brought. */
 function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>> {
-  const jobs = useResource(`imports ${ref}`, async (signal) => {
-    const pages = await Promise.all(
-      ['osmImportArea', 'overtureImportArea', 'ogr2ogrImport'].map((task) =>
-        readJobs(ref, task, { status: 'success', limit: 20 }, signal),
-      ),
-    )
-    return pages.flatMap(({ data }) => data)
-  })
-  const tables = (jobs.value ?? []).flatMap(({ result }) => {
-    const several = result?.['tables']
-    if (Array.isArray(several)) return several.map(({ name }: { name: string }) => name)
-    const one = result?.['table']
-    return typeof one === 'string' ? [one.split('.').at(-1) ?? one] : []
-  })
-  return { table: [...new Set(tables)] }
+  const tables = useResource(`tables ${ref}`, (signal) => readTables(ref, signal))
+  const buckets = useResource(`buckets ${ref}`, (signal) => readBuckets(ref, signal))
+  const brought = buckets.value?.some(({ name }) => name === UPLOADS) ?? false
+  const files = useResource(brought ? `files ${ref}` : null, (signal) => readFiles(ref, UPLOADS, null, signal))
+  return {
+    table: (tables.value ?? []).map(({ table_name: name }) => name),
+    bucket: (buckets.value ?? []).map(({ name }) => name),
+    path: (files.value?.objects ?? []).map(({ key }) => key),
+  }
+}
+
+/** A draft with a text in one of its fields, where nothing stands yet. */
+function withText(draft: Draft, name: string, text: string): Draft {
+  const { group } = draft as GroupDraft
+  return group[name] === '' ? { group: { ...group, [name]: text } } : draft
 }
 
 /** A field's value in the address: text, or an object as JSON. */

@@ -3,18 +3,34 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Map as MapLibreMap, MapMouseEvent } from 'maplibre-gl'
 import { Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import type { Project } from '../../lib/project.ts'
-import { COSTINGS, decodeShape, findRoutes, type Costing, type RouteRequest } from '../../lib/routing.ts'
+import {
+  COSTINGS,
+  decodeShape,
+  findRoutes,
+  readGraphBox,
+  type Costing,
+  type Reach,
+  type RouteRequest,
+} from '../../lib/routing.ts'
 import { useStore } from '../../lib/store.ts'
 import { isDark } from '../../lib/theme.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { boxOf, lookAt } from '../../map/look-at.ts'
+import { boxOf } from '../../map/box.ts'
+import { isLookingAt, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_ROUTE_LAYER, addRouteLayers, showLines, showOthers } from '../../map/route-line.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
+import { readLiveTables, showTables } from '../../map/live.ts'
+import { showReach } from '../../map/reach-areas.ts'
 import { Itinerary, RouteChoice } from './itinerary.tsx'
+import { ReachControl, useReach } from './reach.tsx'
 import { StopList } from './stop-list.tsx'
 import { emptyStop, placed, readStop, type Stop } from './stops.ts'
 import { useMarkers } from './use-markers.ts'
+
+/** Tables of the street topic, as imports name them. */
+const STREETS = /[._](?:streets|segment)$/
+const MOST_STREETS = 4
 
 const LANGUAGES = ['en-US', 'en-GB', 'cs-CZ', 'de-DE', 'es-ES', 'fr-FR', 'it-IT', 'nl-NL', 'pl-PL', 'pt-BR'] as const
 
@@ -25,6 +41,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   const [costing, setCosting] = useState<Costing>('auto')
   const [units, setUnits] = useState<RouteRequest['units']>('kilometers')
   const [language, setLanguage] = useState<string>(() => preferredLanguage())
+  const [minutes, setMinutes] = useState(0)
   const [stretch, setStretch] = useState<readonly [number, number][]>([])
   const dark = useStore(isDark)
 
@@ -44,11 +61,23 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   useEffect(() => {
     if (map) addRouteLayers(map, dark)
   }, [map, dark])
-  useBackdrop(map, project.ref, FIRST_ROUTE_LAYER)
+  useBackdrop(map, project.ref, FIRST_ROUTE_LAYER, true)
+  useStreets(map, project.ref)
+  const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
+  useEffect(() => {
+    if (map && graph.value && !isLookingAt(map, graph.value)) lookAt(map, graph.value)
+  }, [map, graph.value])
+  const reach = useReach(project, places[0], costing, minutes)
+  useEffect(() => {
+    if (!map) return
+    showReach(map, reach.value ?? null, FIRST_ROUTE_LAYER)
+    const box = boxOf(reach.value?.features.flatMap(({ geometry }) => positionsOf(geometry)) ?? [])
+    if (box) lookAt(map, box)
+  }, [map, reach.value])
   useEffect(() => {
     if (!map) return
     const box = boxOf(trips.flatMap(({ lines }) => lines.flat()))
-    if (box && !contains(map, box)) lookAt(map, box)
+    if (box) lookAt(map, box)
     setChoice(0)
   }, [map, trips])
   useEffect(() => {
@@ -99,6 +128,8 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
             onUnits={setUnits}
             onLanguage={setLanguage}
           />
+          <ReachControl minutes={minutes} reach={reach} hasPlace={places.length > 0} onMinutes={setMinutes} />
+          {graph.problem && <ProblemNotice problem={graph.problem} onRetry={graph.reload} />}
           {routes.problem && <ProblemNotice problem={routes.problem} onRetry={routes.reload} />}
           {routes.loading && <Loading what="Finding the way" />}
           {chosen && !routes.problem && (
@@ -189,7 +220,18 @@ function preferredLanguage(): string {
   return exact ?? LANGUAGES.find((tag) => wanted.has(tag.slice(0, 2))) ?? 'en-US'
 }
 
-function contains(map: MapLibreMap, [west, south, east, north]: readonly [number, number, number, number]): boolean {
-  const sight = map.getBounds()
-  return sight.contains([west, south]) && sight.contains([east, north])
+/** The outlines of an area, one position after the other. */
+function positionsOf({ type, coordinates }: Reach['features'][number]['geometry']): GeoJSON.Position[] {
+  return type === 'Polygon' ? coordinates.flat() : coordinates.flat(2)
+}
+
+/** Draws the project's own tables of streets, so that one sees where a route can go. */
+function useStreets(map: MapLibreMap | null, ref: string): void {
+  const tables = useResource(`tables with streets ${ref}`, (signal) => readLiveTables(ref, signal))
+  useEffect(() => {
+    if (!map || !tables.value) return
+    const streets = tables.value.filter(({ name }) => STREETS.test(name)).map(({ name }) => name)
+    // The page of the map says what is wrong with a table.
+    showTables(map, ref, streets.slice(0, MOST_STREETS), FIRST_ROUTE_LAYER).catch(() => {})
+  }, [map, tables.value])
 }

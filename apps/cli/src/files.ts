@@ -1,0 +1,94 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { TerraneError } from '@terrane/core'
+import { Upload } from 'tus-js-client'
+import { ask, request, type Connection } from './connection.ts'
+
+/** Where files go that are brought by a command, as by the console, and what is made to be fetched. */
+const UPLOADS = 'uploads'
+const EXPORTS = 'exports'
+/** As clients of Supabase storage send them. */
+const CHUNK_BYTES = 6 * 1024 * 1024
+
+export interface StoredFile {
+  readonly bucket: string
+  readonly path: string
+}
+
+/** Brings a local file into the storage of the project, in chunks that are tried again when the connection breaks. */
+export async function upload(
+  connection: Connection,
+  file: string,
+  onPercent: (percent: number) => void,
+): Promise<StoredFile> {
+  const size = await sizeOf(file)
+  await makeBucket(connection, UPLOADS)
+  const name = basename(file).replaceAll(/[^\w.-]+/g, '_')
+  const path = `${timestamp()}/${name}`
+  await new Promise<void>((resolve, reject) => {
+    new Upload(createReadStream(file), {
+      endpoint: `${connection.url}/storage/v1/upload/resumable`,
+      uploadSize: size,
+      chunkSize: CHUNK_BYTES,
+      retryDelays: [0, 1000, 3000, 5000, 10_000],
+      headers: { apikey: connection.key, authorization: `Bearer ${connection.key}` },
+      metadata: { bucketName: UPLOADS, objectName: path, contentType: 'application/octet-stream' },
+      onProgress: (sent, total) => onPercent(total ? (100 * sent) / total : 100),
+      onSuccess: () => resolve(),
+      onError: reject,
+    }).start()
+  })
+  return { bucket: UPLOADS, path }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch(() => null)
+  if (found?.isFile()) return found.size
+  throw new TerraneError('FILE_UNREADABLE', 'not_found', `There is no file ${file}`, {
+    hint: 'Give the path of a file, or an https address.',
+  })
+}
+
+/** A place in the storage for what a job makes, to be fetched under this name. */
+export async function placeFor(connection: Connection, name: string): Promise<StoredFile> {
+  await makeBucket(connection, EXPORTS)
+  return { bucket: EXPORTS, path: `${timestamp()}/${name}` }
+}
+
+/** Moves a stored file here: a file of that name is replaced when all of it has come. */
+export async function fetchAway(connection: Connection, { bucket, path }: StoredFile, to: string): Promise<void> {
+  const draft = `${to}.part`
+  try {
+    const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
+    await pipeline(body!, createWriteStream(draft))
+    await rename(draft, to)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  await ask(connection, `/storage/v1/object/${bucket}/${path}`, { method: 'DELETE' })
+}
+
+async function makeBucket(connection: Connection, id: string): Promise<void> {
+  const body = JSON.stringify({ id, name: id, public: false })
+  await ask(connection, '/storage/v1/bucket', { method: 'POST', body }).catch((error: unknown) => {
+    if (!/exists|duplicate/i.test(error instanceof Error ? error.message : '')) throw error
+  })
+}
+
+function timestamp(): string {
+  return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+}
+
+/** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
+export function tableNameOf(file: string): string {
+  const words = basename(file)
+    .split('.', 1)
+    .join('')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .slice(0, 60)
+  const bare = words.replace(/^_/, '').replace(/_$/, '')
+  return /^[a-z]/.test(bare) ? bare : `t_${bare}`
+}

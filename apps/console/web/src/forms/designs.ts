@@ -1,0 +1,95 @@
+/** How the form of a task is laid out; what is not named comes under Advanced, in the order of the schema. */
+export interface FormDesign {
+  /** Fields that come first, in this order. */
+  readonly first: readonly string[]
+  /** Where its input comes from: one of these is filled in, and the form shows the chosen one. */
+  readonly sources?: readonly { readonly name: string; readonly label: string }[]
+  /** Fields of the interface that a form has no use for. */
+  readonly hidden?: readonly string[]
+}
+
+/** What may be written in a field, by its name. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  areaName: 'Porto',
+  tablePrefix: 'porto',
+  tableName: 'parcels_2026',
+  table: 'porto_streets',
+  geotiffPath: 'https://example.com/scene.tif',
+  fileUrl: 'https://example.com/parcels.gpkg',
+  url: 'https://example.com/porto.osm.pbf',
+  path: '2026/scene.tif',
+  bucket: 'uploads',
+  bands: '0, 1, 2',
+  profile: 'sentinel-2-l2a-offset',
+  sourceSrs: 'EPSG:25832',
+  targetSrs: 'EPSG:4326',
+  datetime: '2026-06-21T10:30:00Z',
+  placeQuery: 'Porto, Portugal',
+  osmPreset: 'hex2vec',
+  osmTags: '{"amenity": ["school", "cafe"], "shop": true}',
+  ownerUuid: '7f9c24e8-3b12-4a8e-9d5b-0f2f1c9b5a10',
+  encoding: 'windows-1252',
+  layer: 'roads',
+  layerName: 'roads',
+  fields: 'name, height',
+  columns: 'name, height',
+  properties: 'name, height',
+  prefix: 'porto',
+  release: '2026-01-21.0',
+  x: 'lon',
+  y: 'lat',
+  wkt: 'geometry',
+  scale: '[0, 3000]',
+}
+
+const AREA_IMPORT: FormDesign = { first: ['areaName', 'aoiGeoJson', 'topics', 'source'] }
+
+const DESIGNS: Readonly<Record<string, FormDesign>> = {
+  osmImportArea: AREA_IMPORT,
+  overtureImportArea: { first: ['areaName', 'aoiGeoJson', 'topics', 'types'] },
+  ogr2ogrImport: {
+    first: ['tableName', 'mode', 'layer'],
+    sources: [
+      { name: 'storagePath', label: 'A file in storage' },
+      { name: 'fileUrl', label: 'A file at an address' },
+    ],
+    // The same as fileUrl.
+    hidden: ['url'],
+  },
+  createGeoEmbeddings: {
+    first: ['tableName', 'modelName', 'bands'],
+    sources: [
+      { name: 'storagePath', label: 'A GeoTIFF in storage' },
+      { name: 'geotiffPath', label: 'A GeoTIFF at an address or path' },
+    ],
+  },
+  createSraiEmbeddings: {
+    first: ['tableName', 'h3Resolution', 'osmPreset', 'embedder', 'source'],
+    sources: [
+      { name: 'aoiGeoJson', label: 'An area on the map' },
+      { name: 'placeQuery', label: 'A place by its name' },
+    ],
+    // The same request in another shape, and what is not available.
+    hidden: ['pipeline', 'pretrainedModelRunId'],
+  },
+  archiveToPmtiles: { first: ['table', 'zooms', 'properties'] },
+  exportTable: { first: ['table', 'format', 'storagePath', 'columns'] },
+}
+
+/** The design of a task's form; without one, required fields come first. */
+export function designOf(task: string, required: readonly string[]): FormDesign {
+  return DESIGNS[task] ?? { first: required }
+}
+
+/** Pointers of the fields that may say where a task's input comes from, when the request names none of them. */
+export function missingSources(task: string, body: object): readonly string[] {
+  const { sources = [], hidden = [] } = DESIGNS[task] ?? { first: [] }
+  const given = Object.keys(body)
+  const isThere = [...sources.map(({ name }) => name), ...hidden].some((name) => given.includes(name))
+  return isThere ? [] : sources.map(({ name }) => `/${name}`)
+}
+
+/** What may be written in a field; undefined for none. */
+export function exampleOf(name: string): string | undefined {
+  return EXAMPLES[name]
+}

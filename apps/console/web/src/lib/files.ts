@@ -1,0 +1,45 @@
+import { projectPath, request } from './api.ts'
+
+/** A bucket of the project's storage. */
+export interface Bucket {
+  readonly name: string
+  readonly public: boolean
+}
+
+/** A file in storage. */
+export interface StoredFile {
+  /** Its whole path in the bucket. */
+  readonly key: string
+  readonly updated_at: string | null
+  readonly metadata: { readonly size?: number; readonly mimetype?: string } | null
+}
+
+export interface FilePage {
+  readonly objects: readonly StoredFile[]
+  readonly hasNext: boolean
+  readonly nextCursor?: string
+}
+
+export function readBuckets(ref: string, signal?: AbortSignal): Promise<readonly Bucket[]> {
+  return request('GET', projectPath(ref, '/files'), undefined, signal)
+}
+
+/** Files of a bucket in the order of their paths. */
+export function readFiles(ref: string, bucket: string, cursor: string | null, signal?: AbortSignal): Promise<FilePage> {
+  const query = new URLSearchParams({ limit: '50', ...(cursor !== null && { cursor }) })
+  return request('GET', `${projectPath(ref, '/files/')}${encodeURIComponent(bucket)}?${query}`, undefined, signal)
+}
+
+export function deleteFile(ref: string, bucket: string, key: string): Promise<unknown> {
+  return request('DELETE', pathOf(ref, bucket, key))
+}
+
+/** An address that reads the file for an hour without a key. */
+export async function linkTo(ref: string, bucket: string, key: string): Promise<string> {
+  return (await request<{ url: string }>('POST', pathOf(ref, bucket, key), { seconds: 3600 })).url
+}
+
+function pathOf(ref: string, bucket: string, key: string): string {
+  const path = [bucket, ...key.split('/')].map(encodeURIComponent).join('/')
+  return projectPath(ref, `/files/${path}`)
+}

@@ -1,0 +1,49 @@
+/** A file of a folder that somebody chose. */
+export interface ChosenFile {
+  /** Below the folder's own name, which `webkitRelativePath` begins with. */
+  readonly path: string
+  readonly file: File
+}
+
+const ENTRIES = /^index\.(?:[cm]?[jt]s|[jt]sx)$/
+const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
+
+/**
+ * The files of a chosen folder that a function is made of, and what is left behind: installed packages, which a build
+ * looks up itself, and whatever begins with a dot, which may hold secrets.
+ */
+export function filesOfFolder(files: Iterable<File>): { files: ChosenFile[]; left: string[] } {
+  const found: ChosenFile[] = []
+  const left: string[] = []
+  for (const file of files) {
+    const path = file.webkitRelativePath.split('/').slice(1).join('/') || file.name
+    if (path.split('/').some((part) => part.startsWith('.') || part === 'node_modules')) left.push(path)
+    else found.push({ path, file })
+  }
+  return { files: found, left }
+}
+
+/** The name that a folder's function gets unless told: that of the folder, in what names may hold. */
+export function functionNameOf(files: Iterable<File>): string {
+  const [first] = files
+  const folder = first?.webkitRelativePath.split('/')[0] ?? ''
+  const name = folder.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-')
+  return FUNCTION_NAME.test(name) ? name : ''
+}
+
+/** Why these files make no function under this name; null when they do. */
+export function folderProblem(name: string, files: readonly ChosenFile[]): string | null {
+  if (!files.some(({ path }) => ENTRIES.test(path)))
+    return 'The folder has no index.ts or index.js: choose the folder of one function.'
+  if (!FUNCTION_NAME.test(name)) return 'A name has small letters, digits, - and _, such as hello or send-mail.'
+  return null
+}
+
+/** The bytes of a file as base64. */
+export async function base64Of(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  const PART = 0x8000
+  let text = ''
+  for (let at = 0; at < bytes.length; at += PART) text += String.fromCharCode(...bytes.subarray(at, at + PART))
+  return btoa(text)
+}

@@ -1,0 +1,27 @@
+import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import type { Reach } from '../lib/routing.ts'
+
+/** From the nearest area to the farthest: they differ for people who see no red or green, too. */
+export const REACH_COLORS = ['#0b7a6d', '#2f6fd0', '#b5651d'] as const
+
+const NOTHING: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
+
+/** Draws the areas that can be reached beneath the route, the nearest on top; null takes them away. */
+export function showReach(map: MapLibreMap, reach: Reach | null, beneath: string): void {
+  if (!map.getSource('reach')) {
+    map.addSource('reach', { type: 'geojson', data: NOTHING })
+    const paint = { 'fill-color': ['get', 'shade'], 'fill-opacity': 0.22 } as const
+    map.addLayer({ id: 'reach-fill', type: 'fill', source: 'reach', paint: { ...paint } as never }, beneath)
+    const line = { 'line-color': ['get', 'shade'], 'line-width': 1.5 } as const
+    map.addLayer({ id: 'reach-line', type: 'line', source: 'reach', paint: { ...line } as never }, beneath)
+  }
+  const features = reach?.features ?? []
+  void map.getSource<GeoJSONSource>('reach')?.setData({
+    type: 'FeatureCollection',
+    // The engine gives the farthest first.
+    features: features.map((feature, i) => ({
+      ...feature,
+      properties: { ...feature.properties, shade: REACH_COLORS[(features.length - 1 - i) % REACH_COLORS.length] },
+    })),
+  })
+}

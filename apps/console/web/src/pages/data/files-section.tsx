@@ -1,0 +1,172 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../../lib/files.ts'
+import { formatAgo, formatBytes } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { UPLOADS, formOf, taskFor } from '../../lib/uploads.ts'
+import { useResource } from '../../lib/use-resource.ts'
+
+/** The files in storage: what can be done with each, a link to it, and its end. `round` grows when a file was brought. */
+export function FilesSection({ project, round }: { project: Project; round: number }): JSX.Element {
+  const buckets = useResource(`buckets ${project.ref} ${round}`, (signal) => readBuckets(project.ref, signal))
+  const [wanted, setWanted] = useState<string | null>(null)
+  const [before, setBefore] = useState<readonly (string | null)[]>([])
+  const [cursor, setCursor] = useState<string | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [copied, setCopied] = useState<string | null>(null)
+  const names = buckets.value?.map(({ name }) => name) ?? []
+  const bucket = wanted ?? (names.includes(UPLOADS) ? UPLOADS : (names[0] ?? null))
+  const files = useResource(bucket && `files ${project.ref} ${bucket} ${cursor ?? ''} ${round}`, (signal) =>
+    readFiles(project.ref, bucket as string, cursor, signal),
+  )
+  useEffect(() => {
+    setBefore([])
+    setCursor(null)
+  }, [bucket, round])
+  const act = async (work: () => Promise<unknown>) => {
+    setProblem(null)
+    try {
+      await work()
+      files.reload()
+    } catch (error) {
+      setProblem(toProblem(error))
+    }
+  }
+  const copy = (key: string) =>
+    act(async () => {
+      await navigator.clipboard.writeText(await linkTo(project.ref, bucket as string, key))
+      setCopied(key)
+    })
+  return (
+    <section class="stack" aria-labelledby="files-title">
+      <div class="row">
+        <h2 id="files-title">Files in storage</h2>
+        {names.length > 1 && (
+          <select
+            class="select fit"
+            aria-label="Bucket"
+            value={bucket ?? ''}
+            onChange={(event) => setWanted(event.currentTarget.value)}
+          >
+            {names.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </div>
+      {buckets.problem && <ProblemNotice problem={buckets.problem} onRetry={buckets.reload} />}
+      {files.problem && <ProblemNotice problem={files.problem} onRetry={files.reload} />}
+      {problem && <ProblemNotice problem={problem} />}
+      {buckets.loading && !buckets.value && <Loading what="Loading files" />}
+      {(buckets.value?.length === 0 || files.value?.objects.length === 0) && (
+        <Empty icon="archive" title="No file here yet">
+          What you drop above, and what jobs write, lies here.
+        </Empty>
+      )}
+      {files.value && files.value.objects.length > 0 && (
+        <div class="card scroll-x">
+          <table class="table cards">
+            <thead>
+              <tr>
+                <th>File</th>
+                <th class="num">Size</th>
+                <th>Changed</th>
+                <th aria-label="Actions" />
+              </tr>
+            </thead>
+            <tbody>
+              {files.value.objects.map((file) => (
+                <FileRow
+                  key={file.key}
+                  project={project}
+                  bucket={bucket as string}
+                  file={file}
+                  copied={copied === file.key}
+                  onCopy={() => void copy(file.key)}
+                  onDelete={() =>
+                    confirm(`Delete ${file.key} from ${bucket} for good?`) &&
+                    void act(() => deleteFile(project.ref, bucket as string, file.key))
+                  }
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {(before.length > 0 || files.value?.hasNext) && (
+        <div class="row">
+          <button
+            type="button"
+            class="button small"
+            disabled={before.length === 0}
+            onClick={() => {
+              setCursor(before.at(-1) ?? null)
+              setBefore(before.slice(0, -1))
+            }}
+          >
+            Previous files
+          </button>
+          <button
+            type="button"
+            class="button small"
+            disabled={!files.value?.hasNext}
+            onClick={() => {
+              setBefore([...before, cursor])
+              setCursor(files.value?.nextCursor ?? null)
+            }}
+          >
+            Next files
+          </button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function FileRow(props: {
+  project: Project
+  bucket: string
+  file: StoredFile
+  copied: boolean
+  onCopy: () => void
+  onDelete: () => void
+}): JSX.Element {
+  const { project, bucket, file, copied, onCopy, onDelete } = props
+  const name = file.key.split('/').at(-1) ?? file.key
+  const fitting = taskFor(name, `${bucket}/${file.key}`)
+  return (
+    <tr>
+      <td class="what" title={file.key}>
+        <span class="mono break">{file.key}</span>
+      </td>
+      <td data-label="Size" class="num dim">
+        {file.metadata?.size === undefined ? '–' : formatBytes(file.metadata.size)}
+      </td>
+      <td data-label="Changed" class="dim">
+        {file.updated_at ? formatAgo(file.updated_at) : '–'}
+      </td>
+      <td class="num">
+        <span class="row end">
+          {bucket === UPLOADS && (
+            <Link class="button small" href={formOf(project.ref, fitting)} aria-label={`${fitting.label}: ${name}`}>
+              {fitting.label}
+            </Link>
+          )}
+          <button type="button" class="button small" aria-label={`Copy a link to ${name}`} onClick={onCopy}>
+            <Icon name={copied ? 'check' : 'copy'} size={14} />
+            {copied ? 'Copied' : 'Copy URL'}
+          </button>
+          <button type="button" class="button small danger" aria-label={`Delete ${name}`} onClick={onDelete}>
+            Delete
+          </button>
+        </span>
+      </td>
+    </tr>
+  )
+}

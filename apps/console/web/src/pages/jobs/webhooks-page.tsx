@@ -1,0 +1,184 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Code, Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { toProblem, type Problem } from '../../lib/api.ts'
+import { formatAgo } from '../../lib/format.ts'
+import type { Project } from '../../lib/project.ts'
+import { Link } from '../../lib/router.tsx'
+import { taskLabel } from '../../lib/tasks.ts'
+import { useInterval, useResource } from '../../lib/use-resource.ts'
+import { deleteWebhook, pauseWebhook, readDeliveries, readWebhooks, type Webhook } from '../../lib/webhooks.ts'
+import { Crumbs } from './crumbs.tsx'
+import { WebhookForm } from './webhook-form.tsx'
+
+const LOOK_MS = 15_000
+
+/** Who is told of the ends of jobs, and what each was told. */
+export function WebhooksPage({ project }: { project: Project }): JSX.Element {
+  const webhooks = useResource(`webhooks ${project.ref}`, (signal) => readWebhooks(project.ref, signal))
+  const [refused, setRefused] = useState<Problem | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const [open, setOpen] = useState<string | null>(null)
+  useInterval(LOOK_MS, webhooks.reload)
+  const act = (work: Promise<unknown>) => {
+    setRefused(null)
+    work.catch((error: unknown) => setRefused(toProblem(error))).finally(webhooks.reload)
+  }
+  return (
+    <div class="page">
+      <Crumbs projectRef={project.ref} />
+      <div class="page-head">
+        <h1>Webhooks</h1>
+      </div>
+      <p class="dim lead">
+        The end of each job is posted to an address of yours, signed by the Standard Webhooks specification, and tried
+        again for half a day until it is taken.
+      </p>
+      <WebhookForm
+        project={project}
+        onMade={(made) => {
+          setSecret(made.secret)
+          webhooks.reload()
+        }}
+      />
+      {secret && (
+        <section class="card" aria-label="Secret of the new webhook">
+          <header>
+            <h2>Its secret, shown this once</h2>
+            <button type="button" class="button small" onClick={() => setSecret(null)}>
+              I have kept it
+            </button>
+          </header>
+          <div class="body">
+            <Code label="Secret" text={secret} />
+          </div>
+        </section>
+      )}
+      {refused && <ProblemNotice problem={refused} />}
+      {webhooks.problem && <ProblemNotice problem={webhooks.problem} onRetry={webhooks.reload} />}
+      {!webhooks.value && !webhooks.problem && <Loading what="Loading webhooks" />}
+      {webhooks.value?.length === 0 && (
+        <div class="card">
+          <Empty icon="jobs" title="No webhook yet">
+            Nobody is told when a job ends.
+          </Empty>
+        </div>
+      )}
+      {webhooks.value?.map((webhook) => (
+        <WebhookCard
+          key={webhook.id}
+          projectRef={project.ref}
+          webhook={webhook}
+          isOpen={open === webhook.id}
+          onOpen={() => setOpen(open === webhook.id ? null : webhook.id)}
+          act={act}
+        />
+      ))}
+    </div>
+  )
+}
+
+function WebhookCard(props: {
+  projectRef: string
+  webhook: Webhook
+  isOpen: boolean
+  onOpen: () => void
+  act: (work: Promise<unknown>) => void
+}): JSX.Element {
+  const { projectRef, webhook, isOpen, onOpen, act } = props
+  const { url, description, tasks, statuses, paused } = webhook
+  return (
+    <section class="card" aria-label={url}>
+      <header>
+        <h2 class="mono break">{url}</h2>
+        {paused && <span class="badge cancelled">Paused</span>}
+      </header>
+      <div class="body stack">
+        <p class="dim">
+          {description && `${description}. `}
+          {tasks === null ? 'Every task' : tasks.map(taskLabel).join(', ')},{' '}
+          {statuses.length === 2
+            ? 'whatever the end'
+            : statuses[0] === 'failed'
+              ? 'when it fails'
+              : 'when it ends well'}
+          .
+        </p>
+        <div class="row">
+          <button type="button" class="button small" aria-expanded={isOpen} onClick={onOpen}>
+            Deliveries
+          </button>
+          <button
+            type="button"
+            class="button small"
+            aria-label={`${paused ? 'Resume' : 'Pause'} ${url}`}
+            onClick={() => act(pauseWebhook(projectRef, webhook, !paused))}
+          >
+            {paused ? 'Resume' : 'Pause'}
+          </button>
+          <button
+            type="button"
+            class="button small danger"
+            aria-label={`Delete ${url}`}
+            onClick={() => confirm(`Delete the webhook to ${url}?`) && act(deleteWebhook(projectRef, webhook))}
+          >
+            Delete
+          </button>
+        </div>
+        {isOpen && <Deliveries projectRef={projectRef} id={webhook.id} />}
+      </div>
+    </section>
+  )
+}
+
+const OUTCOMES = {
+  pending: ['pending', 'On its way'],
+  delivered: ['success', 'Delivered'],
+  failed: ['failed', 'Given up'],
+} as const
+
+function Deliveries({ projectRef, id }: { projectRef: string; id: string }): JSX.Element {
+  const deliveries = useResource(`deliveries ${id}`, (signal) => readDeliveries(projectRef, id, signal))
+  useInterval(LOOK_MS, deliveries.reload)
+  return (
+    <>
+      {deliveries.problem && <ProblemNotice problem={deliveries.problem} onRetry={deliveries.reload} />}
+      {!deliveries.value && !deliveries.problem && <Loading what="Loading deliveries" />}
+      {deliveries.value?.length === 0 && <p class="dim">It was told nothing yet.</p>}
+      {deliveries.value && deliveries.value.length > 0 && (
+        <table class="table cards">
+          <thead>
+            <tr>
+              <th>Job</th>
+              <th>State</th>
+              <th>Last attempt</th>
+              <th class="num">Attempts</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deliveries.value.map(({ id: message, job_id: job, taskName, status, attempts }) => {
+              const last = attempts.at(-1)
+              const [look, word] = OUTCOMES[status]
+              return (
+                <tr key={message}>
+                  <td class="what">
+                    <Link href={`/p/${projectRef}/jobs/${taskName}/${job}`}>{taskLabel(taskName)}</Link>
+                  </td>
+                  <td>
+                    <span class={`badge ${look}`}>{word}</span>
+                  </td>
+                  <td class="dim">
+                    {last ? `${last.status_code ?? last.error ?? ''}, ${last.ms} ms, ${formatAgo(last.at)}` : '–'}
+                  </td>
+                  <td class="num" data-label="Attempts">
+                    {attempts.length}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Code, CopyButton, ProblemNotice } from '../components/basics.tsx'
+import { Icon } from '../components/icon.tsx'
+import { toProblem, type Problem } from '../lib/api.ts'
+import { readKeys, type Keys } from '../lib/keys.ts'
+import type { Project } from '../lib/project.ts'
+
+const KEYS: readonly {
+  readonly name: 'anon' | 'service_role' | 'services'
+  readonly title: string
+  readonly about: string
+}[] = [
+  {
+    name: 'anon',
+    title: 'anon',
+    about: 'For browsers and apps. It may go anywhere: it reads what is shared with anon and calls open functions.',
+  },
+  {
+    name: 'service_role',
+    title: 'service role',
+    about:
+      'For your own servers only. Row-level security does not hold it back, and it submits jobs to a local worker.',
+  },
+  {
+    name: 'services',
+    title: 'Services API key',
+    about:
+      'For your own servers only. It asks the routing engine and submits jobs to a shared pool, for the whole organization.',
+  },
+]
+
+/** The project's address and keys. They are asked for by a click and forgotten with the page. */
+export function KeysPage({ project }: { project: Project }): JSX.Element {
+  const [keys, setKeys] = useState<Keys | null>(null)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const show = () => {
+    setProblem(null)
+    readKeys(project.ref).then(setKeys, (error: unknown) => setProblem(toProblem(error)))
+  }
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Keys</h1>
+        <div class="actions">
+          <button type="button" class="button primary" onClick={() => (keys ? setKeys(null) : show())}>
+            <Icon name="key" />
+            {keys ? 'Hide the keys' : 'Show the keys'}
+          </button>
+        </div>
+      </div>
+      {problem && <ProblemNotice problem={problem} onRetry={show} />}
+      {keys?.url && (
+        <section class="card" aria-label="Address">
+          <header>
+            <h2>Address of the project</h2>
+          </header>
+          <div class="body">
+            <Code label="Address of the project" text={keys.url} />
+          </div>
+        </section>
+      )}
+      {KEYS.map(({ name, title, about }) => (
+        <section key={name} class="card" aria-label={title}>
+          <header>
+            <h2>{title}</h2>
+            {keys?.[name] && <CopyButton text={keys[name]} />}
+          </header>
+          <div class="body stack">
+            <p class="dim">{about}</p>
+            <code class="secret" aria-label={`Value of the key ${title}`}>
+              {keys ? (keys[name] ?? 'The console was not given this key.') : '•'.repeat(32)}
+            </code>
+          </div>
+        </section>
+      ))}
+      {keys?.url && keys.anon && (
+        <section class="card" aria-label="In a program">
+          <header>
+            <h2>In a program</h2>
+          </header>
+          <div class="body stack">
+            <Code
+              label="With supabase-js"
+              text={`import { createClient } from '@supabase/supabase-js'\n\nconst supabase = createClient('${keys.url}', '${keys.anon}')`}
+            />
+            <Code label="In a shell" text={`export PROJECT_URL='${keys.url}'\nexport ANON_KEY='${keys.anon}'`} />
+          </div>
+        </section>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,25 @@
+import type { Session } from '@terrane/database'
+import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
+import { Parameters } from '../rest/build-sql.ts'
+import type { Layer } from './layer.ts'
+import { rowsSql, type TileQuery } from './tile-sql.ts'
+
+/** A tile of what the session's role may see, made here: for databases without ST_AsMVT. Null for an empty one. */
+export async function encodeRows(session: Session, layer: Layer, query: TileQuery): Promise<Uint8Array | null> {
+  const parameters = new Parameters()
+  const { rows } = await session.query<Record<string, unknown>>(rowsSql(layer, query, parameters), parameters.values)
+  const attributes = layer.properties.map(({ name }) => name)
+  const features = rows
+    .filter((row) => row['mvt geom'] !== null)
+    .map((row) => ({
+      geometry: row['mvt geom'] as Uint8Array,
+      id: row['mvt id'] === null ? null : Number(row['mvt id']),
+      values: layer.properties.map(({ name, type }) => valueOf(row[name], type)),
+    }))
+  return encodeTileOfRows(features, { ...query, layer: layer.table, attributes })
+}
+
+function valueOf(value: unknown, type: string): AttributeValue {
+  if (value === null || value === undefined) return null
+  return type === 'int8' || type === 'float8' ? Number(value) : (value as AttributeValue)
+}

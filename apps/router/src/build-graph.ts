@@ -1,0 +1,16 @@
+import { createLogger } from '@terrane/service'
+import { readConfig } from './config.ts'
+import { configuredKeeper } from './graph/configured-keeper.ts'
+import type { Outcome } from './graph/keeper.ts'
+
+// Makes the graph file that routers elsewhere serve, unless it is there and up to date, and ends: 0 when it is, else 1.
+const config = readConfig(process.env)
+const { promise, resolve } = Promise.withResolvers<Outcome>()
+await using keeper = configuredKeeper(config, {
+  watchMs: 0,
+  logger: createLogger({ name: 'routing-graph', level: config.LOG_LEVEL }),
+  serve: async () => {},
+  onOutcome: resolve,
+})
+await keeper.start()
+process.exitCode = (await promise) === 'failed' ? 1 : 0

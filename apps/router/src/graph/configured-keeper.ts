@@ -1,0 +1,35 @@
+import { dirname, join, resolve } from 'node:path'
+import type { Network } from '@terrane/routing'
+import { createGuardedFetch, splitList } from '@terrane/service'
+import type { RouterConfig } from '../config.ts'
+import { Extracts } from './extracts.ts'
+import { GraphKeeper, type KeeperOptions } from './keeper.ts'
+
+type Use = Pick<KeeperOptions, 'watchMs' | 'logger' | 'onOutcome'> & {
+  readonly serve: (network: Network, graphPath: string) => Promise<void>
+}
+
+/** A keeper of the graph that the settings name. */
+export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): GraphKeeper {
+  const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
+  const entries = splitList(config.TERRANE_ROUTING_OSM)
+  const extracts = new Extracts({
+    entries,
+    folder: join(dirname(graphPath), 'downloads'),
+    fetch: createGuardedFetch({
+      allowHosts: splitList(config.TERRANE_FETCH_ALLOW_HOSTS),
+      allowHttp: config.TERRANE_FETCH_ALLOW_HTTP,
+      userAgent: 'Terrane (+https://github.com/terrane)',
+    }),
+    logger: use.logger,
+    maxBytes: config.TERRANE_ROUTING_MAX_EXTRACT_BYTES,
+    timeoutMs: config.TERRANE_ROUTING_DOWNLOAD_TIMEOUT_MS,
+  })
+  return new GraphKeeper({
+    ...use,
+    extracts: entries.length > 0 ? extracts : null,
+    graphPath,
+    drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
+    serve: (network) => serve(network, graphPath),
+  })
+}

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
+
+/** A code block of a page: what is run, and the output that the page shows for it, if any. */
+export interface Block {
+  readonly line: number
+  readonly language: string
+  readonly code: string
+  /** Not for this machine: it needs the network, or has another host's name in it. */
+  readonly isElsewhere: boolean
+  readonly shown: string | null
+}
+
+/** Pages that a reader follows with a terminal; each is followed by itself, from its first block to its last. */
+export function followedPages(): string[] {
+  return ['docs/quickstart.md', ...globSync('docs/{tasks,recipes}/*.md', { cwd: ROOT }).toSorted()]
+}
+
+/** The code blocks of a page. A block of `text` is what the one before it prints; `elsewhere` after the language keeps one from being run. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = []
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  for (const match of text.matchAll(/^```(\w+)( elsewhere)?\n([\s\S]*?)^```$/gm)) {
+    const [, language = '', elsewhere, code = ''] = match
+    const last = blocks.at(-1)
+    if (language === 'text' && last) blocks[blocks.length - 1] = { ...last, shown: code }
+    else {
+      const line = text.slice(0, match.index).split('\n').length
+      blocks.push({ line, language, code, isElsewhere: elsewhere !== undefined, shown: null })
+    }
+  }
+  return blocks
+}
+
+/** Does an output look as the page shows it? `…` stands for anything; how lines are broken and indented is left open. */
+export function looksAsShown(output: string, shown: string): boolean {
+  const pattern = bare(shown)
+    .split('…')
+    .map((part) => RegExp.escape(part))
+  return new RegExp(`^${pattern.join('.*')}$`).test(bare(output))
+}
+
+function bare(text: string): string {
+  return text.replaceAll(/\s+/g, '')
+}

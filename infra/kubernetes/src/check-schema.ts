@@ -1,0 +1,52 @@
+import type { Manifest } from './render.ts'
+
+/** Packages whose classes are made from the OpenAPI documents of Kubernetes, KEDA and the Prometheus operator. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  v1: 'kubernetes-models/v1',
+  'apps/v1': 'kubernetes-models/apps/v1',
+  'batch/v1': 'kubernetes-models/batch/v1',
+  'networking.k8s.io/v1': 'kubernetes-models/networking.k8s.io/v1',
+  'policy/v1': 'kubernetes-models/policy/v1',
+  'keda.sh/v1alpha1': '@kubernetes-models/keda/keda.sh/v1alpha1',
+  'monitoring.coreos.com/v1': '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
+}
+
+interface Model {
+  readonly prototype: { validate(this: unknown): void }
+}
+
+/** What is wrong with an object by the schema of its kind: values that it refuses, and fields that it does not know. */
+export async function schemaProblems(manifest: Manifest): Promise<string[]> {
+  const { apiVersion, kind } = manifest
+  const module = PACKAGES[apiVersion]
+  if (module === undefined) return [`there is no schema of ${apiVersion}`]
+  const { [kind]: Kind } = (await import(`${module}/${kind}`)) as Record<string, Model>
+  // The validators do not refuse unknown fields; they never look at them either.
+  const seen = new Set<string>()
+  try {
+    Kind!.prototype.validate.call(watched(manifest, '', seen))
+  } catch (error) {
+    return [(error as Error).message]
+  }
+  return pathsOf(manifest, '')
+    .filter((path) => !seen.has(path))
+    .map((path) => `${path} is not a known field`)
+}
+
+/** A view of a value that notes which of its fields are read. */
+function watched(value: unknown, path: string, seen: Set<string>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      const inner: unknown = Reflect.get(target, key, receiver)
+      if (typeof key === 'symbol') return inner
+      seen.add(`${path}/${key}`)
+      return watched(inner, `${path}/${key}`, seen)
+    },
+  })
+}
+
+function pathsOf(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [`${path}/${key}`, ...pathsOf(inner, `${path}/${key}`)])
+}

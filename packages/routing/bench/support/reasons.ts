@@ -1,0 +1,87 @@
+import type { Mode, Trip } from '../../src/index.ts'
+import { decodeShape } from '../../test/support/compare.ts'
+import type { LegalityChecker } from '../../test/support/legality/check.ts'
+import type { BenchRequest } from './requests.ts'
+import type { Valhalla } from './valhalla.ts'
+
+/** Both answers to a request, and who judges them. */
+interface Case {
+  readonly valhalla: Valhalla
+  readonly checker: LegalityChecker
+  readonly request: BenchRequest
+  readonly mine: Trip | undefined
+  readonly theirs: Trip | undefined
+}
+
+/** Metres by which a place must be nearer to be another one. */
+const APART = 0.5
+
+/**
+ * Why Terrane's answer differs from Valhalla's and is right, as far as that can be told without either; null where it cannot:
+ * a law that Valhalla's route breaks, a lawful street that it does not pass, a place that it puts on an island, or a street nearer to
+ * the place that was asked for.
+ */
+export async function reasonOf(one: Case): Promise<string | null> {
+  const { checker, request, mine, theirs } = one
+  if (theirs !== undefined) {
+    const broken = faultOf(checker, request.mode, theirs)
+    if (broken !== null) return `Valhalla breaks: ${broken}`
+    return mine === undefined
+      ? null
+      : isNearer(request, mine, theirs)
+        ? 'ours begins or ends nearer to the place'
+        : null
+  }
+  if (mine === undefined || faultOf(checker, request.mode, mine) !== null) return null
+  if (!(await passes(one, mine))) return 'Valhalla does not pass a lawful street'
+  return (await findsBetween(one, mine)) ? 'Valhalla puts a place where no way leads on' : null
+}
+
+function faultOf(checker: LegalityChecker, mode: Mode, { legs }: Trip): string | null {
+  for (const { shape } of legs) {
+    const { violations, passesRestricted } = checker.check({ mode }, decodeShape(shape))
+    if (violations.length > 0) return violations[0]!.kind
+    if (passesRestricted.length > 0) return 'through traffic'
+  }
+  return null
+}
+
+/** Whether an end of our route is nearer to its place than that of the other, and none is farther. */
+function isNearer({ text }: BenchRequest, mine: Trip, theirs: Trip): boolean {
+  const { locations } = JSON.parse(text) as { locations: { lat: number; lon: number }[] }
+  const more = [0, -1].map((end) => {
+    const { lat, lon } = locations.at(end)!
+    const [ours, other] = [mine, theirs].map(({ legs }) => {
+      const [x, y] = decodeShape(legs.at(end)!.shape).at(end)!
+      return Math.hypot((x - lon) * Math.cos((lat * Math.PI) / 180), y - lat) * 111_195
+    })
+    return other! - ours!
+  })
+  return Math.max(...more) > APART && Math.min(...more) > -APART
+}
+
+/** Whether Valhalla can follow our route. */
+async function passes({ valhalla, request }: Case, { legs }: Trip): Promise<boolean> {
+  const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
+  for (const { shape } of legs) {
+    const walk = { encoded_polyline: shape, shape_match: 'edge_walk', costing, costing_options }
+    const isFollowed = await valhalla.traceRoute(JSON.stringify(walk)).then(
+      () => true,
+      () => false,
+    )
+    if (!isFollowed) return false
+  }
+  return true
+}
+
+/** Whether Valhalla finds a route between the places where ours begins and ends. */
+async function findsBetween({ valhalla, request }: Case, { legs }: Trip): Promise<boolean> {
+  const { costing, costing_options } = JSON.parse(request.text) as Record<string, unknown>
+  const shapes = legs.map(({ shape }) => decodeShape(shape))
+  const places = [...shapes.map(([first]) => first!), shapes.at(-1)!.at(-1)!]
+  const locations = places.map(([lon, lat]) => ({ lon, lat, minimum_reachability: 0 }))
+  return valhalla.route(JSON.stringify({ locations, costing, costing_options })).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,41 @@
+import { PROFILES } from '../cost/profiles/index.ts'
+import type { Mode } from '../cost/options.ts'
+import type { Found, Snapped } from './candidate.ts'
+
+/** Seconds of penalty for a square metre of distance. */
+const PENALTY_PER_SQUARE_METER = 10
+/** Filtered candidates cost at least this much more. */
+const FILTERED_METERS = 3600
+/** Seconds of penalty for being put elsewhere than on the street that was named. */
+const STREET_PENALTY = 600
+
+/** What candidates are ranked by. */
+interface Ranking {
+  readonly mode: Mode
+  /** Distances count. */
+  readonly byDistance: boolean
+  /** Whether an edge is on the street that was named. */
+  readonly isOnStreet: (edge: number) => boolean
+}
+
+/** Gives candidates their penalties: the farther, the more, up to what the mode allows. */
+export function ranked(found: readonly Found[], filtered: readonly Found[], ranking: Ranking): Snapped {
+  const { mode, byDistance, isOnStreet } = ranking
+  const farthest = Math.max(...found.map((candidate) => candidate.meters))
+  const score = (meters: number): number => (byDistance ? meters * meters * PENALTY_PER_SQUARE_METER : 0)
+  const onStreet = found.map((candidate) => isOnStreet(candidate.edge))
+  const scores = found.map((candidate, i) => (onStreet[i]! ? 0 : score(candidate.meters)))
+  const least = Math.min(...scores)
+  const penalty = (value: number): number => Math.min(value - least, PROFILES[mode].farPenalty)
+  const elsewhere = onStreet.includes(true) ? STREET_PENALTY : 0
+  return {
+    candidates: found.map((candidate, i) => ({
+      ...candidate,
+      penalty: penalty(scores[i]!) + (onStreet[i]! ? 0 : elsewhere),
+    })),
+    filtered: filtered.map((candidate) => ({
+      ...candidate,
+      penalty: penalty(score(candidate.meters + FILTERED_METERS + farthest)),
+    })),
+  }
+}

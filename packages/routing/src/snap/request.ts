@@ -1,0 +1,55 @@
+import { Use } from '../graph/attributes.ts'
+import { EdgeField, get, TrafficField } from '../graph/fields.ts'
+import type { Graph } from '../graph/graph.ts'
+
+/** A location and what is asked of the place it is put. */
+export interface SnapRequest {
+  readonly lon: number
+  readonly lat: number
+  readonly heading: number | null
+  readonly headingTolerance: number
+  readonly radius: number
+  readonly searchCutoff: number
+  readonly nodeSnapTolerance: number
+  readonly streetSideTolerance: number
+  readonly streetSideMaxDistance: number
+  readonly preferredSide: 'same' | 'opposite' | 'either'
+  readonly streetSideCutoff: number
+  readonly rankCandidates: boolean
+  readonly displayLon: number | null
+  readonly displayLat: number | null
+  readonly through: boolean
+  readonly filter: SnapFilter
+  /** Name of the street the location should be on; between equals it decides. */
+  readonly street: string | null
+  /** Whether an edge is connected with as much of the network as the location asks for. */
+  readonly isReachable: (edge: number) => boolean
+}
+
+/** Kinds of edges a location must not be put on. */
+export interface SnapFilter {
+  readonly excludeTunnel: boolean
+  readonly excludeBridge: boolean
+  readonly excludeToll: boolean
+  readonly excludeRamp: boolean
+  readonly excludeFerry: boolean
+  readonly minRoadClass: number
+  readonly maxRoadClass: number
+}
+
+/** Whether a filter keeps locations off an edge. */
+export function isFiltered({ edgeInfo, edgeTraffic }: Graph, filter: SnapFilter, edge: number): boolean {
+  const info = edgeInfo[edge]!
+  const traffic = edgeTraffic[edge]!
+  const roadClass = get(info, EdgeField.roadClass)
+  const use = get(info, EdgeField.use)
+  return (
+    roadClass > filter.minRoadClass ||
+    roadClass < filter.maxRoadClass ||
+    (filter.excludeTunnel && get(traffic, TrafficField.tunnel) === 1) ||
+    (filter.excludeBridge && get(traffic, TrafficField.bridge) === 1) ||
+    (filter.excludeToll && get(traffic, TrafficField.toll) === 1) ||
+    (filter.excludeRamp && use === Use.ramp) ||
+    (filter.excludeFerry && (use === Use.ferry || use === Use.railFerry))
+  )
+}

@@ -1,0 +1,184 @@
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  context,
+  propagation,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+} from '@opentelemetry/api'
+import type { GuardedFetch } from './fetch/guarded-fetch.ts'
+import type { Http } from './http.ts'
+
+/** Whether {@link openTracing} has been told where to send traces: until then nothing of this module does anything. */
+let isOpen = false
+
+const tracer = trace.getTracer('terrane')
+
+const carrier = {
+  set: (headers: Record<string, string>, name: string, value: string) => {
+    headers[name] = value
+  },
+}
+
+/**
+ * Sends traces to an OTLP endpoint until it is disposed of, which sends what is left. Null without an endpoint; nothing
+ * is loaded then. The SDK reads its other variables (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …) itself.
+ *
+ * @param settings with `OTEL_EXPORTER_OTLP_ENDPOINT`, the base of the collector, e.g. `http://collector:4318`
+ */
+export async function openTracing(
+  app: string,
+  settings: { readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string },
+): Promise<AsyncDisposable | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings
+  if (endpoint === undefined) return null
+  const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ])
+  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': `terrane-${app}` }),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, timeoutMillis: 5000 }))],
+  })
+  provider.register()
+  isOpen = true
+  return {
+    async [Symbol.asyncDispose]() {
+      isOpen = false
+      // A collector that is away keeps no process from ending.
+      await provider.shutdown().catch(() => {})
+      trace.disable()
+      context.disable()
+      propagation.disable()
+    },
+  }
+}
+
+/** The trace that goes on here as a `traceparent` of W3C; null when there is none. */
+export function traceparent(): string | null {
+  if (!isOpen) return null
+  const headers: Record<string, string> = {}
+  propagation.inject(context.active(), headers, carrier)
+  return headers['traceparent'] ?? null
+}
+
+/** Does work as a span of the trace that goes on here, or of the one that a `traceparent` names. */
+export async function inSpan<T>(
+  name: string,
+  work: () => Promise<T>,
+  options: { readonly attributes?: Attributes; readonly traceparent?: string | null; readonly kind?: SpanKind } = {},
+): Promise<T> {
+  if (!isOpen) return work()
+  const { kind = SpanKind.INTERNAL, attributes = {} } = options
+  const parent = options.traceparent === undefined ? context.active() : contextOf(options.traceparent)
+  return tracer.startActiveSpan(name, { kind, attributes }, parent, async (span) => {
+    try {
+      return await work()
+    } catch (error) {
+      fail(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
+
+/** A span of what has been going on until now without anybody to say so, such as the wait in a queue. */
+export function spanSince(name: string, since: Date): void {
+  if (isOpen) tracer.startSpan(name, { startTime: since }).end()
+}
+
+/** The id of the trace that goes on here, for log lines; null when there is none. */
+export function traceId(): string | null {
+  return isOpen ? (trace.getActiveSpan()?.spanContext().traceId ?? null) : null
+}
+
+/** Spans that follow each other within the one that goes on here, such as the phases of a job. */
+export class Phases {
+  #name: string | null = null
+  #span: Span | null = null
+  readonly #parent = context.active()
+
+  /** The phase that goes on now; null for none. */
+  now(name: string | null): void {
+    if (!isOpen || name === this.#name) return
+    this.#span?.end()
+    this.#name = name
+    this.#span = name === null ? null : tracer.startSpan(name, {}, this.#parent)
+  }
+}
+
+/** An object whose asynchronous calls are spans, named after it and the method; the object itself while nothing is traced. */
+export function tracedCalls<T extends object>(name: string, object: T): T {
+  if (!isOpen) return object
+  return new Proxy(object, {
+    get(target, key, receiver) {
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        const call = () => (value as (...args: unknown[]) => unknown).apply(target, args)
+        const span = tracer.startSpan(`${name}.${String(key)}`, { kind: SpanKind.CLIENT })
+        const result = context.with(trace.setSpan(context.active(), span), call)
+        if (result === target) return (span.end(), receiver as unknown)
+        if (!(result instanceof Promise)) return (span.end(), result)
+        return result
+          .catch((error: unknown) => {
+            fail(span, error)
+            throw error
+          })
+          .finally(() => span.end())
+      }
+    },
+  })
+}
+
+/** A fetch whose requests are spans. The trace is named to nobody: whom callers have us ask is a stranger. */
+export function tracedFetch(fetch: GuardedFetch): GuardedFetch {
+  if (!isOpen) return fetch
+  return (url, options) => {
+    const attributes = { 'server.address': URL.parse(url)?.host ?? '' }
+    return inSpan(`fetch ${options?.method ?? 'GET'}`, () => fetch(url, options), { attributes, kind: SpanKind.CLIENT })
+  }
+}
+
+/** Makes every request of an app a span, within the caller's trace where it names one, and its work part of it. */
+export function traceRequests(app: Http): void {
+  if (!isOpen) return
+  const spans = new WeakMap<object, { readonly span: Span; readonly at: Context }>()
+  app.addHook('onRequest', (request, _reply, done) => {
+    const parent = contextOf(request.headers['traceparent'])
+    const attributes = { 'http.request.method': request.method, 'terrane.request_id': request.id }
+    const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parent)
+    spans.set(request, { span, at: trace.setSpan(parent, span) })
+    done()
+  })
+  // Reading a body loses the context of who asked for it.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const traced = spans.get(request)
+    if (traced) context.with(traced.at, done)
+    else done()
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request)?.span
+    const route = request.routeOptions.url ?? 'unknown'
+    span?.updateName(`${request.method} ${route}`)
+    span?.setAttributes({ 'http.route': route, 'http.response.status_code': reply.statusCode })
+    if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR })
+    span?.end()
+  })
+}
+
+function contextOf(header: string | readonly string[] | null | undefined): Context {
+  return typeof header === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent: header }) : ROOT_CONTEXT
+}
+
+function fail(span: Span, error: unknown): void {
+  // Its message may name what its owner alone may see.
+  span.setStatus({ code: SpanStatusCode.ERROR, message: (error as { code?: string }).code ?? 'failed' })
+}
