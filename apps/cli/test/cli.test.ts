@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { hashKey } from '@terrane/auth'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -39,7 +40,7 @@ async function terrane(
   })
   if (input !== '') await writeFile(file, input)
   try {
-    const code = await run(args)
+    const code = await run(args, COMMANDS)
     return { code, stdout: said[0]!.join(''), stderr: said[1]!.join('') }
   } finally {
     for (const spy of [out, err]) spy.mockRestore()
