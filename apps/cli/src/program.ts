@@ -1,3 +1,4 @@
+import tab from '@bomb.sh/tab/commander'
 import { Command } from 'commander'
 
 const ENVIRONMENT = `
@@ -19,5 +20,6 @@ export function makeProgram(commands: readonly AddCommands[]): Command {
     .exitOverride()
     .addHelpText('after', ENVIRONMENT)
   for (const add of commands) add(program)
+  tab(program, { completionCommandName: 'completion' })
   return program
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { hashKey } from '@terrane/auth'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -152,4 +153,14 @@ describe(`terrane (${testLane()})`, () => {
     expect(await exited).toEqual([0, null])
     expect(said).toContain('stopped')
   })
+})
+
+test('a shell is told what may follow', async () => {
+  const asked = (...args: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...args])
+  const script = await asked('completion', 'bash')
+  expect(script.stdout).toContain('complete -F')
+  const { stdout } = await asked('complete', '--', 'jobs', '')
+  expect(stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(
+    expect.arrayContaining(['list', 'watch', 'logs', 'cancel', 'retry', 'why']),
+  )
 })
