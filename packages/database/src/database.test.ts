@@ -300,11 +300,13 @@ describe('staging', () => {
     await test_.database.query(`insert into terrane_staging.${first.staged.staging} (a) values (7)`)
     expect(await takeOver(test_.database, first.run)).toBeNull()
     await keepCheckpoint(test_.database, first.run, { tiles: 1 })
-    await keepCheckpoint(test_.database, first.run, { tiles: 2 })
+    const kept = { tiles: 2, at: { y: 1, x: 2 } }
+    await keepCheckpoint(test_.database, first.run, kept)
 
     const lost = await make(id, 'taken_over')
     const run = await beginRun(test_.database, id)
-    expect(await takeOver(test_.database, run)).toEqual({ tiles: 2 })
+    // As it was, also in the order of its keys: files are made of it.
+    expect(JSON.stringify(await takeOver(test_.database, run))).toBe(JSON.stringify(kept))
     await expect(keepCheckpoint(test_.database, first.run, { tiles: 3 })).rejects.toMatchObject({
       code: 'RUN_SUPERSEDED',
     })
