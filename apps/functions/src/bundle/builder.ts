@@ -44,6 +44,7 @@ export class Builder implements Disposable {
   #spare: BuildProcess | null = null
   #idleTimer: NodeJS.Timeout | undefined
   #busy = 0
+  #quieted: PromiseWithResolvers<void> | null = null
   #closed = false
 
   /**
@@ -110,9 +111,17 @@ export class Builder implements Disposable {
     if (!this.#imports) return null
     const known = await this.#cache?.findTypes(folder, bundle.inputs)
     if (known) return known
-    const found = await this.#imports.types(folder)
+    const found = await this.#imports.types(folder, () => this.#quiet())
     if (found.unchecked === null) await this.#cache?.keepTypes(folder, bundle.inputs, found)
     return found
+  }
+
+  /** Settles once nothing is built and nothing waits to be. */
+  async #quiet(): Promise<void> {
+    while (this.#busy > 0 && !this.#closed) {
+      this.#quieted ??= Promise.withResolvers()
+      await this.#quieted.promise
+    }
   }
 
   /** Lets the next build of a folder come before the others of its project, whether it waits already or not yet. */
@@ -174,6 +183,9 @@ export class Builder implements Disposable {
         else this.#running.delete(project)
         if (this.#busy === 0) this.#idleTimer = setTimeout(() => this.#endAll(), IDLE_MS).unref()
         this.#next()
+        if (this.#busy > 0) return
+        this.#quieted?.resolve()
+        this.#quieted = null
       })
     }
   }

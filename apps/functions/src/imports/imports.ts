@@ -1,6 +1,5 @@
 import { execFile, type ExecFileException } from 'node:child_process'
 import { copyFile, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../bundle/archive.ts'
@@ -13,9 +12,9 @@ import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './
 
 /** Longest time that fetching may take. */
 const FETCH_MS = 120_000
-/** Looking at types: its own configuration, and how much it stands back for the functions that are served. */
 const TYPES_CONFIG = 'types.json'
-const LOOK_NICE = 10
+/** Runs what follows behind everything else: from the start, since threads keep the priority they were made with. */
+const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** What of the environment tells Deno how to reach registries. */
@@ -89,14 +88,19 @@ export class Imports implements Disposable {
   /**
    * Looks at the types of the function in a folder with what is on disk: nothing is fetched. One folder waits for the
    * other, and all of them for what is fetched, which waits for none of them.
+   *
+   * @param quiet given where nobody waits: the look begins after it, and runs behind everything else
    */
-  types(folder: string): Promise<TypesFound> {
-    const done = this.#lastLook.then(() => this.#last).then(() => this.#types(folder))
+  types(folder: string, quiet?: () => Promise<void>): Promise<TypesFound> {
+    const done = this.#lastLook
+      .then(quiet)
+      .then(() => this.#last)
+      .then(() => this.#types(folder, quiet ? LAST : []))
     this.#lastLook = done.catch(() => {})
     return done
   }
 
-  async #types(folder: string): Promise<TypesFound> {
+  async #types(folder: string, before: readonly string[]): Promise<TypesFound> {
     const { real, place } = await this.#place(folder)
     const fetched = await stat(join(place, 'node_modules')).catch(() => null)
     // Without anything fetched, packages are those of the folder itself.
@@ -109,7 +113,7 @@ export class Imports implements Disposable {
       'entry.ts',
     ]
     try {
-      await this.#spawn(place, look, LOOK_NICE)
+      await this.#spawn(place, look, before)
       return { errors: [], unchecked: null }
     } catch (error) {
       this.#ending.signal.throwIfAborted()
@@ -167,7 +171,7 @@ export class Imports implements Disposable {
     }
   }
 
-  async #spawn(place: string, args: readonly string[], nice = 0): Promise<string> {
+  async #spawn(place: string, args: readonly string[], before: readonly string[] = []): Promise<string> {
     const env: Record<string, string> = {
       DENO_DIR: join(this.#home, 'cache'),
       DENO_NO_UPDATE_CHECK: '1',
@@ -176,12 +180,12 @@ export class Imports implements Disposable {
     for (const name of NETWORK_VARIABLES) if (this.#env[name] !== undefined) env[name] = this.#env[name]
     const bounds = { timeout: FETCH_MS, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
     const options = { cwd: place, env, signal: this.#ending.signal, ...bounds }
+    const [program = '', ...rest] = [...before, this.#deno, ...args]
     return new Promise((resolve, reject) => {
-      const child = execFile(this.#deno, args as string[], options, (error, stdout, stderr) => {
+      execFile(program, rest, options, (error, stdout, stderr) => {
         if (error) reject(Object.assign(error, { stderr }))
         else resolve(stdout)
       })
-      if (nice > 0 && child.pid !== undefined) setPriority(child.pid, nice)
     })
   }
 }
