@@ -51,7 +51,10 @@ async function timed(count: number, atOnce: number, one: (i: number) => Promise<
   const begun = performance.now()
   let [next, bytes] = [0, 0]
   const lane = async () => {
-    while (next < count) bytes += await one(next++)
+    while (next < count) {
+      const got = await one(next++)
+      bytes += got
+    }
   }
   await Promise.all(Array.from({ length: atOnce }, lane))
   return { seconds: (performance.now() - begun) / 1000, bytes }
