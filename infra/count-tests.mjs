@@ -1,11 +1,14 @@
-// Prints `N passed, N failed` from the reports of the test runner in a folder.
+// From the reports of the test runner in a folder: a list of what no run of the tests did, and `N passed, N failed`.
 import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const folder = process.argv[2] ?? '.cache/reports'
 let passed = 0
 let failed = 0
 let files = []
+/** Names of tests by file: those that some run did, and those that some run left out. */
+const done = new Set()
+const leftOut = new Map()
 try {
   files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 } catch {
@@ -17,7 +20,21 @@ for (const name of files) {
   failed += report.numFailedTests
   // A file that cannot be loaded has no tests that could fail.
   failed += report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+  for (const file of report.testResults) {
+    for (const { fullName, status } of file.assertionResults) {
+      const path = relative(process.cwd(), file.name)
+      // The lane stands in the names of some suites.
+      const key = `${path} ${fullName.replace(/\((?:pglite|postgres)\)/, '')}`
+      if (status === 'passed' || status === 'failed') done.add(key)
+      else leftOut.set(key, `${path}: ${/SKIPPED[^:)]*/.exec(fullName)?.[0] ?? 'not for this machine or lane'}`)
+    }
+  }
 }
+const skipped = new Map()
+for (const [key, reason] of leftOut) if (!done.has(key)) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
+if (skipped.size > 0) console.log('Tests that no run did:')
+for (const [reason, count] of [...skipped].toSorted(([a], [b]) => a.localeCompare(b)))
+  console.log(`  ${count} of ${reason}`)
 if (files.length === 0) failed += 1
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0

@@ -79,7 +79,7 @@ async function find(name: string | undefined, env: NodeJS.ProcessEnv): Promise<P
   const keys = await readJson<LocalKeys>(join(stackHome(env), 'keys.json'))
   if (keys === null) {
     throw new TerraneError('NOT_CONNECTED', 'invalid', `There is no local stack in ${stackHome(env)}`, {
-      hint: 'Start one with `terrane start`, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
+      hint: 'Start one with `npm start` in a clone, or name a profile (--profile), or set TERRANE_URL and TERRANE_SERVICE_ROLE_KEY.',
     })
   }
   const origin = url || `http://127.0.0.1:${env['TERRANE_ORIGIN_PORT'] || '8000'}`

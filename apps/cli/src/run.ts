@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander'
 import { TerraneError } from '@terrane/core'
-import { makeProgram } from './program.ts'
+import { makeProgram, type AddCommands } from './program.ts'
 
-/** Runs a command. Returns the exit code: 2 for a wrong call, 1 for everything that was refused or failed. */
-export async function run(args: readonly string[]): Promise<number> {
+/** Runs one of the commands. Returns the exit code: 2 for a wrong call, 1 for everything that was refused or failed. */
+export async function run(args: readonly string[], commands: readonly AddCommands[]): Promise<number> {
   try {
-    await makeProgram().parseAsync([...args], { from: 'user' })
+    await makeProgram(commands).parseAsync([...args], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     // Help and usage were printed already.

@@ -4,9 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { hashKey } from '@terrane/auth'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -39,7 +41,7 @@ async function terrane(
   })
   if (input !== '') await writeFile(file, input)
   try {
-    const code = await run(args)
+    const code = await run(args, COMMANDS)
     return { code, stdout: said[0]!.join(''), stderr: said[1]!.join('') }
   } finally {
     for (const spy of [out, err]) spy.mockRestore()
@@ -151,4 +153,14 @@ describe(`terrane (${testLane()})`, () => {
     expect(await exited).toEqual([0, null])
     expect(said).toContain('stopped')
   })
+})
+
+test('a shell is told what may follow', async () => {
+  const asked = (...args: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...args])
+  const script = await asked('completion', 'bash')
+  expect(script.stdout).toContain('complete -F')
+  const { stdout } = await asked('complete', '--', 'jobs', '')
+  expect(stdout.split('\n').map((line) => line.split('\t')[0])).toEqual(
+    expect.arrayContaining(['list', 'watch', 'logs', 'cancel', 'retry', 'why']),
+  )
 })

@@ -116,9 +116,7 @@ describe('doctor names, with a remedy,', () => {
   })
 
   test('no stack, a profile that is not there, and profiles that others may read', async () => {
-    expect(await faults({})).toContainEqual(
-      expect.stringMatching(/^profile: There is no local stack.* → .*terrane start/),
-    )
+    expect(await faults({})).toContainEqual(expect.stringMatching(/^profile: There is no local stack.* → .*npm start/))
     const env = { XDG_CONFIG_HOME: folder }
     expect(await faults(env, 'prod')).toContainEqual(expect.stringMatching(/no profile 'prod'/))
     await put(profilesPath(env), '{"prod": {"url": "http://127.0.0.1:1", "key": "k"}}', 0o640)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const ID = '01a203f4-f25c-78bf-9c82-6aacbb2d106c'
@@ -65,7 +66,7 @@ async function terrane(...args: string[]) {
   )
   const before = process.exitCode
   try {
-    return { code: await run(args), ...said }
+    return { code: await run(args, COMMANDS), ...said }
   } finally {
     for (const spy of spies) spy.mockRestore()
     process.exitCode = before

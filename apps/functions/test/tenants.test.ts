@@ -100,7 +100,12 @@ describe(`two organizations with a project of one name on a functions host (${te
       logBook.event('info', { project: id, name: FUNCTION, version: 1 }, mark)
     }
     app = createHttp({ logger: createLogger({ name: 'test', level: 'silent' }) })
-    const functions = { get: () => undefined, isBroken: () => false, [Symbol.iterator]: () => [][Symbol.iterator]() }
+    const functions = {
+      get: () => undefined,
+      isBroken: () => false,
+      failuresOf: () => new Map(),
+      [Symbol.iterator]: () => [][Symbol.iterator](),
+    }
     const deployed = { registry, deployer: null, source: { look: async () => {} } }
     const limits = new RateLimits({ trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 })
     const deps = { projects, functions, logBook, deployed, limits } as unknown as ControlDeps

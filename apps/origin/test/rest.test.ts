@@ -218,6 +218,10 @@ describe('roles', () => {
       expect(answer).toEqual(i % 2 ? { role: 'anon', sub: null } : { role: 'authenticated', sub: USER }),
     )
   })
+  test.each(['Zoë', "ソ'表\\", '🌊 \u0001 "'])('claims are read as they are: %s', async (sub) => {
+    const key = await origin.sign({ role: 'authenticated', sub })
+    expect((await origin.client(key).rpc('who')).data).toEqual({ role: 'authenticated', sub })
+  })
   test('nobody without a key, nor with a bad one', async () => {
     expect((await fetch(`${origin.url}/rest/v1/places`)).status).toBe(401)
     const bad = await fetch(`${origin.url}/rest/v1/places`, { headers: { apikey: 'nope' } })

@@ -339,6 +339,7 @@ describe("an operator's own model: a manifest and two files in the model folder"
       level: 'patch',
       tableName: 'patches',
       minValidFraction: 0,
+      uploadArtifactsToStorage: true,
     })
     // 150 × 100 pixels touch 10 × 7 patches of 16.
     expect(job).toMatchObject({ status: 'success', result: { rows: 70, dims: 32 } })
@@ -346,6 +347,21 @@ describe("an operator's own model: a manifest and two files in the model folder"
       await query(`select pg_typeof(embedding)::text as type, count(*)::int as n, min(id)::int as first, max(id)::int as last,
       round((sum(st_area(st_transform(geom, 32633))) / 1e4)::numeric)::int as hectares from geoembeddings.patches group by 1`)
     expect(row).toEqual({ type: 'halfvec', n: 70, first: 0, last: 5 * 16 + 9, hectares: 150 })
+    // The table keeps half of what the file has.
+    const { parquetReadObjects } = await import('hyparquet')
+    const { compressors } = await import('hyparquet-compressors')
+    const { openStore } = await import('@terrane/storage')
+    const stored = await openStore(worker.env['TERRANE_STORAGE']!).get('geoembeddings', 'patches/patches.parquet')
+    const bytes = Buffer.concat(await Array.fromAsync(stored.body))
+    const [first] = await parquetReadObjects({ file: Uint8Array.from(bytes).buffer, compressors })
+    const numbers = first!['embedding'] as number[]
+    expect(numbers.some((number) => number !== Math.f16round(number))).toBe(true)
+    const [half] = await query(
+      `select embedding = '${JSON.stringify(numbers)}'::halfvec as same, attstorage::text as storage
+       from geoembeddings.patches, pg_attribute
+       where id = 0 and attrelid = 'geoembeddings.patches'::regclass and attname = 'embedding'`,
+    )
+    expect(half).toEqual({ same: true, storage: 'p' })
     const hits = await query(
       `select id from geoembeddings.similarity_search(table_name => 'patches', patch_id => 3, result_limit => 1)`,
     )

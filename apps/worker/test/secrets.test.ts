@@ -72,8 +72,10 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   expect(log).not.toContain(SECRET)
   expect(log).not.toContain(servicesKey)
   for (const { text } of answers) expect(text).not.toContain(SECRET)
-  const dump = await db.database.query(
-    `select (select json_agg(j) from terrane.jobs j)::text as jobs, (select json_agg(b) from pgboss.job b)::text as queue`,
+  const dump = await db.database.query<{ lines: string }>(
+    `select (select json_agg(j) from terrane.jobs j)::text as jobs, (select json_agg(b) from pgboss.job b)::text as queue,
+       (select json_agg(l) from terrane.job_lines l)::text as lines`,
   )
+  expect(dump.rows[0]!.lines).toMatch(/submitted[^]*(failed|retry)/)
   expect(JSON.stringify(dump.rows)).not.toContain(SECRET)
 })

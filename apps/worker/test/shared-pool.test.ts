@@ -227,17 +227,17 @@ test('one project with many jobs does not keep another waiting', async () => {
 
 test('receivers of webhooks that never answer keep no other project waiting', async () => {
   let held = 0
-  let givenUp = 0
-  let toldInTime: boolean | null = null
+  let mostHeld = 0
+  let told = false
   await using receiver = createServer((request, response) => {
     request.resume()
     if (request.url === '/beta') {
-      toldInTime = givenUp === 0
+      told = true
       response.end()
       return
     }
-    held++
-    response.once('close', () => givenUp++)
+    mostHeld = Math.max(mostHeld, ++held)
+    response.once('close', () => held--)
   })
   await once(receiver.listen(0, '127.0.0.1'), 'listening')
   const base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
@@ -254,8 +254,10 @@ test('receivers of webhooks that never answer keep no other project waiting', as
     const target = { projectTarget: { projectRef: `project-${organization}` } }
     const { body } = await post(organization, { tableName: `heard_of_${organization}`, steps: 1, ...target })
     await finished(organization, body.links.self)
-    if (organization === 'alpha') await expect.poll(() => held).toBeGreaterThan(1)
+    if (organization === 'alpha') await expect.poll(() => mostHeld).toBeGreaterThan(1)
   }
-  await expect.poll(() => toldInTime).toBe(true)
+  await expect.poll(() => told).toBe(true)
   receiver.closeAllConnections()
+  // A process makes four deliveries at once.
+  expect(mostHeld).toBeLessThan(4)
 })

@@ -7,9 +7,10 @@ import { parse } from 'yaml'
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Every variable that an app reads, set or in a comment of `.env.example`, and the one that Node itself reads. */
+/** Every variable that an app reads, set or in a comment of `.env.example`, and those that Node and the C library read. */
 const known = new Set([
   'NODE_OPTIONS',
+  'MALLOC_ARENA_MAX',
   ...[...read('.env.example').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map((match) => match[1]),
 ])
 

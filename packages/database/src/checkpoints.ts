@@ -1,31 +1,41 @@
-import { type Database, type Queryable } from './database.ts'
+import { type Database, type Queryable, type Session } from './database.ts'
 import { runSuperseded } from './errors.ts'
 import { holdRun, type JobRun } from './job-runs.ts'
 import { LOCK_NOT_AVAILABLE, dropStaging, renameStaging } from './staging.ts'
 
 /** Longest wait for tables that a run before still writes into, in milliseconds. */
 const LOCK_MS = 2000
+/** Numbers of transactions after which they begin anew. */
+const XIDS = 2 ** 32
 
 /**
  * Keeps what a later run of the job needs to go on from the staging tables as they are now. Whatever was committed to them
- * before is there then, also after a crash of the server; what came after may be there as well.
+ * before is there then, also after a crash of the server. Where rows follow, those that are committed later are taken out
+ * again; nothing may be on its way into the tables meanwhile.
  *
  * @throws RUN_SUPERSEDED when a later run has begun
  */
-export async function keepCheckpoint(database: Queryable, run: JobRun, state: unknown): Promise<void> {
+export async function keepCheckpoint(
+  database: Queryable,
+  run: JobRun,
+  state: unknown,
+  { rowsFollow = false }: { readonly rowsFollow?: boolean } = {},
+): Promise<void> {
   const { rowCount } = await database.query(
-    `insert into terrane.job_checkpoints as c (job_id, run, state)
-     select job_id, number, $3 from terrane.job_runs where job_id = $1 and number = $2 for share
-     on conflict (job_id) do update set run = excluded.run, state = excluded.state, kept_at = clock_timestamp()`,
-    [run.jobId, run.number, JSON.stringify(state)],
+    `insert into terrane.job_checkpoints as c (job_id, run, state, rows_before)
+     select job_id, number, $3, case when $4 then pg_current_xact_id() end
+     from terrane.job_runs where job_id = $1 and number = $2 for share
+     on conflict (job_id) do update set run = excluded.run, state = excluded.state, rows_before = excluded.rows_before,
+       kept_at = clock_timestamp()`,
+    [run.jobId, run.number, JSON.stringify(state), rowsFollow],
   )
   if (rowCount !== 1) throw runSuperseded()
 }
 
 /**
- * Makes the staging tables of the run that kept the last checkpoint those of this run, and returns what was kept. All
- * other staging tables of earlier runs are dropped; without a checkpoint, or when the tables are still held, that is all
- * of them, and the answer is null.
+ * Makes the staging tables of the run that kept the last checkpoint those of this run, as they were then, and returns what
+ * was kept. All other staging tables of earlier runs are dropped; without a checkpoint, or when the tables are not there or
+ * still held, that is all of them, and the answer is null.
  *
  * @throws RUN_SUPERSEDED when a later run has begun
  */
@@ -46,15 +56,25 @@ export async function dropCheckpoint(database: Queryable, jobId: string): Promis
 async function adopt(database: Database, run: JobRun): Promise<unknown> {
   return database.transaction(async (session) => {
     await holdRun(session, run)
-    const { rows } = await session.query<{ run: number; state: unknown }>(
-      'select run, state from terrane.job_checkpoints where job_id = $1 for update',
+    const { rows } = await session.query<{ run: number; state: unknown; rows_before: string | null }>(
+      'select run, state, rows_before::text from terrane.job_checkpoints where job_id = $1 for update',
       [run.jobId],
     )
     const found = rows[0]
     if (!found) return null
     await session.query(`set local lock_timeout = '${LOCK_MS}ms'`)
-    await renameStaging(session, { jobId: run.jobId, number: found.run }, run)
+    const tables = await renameStaging(session, { jobId: run.jobId, number: found.run }, run)
+    if (tables.length === 0) return null
+    if (found.rows_before !== null) for (const table of tables) await takeOut(session, table, found.rows_before)
     await session.query('update terrane.job_checkpoints set run = $2 where job_id = $1', [run.jobId, run.number])
     return found.state
   })
+}
+
+/** Takes out the rows of a transaction and of later ones: a row has the last 32 bits of the number of its own. */
+async function takeOut(session: Session, table: string, from: string): Promise<void> {
+  await session.query(
+    `delete from ${table} where (xmin::text::bigint - $1::numeric % ${XIDS} + ${XIDS}) % ${XIDS} < ${XIDS / 2}`,
+    [from],
+  )
 }

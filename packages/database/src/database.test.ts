@@ -300,11 +300,13 @@ describe('staging', () => {
     await test_.database.query(`insert into terrane_staging.${first.staged.staging} (a) values (7)`)
     expect(await takeOver(test_.database, first.run)).toBeNull()
     await keepCheckpoint(test_.database, first.run, { tiles: 1 })
-    await keepCheckpoint(test_.database, first.run, { tiles: 2 })
+    const kept = { tiles: 2, at: { y: 1, x: 2 } }
+    await keepCheckpoint(test_.database, first.run, kept)
 
     const lost = await make(id, 'taken_over')
     const run = await beginRun(test_.database, id)
-    expect(await takeOver(test_.database, run)).toEqual({ tiles: 2 })
+    // As it was, also in the order of its keys: files are made of it.
+    expect(JSON.stringify(await takeOver(test_.database, run))).toBe(JSON.stringify(kept))
     await expect(keepCheckpoint(test_.database, first.run, { tiles: 3 })).rejects.toMatchObject({
       code: 'RUN_SUPERSEDED',
     })
@@ -320,6 +322,33 @@ describe('staging', () => {
     await swapIn(test_.database, run, [stagedTable(run, 0, 'public', 'taken_over')], {})
     expect((await test_.database.query('select a from public.taken_over')).rows).toEqual([{ a: 7 }])
     expect((await test_.database.query('select 1 from terrane.job_checkpoints')).rows).toEqual([])
+  })
+
+  test('rows that came after a checkpoint with rows to follow are taken out, and stay after one without', async () => {
+    const id = '0199b1f0-0000-7000-8000-000000000009'
+    const { run, staged } = await make(id, 'followed')
+    const add = (table: string, value: number) =>
+      test_.database.query(`insert into terrane_staging.${table} (a) values (${value})`)
+    await add(staged.staging, 1)
+    await keepCheckpoint(test_.database, run, 'one row', { rowsFollow: true })
+    await add(staged.staging, 2)
+    const values = async (of: typeof run) => {
+      const { staging } = stagedTable(of, 0, 'public', 'followed')
+      return (await test_.database.query(`select a from terrane_staging.${staging} order by a`)).rows.map(({ a }) => a)
+    }
+    const second = await beginRun(test_.database, id)
+    expect([await takeOver(test_.database, second), await values(second)]).toEqual(['one row', [1]])
+    await add(stagedTable(second, 0, 'public', 'followed').staging, 3)
+    const third = await beginRun(test_.database, id)
+    expect([await takeOver(test_.database, third), await values(third)]).toEqual(['one row', [1]])
+    await keepCheckpoint(test_.database, third, 'all')
+    await add(stagedTable(third, 0, 'public', 'followed').staging, 4)
+    const last = await beginRun(test_.database, id)
+    expect([await takeOver(test_.database, last), await values(last)]).toEqual(['all', [1, 4]])
+    // Tables that are not there, as in a database that was restored without them, are none to go on with.
+    await dropStaging(test_.database, id)
+    expect(await takeOver(test_.database, await beginRun(test_.database, id))).toBeNull()
+    await dropCheckpoint(test_.database, id)
   })
 
   test.runIf(testLane() === 'postgres')('tables that a lost run still writes into are not waited for', async () => {

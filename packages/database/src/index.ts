@@ -25,8 +25,8 @@ export {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,
   finishEmbeddingTable,
+  isFinishedEmbeddingTable,
   loadEmbeddings,
-  trimEmbeddings,
 } from './geoembeddings/embedding-table.ts'
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
 export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'

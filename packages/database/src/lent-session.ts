@@ -96,11 +96,14 @@ export class LentSession {
     this.#stream.resume()
   }
 
-  /** Asks the server to give up the statement that runs. */
-  cancel(): void {
+  /**
+   * Asks the server to give up the statement that runs. Resolves when it has passed that on: whatever is sent to it
+   * afterwards is not meant.
+   */
+  async cancel(): Promise<void> {
     const { remoteAddress, remotePort } = this.#stream as Socket
     if (remoteAddress === undefined || remotePort === undefined) return
-    void requestCancel(remoteAddress, remotePort, this.key)
+    await requestCancel(remoteAddress, remotePort, this.key)
   }
 
   close(): void {

@@ -56,12 +56,12 @@ export async function dropStaging(
   for (const row of rows) await dropUnlessHeld(database, qualified(STAGING_SCHEMA, row.name))
 }
 
-/** Makes the staging tables of a run, with their indexes and sequences, those of a later one. */
+/** Makes the staging tables of a run, with their indexes and sequences, those of a later one. Returns their new names, as SQL. */
 export async function renameStaging(
   session: Session,
   from: Pick<JobRun, 'jobId' | 'number'>,
   to: Pick<JobRun, 'number'>,
-): Promise<void> {
+): Promise<string[]> {
   const [before, after] = [prefixOf(from.jobId, from.number), prefixOf(from.jobId, to.number)]
   const { rows } = await session.query<{ name: string; kind: keyof typeof KINDS }>(
     `select c.relname as name, c.relkind as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -72,6 +72,9 @@ export async function renameStaging(
     const renamed = quoteIdentifier(after + name.slice(before.length))
     await session.query(`alter ${KINDS[kind]} ${qualified(STAGING_SCHEMA, name)} rename to ${renamed}`)
   }
+  return rows
+    .filter(({ kind }) => KINDS[kind] === 'table')
+    .map(({ name }) => qualified(STAGING_SCHEMA, after + name.slice(before.length)))
 }
 
 const KINDS = { r: 'table', p: 'table', i: 'index', S: 'sequence' } as const

@@ -1,8 +1,7 @@
-import type { Command } from 'commander'
 import { ownEnvironment } from '../connection.ts'
-import { CHECKS } from '../doctor/checks.ts'
-import type { Finding } from '../doctor/finding.ts'
+import type { Check, Finding } from '../doctor/finding.ts'
 import { print } from '../output.ts'
+import type { AddCommands } from '../program.ts'
 import { onProject } from '../run-task.ts'
 
 interface Options {
@@ -10,17 +9,20 @@ interface Options {
   readonly json?: boolean
 }
 
-/** `terrane doctor`: looks at what commands and the local stack need, and says what to do about what is wrong. */
-export function doctorCommand(program: Command): void {
-  onProject(program.command('doctor').description('Look for what keeps Terrane from working, and say what to do.'))
-    .addHelpText('after', '\nExit code 1 when something is wrong.')
-    .action(doctor)
+/** `terrane doctor`: looks at what commands need, and at what the local stack needs, and says what to do about what is wrong. */
+export function doctorCommand(checks: readonly Check[]): AddCommands {
+  return (program) =>
+    void onProject(
+      program.command('doctor').description('Look for what keeps Terrane from working, and say what to do.'),
+    )
+      .addHelpText('after', '\nExit code 1 when something is wrong.')
+      .action((options: Options) => doctor(checks, options))
 }
 
-async function doctor({ profile, json }: Options): Promise<void> {
+async function doctor(checks: readonly Check[], { profile, json }: Options): Promise<void> {
   const context = { env: ownEnvironment(), profile }
   const findings: Finding[] = []
-  for (const check of CHECKS) findings.push(...(await check(context)))
+  for (const check of checks) findings.push(...(await check(context)))
   if (json) print(JSON.stringify(findings, null, 2))
   else for (const finding of findings) print(said(finding))
   if (findings.some(({ state }) => state === 'wrong')) process.exitCode = 1

@@ -1,7 +1,8 @@
 import type { Check } from './finding.ts'
 import { databaseChecks } from './database.ts'
 import { machineChecks } from './machine.ts'
-import { serviceChecks } from './services.ts'
+import { models } from './models.ts'
+import { services } from './services.ts'
 
 /** All checks, the machine first: what is wrong there explains the rest. */
-export const CHECKS: readonly Check[] = [...machineChecks, ...databaseChecks, ...serviceChecks]
+export const CHECKS: readonly Check[] = [...machineChecks, ...databaseChecks, services, models]

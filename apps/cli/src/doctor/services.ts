@@ -1,15 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { TerraneError } from '@terrane/core'
-import { openModelStore } from '@terrane/embeddings'
 import { ask, connect, type Connection } from '../connection.ts'
-import { fine, wrong, type Check, type CheckContext, type Finding } from './finding.ts'
+import { fine, wrong, type CheckContext, type Finding } from './finding.ts'
 
 const MOST_CLOCK_DIFFERENCE_MS = 30_000
 
-export const serviceChecks: readonly Check[] = [services, models]
-
-async function services({ env, profile }: CheckContext): Promise<Finding[]> {
+/** The project that commands talk to: whether it answers, is ready and takes the key. */
+export async function services({ env, profile }: CheckContext): Promise<Finding[]> {
   let connection: Connection
   try {
     connection = await connect(profile, env)
@@ -30,7 +26,7 @@ async function connectionFindings(connection: Connection): Promise<Finding[]> {
       wrong(
         'worker',
         `nothing answers at ${connection.url}`,
-        'Start the stack with `terrane start`, or correct the address of the profile.',
+        'Start the stack with `npm start` in a clone, or correct the address of the profile.',
       ),
     ]
   }
@@ -85,38 +81,5 @@ function checksIn(text: string): Record<string, string> {
     return (JSON.parse(text) as { checks?: Record<string, string> }).checks ?? {}
   } catch {
     return {}
-  }
-}
-
-/** Manifests of models whose files are missing or not what they should be, and locks that a dead process left. */
-async function models({ env }: CheckContext): Promise<Finding[]> {
-  const folder = env['TERRANE_MODEL_DIR'] || '.terrane/models'
-  const names = await readdir(folder).catch(() => [])
-  const findings: Finding[] = []
-  for (const name of names.filter((one) => one.endsWith('.json'))) {
-    const text = await readFile(join(folder, name), 'utf8')
-    if (!isJson(text))
-      findings.push(wrong('models', `${join(folder, name)} is not JSON`, 'Correct or remove the manifest.'))
-  }
-  if (findings.length > 0 || names.length === 0) return findings
-  for (const { id, availability, problem } of await openModelStore({ directory: folder }).list()) {
-    if (problem !== null)
-      findings.push(
-        wrong(
-          'models',
-          `${id} is ${availability}: ${problem}`,
-          `Fetch it with \`terrane models fetch ${id}\`, or take its manifest away.`,
-        ),
-      )
-  }
-  return findings
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -6,6 +6,7 @@ import { openDatabase, startEmbeddedDatabase } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { COMMANDS } from '../../src/commands/all.ts'
 import { run } from '../../src/run.ts'
 
 let own: TestDatabase
@@ -41,7 +42,7 @@ async function terrane(home: string, databaseUrl: string, ...args: string[]) {
   const said: string[] = []
   const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0)
   try {
-    return [await run(args), said.join('')] as const
+    return [await run(args, COMMANDS), said.join('')] as const
   } finally {
     spy.mockRestore()
     vi.unstubAllEnvs()

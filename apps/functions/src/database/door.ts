@@ -7,7 +7,7 @@ import type { Instance } from '../pool/instance.ts'
 import { FUNCTION_USER, callOfUser } from './address.ts'
 import { openLogins, type LoginKind } from './logins.ts'
 import { NoSession, Sessions, type Identity } from './sessions.ts'
-import { splice } from './splice.ts'
+import { splice, type Splice } from './splice.ts'
 import { readOpening, refusal, welcome } from './start-up.ts'
 
 export interface DatabaseDoorOptions {
@@ -25,6 +25,13 @@ export interface Visitor {
   readonly instance: () => Instance | null
 }
 
+/** A session that a client has. */
+interface Loan {
+  readonly session: LentSession
+  readonly version: FunctionVersion
+  readonly splice: Splice
+}
+
 type Logins = Readonly<Record<LoginKind, Sessions>>
 
 const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'service_role' } as const
@@ -38,7 +45,7 @@ export class DatabaseDoor implements AsyncDisposable {
   readonly #options: DatabaseDoorOptions
   readonly #projects = new Map<string, { readonly url: string; readonly logins: Promise<Logins | null> }>()
   /** Sessions that are lent, by the process of the server. */
-  readonly #lent = new Map<number, { readonly session: LentSession; readonly version: FunctionVersion }>()
+  readonly #lent = new Map<number, Loan>()
 
   constructor(options: DatabaseDoorOptions) {
     this.#options = options
@@ -49,7 +56,9 @@ export class DatabaseDoor implements AsyncDisposable {
     const opening = await readOpening(client)
     if (opening.kind === 'cancel') {
       const found = this.#lent.get(opening.processId)
-      if (found?.version === version && found.session.key.secretKey === opening.secretKey) found.session.cancel()
+      const isTheirs = found?.version === version && found.session.key.secretKey === opening.secretKey
+      // Who asks takes the end of the connection for a sign that the server has heard of it.
+      if (isTheirs) await found.splice.cancel()
       return void client.end()
     }
     const id = callOfUser(opening.user)
@@ -92,13 +101,14 @@ export class DatabaseDoor implements AsyncDisposable {
     isWelcome: () => boolean,
   ): Promise<void> {
     const { processId } = session.key
-    this.#lent.set(processId, { session, version })
     client.write(welcome(session.parameters, session.key))
-    const left = client.destroyed ? 'unfinished' : await splice(client, session, isWelcome)
+    const spliced = client.destroyed ? null : splice(client, session, isWelcome)
+    if (spliced) this.#lent.set(processId, { session, version, splice: spliced })
+    const left = (await spliced?.left) ?? 'unfinished'
     this.#lent.delete(processId)
     client.destroy()
     if (left !== 'unfinished') return login.giveBack(session, left === 'transaction')
-    session.cancel()
+    void session.cancel()
     login.drop(session)
   }
 

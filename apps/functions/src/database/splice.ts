@@ -5,6 +5,14 @@ import { Frames } from './frames.ts'
 /** In which state the client has left the session: ready, ready within a transaction, or in the middle of something. */
 export type Left = 'ready' | 'transaction' | 'unfinished'
 
+/** A client that speaks to the server by itself. */
+export interface Splice {
+  /** How it left, once it has; no cancellation is on its way then. */
+  readonly left: Promise<Left>
+  /** Cancels what runs for it, if anything does. Resolves when the server has passed it on. */
+  cancel(): Promise<void>
+}
+
 const letter = (text: string) => text.charCodeAt(0)
 const TERMINATE = letter('X')
 const READY = letter('Z')
@@ -13,59 +21,75 @@ const IN_PEACE = letter('I')
 const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
 
 /**
- * Lets a client speak to the server by itself until it leaves, and says how it left. Only the heads of messages are
- * looked at.
+ * Lets a client speak to the server by itself until it leaves. Only the heads of messages are looked at. While a
+ * cancellation is on its way to the server the client is not heard: it would meet the statement that comes next.
  *
  * @param isWelcome asked whenever the client speaks: its session ends with the call that it belongs to
  */
-export function splice(client: Socket, session: LentSession, isWelcome: () => boolean): Promise<Left> {
-  return new Promise((resolve) => {
-    const server = session.lend()
-    const [said, heard] = [new Frames(), new Frames()]
-    let unanswered = 0
-    /** Messages that wait for a sync. */
-    let open = false
-    let status = IN_PEACE
-    const finish = (broken: boolean) => {
-      client.off('data', onClient).off('close', gone).off('drain', resumeServer)
-      server.off('data', onServer).off('close', lost).off('drain', resumeClient)
-      if (broken || session.lost || unanswered !== 0 || open) resolve('unfinished')
-      else {
-        session.takeBack()
-        resolve(status === IN_PEACE ? 'ready' : 'transaction')
-      }
-    }
-    const gone = () => finish(false)
-    const lost = () => finish(true)
-    const resumeServer = () => server.resume()
-    const resumeClient = () => client.resume()
-    const onClient = (chunk: Buffer) => {
-      if (!isWelcome()) return finish(true)
-      try {
-        for (const { type, at } of said.push(chunk)) {
-          if (type === TERMINATE) {
-            if (at > 0) server.write(chunk.subarray(0, at))
-            return finish(at < 0)
-          }
-          if (ANSWERED.has(type)) unanswered++
-          open = !ANSWERED.has(type)
+export function splice(client: Socket, session: LentSession, isWelcome: () => boolean): Splice {
+  const { promise: left, resolve } = Promise.withResolvers<Left>()
+  const server = session.lend()
+  const [said, heard] = [new Frames(), new Frames()]
+  let unanswered = 0
+  /** Messages that wait for a sync. */
+  let open = false
+  let status = IN_PEACE
+  let cancelling: Promise<void> | null = null
+
+  const finish = (broken: boolean) => {
+    client.off('data', onClient).off('close', gone).off('drain', resumeServer)
+    server.off('data', onServer).off('close', lost).off('drain', resumeClient)
+    resolve(leave(broken))
+  }
+  const leave = async (broken: boolean): Promise<Left> => {
+    await cancelling
+    if (broken || session.lost || unanswered !== 0 || open) return 'unfinished'
+    session.takeBack()
+    return status === IN_PEACE ? 'ready' : 'transaction'
+  }
+  const gone = () => finish(false)
+  const lost = () => finish(true)
+  const resumeServer = () => server.resume()
+  const resumeClient = () => {
+    if (cancelling === null && !server.writableNeedDrain) client.resume()
+  }
+  const onClient = (chunk: Buffer) => {
+    if (!isWelcome()) return finish(true)
+    try {
+      for (const { type, at } of said.push(chunk)) {
+        if (type === TERMINATE) {
+          if (at > 0) server.write(chunk.subarray(0, at))
+          return finish(at < 0)
         }
-      } catch {
-        return finish(true)
+        if (ANSWERED.has(type)) unanswered++
+        open = !ANSWERED.has(type)
       }
-      if (!server.write(chunk)) client.pause()
+    } catch {
+      return finish(true)
     }
-    const onServer = (chunk: Buffer) => {
-      for (const { type, first } of heard.push(chunk)) {
-        if (type !== READY) continue
-        unanswered--
-        status = first
-      }
-      if (!client.write(chunk)) server.pause()
+    if (!server.write(chunk)) client.pause()
+  }
+  const onServer = (chunk: Buffer) => {
+    for (const { type, first } of heard.push(chunk)) {
+      if (type !== READY) continue
+      unanswered--
+      status = first
     }
-    server.on('data', onServer).once('close', lost).on('drain', resumeClient)
-    client.on('data', onClient).once('close', gone).on('drain', resumeServer)
-    server.resume()
-    client.resume()
-  })
+    if (!client.write(chunk)) server.pause()
+  }
+  server.on('data', onServer).once('close', lost).on('drain', resumeClient)
+  client.on('data', onClient).once('close', gone).on('drain', resumeServer)
+  server.resume()
+  client.resume()
+
+  const pass = async () => {
+    client.pause()
+    await session.cancel()
+    cancelling = null
+    resumeClient()
+  }
+  const cancel = async () => {
+    if (unanswered > 0 || open) await (cancelling ??= pass())
+  }
+  return { left, cancel }
 }

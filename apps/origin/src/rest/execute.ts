@@ -31,7 +31,7 @@ export function runAs<T>(database: Database, as: RunAs, work: (session: Session)
   const { role, claims } = as.principal
   const settings = [
     ['search_path', `"${as.schema}", public, extensions`],
-    ['request.jwt.claims', JSON.stringify(claims)],
+    ['request.jwt.claims', asciiJson(claims)],
     ['statement_timeout', String(as.timeoutMs)],
     ['role', role],
   ] as const
@@ -50,6 +50,14 @@ export function runAs<T>(database: Database, as: RunAs, work: (session: Session)
       if (error instanceof Rollback) return error.value as T
       throw error
     })
+}
+
+/** JSON in ASCII alone: in whatever encoding a session reads the statement, its quotes stay where they are. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 class Rollback extends Error {

@@ -1,8 +1,8 @@
-import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ogr2ogrImport, type JobWarning } from '@terrane/contracts'
 import {
   finishImportTable,
+  isFinishedImportTable,
   registerImport,
   relationExists,
   stagedTable,
@@ -12,29 +12,29 @@ import {
 } from '@terrane/database'
 import { chooseLayers, sourceSridOf, sridOf, tableNamesOf } from './ogr/choose-layers.ts'
 import type { Engine } from './ogr/engine.ts'
-import {
-  appendFailed,
-  conversionFailed,
-  fileMissing,
-  nothingImported,
-  schemaNotFound,
-  targetMissing,
-} from './ogr/errors.ts'
+import { conversionFailed, fileMissing, schemaNotFound, targetMissing } from './ogr/errors.ts'
 import { codeOfName } from './ogr/final-type.ts'
-import { LayerTable, type Contents } from './ogr/layer-table.ts'
+import {
+  columnNames,
+  describeOrigin,
+  describeTable,
+  explained,
+  refuseEmpty,
+  shapeOf,
+  type FinishedTable,
+  type LoadedTable,
+} from './ogr/describe-import.ts'
+import { LayerTable } from './ogr/layer-table.ts'
+import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
 import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
 import { DEFAULT_SRS } from './ogr/open-dataset.ts'
 import { openDatasets } from './ogr/open-datasets.ts'
-import type { LayerSource } from './ogr/feature-stream.ts'
+import type { LayerSchema, LayerSource } from './ogr/feature-stream.ts'
+import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
 import { requireWritable } from './open-schemas.ts'
-import type { JobContext, Task } from './task.ts'
+import { LOADED, type Identity, type JobContext, type Task } from './task.ts'
 import { Warnings, acceptWarnings } from './warnings.ts'
-
-/** A view in a file can make rows without end. */
-const MOST_GROWTH = 100
-const MOST_OF_LIMIT = 16
-const ALWAYS_ALLOWED_BYTES = 2 ** 28
 
 export interface OgrSettings {
   readonly engine: Engine
@@ -81,10 +81,21 @@ async function checkTarget(database: Queryable, input: Ogr2ogrImport): Promise<v
   if (mode === 'append' && !exists) throw targetMissing({ schema, table: tableName })
 }
 
-interface FinishedTable {
-  readonly table: LayerTable
-  readonly contents: Contents
-  readonly rejected: number
+/** What is known once all rows are in the staging tables: JSON, for a later run may go on from there. */
+interface Loaded {
+  readonly tables: readonly LoadedTable[]
+  readonly layerNames: readonly string[]
+  /** What could not be kept, but for that of a table. */
+  readonly warnings: readonly JobWarning[]
+}
+
+/** What is read, and where it goes. */
+interface Loading {
+  /** Numbers of the layers. */
+  readonly chosen: readonly number[]
+  readonly tables: readonly LayerTable[]
+  readonly identity: Identity
+  readonly mostBytes: number
 }
 
 /** One run of the task. */
@@ -92,7 +103,6 @@ class Import {
   readonly #input: Ogr2ogrImport
   readonly #settings: OgrSettings
   readonly #context: JobContext
-  readonly #warnings = new Warnings()
 
   constructor(input: Ogr2ogrImport, settings: OgrSettings, context: JobContext) {
     this.#input = input
@@ -101,42 +111,70 @@ class Import {
   }
 
   async run(): Promise<Readonly<Record<string, unknown>>> {
+    const kept = await this.#context.checkpoint.take<Loaded>(LOADED)
+    if (kept) this.#goesOn(sum(kept.tables.map(({ rows }) => rows)))
+    const loaded = kept ?? (await this.#loadAll())
+    const tables = await this.#openTables(loaded.tables.map(({ layer }) => layer))
+    const finished = await this.#finishTables(loaded, tables)
+    const warnings = [...loaded.warnings, ...finished.flatMap((table) => table.warnings)]
+    refuseEmpty(finished, loaded.layerNames, warnings)
+    return this.#publish(finished, acceptWarnings(this.#input.strict, warnings))
+  }
+
+  /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
+  async #loadAll(): Promise<Loaded> {
     const { engine, maxBytes } = this.#settings
+    const { checkpoint } = this.#context
     const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
+    const warnings = new Warnings()
     if (skipped.length > 0) {
       const message = 'Files of the archive are no data of a format that is known, and were left out.'
-      this.#warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
+      warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
     }
-    const mostBytes = await this.#mostBytes()
+    const { files, bytes } = await filesIn(join(this.#context.workdir, 'data'))
     await using opened = await openDatasets(datasets, engine, this.#input, this.#context)
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
-    const tables = await this.#makeTables(reading, chosen)
+    const layers = chosen.map((index) => reading.layers[index]!)
+    const identity = identityOf(files, layers)
+    const kept = await checkpoint.take<readonly number[]>(identity)
+    if (kept) this.#goesOn(sum(kept))
+    else await checkpoint.clear()
+    const tables = await this.#openTables(layers, kept ?? [])
+    if (!kept) for (const table of tables) await table.create()
     try {
-      await this.#load(reading, chosen, tables, mostBytes)
-      const finished: FinishedTable[] = []
-      for (const [i, table] of tables.entries()) {
-        this.#context.progress({ phase: 'indexes', done: i, total: tables.length, unit: 'tables' })
-        const contents = await table.finish()
-        const lost = opened.lostOf(chosen[i]!, this.#input.limit ?? Infinity, table.warnings)
-        finished.push({ table, contents, rejected: table.rejected + lost })
-      }
-      const ofLayers = tables.flatMap(({ warnings, layer }) => warnings.list(layer.name))
-      const warnings = [...this.#warnings.list(), ...opened.notes, ...reading.warnings, ...ofLayers]
-      refuseEmpty(finished, opened.layerNames, warnings)
-      return await this.#finish(finished, acceptWarnings(this.#input.strict, warnings))
-    } catch (error) {
+      await this.#load(reading, { chosen, tables, identity, mostBytes: mostBytesOf(bytes, maxBytes) })
+    } finally {
       // The staging tables can be dropped only when nothing writes into them any more.
       await Promise.all(tables.map((table) => table.settle()))
-      throw error
     }
+    const loaded: Loaded = {
+      tables: tables.map((table, i) => {
+        const { layer, rows } = table
+        const lost = opened.lostOf(chosen[i]!, this.#input.limit ?? Infinity, table.warnings)
+        const rejected = table.rejected + lost
+        return { layer, rows, rejected, warnings: table.warnings.take(layer.name), contents: null }
+      }),
+      layerNames: opened.layerNames,
+      warnings: [...warnings.list(), ...opened.notes, ...reading.warnings],
+    }
+    if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, loaded)
+    return loaded
   }
 
-  /** Makes the staging tables of the layers. */
-  async #makeTables(reading: LayerSource, chosen: readonly number[]): Promise<LayerTable[]> {
+  #goesOn(rows: number): void {
+    const message = `going on after ${rows} rows of an earlier run`
+    this.#context.progress({ phase: 'import', done: rows, total: null, unit: 'features', message })
+  }
+
+  /**
+   * The staging tables of layers.
+   *
+   * @param loaded rows that each has already
+   */
+  async #openTables(layers: readonly LayerSchema[], loaded: readonly number[] = []): Promise<LayerTable[]> {
     const { run, project } = this.#context
     const { schema = 'public', mode = 'create', geometryType = 'auto', promoteToMulti = true } = this.#input
-    const layers = chosen.map((index) => reading.layers[index]!)
     const names = tableNamesOf(this.#input, layers)
     const tables: LayerTable[] = []
     for (const [i, layer] of layers.entries()) {
@@ -152,21 +190,15 @@ class Import {
         targetSrid: sridOf(this.#input.targetSrs ?? DEFAULT_SRS),
         fields: this.#input.fields ?? null,
         limit: this.#input.limit ?? Infinity,
+        loaded: loaded[i] ?? 0,
       }
-      const table = new LayerTable(project.database, staged, layer, options)
-      await table.create()
-      tables.push(table)
+      tables.push(new LayerTable(project.database, staged, layer, options))
     }
     return tables
   }
 
-  async #load(
-    reading: LayerSource,
-    chosen: readonly number[],
-    tables: readonly LayerTable[],
-    mostBytes: number,
-  ): Promise<void> {
-    const { signal } = this.#context
+  async #load(reading: LayerSource, { chosen, tables, identity, mostBytes }: Loading): Promise<void> {
+    const { signal, checkpoint } = this.#context
     const total = sum(tables.map(({ layer }) => layer.rows))
     let bytes = 0
     for await (const { layer, batch } of reading.read(chosen)) {
@@ -177,18 +209,42 @@ class Import {
       if (!table.isComplete) await table.write(batch, signal)
       else if (tables.every(({ isComplete }) => isComplete)) break
       this.#context.progress({ phase: 'import', done: sum(tables.map(({ rows }) => rows)), total, unit: 'features' })
+      if (!checkpoint.isDue || tables.some((one) => one.isBehind)) continue
+      for (const one of tables) await one.flush()
+      const rows = tables.map((one) => one.rows)
+      await checkpoint.keep(identity, rows, { rowsFollow: true })
     }
+    for (const table of tables) await table.flush()
   }
 
-  /** Most bytes that the rows may take. */
-  async #mostBytes(): Promise<number> {
-    const folder = join(this.#context.workdir, 'data')
-    let size = 0
-    for (const name of await readdir(folder, { recursive: true })) size += (await stat(join(folder, name))).size
-    return Math.max(ALWAYS_ALLOWED_BYTES, Math.min(size * MOST_GROWTH, this.#settings.maxBytes * MOST_OF_LIMIT))
+  /** Brings each table to its types, in one transaction with the note that says so. */
+  async #finishTables(loaded: Loaded, tables: readonly LayerTable[]): Promise<FinishedTable[]> {
+    const { project, signal, checkpoint } = this.#context
+    const states = [...loaded.tables]
+    const finished: FinishedTable[] = []
+    for (const [i, table] of tables.entries()) {
+      signal.throwIfAborted()
+      this.#context.progress({ phase: 'indexes', done: i, total: tables.length, unit: 'tables' })
+      const state = states[i]!
+      table.rows = state.rows
+      table.rejected = state.rejected
+      const contents =
+        state.contents ??
+        (await project.database.transaction(async (session) => {
+          const made = await table.finish(session)
+          const { rows, rejected, layer } = table
+          const warnings = [...state.warnings, ...table.warnings.take(layer.name)]
+          states[i] = { layer, rows, rejected, warnings, contents: made }
+          if (checkpoint.isThere) await checkpoint.keep(LOADED, { ...loaded, tables: states }, { session })
+          return made
+        }))
+      finished.push({ ...states[i]!, table, contents })
+    }
+    return finished
   }
 
-  async #finish(
+  /** Indexes the tables and puts them in their place. */
+  async #publish(
     finished: readonly FinishedTable[],
     warnings: readonly JobWarning[],
   ): Promise<Readonly<Record<string, unknown>>> {
@@ -204,7 +260,9 @@ class Import {
       const { schema, table: name } = table.staged
       const comment = `Imported from ${origin.name}, layer ${table.layer.name}.`
       if (isAppend) appends.push(table.appendSql(schema, name, await columnNames(database, schema, name)))
-      else await finishImportTable(database, table.staged, shapeOf(table), comment)
+      else if (!(await isFinishedImportTable(database, table.staged))) {
+        await finishImportTable(database, table.staged, shapeOf(table), comment)
+      }
     }
     const staged = finished.map(({ table }) => table.staged)
     try {
@@ -220,63 +278,6 @@ class Import {
     }
     return result
   }
-}
-
-function describeTable({ table, contents, rejected }: FinishedTable) {
-  return {
-    table: `${table.staged.schema}.${table.staged.table}`,
-    rows: table.rows,
-    rejected,
-    geometry_type: contents.geometryType,
-    srid: contents.srid,
-    bbox: contents.bbox,
-    columns: table.columns,
-    layer: table.layer.name,
-  }
-}
-
-/** @throws NOTHING_IMPORTED */
-function refuseEmpty(
-  finished: readonly FinishedTable[],
-  layers: readonly string[],
-  warnings: readonly JobWarning[],
-): void {
-  if (finished.some(({ table }) => table.rows > 0)) return
-  throw nothingImported({
-    layer: finished.map(({ table }) => table.layer.name).join(', '),
-    rejected: sum(finished.map(({ rejected }) => rejected)),
-    reasons: warnings.map(({ message }) => message),
-    layers,
-  })
-}
-
-function shapeOf({ key, hasGeometry }: LayerTable) {
-  const geometry = hasGeometry ? [{ name: 'geom', type: 'geometry' as const }] : []
-  return { primaryKey: key, columns: [{ name: key, type: 'int8' as const }, ...geometry] }
-}
-
-/** Where the data come from, without what an address may carry of secrets. */
-function describeOrigin(input: Ogr2ogrImport): { readonly kind: string; readonly name: string } {
-  const address = input.fileUrl ?? input.url
-  if (address === undefined) return { kind: 'storage', name: `${input.storagePath!.bucket}/${input.storagePath!.path}` }
-  const { origin, pathname } = new URL(address)
-  return { kind: 'url', name: `${origin}${pathname}` }
-}
-
-async function columnNames(database: Queryable, schema: string, table: string): Promise<ReadonlySet<string>> {
-  const { rows } = await database.query<{ name: string }>(
-    `select attname as name from pg_attribute where attrelid = format('%I.%I', $1::text, $2::text)::regclass
-     and attnum > 0 and not attisdropped`,
-    [schema, table],
-  )
-  return new Set(rows.map(({ name }) => name))
-}
-
-/** What the server says against the rows of a table that exists, or against its replacement. */
-function explained(cause: unknown, table: string): unknown {
-  const { code } = cause as { code?: unknown }
-  const isAboutRows = typeof code === 'string' && /^(22|23|42|2B)\w{3}$/.test(code)
-  return isAboutRows ? appendFailed({ table, reason: (cause as Error).message }, { cause }) : cause
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,10 +1,8 @@
 import { OsmImportArea } from '@terrane/contracts'
 import { readAoi, type Aoi, type Bbox, type OnProgress } from '@terrane/core'
 import {
-  STAGING_SCHEMA,
   clipImport,
   createImportTables,
-  dropStaging,
   finishImportTable,
   isFinishedImportTable,
   measureImport,
@@ -33,7 +31,7 @@ import { emptyTables } from './empty-tables.ts'
 import { coverageWarnings, type Coverage } from './osm/coverage.ts'
 import { isAskedFor, lossWarnings } from './osm/losses.ts'
 import { checkStoredObject } from './stored-object.ts'
-import type { JobContext, Task } from './task.ts'
+import { LOADED, type JobContext, type Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
 const SCHEMA = 'public'
@@ -150,13 +148,10 @@ function shapeOf({ columns, geometryType }: ImportTable, clip: boolean): ImportS
   }
 }
 
-/** What an earlier run of the job has loaded, if its tables are all here. */
+/** What an earlier run of the job has loaded. */
 async function goOn(targets: readonly Target[], context: JobContext): Promise<Loaded | null> {
-  const kept = context.checkpoint.take() as Loaded | null
+  const kept = await context.checkpoint.take<Loaded>(LOADED)
   if (kept === null) return null
-  for (const { staged } of targets) {
-    if (!(await relationExists(context.project.database, STAGING_SCHEMA, staged.staging))) return null
-  }
   const message = 'going on with the tables of an earlier run'
   context.progress({ phase: 'indexes', done: 0, total: targets.length, unit: 'tables', message })
   return kept
@@ -171,13 +166,12 @@ async function loadAnew(
 ): Promise<Loaded> {
   const { database } = context.project
   const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
-  await dropStaging(database, context.run.jobId, { of: context.run })
+  await context.checkpoint.clear()
   await createImportTables(database, targets)
   const { header, tables, counts } = await load(reader, aoi, input, targets, settings.maxNodes, context)
   const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
   const loaded: Loaded = { tables, counts, coverage, origin }
-  // What was cut at the border cannot be told from what was not yet.
-  if (!input.clip) await context.checkpoint.keep(loaded)
+  await context.checkpoint.keep(LOADED, loaded)
   return loaded
 }
 
@@ -224,8 +218,12 @@ async function finish(
       const { table, staged, shape } = targets[i]!
       const message = `indexing ${staged.table}`
       context.progress({ phase: 'indexes', done: i, total: targets.length, unit: 'tables', message })
-      if (input.clip) await clipImport(database, staged, shape, area)
-      if (!(await isFinishedImportTable(database, staged))) await finishImportTable(database, staged, shape, comment)
+      if (!(await isFinishedImportTable(database, staged))) {
+        await database.transaction(async (session) => {
+          if (input.clip) await clipImport(session, staged, shape, area)
+          await finishImportTable(session, staged, shape, comment)
+        })
+      }
       const { rows, bbox } = input.clip ? await measureImport(database, staged) : loaded.tables[i]!
       const { topic, geometryType } = table
       results[i] = { schema: SCHEMA, name: staged.table, topic, rows, geometry_type: geometryType, srid: 4326, bbox }

@@ -1,6 +1,6 @@
 import type { Capacity, TaskName } from '@terrane/contracts'
 import type { Progress } from '@terrane/core'
-import type { Database, JobRun } from '@terrane/database'
+import type { Database, JobRun, Session } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
 import type { ArtifactStore } from '@terrane/storage'
 import type { TObject } from 'typebox'
@@ -27,26 +27,52 @@ export interface SubmitContext {
 export type JobProgress = Progress & { readonly etaSeconds?: number }
 
 /**
- * What a run keeps so that a later run of the job can go on where it was: a few numbers about its staging tables, which
- * become those of the later run.
+ * What a run keeps so that a later run of the job can go on where it was: a note about its staging tables, which become
+ * those of the later run, as they were when it was kept.
  */
 export interface Checkpoint {
-  /** What an earlier run kept; null when there is nothing, and after the first call. */
-  take(): unknown
+  /**
+   * What an earlier run kept under the same identity, and with it its tables; null when there is nothing.
+   *
+   * @param identity of all that the rows are made of; asked for only when something was kept
+   */
+  take<State>(identity: Identity): Promise<State | null>
+  /** Begins anew: drops the tables that were taken over, if any. */
+  clear(): Promise<void>
+  /** Something is kept, of this run or an earlier one. */
+  readonly isThere: boolean
   /** Enough time has passed since the last one. */
   readonly isDue: boolean
   /**
-   * Call it when all that the state speaks of is committed. What is committed later may be in the tables as well when a
-   * later run takes them over.
+   * Call it when all that the state speaks of is committed, and nothing is on its way into the tables.
    *
    * @param state JSON
    * @throws RUN_SUPERSEDED when a later run has begun
    */
-  keep(state: unknown): Promise<void>
+  keep(identity: Identity, state: unknown, options?: KeepOptions): Promise<void>
 }
 
+/** Tells what rows are made of. It may be costly, so it is asked for late, and remembered. */
+export type Identity = () => Promise<string>
+
+export interface KeepOptions {
+  /** More rows are to come: those that no checkpoint speaks of are taken out when a later run takes the tables over. */
+  readonly rowsFollow?: boolean
+  /** A transaction that changes the tables, which the state speaks of once it is committed. */
+  readonly session?: Session
+}
+
+/** Identity of tables that are loaded: whatever they were made of is not asked for any more. */
+export const LOADED: Identity = () => Promise.resolve('loaded')
+
 /** Of a run outside the queue, which nobody goes on with. */
-export const NO_CHECKPOINT: Checkpoint = { take: () => null, isDue: false, keep: () => Promise.resolve() }
+export const NO_CHECKPOINT: Checkpoint = {
+  take: () => Promise.resolve(null),
+  clear: () => Promise.resolve(),
+  isThere: false,
+  isDue: false,
+  keep: () => Promise.resolve(),
+}
 
 /** What a running job may use. Nothing else: a task has no globals. */
 export interface JobContext {

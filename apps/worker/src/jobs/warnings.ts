@@ -43,9 +43,9 @@ export class Warnings {
     }))
   }
 
-  /** What was gathered since it was last taken. */
-  take(): JobWarning[] {
-    const list = this.list()
+  /** What was gathered since it was last taken; `layer` is the layer that all of it is about. */
+  take(layer?: string): JobWarning[] {
+    const list = this.list(layer)
     this.#byCode.clear()
     return list
   }

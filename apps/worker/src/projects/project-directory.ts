@@ -2,7 +2,7 @@ import type { ProjectTarget } from '@terrane/contracts'
 import type { Database } from '@terrane/database'
 import type { ArtifactStore } from '@terrane/storage'
 import type { Principal } from '@terrane/auth'
-import type { JobRow, JobScope } from '../queue/job-store.ts'
+import type { JobRow, JobScope } from '../queue/job-row.ts'
 
 /** A project that is open for the time of a check or a job. */
 export interface OpenProject extends AsyncDisposable {

@@ -6,7 +6,7 @@ import { migrate, openDatabase } from '@terrane/database'
 import type { GuardedFetch, Sealer } from '@terrane/service'
 import { RemoteStore, type ArtifactStore, type openStore } from '@terrane/storage'
 import { projectDatabaseRefused, projectRefMissing, targetIncomplete, targetNotAllowed, wrongRole } from '../errors.ts'
-import type { JobScope } from '../queue/job-store.ts'
+import type { JobScope } from '../queue/job-row.ts'
 import type { OpenProject, ProjectDirectory } from './project-directory.ts'
 
 /** How to reach a project: as the control plane knows it, or from the request where the pool allows it. */

@@ -1,5 +1,6 @@
 import type { Logger } from '@terrane/service'
-import type { JobRow, JobStore } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
+import type { JobStore } from './job-store.ts'
 
 const POLL_MS = 500
 

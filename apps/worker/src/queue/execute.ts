@@ -6,7 +6,7 @@ import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
 import { toShowable } from '../errors.ts'
 import { CHECKPOINT_MS, endingOf } from './job-life.ts'
-import type { JobRow } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { RunCheckpoint } from './run-checkpoint.ts'
 

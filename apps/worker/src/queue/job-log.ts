@@ -1,7 +1,7 @@
 import type { JobError, JobLogEvent, JobLogLine, JobWarning } from '@terrane/contracts'
 import type { Queryable } from '@terrane/database'
 import { redactText } from '../projects/redact.ts'
-import type { NewJob } from './job-store.ts'
+import type { NewJob } from './job-row.ts'
 
 /** A line that is to be written. */
 export interface NewLine {

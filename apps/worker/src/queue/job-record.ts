@@ -1,5 +1,5 @@
 import type { Job } from '@terrane/contracts'
-import type { JobRow } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
 
 /** The public record of a stored job. */
 export function toRecord(row: JobRow): Job {

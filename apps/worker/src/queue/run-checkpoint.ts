@@ -1,47 +1,60 @@
-import { dropCheckpoint, keepCheckpoint, takeOver, type Database, type JobRun } from '@terrane/database'
-import type { Checkpoint } from '../jobs/task.ts'
+import { dropCheckpoint, dropStaging, keepCheckpoint, takeOver, type Database, type JobRun } from '@terrane/database'
+import type { Checkpoint, Identity, KeepOptions } from '../jobs/task.ts'
+
+/** What lies in the database. */
+interface Note {
+  readonly identity: string
+  readonly state: unknown
+}
 
 /** The checkpoint of one run: what an earlier run kept, and what this one keeps for a later one. */
 export class RunCheckpoint implements Checkpoint {
-  /** Whether there is something from which another run could go on. */
-  isThere: boolean
   readonly #database: Database
   readonly #run: JobRun
   readonly #everyMs: number
-  #kept: unknown
+  #note: Note | null
   #keptAt = performance.now()
 
-  private constructor(database: Database, run: JobRun, everyMs: number, kept: unknown) {
+  private constructor(database: Database, run: JobRun, everyMs: number, note: Note | null) {
     this.#database = database
     this.#run = run
     this.#everyMs = everyMs
-    this.#kept = kept
-    this.isThere = kept !== null
+    this.#note = note
   }
 
   /** Takes over what an earlier run of the job kept, and drops what else was left of it. */
   static async open(database: Database, run: JobRun, everyMs: number): Promise<RunCheckpoint> {
-    return new RunCheckpoint(database, run, everyMs, await takeOver(database, run))
+    return new RunCheckpoint(database, run, everyMs, (await takeOver(database, run)) as Note | null)
   }
 
-  take(): unknown {
-    const kept = this.#kept
-    this.#kept = null
-    return kept
+  get isThere(): boolean {
+    return this.#note !== null
+  }
+
+  async take<State>(identity: Identity): Promise<State | null> {
+    return this.#note !== null && this.#note.identity === (await identity()) ? (this.#note.state as State) : null
+  }
+
+  async clear(): Promise<void> {
+    if (this.#note === null) return
+    await this.drop()
+    await dropStaging(this.#database, this.#run.jobId, { of: this.#run })
   }
 
   get isDue(): boolean {
     return performance.now() - this.#keptAt >= this.#everyMs
   }
 
-  async keep(state: unknown): Promise<void> {
-    await keepCheckpoint(this.#database, this.#run, state)
-    this.isThere = true
+  async keep(identity: Identity, state: unknown, { session, rowsFollow = false }: KeepOptions = {}): Promise<void> {
+    const note: Note = { identity: await identity(), state }
+    await keepCheckpoint(session ?? this.#database, this.#run, note, { rowsFollow })
+    this.#note = note
     this.#keptAt = performance.now()
   }
 
+  /** Forgets what was kept; the tables are the caller's to drop. */
   async drop(): Promise<void> {
-    this.isThere = false
+    this.#note = null
     await dropCheckpoint(this.#database, this.#run.jobId)
   }
 }

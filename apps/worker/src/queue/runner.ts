@@ -8,7 +8,7 @@ import { WORK_CHANNEL } from './boss.ts'
 import { Claims, type Claim, type ClaimsOptions } from './claims.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
-import type { JobRow } from './job-store.ts'
+import type { JobRow } from './job-row.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { Upkeep, type UpkeepOptions } from './upkeep.ts'
 

@@ -8,7 +8,8 @@ import { redactInput } from '../projects/redact.ts'
 import { inSpan, traceparent, type Sealer } from '@terrane/service'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
-import type { JobRow, JobScope, JobStore } from './job-store.ts'
+import type { JobRow, JobScope } from './job-row.ts'
+import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
 
 export interface SubmitterOptions {

@@ -3,7 +3,7 @@ import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { toRecord } from '../queue/job-record.ts'
-import type { JobRow } from '../queue/job-store.ts'
+import type { JobRow } from '../queue/job-row.ts'
 import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
 
 const PING_MS = 15_000

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { AppDeps } from '../app.ts'
 import { jobNotFound, noJobYet, unknownTask } from '../errors.ts'
 import { toRecord } from '../queue/job-record.ts'
-import type { JobRow, JobScope } from '../queue/job-store.ts'
+import type { JobRow, JobScope } from '../queue/job-row.ts'
 import { mountOf, principalOf } from './access.ts'
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

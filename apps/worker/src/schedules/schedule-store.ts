@@ -1,7 +1,7 @@
 import type { Schedule } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
-import type { JobScope } from '../queue/job-store.ts'
+import type { JobScope } from '../queue/job-row.ts'
 
 /** A schedule as stored. */
 export interface ScheduleRow {

@@ -1,7 +1,7 @@
 import type { Webhook, WebhookDelivery } from '@terrane/contracts'
 import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from '../queue/cursor.ts'
-import type { JobRow, JobScope } from '../queue/job-store.ts'
+import type { JobRow, JobScope } from '../queue/job-row.ts'
 
 /** A webhook as stored. */
 export interface WebhookRow {

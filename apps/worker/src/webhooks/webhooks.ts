@@ -75,7 +75,8 @@ export class Webhooks {
     const options = {
       pollingIntervalSeconds: POLL_SECONDS,
       localConcurrency: AT_ONCE,
-      groupConcurrency: AT_ONCE_PER_PROJECT,
+      // Counted in memory: counts in the database are taken by several fetches at once.
+      localGroupConcurrency: AT_ONCE_PER_PROJECT,
       includeMetadata: true as const,
     }
     await this.#options.boss.work(QUEUE, options, async ([job]: JobWithMetadata<Message>[]) => {

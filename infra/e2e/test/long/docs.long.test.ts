@@ -52,30 +52,30 @@ describe.each(followedPages())('%s', (page) => {
       const said = outputs[i] ?? 'nothing: a block before it ended the shell'
       if (shown !== null && !looksAsShown(said, shown)) expect(said, `${page}:${line}`).toBe(shown)
     }
-  })
-
-  const pages = blocks.filter(({ language }) => language === 'html')
-  test.runIf(pages.length > 0 && CHROMIUM !== undefined)('each map is drawn in a browser', async () => {
-    await using browser = await startBrowser()
-    for (const { code } of pages) {
-      const path = join(folder, 'map.html')
-      const key = stack.keys['anonKey']!
-      await writeFile(
-        path,
-        code.replace("'TERRANE_URL'", `'${stack.urls.origin}'`).replace("'TERRANE_ANON_KEY'", `'${key}'`),
-      )
-      const tab = await browser.newPage()
-      await tab.route('https://unpkg.com/maplibre-gl@6/**', (route) =>
-        route.fulfill({
-          path: join(MAPLIBRE, new URL(route.request().url()).pathname.replace('/maplibre-gl@6/', '')),
-          headers: { 'access-control-allow-origin': '*' },
-        }),
-      )
-      await tab.goto(`file://${path}`)
-      await expect.poll(() => tab.evaluate(drawnLayers)).toEqual(['buildings', 'streets'])
-    }
+    if (CHROMIUM === undefined) return
+    for (const { language, code: html } of blocks) if (language === 'html') await draw(html)
   })
 })
+
+/** Opens a page of a recipe with the address and the key of the stack, and waits for what it draws. */
+async function draw(html: string): Promise<void> {
+  const path = join(folder, 'map.html')
+  const key = stack.keys['anonKey']!
+  await writeFile(
+    path,
+    html.replace("'TERRANE_URL'", `'${stack.urls.origin}'`).replace("'TERRANE_ANON_KEY'", `'${key}'`),
+  )
+  await using browser = await startBrowser()
+  const tab = await browser.newPage()
+  await tab.route('https://unpkg.com/maplibre-gl@6/**', (route) =>
+    route.fulfill({
+      path: join(MAPLIBRE, new URL(route.request().url()).pathname.replace('/maplibre-gl@6/', '')),
+      headers: { 'access-control-allow-origin': '*' },
+    }),
+  )
+  await tab.goto(`file://${path}`)
+  await expect.poll(() => tab.evaluate(drawnLayers)).toEqual(['buildings', 'streets'])
+}
 
 interface DrawnMap {
   queryRenderedFeatures(): { layer: { id: string } }[]

@@ -1,7 +1,7 @@
 import { toEwkbPolygon } from './ewkb.ts'
 import { bulkLoad, type BulkLoadOptions } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
+import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable, type Session } from '../database.ts'
 import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
@@ -24,6 +24,8 @@ export interface EmbeddingTableShape {
   readonly dims: number
   /** What searches measure, and the index with them; cosine when absent. */
   readonly metric?: 'cosine' | 'l2'
+  /** Until it is finished the staging table of patches has all bits of their numbers, of which the table keeps half. */
+  readonly wholeNumbers?: boolean
 }
 
 /** A vector and its place. `ring` is closed or open, `[lng, lat, lng, lat, …]` in EPSG:4326, counter-clockwise. */
@@ -60,8 +62,7 @@ export async function createEmbeddingTable(
   staged: StagedTable,
   shape: EmbeddingTableShape,
 ): Promise<void> {
-  const vector = shape.kind === 'patch' ? 'halfvec' : 'vector'
-  const bytes = shape.dims * (vector === 'vector' ? 4 : 2)
+  const vector = loadType(shape)
   const attributes = ATTRIBUTES[shape.kind].map((c) => `${quoteIdentifier(c.name)} ${c.type} not null`).join(', ')
   const table = qualified(STAGING_SCHEMA, staged.staging)
   // MultiPolygon only where a footprint crosses the antimeridian; the column type then has to allow both.
@@ -71,7 +72,18 @@ export async function createEmbeddingTable(
        ${attributes}, label_name text
      )`,
   )
-  if (bytes <= MAX_PLAIN_BYTES) await database.query(`alter table ${table} alter column embedding set storage plain`)
+  if (fitsPage(vector, shape.dims)) await database.query(`alter table ${table} ${STORE_PLAIN}`)
+}
+
+const STORE_PLAIN = 'alter column embedding set storage plain'
+
+function fitsPage(vector: 'halfvec' | 'vector', dims: number): boolean {
+  return dims * (vector === 'vector' ? 4 : 2) <= MAX_PLAIN_BYTES
+}
+
+/** Type of the embeddings in the staging table. */
+function loadType({ kind, wholeNumbers }: EmbeddingTableShape): 'halfvec' | 'vector' {
+  return kind === 'patch' && !wholeNumbers ? 'halfvec' : 'vector'
 }
 
 /** Loads rows into the staging table. Returns their number. */
@@ -85,23 +97,19 @@ export function loadEmbeddings(
   const columns: Column[] = [
     { name: 'id', type: 'int8' },
     { name: 'geom', type: 'geometry' },
-    { name: 'embedding', type: shape.kind === 'patch' ? 'halfvec' : 'vector' },
+    { name: 'embedding', type: loadType(shape) },
     ...ATTRIBUTES[shape.kind],
   ]
   return bulkLoad(database, { schema: STAGING_SCHEMA, table: staged.staging, columns }, toRows(batches), options)
 }
 
-/** Takes the rows from an id on out of a staging table, if it is there. Returns how many are left. */
-export async function trimEmbeddings(database: Database, staged: StagedTable, firstId: number): Promise<number> {
-  if (!(await relationExists(database, STAGING_SCHEMA, staged.staging))) return 0
-  const table = qualified(STAGING_SCHEMA, staged.staging)
-  await database.query(`delete from ${table} where id >= $1`, [firstId])
-  const { rows } = await database.query<{ n: number }>(`select count(*) as n from ${table}`)
-  return rows[0]?.n ?? 0
+/** Whether {@link finishEmbeddingTable} has been here: it does all or nothing. */
+export function isFinishedEmbeddingTable(database: Queryable, { staging }: StagedTable): Promise<boolean> {
+  return relationExists(database, STAGING_SCHEMA, `${staging}_pkey`)
 }
 
 /**
- * Finishes a loaded staging table: concrete geometry type, primary key, spatial index, HNSW above
+ * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, spatial index, HNSW above
  * {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns whether there is an HNSW
  * index.
  */
@@ -111,56 +119,58 @@ export async function finishEmbeddingTable(
   shape: EmbeddingTableShape,
   rows: number,
 ): Promise<boolean> {
+  const { dims, kind, metric, wholeNumbers } = shape
   const table = qualified(STAGING_SCHEMA, staged.staging)
-  const { rows: types } = await database.query<{ type: string }>(
-    `select distinct geometrytype(geom) as type from ${table}`,
-  )
-  if (types.every(({ type }) => type === 'POLYGON')) {
-    await database.query(`alter table ${table} alter column geom type geometry(Polygon, 4326)`)
-  } else {
-    await database.query(
-      `alter table ${table} alter column geom type geometry(MultiPolygon, 4326) using st_multi(geom)`,
+  const named = (suffix: string) => quoteIdentifier(`${staged.staging}_${suffix}`)
+  const indexed = rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
+  if (await isFinishedEmbeddingTable(database, staged)) return indexed
+  await database.transaction(async (session) => {
+    const { rows: types } = await session.query<{ type: string }>(
+      `select distinct geometrytype(geom) as type from ${table}`,
     )
-  }
-  await database.query(
-    `alter table ${table} add constraint ${quoteIdentifier(`${staged.staging}_pkey`)} primary key (id)`,
-  )
-  await database.query(`create index ${quoteIdentifier(`${staged.staging}_geom_idx`)} on ${table} using gist (geom)`)
-  const indexed = rows > EXACT_SEARCH_ROWS && shape.dims <= MAX_INDEXED_DIMS
-  if (indexed) {
-    await buildWithMemory(
-      database,
-      rows * (2 * shape.dims + GRAPH_BYTES),
-      `create index ${quoteIdentifier(`${staged.staging}_hnsw_idx`)} on ${table}
-       using hnsw ((embedding::halfvec(${shape.dims})) ${shape.metric === 'l2' ? 'halfvec_l2_ops' : 'halfvec_cosine_ops'})`,
+    if (types.every(({ type }) => type === 'POLYGON')) {
+      await session.query(`alter table ${table} alter column geom type geometry(Polygon, 4326)`)
+    } else {
+      await session.query(
+        `alter table ${table} alter column geom type geometry(MultiPolygon, 4326) using st_multi(geom)`,
+      )
+    }
+    if (kind === 'patch' && wholeNumbers) {
+      const plain = fitsPage('halfvec', dims) ? `, ${STORE_PLAIN}` : ''
+      await session.query(`alter table ${table} alter column embedding type halfvec(${dims})${plain}`)
+    }
+    await session.query(`alter table ${table} add constraint ${named('pkey')} primary key (id)`)
+    await session.query(`create index ${named('geom_idx')} on ${table} using gist (geom)`)
+    if (indexed) {
+      if (database.capabilities.engine !== 'pglite') await allowMemory(session, rows * (2 * dims + GRAPH_BYTES))
+      await session.query(
+        `create index ${named('hnsw_idx')} on ${table}
+         using hnsw ((embedding::halfvec(${dims})) ${metric === 'l2' ? 'halfvec_l2_ops' : 'halfvec_cosine_ops'})`,
+      )
+    }
+    await session.query(`alter table ${table} enable row level security`)
+    await session.query(
+      `create policy visible on ${table} for select using (exists (
+         select 1 from geoembeddings.embeddings_catalogue c where c.table_name = ${quoteLiteral(staged.table)}))`,
     )
-  }
-  await database.query(`alter table ${table} enable row level security`)
-  await database.query(
-    `create policy visible on ${table} for select using (exists (
-       select 1 from geoembeddings.embeddings_catalogue c where c.table_name = ${quoteLiteral(staged.table)}))`,
-  )
-  await database.query(`grant select on ${table} to anon, authenticated`)
-  await database.query(`grant all on ${table} to service_role`)
-  await database.query(`analyze ${table}`)
+    await session.query(`grant select on ${table} to anon, authenticated`)
+    await session.query(`grant all on ${table} to service_role`)
+    await session.query(`analyze ${table}`)
+  })
   return indexed
 }
 
 /**
- * Runs a statement with the memory that a graph of so many bytes wants, up to a quarter of what the server counts on for its
- * cache: a build that leaves memory takes four times as long.
+ * Lets the rest of a transaction use the memory that a graph of so many bytes wants, up to a quarter of what the server counts
+ * on for its cache: a build that leaves memory takes four times as long.
  */
-async function buildWithMemory(database: Database, bytes: number, statement: string): Promise<void> {
-  if (database.capabilities.engine === 'pglite') return void (await database.query(statement))
-  await database.transaction(async (session) => {
-    await session.query(
-      `select set_config('maintenance_work_mem', greatest(
-         pg_size_bytes(current_setting('maintenance_work_mem')),
-         least($1::bigint, pg_size_bytes(current_setting('effective_cache_size')) / 4)) / 1024 || 'kB', true)`,
-      [Math.ceil(bytes)],
-    )
-    await session.query(statement)
-  })
+async function allowMemory(session: Session, bytes: number): Promise<void> {
+  await session.query(
+    `select set_config('maintenance_work_mem', greatest(
+       pg_size_bytes(current_setting('maintenance_work_mem')),
+       least($1::bigint, pg_size_bytes(current_setting('effective_cache_size')) / 4)) / 1024 || 'kB', true)`,
+    [Math.ceil(bytes)],
+  )
 }
 
 async function* toRows(batches: AsyncIterable<readonly EmbeddingRow[]>): AsyncGenerator<Row[]> {

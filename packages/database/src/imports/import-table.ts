@@ -1,5 +1,5 @@
 import type { Column } from '../bulk-load/columns.ts'
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
+import { qualified, quoteIdentifier, quoteLiteral, type Queryable, type Session } from '../database.ts'
 import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
 
 /** A table of features that an import makes. It has a column `geom` of one concrete type in EPSG:4326. */
@@ -23,7 +23,7 @@ export interface ImportRecord {
   readonly bbox: readonly number[] | null
 }
 
-/** Creates the staging tables of an import, without their indexes: all of them or none. */
+/** Creates the staging tables of an import anew, without their indexes: all of them or none. */
 export async function createImportTables(
   database: Queryable,
   tables: readonly { readonly staged: StagedTable; readonly shape: ImportShape }[],
@@ -37,60 +37,58 @@ export async function createImportTables(
         const byDefault = column.default === undefined ? '' : ` not null default ${column.default}`
         return `${quoteIdentifier(name)} ${sqlType}${identity}${byDefault}`
       })
-      return `create table ${tableOf(staged)} (${columns.join(', ')})`
+      return `drop table if exists ${tableOf(staged)};\ncreate table ${tableOf(staged)} (${columns.join(', ')})`
     }),
   )
 }
 
 /**
  * Cuts the features of a loaded staging table to an area: those outside go, a line that is cut into pieces becomes
- * several rows, told apart by the column `part`, which the shape must then have.
+ * several rows, told apart by the column `part`, which the shape must then have. Once in a transaction.
  *
  * @param area GeoJSON geometry
  */
 export async function clipImport(
-  database: Database,
+  session: Session,
   staged: StagedTable,
   shape: ImportShape,
   area: object,
 ): Promise<void> {
   const table = tableOf(staged)
   const { geometryType } = shape
-  await database.transaction(async (session) => {
-    await session.query(`create temporary table clip_area on commit drop as select ${areaFromGeoJson('$1')} as area`, [
-      JSON.stringify(area),
-    ])
-    await session.query(
-      `delete from ${table} t using clip_area a
+  await session.query(`create temporary table clip_area on commit drop as select ${areaFromGeoJson('$1')} as area`, [
+    JSON.stringify(area),
+  ])
+  await session.query(
+    `delete from ${table} t using clip_area a
        where not st_intersects(t.geom, a.area)
        ${geometryType.endsWith('Point') ? '' : ` or st_dimension(st_intersection(t.geom, a.area)) < ${dimension(geometryType)}`}`,
-    )
-    if (geometryType.endsWith('Point')) return
-    const cut = `st_collectionextract(st_intersection(t.geom, a.area), ${dimension(geometryType) + 1})`
-    if (geometryType.startsWith('Multi')) {
-      await session.query(
-        `update ${table} t set geom = st_multi(${cut}) from clip_area a where not st_coveredby(t.geom, a.area)`,
-      )
-      return
-    }
-    const names = shape.columns
-      .map(({ name }) => name)
-      .filter((name) => !['part', 'geom', shape.primaryKey].includes(name))
-    const copied = names.map(quoteIdentifier).join(', ')
-    const key = quoteIdentifier(shape.primaryKey)
+  )
+  if (geometryType.endsWith('Point')) return
+  const cut = `st_collectionextract(st_intersection(t.geom, a.area), ${dimension(geometryType) + 1})`
+  if (geometryType.startsWith('Multi')) {
     await session.query(
-      `create temporary table clip_parts on commit drop as
+      `update ${table} t set geom = st_multi(${cut}) from clip_area a where not st_coveredby(t.geom, a.area)`,
+    )
+    return
+  }
+  const names = shape.columns
+    .map(({ name }) => name)
+    .filter((name) => !['part', 'geom', shape.primaryKey].includes(name))
+  const copied = names.map(quoteIdentifier).join(', ')
+  const key = quoteIdentifier(shape.primaryKey)
+  await session.query(
+    `create temporary table clip_parts on commit drop as
        select t.${key} as key, (d).path[1] - 1 as part, (d).geom as geom
        from (select t.${key}, st_dump(st_multi(${cut})) as d from ${table} t, clip_area a
              where not st_coveredby(t.geom, a.area)) t`,
-    )
-    await session.query(`update ${table} t set geom = p.geom from clip_parts p where p.key = t.${key} and p.part = 0`)
-    await session.query(
-      `insert into ${table} (${key}, ${copied}, part, geom)
+  )
+  await session.query(`update ${table} t set geom = p.geom from clip_parts p where p.key = t.${key} and p.part = 0`)
+  await session.query(
+    `insert into ${table} (${key}, ${copied}, part, geom)
        select (select max(${key}) from ${table}) + row_number() over (order by p.key, p.part), ${names.map((name) => `t.${quoteIdentifier(name)}`).join(', ')}, p.part, p.geom
        from clip_parts p join ${table} t on t.${key} = p.key and t.part = 0 where p.part > 0`,
-    )
-  })
+  )
 }
 
 /**

@@ -82,6 +82,8 @@ export class CostingStore {
   /** Ends the worker. */
   async close(): Promise<void> {
     this.#closed = true
+    // Nothing else may keep the process while the thread ends.
+    this.#worker?.ref()
     await this.#worker?.terminate()
   }
 

@@ -1,11 +1,11 @@
 import type { EmbeddingsResult } from '@terrane/contracts'
-import { embeddingsPerTile, geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
+import { geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster, Scale } from '@terrane/tiling/raster'
-import { EmbeddingOutput } from '../embeddings/embedding-output.ts'
+import { EmbeddingOutput, type OutputState } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
-import type { JobContext } from '../task.ts'
+import { identityOf } from '../identity.ts'
+import type { Identity, JobContext } from '../task.ts'
 import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
-import { identityOf, usable, type TilesDone } from './checkpoint.ts'
 import { tileContext } from './context.ts'
 import { metadataOf, publicationOf } from './describe.ts'
 import { noValidTiles } from './errors.ts'
@@ -28,8 +28,15 @@ interface Loading {
   readonly path: string
   readonly reading: Reading
   readonly output: EmbeddingOutput
-  readonly identity: string
+  readonly identity: Identity
   readonly done: TilesDone | null
+}
+
+/** How far a run has come: all tiles before `tiles` are in the staging table, or were skipped. */
+interface TilesDone {
+  readonly tiles: number
+  readonly skipped: number
+  readonly output: OutputState
 }
 
 /**
@@ -100,13 +107,11 @@ export class GeoEmbeddingsRun {
       metadata: metadataOf(described),
     }
     const { plan: tiles, raster, bands } = reading.inspected
-    const identity = await identityOf(path, model.sha256, tiles, raster, bands, reading.scale)
-    const done = usable(context.checkpoint.take(), identity)
-    const perTile = request.level === 'patch' ? embeddingsPerTile(model.manifest, 'patch', request.tileSize) : 1
-    const resumed =
-      done && (await EmbeddingOutput.resume(context, options, { state: done.output, firstId: done.tiles * perTile }))
-    await using output = resumed ?? (await EmbeddingOutput.open(context, options))
-    const loading = { path, reading, output, identity, done: resumed ? done : null }
+    const identity = identityOf([path], model.sha256, tiles, raster, bands, reading.scale)
+    const kept = await context.checkpoint.take<TilesDone>(identity)
+    const done = kept && (await EmbeddingOutput.canGoOn(context, options)) ? kept : null
+    const output = await EmbeddingOutput.open(context, options, done?.output)
+    const loading = { path, reading, output, identity, done }
     const skipped = await watch.time('embed', this.load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
@@ -139,16 +144,18 @@ export class GeoEmbeddingsRun {
         }),
     })
     const grid = request.level === 'patch' ? patchGrid(engine.model.manifest, request.tileSize) : null
+    const keep = async (rowsFollow: boolean): Promise<void> => {
+      await output.flush()
+      const now: TilesDone = { tiles: run.done, skipped: skippedBefore + run.skipped, output: output.state }
+      await context.checkpoint.keep(identity, now, { rowsFollow })
+    }
     for await (const batch of run) {
-      // The file of the artifacts cannot be gone on with: such a job begins anew.
-      if (context.checkpoint.isDue && !request.upload && output.rows > 0) {
-        await output.flush()
-        const skipped = skippedBefore + run.skipped
-        await context.checkpoint.keep({ identity, tiles: run.done, skipped, output: output.state } satisfies TilesDone)
-      }
+      if (context.checkpoint.isDue && output.rows > 0) await keep(true)
       await output.append(placeRows(batch, inspected, grid))
     }
     await output.flush()
+    // What finishes the table writes all rows anew: they are none that follow.
+    if (context.checkpoint.isThere || context.checkpoint.isDue) await keep(false)
     return skippedBefore + run.skipped
   }
 

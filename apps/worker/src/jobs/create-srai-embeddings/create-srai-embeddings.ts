@@ -1,7 +1,6 @@
-import { CreateSraiEmbeddings, type EmbeddingsResult, type JobWarning } from '@terrane/contracts'
+import { CreateSraiEmbeddings, type EmbeddingsResult } from '@terrane/contracts'
 import { readAoi, type Aoi } from '@terrane/core'
 import {
-  embedderModelName,
   guardCells,
   openRegionRun,
   type CellGuard,
@@ -11,13 +10,19 @@ import {
   type RegionRun,
   type RegionSummary,
 } from '@terrane/embeddings/srai'
-import { EmbeddingOutput, checkEmbeddingTable, type Publication } from '../embeddings/embedding-output.ts'
+import {
+  EmbeddingOutput,
+  checkEmbeddingTable,
+  type OutputOptions,
+  type OutputState,
+} from '../embeddings/embedding-output.ts'
 import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
-import { OSM_COPYRIGHT } from '../osm/licence.ts'
+import { identityOf } from '../identity.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
 import { checkStoredObject } from '../stored-object.ts'
-import type { JobContext, Task } from '../task.ts'
+import { LOADED, type Identity, type JobContext, type Task } from '../task.ts'
+import { metadataOf, publicationOf, warningsOf, type Made } from './describe.ts'
 import { nothingCounted } from './errors.ts'
 import { checkFeatures, obtainFeatures, type ObtainedFeatures } from './features.ts'
 import { Geocoder, type GeocoderSettings, type Place } from './geocoder.ts'
@@ -63,6 +68,11 @@ function guardOf({ maxCells }: SraiEmbeddingsDeps): CellGuard {
   return { limit: maxCells, setting: MAX_CELLS_SETTING }
 }
 
+/** What is known once all cells are in the staging table. */
+interface Loaded extends Made {
+  readonly output: OutputState
+}
+
 /** One run. The cells are known, and not too many, before a byte of map data is asked for. */
 class SraiRun {
   readonly #deps: SraiEmbeddingsDeps
@@ -79,6 +89,9 @@ class SraiRun {
   }
 
   async run(): Promise<EmbeddingsResult> {
+    const loaded = await this.#context.checkpoint.take<Loaded>(LOADED)
+    if (loaded)
+      return this.#publish(loaded, await EmbeddingOutput.open(this.#context, this.#outputOf(loaded), loaded.output))
     const { aoi, place } = await this.#watch.time('area', this.#findArea())
     const asked = Promise.withResolvers<void>()
     const obtained = Promise.withResolvers<ObtainedFeatures>()
@@ -117,134 +130,53 @@ class SraiRun {
     features: ObtainedFeatures,
     area: { readonly aoi: Aoi; readonly place: Place | null },
   ): Promise<EmbeddingsResult> {
-    const { tableName, upload, strict } = this.#request
     const { summary } = run
     if (summary.features === 0) throw nothingCounted({ cells: summary.cells })
+    const { source, ...about } = features
     const warnings = [...features.warnings, ...warningsOf(summary)]
-    await using output = await EmbeddingOutput.open(this.#context, {
-      tableName,
-      shape: { kind: 'h3', dims: summary.dims },
-      upload,
-      strict,
-      metadata: this.#metadata(summary, features, area, warnings),
-    })
-    await this.#watch.time('load', this.#load(run.batches(), summary, output))
-    return await output.publish(this.#publication(summary, features, warnings), this.#watch)
+    const made: Made = { summary, about, warnings, metadata: metadataOf(this.#request, summary, about, area, warnings) }
+    const { path } = source.options as { readonly path: string }
+    const identity = identityOf([path], made.metadata)
+    const { checkpoint } = this.#context
+    const kept = await checkpoint.take<OutputState>(identity)
+    const output = await EmbeddingOutput.open(this.#context, this.#outputOf(made), kept)
+    await this.#watch.time('load', this.#load(run.batches(), summary, output, identity))
+    const loaded: Loaded = { ...made, output: output.state }
+    if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, loaded)
+    return await this.#publish(loaded, output)
   }
 
-  async #load(batches: AsyncIterable<RegionBatch>, { cells, dims }: RegionSummary, output: EmbeddingOutput) {
+  #publish({ summary, about, warnings }: Loaded, output: EmbeddingOutput): Promise<EmbeddingsResult> {
+    return output.publish(publicationOf(this.#request, summary, about, warnings), this.#watch)
+  }
+
+  #outputOf({ summary, metadata }: Made): OutputOptions {
+    const { tableName, upload, strict } = this.#request
+    return { tableName, shape: { kind: 'h3', dims: summary.dims }, upload, strict, metadata }
+  }
+
+  /** Loads the cells that an earlier run has not loaded. */
+  async #load(
+    batches: AsyncIterable<RegionBatch>,
+    { cells, dims }: RegionSummary,
+    output: EmbeddingOutput,
+    identity: Identity,
+  ): Promise<void> {
+    const { checkpoint, signal } = this.#context
+    const before = output.rows
+    let done = 0
     for await (const batch of batches) {
-      this.#context.signal.throwIfAborted()
-      await output.append(placeCells(batch, dims, output.rows))
-      const done = output.rows
+      signal.throwIfAborted()
+      const rows = placeCells(batch, dims, done)
+      await output.append(rows.filter(({ id }) => id >= before))
+      done += rows.length
       this.#context.progress({ phase: 'load', message: 'writing cells', done, total: cells, unit: 'cells' })
+      if (!checkpoint.isDue || done <= before) continue
+      await output.flush()
+      await checkpoint.keep(identity, output.state, { rowsFollow: true })
     }
     await output.flush()
   }
-
-  #publication(summary: RegionSummary, features: ObtainedFeatures, warnings: readonly JobWarning[]): Publication {
-    const { embedder, owner } = this.#request
-    const { origin, attribution, licence, timestamp } = features
-    const id = embedderModelName(embedder)
-    const source = { ...origin, timestamp }
-    return {
-      result: {
-        model: { id, sha256: summary.fingerprint, licence },
-        skipped_nodata: 0,
-        scale: null,
-        crs: 'EPSG:4326',
-        features: summary.features,
-        zero_vectors: summary.zeroVectors,
-        source,
-        attribution,
-        warnings: [...warnings],
-      },
-      entry: {
-        kind: 'srai',
-        owner,
-        modelName: id,
-        modelSha256: summary.fingerprint,
-        modelLicence: licence,
-        level: 'cell',
-        normalized: false,
-        metric: metricOf(summary),
-        source: describeOrigin(origin),
-        sourceCrs: 'EPSG:4326',
-        attribution,
-        tileSize: null,
-        stride: null,
-        bands: null,
-        scale: null,
-        featureNames: summary.names,
-      },
-      item: {
-        datetime: timestamp ?? new Date().toISOString(),
-        licence: { title: licence, href: OSM_COPYRIGHT },
-        source: { title: attribution, href: OSM_COPYRIGHT },
-        model: { title: id, href: null },
-        parameters: {
-          model: id,
-          model_sha256: summary.fingerprint,
-          dimensions: summary.dims,
-          h3_resolution: this.#request.resolution,
-          embedder,
-          filter: this.#request.filterSent,
-        },
-        preprocessing: 'map features counted by tag in every H3 cell that they have a point in common with',
-        normalized: false,
-      },
-    }
-  }
-
-  #metadata(
-    summary: RegionSummary,
-    { origin, attribution, licence, timestamp }: ObtainedFeatures,
-    { aoi, place }: { readonly aoi: Aoi; readonly place: Place | null },
-    warnings: readonly JobWarning[],
-  ): Record<string, unknown> {
-    const { embedder, filterSent, resolution } = this.#request
-    return {
-      model: { id: embedderModelName(embedder), sha256: summary.fingerprint },
-      embedder,
-      filter: filterSent,
-      h3_resolution: resolution,
-      area: { km2: Math.round(aoi.areaKm2 * 1e6) / 1e6, ...(place && { place: place.name, element: place.element }) },
-      source: { ...origin, timestamp },
-      attribution,
-      licence,
-      features: summary.features,
-      counts: summary.counts,
-      feature_names: summary.names,
-      ...(summary.losses.length > 0 && { losses: summary.losses }),
-      warnings,
-    }
-  }
-}
-
-function describeOrigin({ kind, url, name, prefix }: ObtainedFeatures['origin']): string {
-  return String(url ?? name ?? (kind === 'tables' ? `public.${String(prefix)}_*` : kind))
-}
-
-/** Vectors of one number all point the same way: only their lengths differ. */
-function metricOf({ dims }: RegionSummary): 'cosine' | 'l2' {
-  return dims === 1 ? 'l2' : 'cosine'
-}
-
-/** What a person should know who searches the table by cosine. */
-function warningsOf({ cells, dims, zeroVectors }: RegionSummary): JobWarning[] {
-  const warnings: JobWarning[] = []
-  if (dims === 1) {
-    const message = 'The embeddings have one dimension: their cosine is always 1. Compare their values (metric l2).'
-    warnings.push({ code: 'ONE_DIMENSION', message })
-  } else if (dims < 4) {
-    const message = `The embeddings have only ${dims} dimensions: many cells look alike by cosine.`
-    warnings.push({ code: 'FEW_DIMENSIONS', message })
-  }
-  if (zeroVectors > 0) {
-    const message = `${zeroVectors} of ${cells} cells have no feature: their vectors are zero, and no search finds them.`
-    warnings.push({ code: 'CELLS_WITHOUT_FEATURES', message, count: zeroVectors })
-  }
-  return warnings
 }
 
 function placeCells({ cells, polygons, embeddings }: RegionBatch, dims: number, firstId: number): PlacedRow[] {

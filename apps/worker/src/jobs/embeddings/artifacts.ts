@@ -1,22 +1,36 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { EmbeddingKind, EmbeddingTableShape, JobRun } from '@terrane/database'
+import {
+  STAGING_SCHEMA,
+  qualified,
+  quoteIdentifier,
+  scan,
+  type Database,
+  type EmbeddingKind,
+  type EmbeddingTableShape,
+  type JobRun,
+  type PackedBytes,
+  type ScanColumn,
+  type ScanValues,
+  type StagedTable,
+} from '@terrane/database'
 import {
   openGeoParquet,
   stacItem,
   type ByteSink,
   type ColumnSpec,
-  type GeoParquetWriter,
   type GeoRows,
+  type Polygon,
   type StacItemRequest,
 } from '@terrane/embeddings'
 import { upload, type ArtifactStore, type Upload } from '@terrane/storage'
 import { uploadNames } from '../upload-names.ts'
-import type { PlacedRow } from './rows.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'
+
+/** Of WKB. */
+const MULTIPOLYGON = 6
 
 const TILE_COLUMNS: readonly ColumnSpec[] = [
   { name: 'tile_x', type: 'int32' },
@@ -33,43 +47,74 @@ const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly ColumnSpec[]>> = {
   h3: [{ name: 'h3_index', type: 'string' }],
 }
 
-/** A GeoParquet file that grows beside the table, with the same rows in the same order. */
-export interface ArtifactFile extends AsyncDisposable {
-  append(rows: readonly PlacedRow[]): Promise<void>
-  /** Writes the footer. */
-  finish(): Promise<void>
-  readonly path: string
-}
-
-/** Starts the file in the job's folder. */
-export async function openArtifact(
-  workdir: string,
+/** Writes the rows of a staging table, which is loaded but not finished, in their order to a GeoParquet file. */
+export async function writeArtifact(
+  database: Database,
+  staged: StagedTable,
   { kind, dims }: EmbeddingTableShape,
   metadata: Readonly<Record<string, unknown>>,
-): Promise<ArtifactFile> {
-  const path = join(workdir, 'embeddings.parquet')
-  const file = await open(path, 'w')
+  path: string,
+): Promise<void> {
+  const columns: readonly ColumnSpec[] = [{ name: 'id', type: 'int64' }, ...ATTRIBUTES[kind]]
+  await using file = await open(path, 'w')
   const sink: ByteSink = {
     write: async (bytes) => {
       let at = 0
       while (at < bytes.byteLength) at += (await file.write(bytes, at)).bytesWritten
     },
   }
-  const attributes = ATTRIBUTES[kind]
-  const columns: ColumnSpec[] = [{ name: 'id', type: 'int64' }, ...attributes]
-  const writer: GeoParquetWriter = openGeoParquet({ columns, dims, metadata }, sink)
-  return {
-    path,
-    append: (rows) => writer.append(toGeoRows(rows, dims, attributes)),
-    finish: async () => {
-      await writer.finish()
-      await file.sync()
-    },
-    [Symbol.asyncDispose]: async () => {
-      await writer[Symbol.asyncDispose]()
-      await file.close()
-    },
+  await using writer = openGeoParquet({ columns, dims, metadata }, sink)
+  const scanned: ScanColumn[] = [
+    { sql: "st_asbinary(geom, 'NDR')", type: 'bytes' },
+    { sql: 'vector_send(embedding)', type: 'bytes' },
+    ...columns.map(({ name, type }) => ({ sql: quoteIdentifier(name), type: SCANNED[type] })),
+  ]
+  const rows = `(select * from ${qualified(STAGING_SCHEMA, staged.staging)} order by id) t`
+  for await (const batch of scan(database, scanned, rows)) {
+    const [geometries, embeddings, ...values] = batch.columns as [PackedBytes, PackedBytes, ...ScanValues[]]
+    await writer.append({
+      columns: Object.fromEntries(columns.map(({ name }, i) => [name, values[i]])) as GeoRows['columns'],
+      geometries: Array.from(geometries.ends, (end, i) =>
+        outerRings(geometries.bytes.subarray(i && geometries.ends[i - 1], end)),
+      ),
+      embeddings: numbersOf(embeddings, dims),
+    })
   }
+  await writer.finish()
+  await file.sync()
+}
+
+const SCANNED = { int32: 'int8', int64: 'int8', float: 'float8', string: 'text' } as const
+
+/** The polygons of WKB, little-endian, as the table has them: of one ring each. */
+function outerRings(wkb: Uint8Array): Polygon[] {
+  const view = new DataView(wkb.buffer, wkb.byteOffset, wkb.byteLength)
+  let at = 5
+  const polygons: Polygon[] = []
+  const parts = view.getUint32(1, true) === MULTIPOLYGON ? view.getUint32(at, true) : 1
+  if (parts !== 1 || view.getUint32(1, true) === MULTIPOLYGON) at += 4 + 5
+  for (let part = 0; part < parts; part++) {
+    const positions = view.getUint32(at + 4, true)
+    at += 8
+    const ring = Array.from({ length: positions }, (_, i): [number, number] => [
+      view.getFloat64(at + 16 * i, true),
+      view.getFloat64(at + 16 * i + 8, true),
+    ])
+    polygons.push([ring])
+    at += 16 * positions + 5
+  }
+  return polygons
+}
+
+/** The numbers of vectors in the form that the server sends: two short integers, then floats, big-endian. */
+function numbersOf({ bytes, ends }: PackedBytes, dims: number): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const numbers = new Float32Array(ends.length * dims)
+  for (let i = 0; i < ends.length; i++) {
+    const start = i * (4 + 4 * dims) + 4
+    for (let k = 0; k < dims; k++) numbers[i * dims + k] = view.getFloat32(start + 4 * k)
+  }
+  return numbers
 }
 
 /** Artifacts in the storage that do not have their names yet: whose those are is known when the table is in its place. */
@@ -140,17 +185,5 @@ async function ensureBucket(store: ArtifactStore): Promise<void> {
   } catch (error) {
     // Another job may have made it in the meantime.
     if (!(await store.getBucket(ARTIFACT_BUCKET))) throw error
-  }
-}
-
-function toGeoRows(rows: readonly PlacedRow[], dims: number, attributes: readonly ColumnSpec[]): GeoRows {
-  const embeddings = new Float32Array(rows.length * dims)
-  rows.forEach((row, i) => embeddings.set(row.embedding, i * dims))
-  const columns = attributes.map(({ name }, i) => [name, rows.map((row) => row.attributes[i])] as const)
-  return {
-    // The attributes of a row are those of its table, whose types are the same.
-    columns: { id: rows.map((row) => row.id), ...(Object.fromEntries(columns) as GeoRows['columns']) },
-    geometries: rows.map((row) => row.parts),
-    embeddings,
   }
 }

@@ -1,16 +1,16 @@
+import { join } from 'node:path'
 import type { EmbeddingsResult } from '@terrane/contracts'
 import {
   EMBEDDINGS_SCHEMA,
   createEmbeddingTable,
-  dropStaging,
   finishEmbeddingTable,
+  isFinishedEmbeddingTable,
   loadEmbeddings,
   registerEmbeddings,
   relationExists,
   stagedTable,
   swapIn,
   tableExists,
-  trimEmbeddings,
   type CatalogueEntry,
   type EmbeddingTableShape,
   type StagedTable,
@@ -18,7 +18,7 @@ import {
 import type { StacItemRequest } from '@terrane/embeddings'
 import type { JobContext, Project } from '../task.ts'
 import { acceptWarnings } from '../warnings.ts'
-import { openArtifact, uploadArtifacts, type ArtifactFile, type UploadedArtifacts } from './artifacts.ts'
+import { uploadArtifacts, writeArtifact, type UploadedArtifacts } from './artifacts.ts'
 import { reservedName } from './errors.ts'
 import { Extent, type PlacedRow } from './rows.ts'
 import type { Stopwatch } from './stopwatch.ts'
@@ -65,55 +65,49 @@ export async function checkEmbeddingTable({ database }: Project, tableName: stri
 }
 
 /**
- * An embedding table on its way: rows go into a staging table, and into a GeoParquet file beside it when artifacts are
- * wanted; publication makes table, catalogue row and artifacts appear together or not at all.
+ * An embedding table on its way: rows go into a staging table. Publication writes a GeoParquet file of it when artifacts are
+ * wanted, and makes table, catalogue row and artifacts appear together or not at all.
  */
-export class EmbeddingOutput implements AsyncDisposable {
+export class EmbeddingOutput {
   /** Rows taken so far. */
   rows: number
   readonly #context: JobContext
   readonly #options: OutputOptions
   readonly #staged: StagedTable
-  readonly #artifact: ArtifactFile | null
   readonly #extent: Extent
   #zeroVectors: number
   #pending: PlacedRow[] = []
 
-  private constructor(
-    context: JobContext,
-    options: OutputOptions,
-    parts: { readonly staged: StagedTable; readonly artifact: ArtifactFile | null; readonly state: OutputState | null },
-  ) {
+  private constructor(context: JobContext, options: OutputOptions, state: OutputState | null) {
     this.#context = context
     this.#options = options
-    this.#staged = parts.staged
-    this.#artifact = parts.artifact
-    this.rows = parts.state?.rows ?? 0
-    this.#zeroVectors = parts.state?.zeroVectors ?? 0
-    this.#extent = new Extent(parts.state?.bbox)
-  }
-
-  static async open(context: JobContext, options: OutputOptions): Promise<EmbeddingOutput> {
-    const { tableName, shape, upload, metadata } = options
-    const staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, tableName)
-    await dropStaging(context.project.database, context.run.jobId, { of: context.run })
-    await createEmbeddingTable(context.project.database, staged, shape)
-    const artifact = upload ? await openArtifact(context.workdir, shape, metadata) : null
-    return new EmbeddingOutput(context, options, { staged, artifact, state: null })
+    this.#staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, options.tableName)
+    this.rows = state?.rows ?? 0
+    this.#zeroVectors = state?.zeroVectors ?? 0
+    this.#extent = new Extent(state?.bbox)
   }
 
   /**
-   * Goes on with the table of an earlier run, whose rows from `firstId` on are taken out. Null when it is not as that run
-   * has left it. Not for outputs with artifacts, whose files were the earlier run's.
+   * Whether artifacts can still be made of a table that was taken over: of patches not when it is finished, which it is for
+   * the moment of the swap only.
    */
-  static async resume(
+  static async canGoOn({ project, run }: JobContext, { shape, upload, tableName }: OutputOptions): Promise<boolean> {
+    if (!upload || shape.kind !== 'patch') return true
+    return !(await isFinishedEmbeddingTable(project.database, stagedTable(run, 0, EMBEDDINGS_SCHEMA, tableName)))
+  }
+
+  /** @param kept goes on with the table that an earlier run kept in this state; null makes a new one */
+  static async open(
     context: JobContext,
     options: OutputOptions,
-    { state, firstId }: { readonly state: OutputState; readonly firstId: number },
-  ): Promise<EmbeddingOutput | null> {
-    const staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, options.tableName)
-    const left = await trimEmbeddings(context.project.database, staged, firstId)
-    return left === state.rows ? new EmbeddingOutput(context, options, { staged, artifact: null, state }) : null
+    kept: OutputState | null = null,
+  ): Promise<EmbeddingOutput> {
+    const shape = { ...options.shape, wholeNumbers: options.upload }
+    const output = new EmbeddingOutput(context, { ...options, shape }, kept)
+    if (kept) return output
+    await context.checkpoint.clear()
+    await createEmbeddingTable(context.project.database, output.#staged, shape)
+    return output
   }
 
   /** What is in the staging table once nothing waits. */
@@ -138,7 +132,6 @@ export class EmbeddingOutput implements AsyncDisposable {
     const chunk = this.#pending
     this.#pending = []
     await loadEmbeddings(this.#context.project.database, this.#staged, this.#options.shape, once(chunk))
-    await this.#artifact?.append(chunk)
   }
 
   /** Indexes the table, uploads the artifacts and swaps the table in. */
@@ -149,12 +142,12 @@ export class EmbeddingOutput implements AsyncDisposable {
     const { bbox } = this.#extent
     await this.flush()
     acceptWarnings(this.#options.strict, result.warnings ?? [])
-    this.#step('index', 'building the indexes')
-    const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
-    const approximateIndex = await watch.time('index', indexing)
     const described = { ...item, bbox, created: new Date().toISOString() }
     const artifacts = await this.#upload(described, watch)
     try {
+      this.#step('index', 'building the indexes')
+      const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
+      const approximateIndex = await watch.time('index', indexing)
       const whole: EmbeddingsResult = {
         table: `${EMBEDDINGS_SCHEMA}.${tableName}`,
         rows: this.rows,
@@ -191,16 +184,13 @@ export class EmbeddingOutput implements AsyncDisposable {
   }
 
   async #upload(item: Omit<StacItemRequest, 'embeddings' | 'id'>, watch: Stopwatch): Promise<UploadedArtifacts | null> {
-    if (!this.#artifact) return null
-    const { run, signal, project } = this.#context
+    const { tableName, shape, metadata, upload } = this.#options
+    if (!upload) return null
+    const { run, signal, project, workdir } = this.#context
     this.#step('upload', 'uploading the artifacts')
-    await this.#artifact.finish()
-    const names = { tableName: this.#options.tableName, run }
-    return watch.time('upload', uploadArtifacts(project.store, names, this.#artifact.path, item, signal))
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#artifact?.[Symbol.asyncDispose]()
+    const path = join(workdir, 'embeddings.parquet')
+    await watch.time('write', writeArtifact(project.database, this.#staged, shape, metadata, path))
+    return watch.time('upload', uploadArtifacts(project.store, { tableName, run }, path, item, signal))
   }
 
   #step(phase: string, message: string): void {

@@ -16,10 +16,11 @@ export interface Traffic {
 export class RemoteFile {
   readonly url: string
   readonly size: number
+  /** Its strong ETag; null when the server gives none. */
+  readonly version: string | null
   /** The last bytes. */
   readonly tail: Uint8Array<ArrayBuffer>
   readonly #fetch: GuardedFetch
-  readonly #etag: string | null
   readonly #traffic: Traffic
 
   private constructor(
@@ -32,7 +33,7 @@ export class RemoteFile {
     this.url = url
     this.#traffic = traffic
     this.size = first.size
-    this.#etag = first.etag
+    this.version = first.etag
     this.tail = first.bytes
   }
 
@@ -53,7 +54,7 @@ export class RemoteFile {
     const tailStart = this.size - this.tail.length
     if (start >= tailStart) return this.tail.slice(start - tailStart, end - tailStart)
     const range = `bytes=${start}-${end - 1}`
-    const { bytes } = await readRange(this.#fetch, this.url, range, this.#etag, end - start, this.#traffic, signal)
+    const { bytes } = await readRange(this.#fetch, this.url, range, this.version, end - start, this.#traffic, signal)
     if (bytes.length !== end - start) {
       throw rangesUnsupported({ host: hostOf(this.url), reason: `it sent ${bytes.length} bytes for ${range}` })
     }

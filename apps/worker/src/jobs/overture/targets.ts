@@ -1,7 +1,14 @@
+import type { OvertureImportArea } from '@terrane/contracts'
 import type { ImportShape } from '@terrane/database'
+import { tableNameTooLong } from '../osm/errors.ts'
+import { slug } from '../osm/names.ts'
 import { type OvertureColumn } from './columns.ts'
-import { OVERTURE_TYPES } from './types.ts'
+import { noTypes } from './errors.ts'
+import { OVERTURE_TYPES, typesOf } from './types.ts'
 import type { DecodedRows } from './decode-group.ts'
+
+/** Where the tables go. */
+export const SCHEMA = 'public'
 
 export type TableFamily = DecodedRows['family']
 
@@ -43,4 +50,18 @@ export function shapeOf(table: TablePlan, columns: readonly OvertureColumn[]): I
     primaryKey: 'id',
     columns: [...columns.map(({ name, type }) => ({ name, type })), { name: 'geom', type: 'geometry' as const }],
   }
+}
+
+/** @throws NO_TYPES */
+export function requestedTypes(input: OvertureImportArea): string[] {
+  const types = typesOf(input.topics ?? [], input.types ?? [])
+  if (types.length === 0) throw noTypes()
+  return types
+}
+
+/** @throws TABLE_NAME_TOO_LONG */
+export function nameOf(input: OvertureImportArea, { suffix }: TablePlan): string {
+  const name = `${input.tablePrefix ?? slug(input.areaName)}_${suffix}`
+  if (name.length > 63) throw tableNameTooLong({ name })
+  return name
 }

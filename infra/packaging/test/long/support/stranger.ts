@@ -61,8 +61,8 @@ export function readmeBlocks(name: string, language = 'ts'): string[] {
 }
 
 /** Runs a program; its standard output. @throws with all that it printed when it fails */
-export async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(program, args, { cwd, maxBuffer: 1 << 26, timeout: 300_000 }).catch(
+export async function run(program: string, args: readonly string[], cwd: string, env = process.env): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 1 << 26, timeout: 300_000 }).catch(
     (error: { stdout: string; stderr: string; message: string }) => {
       throw new Error(`${error.message}\n${error.stdout}${error.stderr}`)
     },

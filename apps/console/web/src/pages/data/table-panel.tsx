@@ -31,6 +31,15 @@ export function TablePanel(props: {
   const rows = useResource(`rows ${project.ref} ${name} ${offset}`, (signal) =>
     readRows(project.ref, table, offset, signal),
   )
+  // What was asked for is shown until the list of tables says how it is.
+  const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)
+  useEffect(() => setWanted(null), [table])
+  const share = (role: Role, shared: boolean) => {
+    setWanted({ role, shared })
+    const work = shareTable(project.ref, table, role, shared)
+    work.catch(() => setWanted(null))
+    onChange(work)
+  }
   const map =
     table.kind === 'embeddings'
       ? `/p/${project.ref}/map?embeddings=${table.table_name}`
@@ -86,8 +95,8 @@ export function TablePanel(props: {
               <label key={role} class="check">
                 <input
                   type="checkbox"
-                  checked={table.shared_with.includes(role)}
-                  onChange={(event) => onChange(shareTable(project.ref, table, role, event.currentTarget.checked))}
+                  checked={wanted?.role === role ? wanted.shared : table.shared_with.includes(role)}
+                  onChange={(event) => share(role, event.currentTarget.checked)}
                 />
                 {label} <code class="faint">{role}</code>
               </label>

@@ -13,9 +13,13 @@ export function VersionsPanel(props: { project: Project; shown: FunctionShown; o
   const { name } = shown
   const versions = useResource(`versions ${project.ref} ${name}`, (signal) => readVersions(project.ref, name, signal))
   const [problem, setProblem] = useState<Problem | null>(null)
-  const act = (work: Promise<unknown>) => {
+  const act = (work: Promise<unknown>, done: () => void) => {
     setProblem(null)
-    work.then(onChange, (error: unknown) => setProblem(toProblem(error))).finally(versions.reload)
+    work.then(done, (error: unknown) => setProblem(toProblem(error)))
+  }
+  const rolledBack = () => {
+    onChange()
+    versions.reload()
   }
   return (
     <section class="card" aria-labelledby="versions-title">
@@ -25,7 +29,8 @@ export function VersionsPanel(props: { project: Project; shown: FunctionShown; o
           type="button"
           class="button small danger"
           onClick={() =>
-            confirm(`Remove ${name}, all its versions and its secrets?`) && act(removeFunction(project.ref, name))
+            confirm(`Remove ${name}, all its versions and its secrets?`) &&
+            act(removeFunction(project.ref, name), onChange)
           }
         >
           Remove the function
@@ -60,7 +65,7 @@ export function VersionsPanel(props: { project: Project; shown: FunctionShown; o
                       type="button"
                       class="button small"
                       aria-label={`Let version ${version} answer`}
-                      onClick={() => act(rollBack(project.ref, name, version))}
+                      onClick={() => act(rollBack(project.ref, name, version), rolledBack)}
                     >
                       Roll back to it
                     </button>

@@ -1,0 +1,238 @@
+import type { OvertureImportArea } from '@terrane/contracts'
+import { readAoi, type Aoi } from '@terrane/core'
+import {
+  JsonText,
+  STAGING_SCHEMA,
+  bulkLoad,
+  createImportTables,
+  stagedTable,
+  type ImportShape,
+  type StagedTable,
+} from '@terrane/database'
+import { identityOf } from '../identity.ts'
+import { Lanes } from '../lanes.ts'
+import { LOADED, type Identity, type JobContext } from '../task.ts'
+import { columnsOf, type OvertureColumn } from './columns.ts'
+import type { DecodedRows } from './decode-group.ts'
+import { DecodeThread } from './decode-thread.ts'
+import { planType, type Run, type TypePlan } from './plan.ts'
+import { findRelease } from './releases.ts'
+import type { Traffic } from './remote-file.ts'
+import { SCHEMA, multiFamilies, nameOf, requestedTypes, shapeOf, tableOf, tablesOf, type TablePlan } from './targets.ts'
+
+/** Range reads on their way while earlier ones are decoded and loaded. */
+const READS_AHEAD = 3
+const LOADS_AT_ONCE = 3
+const BATCH_ROWS = 4000
+
+export interface OvertureSettings {
+  /** STAC catalogue that names the latest release. */
+  readonly catalogueUrl: string
+  readonly maxAreaKm2: number
+  readonly maxVertices: number
+}
+
+/** A table on its way from the staging schema to its place. */
+export interface Target {
+  readonly table: TablePlan
+  readonly staged: StagedTable
+  readonly shape: ImportShape
+}
+
+/** What is in the staging tables: JSON, for a later run may go on from there. */
+interface Loaded {
+  readonly targets: readonly Omit<Target, 'staged'>[]
+  readonly rows: number
+  readonly traffic: Traffic
+  /** Runs of row groups that are read and loaded, in the order of the plan. */
+  readonly runs: number
+  /** What the record says of the source, once all is loaded. */
+  readonly source: Readonly<Record<string, unknown>> | null
+}
+
+/** What is in the staging tables, and where it came from. */
+interface LoadedTables {
+  readonly source: Readonly<Record<string, unknown>>
+  readonly targets: readonly Target[]
+}
+
+/** Loads what touches the area into staging tables, or the rest where an earlier run has loaded some. */
+export class Loading {
+  readonly #input: OvertureImportArea
+  readonly #settings: OvertureSettings
+  readonly #context: JobContext
+  readonly #aoi: Aoi
+  readonly #traffic: Traffic = { requests: 0, bytes: 0 }
+  readonly #targets: Target[] = []
+  readonly #lanes: Lanes
+  #bytesRead = 0
+  #rows = 0
+  /** Runs of row groups that are behind, of this run of the job and of earlier ones. */
+  #runs = 0
+
+  constructor(input: OvertureImportArea, settings: OvertureSettings, context: JobContext) {
+    this.#input = input
+    this.#settings = settings
+    this.#context = context
+    this.#aoi = readAoi(input.aoiGeoJson, settings)
+    this.#lanes = new Lanes(context.project.database.capabilities.parallel ? LOADS_AT_ONCE : 1)
+  }
+
+  async run(): Promise<LoadedTables> {
+    const loaded = await this.#context.checkpoint.take<Loaded>(LOADED)
+    if (loaded) this.#goOn(loaded)
+    const source = loaded?.source ?? (await this.#loadAll())
+    return { source, targets: this.#targets }
+  }
+
+  /** Loads all tables; returns what the record says of the source. */
+  async #loadAll(): Promise<Readonly<Record<string, unknown>>> {
+    const { fetch, signal, checkpoint } = this.#context
+    const release = await findRelease(fetch, this.#settings.catalogueUrl, this.#input.release, signal)
+    const plans: TypePlan[] = []
+    for (const type of requestedTypes(this.#input)) {
+      this.#report('plan', plans.length, null, 'types')
+      plans.push(await planType(fetch, release, type, this.#aoi, this.#traffic, signal))
+    }
+    const runs = plans.flatMap((plan) => plan.runs)
+    const places = runs.map(({ file: { file }, start, end }) => [file.url, file.version, file.size, start, end])
+    const identity = identityOf([], release.release, places)
+    const kept = await checkpoint.take<Loaded>(identity)
+    if (kept) this.#goOn(kept)
+    else await checkpoint.clear()
+    this.#bytesRead = bytesOf(runs.slice(0, this.#runs))
+    const total = bytesOf(runs)
+    try {
+      await using thread = new DecodeThread(this.#aoi)
+      let first = 0
+      for (const plan of plans) {
+        const left = plan.runs.slice(Math.max(0, this.#runs - first))
+        first += plan.runs.length
+        await this.#importType({ ...plan, runs: left }, thread, { total, identity })
+      }
+      await this.#lanes.finish()
+    } finally {
+      // The staging tables can be dropped only when nothing writes into them any more.
+      await this.#lanes.settle()
+    }
+    const source = {
+      provider: 'Overture Maps Foundation',
+      release: release.release,
+      files: sum(plans.map(({ files }) => files.length)),
+      row_groups: sum(runs.map(({ groups }) => groups.length)),
+      requests: this.#traffic.requests,
+      bytes_read: this.#traffic.bytes,
+      selected_bytes: total,
+    }
+    if (checkpoint.isThere || checkpoint.isDue) await checkpoint.keep(LOADED, this.#loaded(source))
+    return source
+  }
+
+  #goOn({ targets, rows, runs, traffic }: Loaded): void {
+    this.#rows = rows
+    this.#runs = runs
+    this.#traffic.requests += traffic.requests
+    this.#traffic.bytes += traffic.bytes
+    for (const { table, shape } of targets) this.#targets.push({ table, shape, staged: this.#nextStaged(table) })
+    this.#report('import', this.#bytesRead, null, 'bytes', `going on after ${rows} rows of an earlier run`)
+  }
+
+  #loaded(source: Loaded['source'] = null): Loaded {
+    const targets = this.#targets.map(({ table, shape }) => ({ table, shape }))
+    return { targets, rows: this.#rows, traffic: this.#traffic, runs: this.#runs, source }
+  }
+
+  async #importType(
+    { type, files, runs }: TypePlan,
+    thread: DecodeThread,
+    { total, identity }: { readonly total: number; readonly identity: Identity },
+  ): Promise<void> {
+    const { checkpoint } = this.#context
+    const columns = columnsOf(files.map(({ schema }) => schema))
+    for (const table of tablesOf(type)) await this.#targetOf(table, columns)
+    for await (const { run, bytes } of this.#read(runs)) {
+      for (const place of run.groups) {
+        const { file, footer } = run.file
+        const request = {
+          url: file.url,
+          footer,
+          fileSize: file.size,
+          place,
+          bytes: bytes.slice(place.start - run.start, place.end - run.start),
+          columns,
+          multi: multiFamilies(type),
+        }
+        const name = new URL(file.url).pathname.split('/').at(-1)!
+        for (const decoded of await thread.decode(request, name)) await this.#load(type, columns, decoded)
+      }
+      this.#runs++
+      this.#bytesRead += run.end - run.start
+      this.#report('import', this.#bytesRead, total, 'bytes')
+      if (!checkpoint.isDue) continue
+      await this.#lanes.finish()
+      await checkpoint.keep(identity, this.#loaded(), { rowsFollow: true })
+    }
+  }
+
+  /** The bytes of runs in order, some of them read ahead. */
+  async *#read(runs: readonly Run[]): AsyncGenerator<{ run: Run; bytes: Uint8Array<ArrayBuffer> }> {
+    const { signal } = this.#context
+    const ahead: Promise<Uint8Array<ArrayBuffer>>[] = []
+    try {
+      for (const [i, run] of runs.entries()) {
+        for (let next = i + ahead.length; next < runs.length && ahead.length < READS_AHEAD; next++) {
+          const { file, start, end } = runs[next]!
+          ahead.push(file.file.read(start, end, signal))
+        }
+        yield { run, bytes: await ahead.shift()! }
+      }
+    } finally {
+      await Promise.allSettled(ahead)
+    }
+  }
+
+  /** Where rows of a table go; made when it is not there. */
+  async #targetOf(table: TablePlan, columns: readonly OvertureColumn[]): Promise<Target> {
+    const known = this.#targets.find((target) => target.table.suffix === table.suffix)
+    if (known) return known
+    const target = { table, staged: this.#nextStaged(table), shape: shapeOf(table, columns) }
+    this.#targets.push(target)
+    await createImportTables(this.#context.project.database, [target])
+    return target
+  }
+
+  #nextStaged(table: TablePlan): StagedTable {
+    return stagedTable(this.#context.run, this.#targets.length, SCHEMA, nameOf(this.#input, table))
+  }
+
+  async #load(type: string, columns: readonly OvertureColumn[], { family, geometries, columns: values }: DecodedRows) {
+    const { signal, project } = this.#context
+    const target = await this.#targetOf(tableOf(type, family), columns)
+    const rows = geometries.map((geometry, row) => [
+      ...columns.map((column, i) => {
+        const value = values[i]![row]
+        return column.type === 'jsonb' && value !== null ? new JsonText(value as string) : value
+      }),
+      geometry,
+    ])
+    this.#rows += rows.length
+    const place = { schema: STAGING_SCHEMA, table: target.staged.staging, columns: target.shape.columns }
+    const batches = Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, i) =>
+      rows.slice(i * BATCH_ROWS, (i + 1) * BATCH_ROWS),
+    )
+    await this.#lanes.start(() => bulkLoad(project.database, place, batches, { signal }))
+  }
+
+  #report(phase: string, done: number, total: number | null, unit: string, message?: string): void {
+    const text = message ?? (phase === 'import' ? `${this.#rows} rows` : undefined)
+    this.#context.progress({ phase, done, total, unit, ...(text === undefined ? {} : { message: text }) })
+  }
+}
+
+function bytesOf(runs: readonly Run[]): number {
+  return sum(runs.map(({ start, end }) => end - start))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, value) => total + value, 0)
+}

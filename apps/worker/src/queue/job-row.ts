@@ -1,0 +1,52 @@
+import type { JobError, JobProgress, JobStatus } from '@terrane/contracts'
+
+/** A job as stored. */
+export interface JobRow {
+  readonly id: string
+  readonly task: string
+  readonly project_ref: string
+  readonly organization_id: string | null
+  readonly project_id: string | null
+  readonly status: JobStatus
+  readonly input: Record<string, unknown>
+  readonly sealed_input: Buffer
+  readonly progress: JobProgress | null
+  readonly result: Record<string, unknown> | null
+  readonly error: JobError | null
+  readonly attempt: number
+  readonly max_attempts: number
+  readonly cancel_requested: boolean
+  readonly request_id: string | null
+  /** The trace of the request that asked for the job. */
+  readonly traceparent: string | null
+  readonly retry_of: string | null
+  readonly schedule_id: string | null
+  readonly scheduled_for: Date | null
+  readonly revision: number
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly updated_at: Date
+}
+
+/** Whose jobs a caller may see. */
+export interface JobScope {
+  readonly projectRef: string
+  readonly organizationId: string | null
+  /** Null for the one project of local mode and for references that are not registered. */
+  readonly projectId: string | null
+}
+
+export interface NewJob {
+  readonly id: string
+  readonly task: string
+  readonly scope: JobScope
+  readonly input: Readonly<Record<string, unknown>>
+  readonly sealedInput: Buffer
+  readonly maxAttempts: number
+  readonly requestId: string | null
+  readonly traceparent: string | null
+  readonly retryOf: string | null
+  /** The schedule that submits it, and for which of its times. */
+  readonly schedule: { readonly id: string; readonly at: Date } | null
+}

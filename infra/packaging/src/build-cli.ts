@@ -1,0 +1,39 @@
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+
+// Builds the command line for npm into the folder that is named: one file that needs nothing but Node. Within the
+// repository `terrane` runs its sources, and has more commands: those that start or look after an installation.
+const root = resolve(import.meta.dirname, '../../..')
+const cli = join(root, 'apps/cli')
+const out = resolve(process.argv[2] ?? join(cli, 'dist'))
+
+const { version, license } = JSON.parse(await readFile(join(cli, 'package.json'), 'utf8')) as Record<string, string>
+await rm(out, { recursive: true, force: true })
+await mkdir(out, { recursive: true })
+await build({
+  entryPoints: [join(cli, 'src/published.ts')],
+  outfile: join(out, 'terrane.js'),
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  banner: {
+    // Some packages are CommonJS and ask for modules of Node.
+    js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
+  },
+})
+const manifest = {
+  name: '@terrane/cli',
+  version,
+  description: 'Terrane on the command line: bring data, run jobs, ask for routes.',
+  license,
+  type: 'module',
+  bin: { terrane: 'terrane.js' },
+  files: ['terrane.js'],
+  engines: { node: '>=20.20' },
+  publishConfig: { access: 'public', provenance: true },
+}
+await writeFile(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+await cp(join(root, 'LICENSE'), join(out, 'LICENSE'))
+await cp(join(cli, 'README.md'), join(out, 'README.md'))
