@@ -19,7 +19,9 @@ export interface Answered {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-parentPort?.on('message', async ({ urls, count, atOnce, key }: Asked) => {
+parentPort?.on('message', (asked: Asked) => void answer(asked))
+
+async function answer({ urls, count, atOnce, key }: Asked): Promise<void> {
   const headers = { apikey: key, authorization: `Bearer ${key}` }
   const bytes = urls.map(() => 0)
   let next = 0
@@ -33,7 +35,7 @@ parentPort?.on('message', async ({ urls, count, atOnce, key }: Asked) => {
   const error = await Promise.all(Array.from({ length: atOnce }, lane)).then(() => undefined, String)
   const seconds = (performance.now() - begun) / 1000
   parentPort?.postMessage({ seconds, bytes, ...(error !== undefined && { error }) } satisfies Answered)
-})
+}
 
 /** Bytes of a tile; 0 for an empty one, which is answered with 204. */
 function ask(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
