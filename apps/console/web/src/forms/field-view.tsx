@@ -5,6 +5,7 @@ import { humanise } from '../lib/format.ts'
 import { exampleOf } from './designs.ts'
 import type { Draft, GroupDraft, Problems, VariantsDraft } from './drafts.ts'
 import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
+import { StoredFile } from './stored-file.tsx'
 
 /** The map of an area comes with the map engine, which only forms with an area need. */
 const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) => module.AreaInput))
@@ -16,6 +17,8 @@ export interface FieldProps<F extends Field = Field> {
   /** Names to offer in a text field, by the name of the field. */
   readonly suggestions: Readonly<Record<string, readonly string[]>>
   readonly projectRef: string
+  /** A path in storage is one that is read, not one that is written. */
+  readonly reads: boolean
   readonly onChange: (draft: Draft) => void
 }
 
@@ -181,6 +184,15 @@ function Group(props: FieldProps<GroupField>): JSX.Element {
     <fieldset class="fieldset">
       <legend>{humanise(field.name)}</legend>
       <Help {...props} />
+      {field.name === 'storagePath' && props.reads && (
+        <StoredFile
+          id={`${idOf(field)}-file`}
+          projectRef={props.projectRef}
+          draft={draft as GroupDraft}
+          invalid={props.problems.has(field.pointer)}
+          onChange={onChange}
+        />
+      )}
       {fields}
     </fieldset>
   )
