@@ -176,6 +176,10 @@ describe.skipIf(missing.length > 0)(
       await page.getByLabel('Table name').fill('from_afar')
       await start().click()
       await ended()
+      await link('Data').click()
+      const row = page.getByRole('row', { name: /^geoembeddings\.from_afar / })
+      await row.waitFor()
+      expect(Number(await row.locator('[data-label="Rows"]').innerText())).toBeGreaterThan(1)
     })
 
     test('chooses a stored file in a form', async () => {
