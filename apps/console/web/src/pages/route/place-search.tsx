@@ -60,5 +60,7 @@ export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place)
 function summaryOf(places: number, tables: number): string {
   if (tables === 0) return 'No table of the project has names to look for: import map data first.'
   const where = tables === 1 ? 'one table' : `${tables} tables`
-  return places === 0 ? `Nothing in ${where} of the project has this name.` : `Found in ${where} of the project.`
+  return places === 0
+    ? `Nothing in ${where} of the project has this name.`
+    : `${places} among the names in ${where} of the project.`
 }
