@@ -2,7 +2,7 @@ import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
 
 /** Where files go that are brought by the page. */
-const UPLOADS = 'uploads'
+export const UPLOADS = 'uploads'
 /** As clients of Supabase storage send them. */
 const CHUNK_BYTES = 6 * 1024 * 1024
 /** The model that is always there. */
