@@ -50,7 +50,7 @@ export class Ground {
 
   constructor(network: Network, { limits, search, costings, now, builtAt }: GroundOptions) {
     this.network = network
-    this.limits = limits
+    this.limits = { ...limits, construction: network.file.meta.construction === true }
     this.search = search
     this.now = now
     this.builtAt = builtAt

@@ -32,6 +32,7 @@ export const EDGE_FACTS = {
   beside: 20,
   local: 21,
   isSteps: 22,
+  isRailFerry: 23,
 } as const
 export type EdgeFact = keyof typeof EDGE_FACTS
 
@@ -141,6 +142,7 @@ export function edgeReader(graph: Graph): (edge: number) => Int32Array {
     facts[EDGE_FACTS.beside] = sidewalk === 1 ? 1 : get(traffic, TrafficField.roundabout) * 2
     facts[EDGE_FACTS.local] = get(graph.edgeFlags[edge]!, FlagField.destinationOnly)
     facts[EDGE_FACTS.isSteps] = facts[EDGE_FACTS.use] === Use.steps ? 1 : 0
+    facts[EDGE_FACTS.isRailFerry] = facts[EDGE_FACTS.use] === Use.railFerry ? 1 : 0
     return facts
   }
 }

@@ -25,6 +25,8 @@ export interface Drawing {
   readonly origin?: { readonly lon: number; readonly lat: number }
   /** The side to drive on, which is the right unless told; `country` builds by the countries of the ways. */
   readonly drivingSide?: 'left' | 'right' | 'country'
+  /** Streets under construction are kept. */
+  readonly construction?: boolean
 }
 
 const GERMANY = { lon: 11, lat: 48 }
@@ -187,8 +189,8 @@ export function drawnElements({
 export async function drawTown(drawing: Drawing): Promise<AsciiTown> {
   const { elements, places } = drawnElements(drawing)
   const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
-  const { drivingSide = 'right' } = drawing
-  const network = await buildNetwork([reader], drivingSide === 'country' ? {} : { drivingSide })
+  const { drivingSide = 'right', construction = false } = drawing
+  const network = await buildNetwork([reader], { construction, ...(drivingSide !== 'country' && { drivingSide }) })
   return new AsciiTown(reader, network, places)
 }
 

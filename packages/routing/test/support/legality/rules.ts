@@ -41,7 +41,7 @@ const FOOTWAYS = [
 ]
 const NOBODY = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway'])
 const NO_MOTOR = new Set([...FOOTWAYS, 'cycleway'])
-const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'bridleway', 'via_ferrata'])
+const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'via_ferrata'])
 const MOTORWAYS = new Set(['motorway', 'motorway_link'])
 const BUSWAYS = new Set(['busway', 'bus_guideway'])
 
