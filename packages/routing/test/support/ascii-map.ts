@@ -70,6 +70,17 @@ export class AsciiTown {
     return this.answer(locations, rest)
   }
 
+  /** A matrix between places, one character each. */
+  matrix(
+    from: string,
+    to: string,
+    more: Readonly<Record<string, unknown>>,
+  ): { sources_to_targets: { time: number }[][] } {
+    const places = (letters: string) => Array.from(letters, (letter) => this.at(letter))
+    const request = { sources: places(from), targets: places(to), costing: 'auto', ...more }
+    return JSON.parse(this.#router.answer(JSON.stringify(request), 'sources_to_targets').body) as never
+  }
+
   /** Routes over locations as a request has them. */
   answer(
     locations: readonly Readonly<Record<string, unknown>>[],
