@@ -14,12 +14,12 @@ import { Vehicle } from './vehicle.ts'
 /** The costing that the profile of a mode describes, on a graph. */
 export function createCosting(graph: Graph, mode: Mode, options: CostOptions): Costing {
   const profile: Profile = PROFILES[mode]
-  const { family, travelMode, sizes } = profile
+  const { family, travelMode } = profile
   const travelType =
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
   const rights = new Rights(graph, access, options)
-  const vehicle = rights.ignoresLimits || Object.keys(sizes).length === 0 ? null : new Vehicle(graph, profile, options)
+  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)
   const {
     edge,
