@@ -26,7 +26,12 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
     ground.stop(placing, location, i === 0 ? 'begin' : i === last ? 'end' : 'between'),
   )
   checkRegions(ground, stops)
-  const routes = findRoutes(ground, request, { prepared, stops, schedule })
+  // Many streets may lead to a place, or away from it, and none of them to the other: then it is put where both do.
+  const onward = (): TripStop[] => request.locations.map((location) => ground.stop(placing, location, 'between'))
+  const routes =
+    findRoutes(ground, request, { prepared, stops, schedule }) ??
+    findRoutes(ground, request, { prepared, stops: onward(), schedule })
+  if (routes === null) throw new RouteProblem(442)
   const recostings = request.recostings.map(({ name, mode, options }) => ({
     name,
     costing: createCosting(graph, mode, options),
@@ -59,8 +64,8 @@ interface Journey {
   readonly schedule: Schedule | null
 }
 
-/** The legs of the best route, then those of its alternates. */
-function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule }: Journey): Leg[][] {
+/** The legs of the best route, then those of its alternates; null when there is none. */
+function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule }: Journey): Leg[][] | null {
   const { graph } = ground.network
   const { costing } = prepared
   const closures = ground.closures(prepared, request)
@@ -76,8 +81,7 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
     }
   }
   const legs = ground.legs(prepared, planner, stops, schedule)
-  if (legs === null) throw new RouteProblem(442)
-  return [legs]
+  return legs && [legs]
 }
 
 /** @throws RouteProblem when the places of two locations are on different islands of data */
