@@ -26,12 +26,7 @@ export function routeOf(ground: Ground, request: RouteRequest): RouteResponse | 
     ground.stop(placing, location, i === 0 ? 'begin' : i === last ? 'end' : 'between'),
   )
   checkRegions(ground, stops)
-  // Many streets may lead to a place, or away from it, and none of them to the other: then it is put where both do.
-  const onward = (): TripStop[] => request.locations.map((location) => ground.stop(placing, location, 'between'))
-  const routes =
-    findRoutes(ground, request, { prepared, stops, schedule }) ??
-    findRoutes(ground, request, { prepared, stops: onward(), schedule })
-  if (routes === null) throw new RouteProblem(442)
+  const routes = findRoutes(ground, request, { prepared, stops, schedule })
   const recostings = request.recostings.map(({ name, mode, options }) => ({
     name,
     costing: createCosting(graph, mode, options),
@@ -64,8 +59,8 @@ interface Journey {
   readonly schedule: Schedule | null
 }
 
-/** The legs of the best route, then those of its alternates; null when there is none. */
-function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule }: Journey): Leg[][] | null {
+/** The legs of the best route, then those of its alternates. */
+function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, schedule }: Journey): Leg[][] {
   const { graph } = ground.network
   const { costing } = prepared
   const closures = ground.closures(prepared, request)
@@ -81,7 +76,8 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
     }
   }
   const legs = ground.legs(prepared, planner, stops, schedule)
-  return legs && [legs]
+  if (legs === null) throw new RouteProblem(442)
+  return [legs]
 }
 
 /** @throws RouteProblem when the places of two locations are on different islands of data */

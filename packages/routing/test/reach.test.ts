@@ -84,15 +84,3 @@ describe('a place beside a street that traffic passes one way', async () => {
     expect(town.answer([at('G'), at('1')]).trip.summary.length).toBeCloseTo(0.24, 2)
   })
 })
-
-it('a place that only an area apart leads to is put where the rest of the network does, too', async () => {
-  const road = { highway: 'residential' }
-  const town = await drawTown({
-    map: 'A---B---C---D\n\n\n        1\n    E---F---G',
-    meters: 10,
-    ways: { AB: road, BCD: road, EF: { ...road, oneway: 'yes' }, FG: { ...road, oneway: 'yes' } },
-  })
-  const to = { ...town.at('1'), minimum_reachability: 2 }
-  expect(town.answer([town.at('A'), to]).path).toBe('ABC')
-  expect(town.answer([town.at('E'), to]).path).toBe('EF')
-})
