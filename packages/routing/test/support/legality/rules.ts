@@ -97,6 +97,7 @@ export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction)
   if (mode === 'pedestrian') {
     // What carries walkers takes them its own way.
     const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
+    if (tags.conveying === 'forward' || tags.conveying === 'backward') return tags.conveying !== direction
     return onewayOf(tags['oneway:foot'] ?? (carried ? tags.oneway : undefined)) === opposite(direction)
   }
   if (onewayFor(tags, mode) !== opposite(direction)) return false
