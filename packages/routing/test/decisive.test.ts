@@ -58,19 +58,19 @@ it('who crosses a border waits there whether a tag says who may, or not', async 
   }
 })
 
-it('a time opens no footpath to cars', async () => {
+it('a time opens no street for buses to cars', async () => {
   const town = await drawTown({
     map: 'A---B---C---D\n    |   |\n    |   |\n    E---F',
     ways: {
       AB: { ...road, 'motor_vehicle:conditional': 'no @ (22:00-06:00)' },
-      BC: { highway: 'footway' },
+      BC: { ...road, motor_vehicle: 'no', bus: 'yes' },
       CD: road,
       BEFC: road,
     },
   })
   const noon = { date_time: { type: 1, value: '2026-11-23T12:00' } }
   expect(town.route('AD', noon).path).toBe('ABEFCD')
-  expect(town.route('AD', { ...noon, costing: 'pedestrian' }).path).toBe('ABCD')
+  expect(town.route('AD', { ...noon, costing: 'bus' }).path).toBe('ABCD')
 })
 
 it('a lorry with a fixed speed keeps the speed of lorries where that is lower', async () => {
