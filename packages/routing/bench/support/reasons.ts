@@ -47,9 +47,10 @@ function faultOf(checker: LegalityChecker, mode: Mode, { legs }: Trip): string |
   return null
 }
 
+const keyOf = ([lon, lat]: readonly number[]): string => `${lon!.toFixed(6)} ${lat!.toFixed(6)}`
+
 /** Whether a route turns back on the spot within a leg, where the other goes on along the same way. */
 function turnsBack(one: Trip, other: Trip | undefined): boolean {
-  const keyOf = ([lon, lat]: readonly number[]): string => `${lon!.toFixed(6)} ${lat!.toFixed(6)}`
   const onward = new Map<string, Set<string>>()
   for (const { shape } of other?.legs ?? []) {
     const places = decodeShape(shape).map(keyOf)
