@@ -541,7 +541,11 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
         'the name of the gateway': `return Deno.connect({ hostname: 'gateway.invalid', port: 80 })`,
         udp: `const dgram = await import('node:dgram'); return new Promise((yes, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.send('x', ${udpPort}, '127.0.0.1', (e) => e ? no(e) : yes(1)) })`,
         'udp by Deno': `return Deno.listenDatagram({ transport: 'udp', port: 0 })`,
-        listen: `return Deno.listen({ port: 0 })`,
+        // A listener of old servers: its one connection stands for all requests and carries no bytes.
+        'bytes of a listener': `for await (const connection of Deno.listen({ port: 0 })) return connection.read(new Uint8Array(1))`,
+        'bytes to a listener': `for await (const connection of Deno.listen({ port: 0 })) return connection.write(new Uint8Array(1))`,
+        'a second connection': `const listener = Deno.listen({ port: 0 }); await listener.accept(); return listener.accept()`,
+        'a listener of another kind': `return Deno.listen({ transport: 'vsock', cid: 1, port: 1 })`,
         'listen by node': `const net = await import('node:net'); return new Promise((yes, no) => net.createServer().on('error', no).listen(0, () => yes(1)))`,
         'listen on a socket': `return Deno.listen({ transport: 'unix', path: '/tmp/function.sock' })`,
         'a unix socket': `return Deno.connect({ transport: 'unix', path: '/var/run/docker.sock' })`,
