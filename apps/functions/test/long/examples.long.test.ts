@@ -28,6 +28,27 @@ const PARALLEL = 4
 const ANSWER_MS = 25_000
 const TRIES = 6
 
+/** How an example is called, until it answers: somebody looks, sends JSON, or a form with a file. */
+const REQUESTS: readonly (readonly [path: string, init: () => RequestInit])[] = [
+  ['', () => ({})],
+  [
+    '',
+    () => ({
+      method: 'POST',
+      body: '{"name":"you","url":"https://outside.test/"}',
+      headers: { 'content-type': 'application/json' },
+    }),
+  ],
+  ['', () => ({ method: 'POST', body: formOf({ file: new File(['a'], 'a.txt', { type: 'text/plain' }) }) })],
+  ['/', () => ({})],
+]
+
+function formOf(fields: Record<string, File>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  return form
+}
+
 test.skipIf(absent.length > 0)(
   `nine in ten examples run${absent.map((name) => `; absent: ${name}`).join('')}`,
   async () => {
@@ -69,12 +90,8 @@ async function judgeRoot(root: Root, hosts: readonly string[]): Promise<Judged[]
 async function judge(app: TestApp, name: string): Promise<{ answered: boolean; said: string }> {
   let said = ''
   for (let tries = 0; tries < TRIES; tries++) {
-    for (const [method, path] of [
-      ['GET', ''],
-      ['POST', ''],
-      ['GET', '/'],
-    ] as const) {
-      const { own, text } = await call(app.url(name) + path, method)
+    for (const [path, init] of REQUESTS) {
+      const { own, text } = await call(app.url(name) + path, init())
       if (own) return { answered: true, said: text }
       said = text
       if (/NOT_FOUND|BOOT_ERROR/.test(text)) break
@@ -89,10 +106,9 @@ async function judge(app: TestApp, name: string): Promise<{ answered: boolean; s
   return { answered: false, said: `${said} (never built)` }
 }
 
-async function call(url: string, method: string): Promise<{ own: boolean; text: string }> {
-  const body = method === 'POST' ? { body: '{"name":"you"}', headers: { 'content-type': 'application/json' } } : {}
+async function call(url: string, init: RequestInit): Promise<{ own: boolean; text: string }> {
   try {
-    const response = await fetch(url, { method, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS), ...body })
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS), ...init })
     const code = response.headers.get('x-error-code')
     return {
       own: code === null && response.status < 500,
