@@ -19,7 +19,7 @@ export function packageQuirks(): Plugin {
 
 /** The source of a package without its quirks; null for one that has none. */
 export function packageQuirk(path: string, code: string): string | null {
-  return /[\\/]pdfkit[\\/]js[\\/].*\.m?js$/.test(path) ? withPlainRequire(code) : null
+  return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
 
 const MADE = 'createRequire(import.meta.url)'

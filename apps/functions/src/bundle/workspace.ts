@@ -62,7 +62,7 @@ function packagesOf(yaml: string): string[] {
   return items
     .map((item) =>
       item
-        .replace(/\s#.*$/, '')
+        .replace(/\s#.*/, '')
         .trim()
         .replace(/^(["'])(.*)\1$/, '$2'),
     )
