@@ -1,12 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import {
-  Projects as RegisteredProjects,
-  keysOfProject,
-  mergeCredentials,
-  openKeyring,
-  registerLocal,
-} from '@terrane/control'
 import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
@@ -18,14 +11,11 @@ import {
   RateLimits,
   splitList,
   type Logger,
-  type Sealer,
   readEdge,
 } from '@terrane/service'
-import { openStore } from '@terrane/storage'
 import type { AppDeps } from './app.ts'
-import { ceilingsOf, type FunctionsConfig } from './config.ts'
-import type { Deployed } from './control/control-deps.ts'
-import { Deployer } from './control/deployer.ts'
+import type { FunctionsConfig } from './config.ts'
+import { openDeployed } from './control/open-deployed.ts'
 import { DatabaseDoor } from './database/door.ts'
 import { createEgress } from './egress/egress.ts'
 import { hardenedRequired, secretsKeyMissing, sharedNeeds } from './errors.ts'
@@ -41,14 +31,10 @@ import { Builder } from './bundle/builder.ts'
 import { openImports } from './imports/imports.ts'
 import { Capacity } from './pool/capacity.ts'
 import { InstanceFactory } from './pool/factory.ts'
-import { localProjects, projectOf, type ProjectSettings, type Projects } from './projects/project.ts'
-import { SharedProjects } from './projects/shared.ts'
-import { Archives } from './registry/archives.ts'
-import { Registry, type RegistryIds } from './registry/registry.ts'
+import { openProjects } from './projects/open-projects.ts'
 import { probeRuntime } from './runtime/probe.ts'
 import { isReachable, reachableTwin } from './runtime/reachable.ts'
-import { FolderSource } from './sources/folder-source.ts'
-import { RegistrySource } from './sources/registry-source.ts'
+import { openFolder } from './sources/open-folder.ts'
 import { VersionStore } from './version-store.ts'
 
 /** The open host; disposing of it ends every instance and closes everything in reverse order. */
@@ -56,9 +42,6 @@ export interface Deps extends AppDeps, AsyncDisposable {
   /** Ends what would keep connections open, and waits for the calls that are under way. */
   drain(budgetMs: number): Promise<void>
 }
-
-/** Two looks at the registry: with notifications they only cover lost ones. */
-const POLL_MS = { notified: 5000, blind: 1000 }
 
 /**
  * Opens the runtime, the instances' host, and the functions: a folder, a registry, or both.
@@ -219,138 +202,6 @@ async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Pr
   const applied = await migrate(database, ['control'])
   if (applied.length > 0) logger.info({ applied }, 'migrated')
   return database
-}
-
-/** Projects of a host: the one of its settings, or all that the control plane has. */
-async function openProjects(
-  config: FunctionsConfig,
-  database: Database | null,
-  sealer: Sealer,
-  logger: Logger,
-  opening: AsyncDisposableStack,
-): Promise<{ projects: Projects; registryIds: RegistryIds }> {
-  const keyring =
-    database &&
-    opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })).keyring
-  const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
-  if (config.TERRANE_MODE === 'shared') {
-    const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
-    await mergeCredentials(database!, sealer, onLost)
-    const projects = opening.use(
-      new SharedProjects({
-        registered: new RegisteredProjects(database!, sealer),
-        keyring: keyring!,
-        audiences,
-        domain: config.TERRANE_FUNCTIONS_DOMAIN!,
-        pollMs: POLL_MS.notified,
-        onLost,
-      }),
-    )
-    await projects.look()
-    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
-  }
-  const { ref, settings } = localSettings(config)
-  const { anonKey, serviceKey: serviceRoleKey, servicesKey } = settings
-  const names = { id: ref, ref, folder: ref }
-  if (!database || !keyring) {
-    const projects = localProjects(projectOf(names, settings, audiences, null))
-    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
-  }
-  const { id } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey }, logger)
-  return {
-    projects: localProjects(projectOf(names, settings, audiences, keysOfProject(keyring, id))),
-    registryIds: { toRegistry: () => id, fromRegistry: (found) => (found === id ? ref : null) },
-  }
-}
-
-function localSettings(config: FunctionsConfig): { ref: string; settings: ProjectSettings } {
-  return {
-    ref: config.TERRANE_PROJECT_REF,
-    settings: {
-      apiUrl: config.TERRANE_PROJECT_URL,
-      anonKey: config.TERRANE_ANON_KEY,
-      serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
-      servicesKey: config.TERRANE_SERVICES_KEY,
-      databaseUrl: config.TERRANE_FUNCTIONS_DATABASE_URL,
-      jwtSecret: config.TERRANE_JWT_SECRET,
-      jwksUrl: config.TERRANE_JWKS_URL,
-    },
-  }
-}
-
-async function openFolder(
-  config: FunctionsConfig,
-  parts: {
-    readonly projects: Projects
-    readonly functions: Functions
-    readonly factory: InstanceFactory
-    readonly builder: Builder
-    readonly logBook: LogBook
-  },
-): Promise<FolderSource | null> {
-  const { projects, functions, factory, builder, logBook } = parts
-  const project = projects.get(config.TERRANE_PROJECT_REF)
-  if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
-  const subject = (name: string) => ({ project: project.id, name, version: 0 })
-  const folder = new FolderSource({
-    root: resolve(config.TERRANE_FUNCTIONS_DIR),
-    project,
-    ceilings: ceilingsOf(config),
-    functions,
-    builder,
-    // What is built here lives as long as the process.
-    store: new VersionStore(join(factory.base, 'versions'), factory),
-    onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
-    onTypes: ({ name }, { errors, unchecked }) => {
-      if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
-      for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
-    },
-    onFailed: (name, error) => {
-      const { message, details, detail } = error as { message: string; details?: string; detail?: string }
-      logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })
-    },
-  })
-  await folder.open()
-  return folder
-}
-
-async function openDeployed(
-  config: FunctionsConfig,
-  parts: {
-    readonly database: Database
-    readonly sealer: Sealer
-    readonly projects: Projects
-    readonly registryIds: RegistryIds
-    readonly functions: Functions
-    readonly store: VersionStore
-    readonly builder: Builder
-    readonly folder: FolderSource | null
-    readonly logger: Logger
-  },
-): Promise<Deployed> {
-  const { database, projects, functions, store, builder, folder, logger } = parts
-  const registry = new Registry(database, parts.sealer, parts.registryIds)
-  await registry.resealSecrets((error) => logger.error({ err: error }, 'secrets cannot be opened'))
-  const folderOf = (id: string) => projects.get(id)!.folder
-  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config), folderOf)
-  const ceilings = ceilingsOf(config)
-  const source = new RegistrySource({
-    registry,
-    archives,
-    projects,
-    functions,
-    store,
-    ceilings,
-    isTaken: (_project, name) => folder?.has(name) ?? false,
-    onFailed: ({ project, name, version }, error) =>
-      logger.error({ project, function: name, version, err: error }, 'version cannot be served'),
-    onLost: (error) => logger.warn({ err: error }, 'registry cannot be read'),
-    pollMs: database.capabilities.notify ? POLL_MS.notified : POLL_MS.blind,
-  })
-  await source.open()
-  const keepVersions = config.TERRANE_FUNCTIONS_KEEP_VERSIONS
-  const deployer = new Deployer({ registry, archives, projects, store, builder, source, ceilings, keepVersions })
-  return { registry, deployer, source }
 }
 
 /** The key that seals secrets; a local host that was given none makes it of another secret it has. */

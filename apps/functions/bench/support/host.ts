@@ -13,6 +13,8 @@ export interface BenchHost extends AsyncDisposable {
   readonly pid: number
   readonly url: (name: string) => string
   readonly folder: string
+  /** When the functions' files were written, before the host was started; `performance.now()` milliseconds. */
+  readonly written: number
 }
 
 /** Starts a host that serves these functions. */
@@ -28,6 +30,7 @@ export async function startHost(
     const text = JSON.stringify({ auth: 'anon', methods: ['GET', 'POST'], ...policy })
     await writeFile(join(folder, 'functions', name, 'function.json'), text)
   }
+  const written = performance.now()
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'],
@@ -45,6 +48,7 @@ export async function startHost(
   return {
     pid: child.pid!,
     folder,
+    written,
     url: (name) => `${origin}/functions/v1/${name}`,
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM')

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answerPreflight, answerProblem } from './answer.ts'
+import { Bodies } from './invocation/bodies.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
 import { OPEN, isPreflight } from './cors.ts'
-import { Invocation, type Desk } from './invocation.ts'
+import { Invocation, type Desk } from './invocation/invocation.ts'
 import { statusOf, type Problem } from './problems.ts'
 import { noServiceWorkers, notFound, notStarting } from './refusals.ts'
 import { readTarget, type Target } from './target.ts'
@@ -41,7 +42,6 @@ export interface GatewayOptions {
 }
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
-const SWEEP_MS = 500
 
 /**
  * The data path, a plain listener of Node's HTTP server: it looks the function up, applies its policy, and carries the
@@ -51,15 +51,12 @@ export class Gateway implements Desk, Disposable {
   readonly functions: Functions
   readonly authenticate: Authenticate
   readonly depths: Depths
+  readonly bodies: Bodies
   readonly log: GatewayLog
   readonly resourceLimitStatus: number
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
-  /** Bytes of request bodies that are held right now, or have been promised a place. */
-  private buffered = 0
   private readonly options: GatewayOptions
-  private readonly receiving = new Map<Invocation, number>()
-  private readonly sweeper: NodeJS.Timeout
   private calls = 0
 
   constructor(options: GatewayOptions) {
@@ -67,12 +64,11 @@ export class Gateway implements Desk, Disposable {
     this.functions = options.functions
     this.authenticate = options.authenticate
     this.depths = options.depths
+    this.bodies = new Bodies(options.bufferBytes, options.bodyTimeoutMs)
     this.log = options.log
     this.resourceLimitStatus = options.resourceLimitStatus
     this.ownOrigin = options.ownOrigin
     this.trusts = options.trusts
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS)
-    this.sweeper.unref()
   }
 
   /** Answers a request whose path begins with `/functions/v1/`. */
@@ -118,26 +114,6 @@ export class Gateway implements Desk, Disposable {
     answerProblem(request, response, problem, { status, requestId, policy: OPEN })
   }
 
-  /** Takes so many bytes of the place for bodies; false when the host holds as much as it may. */
-  reserve(bytes: number): boolean {
-    if (this.buffered + bytes > this.options.bufferBytes) return false
-    this.buffered += bytes
-    return true
-  }
-
-  release(bytes: number): void {
-    this.buffered -= bytes
-  }
-
-  /** Registers a body that is read from now on; again, when part of it has come and the rest has as long. */
-  beginBody(invocation: Invocation): void {
-    this.receiving.set(invocation, performance.now() + this.options.bodyTimeoutMs)
-  }
-
-  endBody(invocation: Invocation): void {
-    this.receiving.delete(invocation)
-  }
-
   finished(invocation: Invocation): void {
     this.options.onFinished(invocation)
   }
@@ -149,11 +125,6 @@ export class Gateway implements Desk, Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.sweeper)
-  }
-
-  private sweep(): void {
-    const now = performance.now()
-    for (const [invocation, deadline] of this.receiving) if (now > deadline) invocation.bodyTimedOut()
+    this.bodies[Symbol.dispose]()
   }
 }

@@ -68,13 +68,13 @@ export function methodRefused(method: string, { methods }: Policy): Problem {
   }
 }
 
-export function unauthorized(message: string): Problem {
-  return { code: 'UNAUTHORIZED', message, headers: CHALLENGE }
-}
-
-/** One asks more often than the host lets one. */
-export function tooMany(message: string): Problem {
-  return { code: 'RATE_LIMITED', message, headers: retryAfter(60_000) }
+/** What was wrong with who called; null when it is the host that could not look. */
+export function notAuthenticated(error: unknown): Problem | null {
+  const { code, message } = error as { code?: unknown; message: string }
+  if (code === 'UNAUTHORIZED') return { code, message, headers: CHALLENGE }
+  // One asks more often than the host lets one.
+  if (code === 'RATE_LIMITED') return { code, message, headers: retryAfter(60_000) }
+  return null
 }
 
 /** The caller's rank is below the one that the policy asks for. */

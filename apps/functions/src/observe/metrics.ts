@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, onScrape, type Registry } from '@terrane/service'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions } from '../functions.ts'
-import type { Invocation } from '../gateway/invocation.ts'
+import type { Invocation } from '../gateway/invocation/invocation.ts'
 import type { Capacity } from '../pool/capacity.ts'
 import type { Exit } from '../pool/instance.ts'
 

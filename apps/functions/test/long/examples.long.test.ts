@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/app.ts'
 import { NEEDED, collect, labelOf, type Root } from '../support/examples/collection.ts'
 import { openMirror } from '../support/examples/mirror.ts'
 import { Repositories } from '../support/examples/repositories.ts'
-import { reasonToSetAside } from '../support/examples/set-aside.ts'
+import { judgeExample, type Verdict } from '../support/examples/verdicts.ts'
 
 // oxlint-disable-next-line node/no-process-env -- Where somebody has fetched the repositories, and how Deno is led to the mirror.
 const { env } = process
@@ -18,11 +18,8 @@ const absent = folder === '' ? ['TERRANE_EXAMPLES is not set'] : NEEDED.filter((
 const stack = new AsyncDisposableStack()
 afterAll(() => stack.disposeAsync())
 
-interface Judged {
+interface Judged extends Verdict {
   readonly label: string
-  readonly answered: boolean
-  /** Why it is not the runtime's to answer; null for one that counts. */
-  readonly aside: string | null
   readonly said: string
 }
 
@@ -31,8 +28,29 @@ const PARALLEL = 4
 const ANSWER_MS = 25_000
 const TRIES = 6
 
+/** How an example is called, until it answers: somebody looks, sends JSON, or a form with a file. */
+const REQUESTS: readonly (readonly [path: string, init: () => RequestInit])[] = [
+  ['', () => ({})],
+  [
+    '',
+    () => ({
+      method: 'POST',
+      body: '{"name":"you","url":"https://outside.test/"}',
+      headers: { 'content-type': 'application/json' },
+    }),
+  ],
+  ['', () => ({ method: 'POST', body: formOf({ file: new File(['a'], 'a.txt', { type: 'text/plain' }) }) })],
+  ['/', () => ({})],
+]
+
+function formOf(fields: Record<string, File>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  return form
+}
+
 test.skipIf(absent.length > 0)(
-  `nine in ten examples answer${absent.map((name) => `; absent: ${name}`).join('')}`,
+  `nine in ten examples run${absent.map((name) => `; absent: ${name}`).join('')}`,
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'terrane-examples-'))
     stack.defer(() => rm(home, { recursive: true, force: true }))
@@ -42,9 +60,9 @@ test.skipIf(absent.length > 0)(
     for (const root of await collect(repositories, join(home, 'examples')))
       judged.push(...(await judgeRoot(root, mirror.hosts)))
     await report(judged, mirror.missing)
-    const counted = judged.filter(({ aside }) => aside === null)
+    const counted = judged.filter(({ kind }) => kind !== 'aside')
     expect(judged.length).toBeGreaterThanOrEqual(150)
-    expect(counted.filter(({ answered }) => answered).length / counted.length).toBeGreaterThanOrEqual(0.9)
+    expect(counted.filter(({ kind }) => kind !== 'failed').length / counted.length).toBeGreaterThanOrEqual(0.9)
   },
 )
 
@@ -60,23 +78,20 @@ async function judgeRoot(root: Root, hosts: readonly string[]): Promise<Judged[]
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const label = labelOf(root, name)
-      judged.push({ label, aside: reasonToSetAside(label), ...(await judge(app, name)) })
+      const { answered, said } = await judge(app, name)
+      judged.push({ label, said, ...judgeExample(label, answered, said) })
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, work))
   return judged
 }
 
-/** An example answers when a GET or a POST gets its own status, whatever that is. */
-async function judge(app: TestApp, name: string): Promise<Pick<Judged, 'answered' | 'said'>> {
+/** An example answers when a GET or a POST gets its own status, and not that of a failure. */
+async function judge(app: TestApp, name: string): Promise<{ answered: boolean; said: string }> {
   let said = ''
   for (let tries = 0; tries < TRIES; tries++) {
-    for (const [method, path] of [
-      ['GET', ''],
-      ['POST', ''],
-      ['GET', '/'],
-    ] as const) {
-      const { own, text } = await call(app.url(name) + path, method)
+    for (const [path, init] of REQUESTS) {
+      const { own, text } = await call(app.url(name) + path, init())
       if (own) return { answered: true, said: text }
       said = text
       if (/NOT_FOUND|BOOT_ERROR/.test(text)) break
@@ -91,12 +106,14 @@ async function judge(app: TestApp, name: string): Promise<Pick<Judged, 'answered
   return { answered: false, said: `${said} (never built)` }
 }
 
-async function call(url: string, method: string): Promise<{ own: boolean; text: string }> {
-  const body = method === 'POST' ? { body: '{"name":"you"}', headers: { 'content-type': 'application/json' } } : {}
+async function call(url: string, init: RequestInit): Promise<{ own: boolean; text: string }> {
   try {
-    const response = await fetch(url, { method, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS), ...body })
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS), ...init })
     const code = response.headers.get('x-error-code')
-    return { own: code === null, text: `${response.status} ${code ?? ''} ${(await response.text()).slice(0, 120)}` }
+    return {
+      own: code === null && response.status < 500,
+      text: `${response.status} ${code ?? ''} ${(await response.text()).slice(0, 120)}`,
+    }
   } catch (error) {
     return { own: false, text: String(error) }
   }
@@ -105,11 +122,10 @@ async function call(url: string, method: string): Promise<{ own: boolean; text: 
 /** Writes all of it beside the repositories, and says what did not answer. */
 async function report(judged: readonly Judged[], missing: readonly string[]): Promise<void> {
   await writeFile(join(tmpdir(), 'terrane-examples.json'), JSON.stringify({ judged, missing }, null, 1))
-  const counted = judged.filter(({ aside }) => aside === null)
-  say(
-    `${judged.length} examples, ${counted.length} counted, ${counted.filter(({ answered }) => answered).length} answer`,
-  )
-  for (const { label, answered, said } of counted) if (!answered) say(`${label}: ${said.slice(0, 500)}`)
+  for (const kind of ['answered', 'ended', 'aside', 'failed'] as const)
+    say(`${kind}: ${judged.filter((one) => one.kind === kind).length}`)
+  for (const { label, kind, reason, said } of judged)
+    if (kind === 'aside' || kind === 'failed') say(`${kind} ${label} ${reason}: ${said.slice(0, 500)}`)
   for (const address of missing) say(`the mirror lacks ${address}`)
 }
 

@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http'
+import { SMALL_BODY, type Connection } from '../../upstream/upstream.ts'
+
+/** Writes what a function answers to its caller, no faster than the caller reads it. */
+export class AnswerWriter {
+  bytes = 0
+  readonly #response: ServerResponse
+  /** The first part, held until it is known whether it is all: then one system call sends it all. */
+  #first: Buffer | null = null
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  write(chunk: Buffer, connection: Connection): void {
+    const isFirst = this.bytes === 0
+    this.bytes += chunk.length
+    if (isFirst && chunk.length <= SMALL_BODY) {
+      this.#first = chunk
+      return
+    }
+    this.flush(connection)
+    this.#write(chunk, connection)
+  }
+
+  /** Sends what was held back: more is to come. */
+  flush(connection: Connection): void {
+    const first = this.#first
+    this.#first = null
+    if (first) this.#write(first, connection)
+  }
+
+  end(): void {
+    if (this.#first) this.#response.end(this.#first.toString('latin1'), 'latin1')
+    else this.#response.end()
+  }
+
+  #write(chunk: Buffer, connection: Connection): void {
+    if (this.#response.write(chunk)) return
+    connection.pause()
+    this.#response.once('drain', () => connection.resume())
+  }
+}

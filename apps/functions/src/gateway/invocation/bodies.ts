@@ -1,0 +1,53 @@
+import type { RequestBody } from './request-body.ts'
+
+const SWEEP_MS = 500
+
+/** The place that a host has for the bodies of requests, and the time that their callers may take. */
+export class Bodies implements Disposable {
+  readonly #mostBytes: number
+  readonly #timeoutMs: number
+  readonly #receiving = new Map<RequestBody, number>()
+  readonly #sweeper: NodeJS.Timeout
+  /** Bytes that are held right now, or have been promised a place. */
+  #held = 0
+
+  /**
+   * @param mostBytes held at once, over all functions
+   * @param timeoutMs longest time between two parts of a body that is handed on, or for the whole of one that is held
+   */
+  constructor(mostBytes: number, timeoutMs: number) {
+    this.#mostBytes = mostBytes
+    this.#timeoutMs = timeoutMs
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
+    this.#sweeper.unref()
+  }
+
+  /** Takes a place for so many bytes; false when the host holds as much as it may. */
+  reserve(bytes: number): boolean {
+    if (this.#held + bytes > this.#mostBytes) return false
+    this.#held += bytes
+    return true
+  }
+
+  release(bytes: number): void {
+    this.#held -= bytes
+  }
+
+  /** The caller's time runs from now; again, when part of the body has come and the rest has as long. */
+  begin(body: RequestBody): void {
+    this.#receiving.set(body, performance.now() + this.#timeoutMs)
+  }
+
+  end(body: RequestBody): void {
+    this.#receiving.delete(body)
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#sweeper)
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const [body, deadline] of this.#receiving) if (now > deadline) body.late()
+  }
+}

@@ -1,0 +1,306 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { discardRest, hasBody } from '@terrane/service'
+import type { Functions, LiveFunction } from '../../functions.ts'
+import type { Exit, Instance } from '../../pool/instance.ts'
+import type { Call } from '../../pool/presence.ts'
+import type { Refusal, Waiter } from '../../pool/pool.ts'
+import type { Connection, Exchange, UpstreamFailure } from '../../upstream/upstream.ts'
+import { answerPreflight, answerProblem } from '../answer.ts'
+import { AnswerWriter } from './answer-writer.ts'
+import type { Bodies } from './bodies.ts'
+import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
+import { corsHeaders, isPreflight } from '../cors.ts'
+import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
+import { announcedLength, requestHead, returnedHeaders } from '../headers.ts'
+import { statusOf, type Problem } from '../problems.ts'
+import { leads, type InvocationState } from './states.ts'
+import * as refusals from '../refusals.ts'
+import { newsOf } from './news.ts'
+import { RequestBody } from './request-body.ts'
+import type { Target } from '../target.ts'
+
+/** What an invocation has of the gateway that it came through. */
+export interface Desk {
+  readonly functions: Functions
+  readonly authenticate: Authenticate
+  readonly depths: Depths
+  readonly bodies: Bodies
+  readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>
+  readonly resourceLimitStatus: number
+  readonly ownOrigin: boolean
+  readonly trusts: (address: string) => boolean
+  finished(invocation: Invocation): void
+  labels(invocation: Invocation): object
+}
+
+/** One request to one function, from its head to the last byte of its answer. */
+export class Invocation implements Exchange, Waiter, Call {
+  readonly id: string
+  readonly requestId: string
+  readonly startedAt: number
+  deadline = 0
+  caller: Caller | null = null
+  depth = 0
+  status = 0
+  /** Why the answer is the host's and not the function's; empty when it is the function's. */
+  problem = ''
+  readonly #desk: Desk
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #target: Target
+  readonly #body: RequestBody
+  readonly #answer: AnswerWriter
+  #state: InvocationState = 'asking'
+  #live: LiveFunction
+  #instance: Instance | null = null
+  #connection: Connection | null = null
+  #leaveQueue: (() => void) | null = null
+  /** Background work goes on after the answer, says the answer. */
+  #held = false
+  #retried = false
+
+  constructor(
+    desk: Desk,
+    live: LiveFunction,
+    target: Target,
+    request: IncomingMessage,
+    response: ServerResponse,
+    ids: { readonly id: string; readonly requestId: string },
+  ) {
+    this.#desk = desk
+    this.#live = live
+    this.#target = target
+    this.#request = request
+    this.#response = response
+    this.#body = new RequestBody(desk.bodies, request, live.version.policy, (problem, why) =>
+      this.#fail(problem, { why, served: true }),
+    )
+    this.#answer = new AnswerWriter(response)
+    this.id = ids.id
+    this.requestId = ids.requestId
+    this.startedAt = performance.now()
+  }
+
+  get functionVersion() {
+    return this.#live.version
+  }
+
+  get bytesIn(): number {
+    return this.#body.bytes
+  }
+
+  get bytesOut(): number {
+    return this.#answer.bytes
+  }
+
+  begin(): void {
+    const { policy, project } = this.#live.version
+    const { method, headers } = this.#request
+    this.deadline = this.startedAt + policy.timeout_ms
+    if (isPreflight(method!, headers, policy)) return this.#preflight()
+    if (!(policy.methods as readonly string[]).includes(method!))
+      return this.#refuse(refusals.methodRefused(method!, policy))
+    this.#response.on('close', () => this.#callerGone())
+    let caller
+    try {
+      caller = this.#desk.authenticate(project, this.#request)
+    } catch (error) {
+      return this.#unauthenticated(error)
+    }
+    if (!(caller instanceof Promise)) return this.#admit(caller)
+    caller.then(
+      (known) => this.#admit(known),
+      (error: unknown) => this.#unauthenticated(error),
+    )
+  }
+
+  // The pool's answer.
+
+  granted(instance: Instance): void {
+    this.#leaveQueue = null
+    if (!this.#enter('called')) return
+    this.#instance = instance
+    instance.begin(this)
+    const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims }
+    const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
+    const { content, length } = this.#body
+    const head = requestHead(this.#request, this.#target.name + this.#target.rest, length, ids, isTrusted)
+    this.#connection = instance.upstream.send(head, content, this.#request.method === 'HEAD', this)
+    this.#body.pass(this.#connection)
+  }
+
+  refused(refusal: Refusal): void {
+    this.#leaveQueue = null
+    this.#refuse(refusals.noInstance(refusal))
+  }
+
+  // The function's answer.
+
+  onHead(status: number, received: string[]): void {
+    const { version } = this.#live
+    const { policy } = version
+    const { headers, failure, held } = returnedHeaders(received, policy.cors.length > 0, this.#desk.ownOrigin)
+    this.#held = held
+    if (failure !== '') return this.#drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
+    if (announcedLength(received) > policy.response_bytes)
+      return this.#drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
+    headers.push(...corsHeaders(policy, this.#request.headers.origin))
+    headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
+    try {
+      this.#response.writeHead(status, headers)
+    } catch {
+      return this.#drop(refusals.invalidResponse())
+    }
+    this.#enter('answering')
+    this.status = status
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#state !== 'answering') return
+    if (this.#answer.bytes + chunk.length > this.#live.version.policy.response_bytes) return this.#cut('response_bytes')
+    this.#answer.write(chunk, this.#connection!)
+  }
+
+  onPartial(): void {
+    if (this.#state === 'answering') this.#answer.flush(this.#connection!)
+  }
+
+  onEnd(): void {
+    if (this.#state !== 'answering') return
+    this.#leave(true)
+    if (this.#body.isUnread) discardRest(this.#request)
+    this.#answer.end()
+    this.#finish()
+  }
+
+  onFail(failure: UpstreamFailure, detail: string): void {
+    const instance = this.#instance!
+    this.#leave(false)
+    if (failure === 'unreachable' && !this.#retried && this.#body.rewind()) {
+      // Not a byte was sent, and the body is here: another instance may take it.
+      this.#retried = true
+      return this.#acquire()
+    }
+    if (failure === 'invalid') {
+      this.#desk.log.warn({ ...this.#desk.labels(this), detail }, 'invalid response')
+      return this.#fail(refusals.invalidResponse(), { why: 'invalid_response', served: false })
+    }
+    const broken = (reason: Exit['reason'] | null) =>
+      this.#fail(refusals.broken(reason), { why: reason ?? 'broken', served: false })
+    if (instance.doom !== null) return broken(instance.doom)
+    void newsOf(instance).then((exit) => broken(exit?.reason ?? null))
+  }
+
+  /** The watchdog: the time is up. */
+  expire(): void {
+    this.#fail(refusals.timedOut(this.#live.version.policy), { why: 'timeout', served: false })
+  }
+
+  #enter(state: InvocationState): boolean {
+    if (!leads(this.#state, state)) return false
+    this.#state = state
+    return true
+  }
+
+  #admit(caller: Caller): void {
+    if (this.#state !== 'asking') return
+    const { policy } = this.#live.version
+    this.caller = caller
+    if (!isAllowed(caller, policy.auth)) return this.#refuse(refusals.forbidden(caller, policy.auth))
+    this.depth = this.#desk.depths.read(this.#request.headers[DEPTH_HEADER])
+    if (this.depth > MAX_DEPTH) return this.#refuse(refusals.tooDeep())
+    if (!hasBody(this.#request)) return this.#acquire()
+    this.#enter('receiving')
+    this.#body.receive(() => this.#acquire())
+  }
+
+  #acquire(): void {
+    if (!this.#enter('queued')) return
+    const current = this.#desk.functions.currentOf(this.#live)
+    if (!current) return this.#refuse(refusals.notFound(this.#target.name))
+    this.#live = current
+    const leave = current.pool.acquire(this)
+    if (this.#state === 'queued') this.#leaveQueue = leave
+  }
+
+  #preflight(): void {
+    this.status = 204
+    answerPreflight(this.#request, this.#response, { requestId: this.requestId, policy: this.#live.version.policy })
+    this.#finish()
+  }
+
+  #unauthenticated(error: unknown): void {
+    const problem = refusals.notAuthenticated(error)
+    if (!problem) this.#desk.log.error({ err: error, ...this.#desk.labels(this) }, 'authentication is not possible')
+    this.#refuse(problem ?? refusals.busy(5000))
+  }
+
+  /**
+   * Ends it from wherever it is: with a problem, or without a word where the answer has begun.
+   *
+   * @param about `why` is logged once no problem can be told; `served`: the instance did its part, which tells its pool
+   *   that it works
+   */
+  #fail(problem: Problem, about: { readonly why: string; readonly served: boolean }): void {
+    if (this.#state === 'over') return
+    if (this.#state === 'answering') return this.#cut(about.why)
+    this.#connection?.destroy()
+    this.#leave(about.served)
+    this.#refuse(problem)
+  }
+
+  /** Gives the function's answer up and answers in its place. */
+  #drop(problem: Problem): void {
+    this.#fail(problem, { why: problem.code, served: true })
+  }
+
+  /** Answers in the function's place. */
+  #refuse(problem: Problem): void {
+    if (this.#state === 'over') return
+    const { requestId } = this
+    const status = statusOf(problem.code, this.#desk.resourceLimitStatus)
+    this.problem = problem.code
+    this.status = status
+    answerProblem(this.#request, this.#response, problem, {
+      status,
+      requestId,
+      policy: this.#live.version.policy,
+    })
+    this.#finish()
+  }
+
+  /** Too late for an error answer: the caller sees that the rest is missing. */
+  #cut(why: string): void {
+    this.problem = why
+    this.#connection?.destroy()
+    this.#leave(false)
+    this.#response.destroy()
+    this.#finish()
+  }
+
+  #callerGone(): void {
+    if (this.#state === 'over') return
+    this.problem = 'caller_gone'
+    this.status = 499
+    this.#leaveQueue?.()
+    this.#connection?.destroy()
+    this.#leave(false)
+    this.#finish()
+  }
+
+  /** Takes the request out of its instance. */
+  #leave(served: boolean): void {
+    const instance = this.#instance
+    this.#connection = null
+    if (!instance) return
+    this.#instance = null
+    instance.end(this, this.#held)
+    this.#live.pool.released(served)
+  }
+
+  #finish(): void {
+    if (!this.#enter('over')) return
+    this.#body.end()
+    this.#desk.finished(this)
+  }
+}

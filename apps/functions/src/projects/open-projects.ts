@@ -1,0 +1,73 @@
+import {
+  Projects as RegisteredProjects,
+  keysOfProject,
+  mergeCredentials,
+  openKeyring,
+  registerLocal,
+} from '@terrane/control'
+import type { Database } from '@terrane/database'
+import { splitList, type Logger, type Sealer } from '@terrane/service'
+import type { FunctionsConfig } from '../config.ts'
+import type { RegistryIds } from '../registry/registry.ts'
+import { localProjects, projectOf, type ProjectSettings, type Projects } from './project.ts'
+import { SharedProjects } from './shared.ts'
+
+/** Two looks at the projects: notifications tell of changes meanwhile. */
+const POLL_MS = 5000
+
+/** Projects of a host: the one of its settings, or all that the control plane has. */
+export async function openProjects(
+  config: FunctionsConfig,
+  database: Database | null,
+  sealer: Sealer,
+  logger: Logger,
+  opening: AsyncDisposableStack,
+): Promise<{ projects: Projects; registryIds: RegistryIds }> {
+  const keyring =
+    database &&
+    opening.use(openKeyring({ connect: () => Promise.resolve(database), settings: config, log: logger })).keyring
+  const audiences = splitList(config.TERRANE_JWT_AUDIENCES)
+  if (config.TERRANE_MODE === 'shared') {
+    const onLost = (error: unknown) => logger.warn({ err: error }, 'projects cannot be read')
+    await mergeCredentials(database!, sealer, onLost)
+    const projects = opening.use(
+      new SharedProjects({
+        registered: new RegisteredProjects(database!, sealer),
+        keyring: keyring!,
+        audiences,
+        domain: config.TERRANE_FUNCTIONS_DOMAIN!,
+        pollMs: POLL_MS,
+        onLost,
+      }),
+    )
+    await projects.look()
+    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
+  }
+  const { ref, settings } = localSettings(config)
+  const { anonKey, serviceKey: serviceRoleKey, servicesKey } = settings
+  const names = { id: ref, ref, folder: ref }
+  if (!database || !keyring) {
+    const projects = localProjects(projectOf(names, settings, audiences, null))
+    return { projects, registryIds: { toRegistry: (id) => id, fromRegistry: (id) => id } }
+  }
+  const { id } = await registerLocal(database, { ref, anonKey, serviceRoleKey, servicesKey }, logger)
+  return {
+    projects: localProjects(projectOf(names, settings, audiences, keysOfProject(keyring, id))),
+    registryIds: { toRegistry: () => id, fromRegistry: (found) => (found === id ? ref : null) },
+  }
+}
+
+function localSettings(config: FunctionsConfig): { ref: string; settings: ProjectSettings } {
+  return {
+    ref: config.TERRANE_PROJECT_REF,
+    settings: {
+      apiUrl: config.TERRANE_PROJECT_URL,
+      anonKey: config.TERRANE_ANON_KEY,
+      serviceKey: config.TERRANE_SERVICE_ROLE_KEY,
+      servicesKey: config.TERRANE_SERVICES_KEY,
+      databaseUrl: config.TERRANE_FUNCTIONS_DATABASE_URL,
+      jwtSecret: config.TERRANE_JWT_SECRET,
+      jwksUrl: config.TERRANE_JWKS_URL,
+    },
+  }
+}

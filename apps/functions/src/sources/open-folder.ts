@@ -1,0 +1,46 @@
+import { join, resolve } from 'node:path'
+import type { Builder } from '../bundle/builder.ts'
+import { ceilingsOf, type FunctionsConfig } from '../config.ts'
+import type { Functions } from '../functions.ts'
+import type { LogBook } from '../observe/log-book.ts'
+import type { InstanceFactory } from '../pool/factory.ts'
+import type { Projects } from '../projects/project.ts'
+import { VersionStore } from '../version-store.ts'
+import { FolderSource } from './folder-source.ts'
+
+/** Begins to serve the functions folder of a local host; null where there is none. */
+export async function openFolder(
+  config: FunctionsConfig,
+  parts: {
+    readonly projects: Projects
+    readonly functions: Functions
+    readonly factory: InstanceFactory
+    readonly builder: Builder
+    readonly logBook: LogBook
+  },
+): Promise<FolderSource | null> {
+  const { projects, functions, factory, builder, logBook } = parts
+  const project = projects.get(config.TERRANE_PROJECT_REF)
+  if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
+  const subject = (name: string) => ({ project: project.id, name, version: 0 })
+  const folder = new FolderSource({
+    root: resolve(config.TERRANE_FUNCTIONS_DIR),
+    project,
+    ceilings: ceilingsOf(config),
+    functions,
+    builder,
+    // What is built here lives as long as the process.
+    store: new VersionStore(join(factory.base, 'versions'), factory),
+    onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
+    onTypes: ({ name }, { errors, unchecked }) => {
+      if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
+      for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
+    },
+    onFailed: (name, error) => {
+      const { message, details, detail } = error as { message: string; details?: string; detail?: string }
+      logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })
+    },
+  })
+  await folder.open()
+  return folder
+}

@@ -1,0 +1,53 @@
+/** What an example came to. */
+export interface Verdict {
+  /**
+   * `answered`: with a status of its own below 500. `ended`: as it is made to. `aside`: it cannot run without something
+   * that is not here, as what it said shows. `failed`: all else.
+   */
+  readonly kind: 'answered' | 'ended' | 'aside' | 'failed'
+  readonly reason: string
+}
+
+type Rule = readonly [reason: string, examples: RegExp, said: RegExp]
+
+/** Test cases of a runtime that are made to end badly, and how this host has to end them. */
+const MADE_TO_END: readonly Rule[] = [
+  ['throws at its start', /: boot_err_user_worker$/, /Error: fail/],
+  ['takes more memory than it may', /: (?:array-alloc(?:-sync)?|heap_limit)$/, /too much memory|SIGTRAP|SIGKILL/],
+  ['imports what is not there', /: (?:graph-error-\d|invalid_imports)$/, /function not built/],
+  [
+    'never lets go of the CPU',
+    /: (?:cpu-sync|infinite_loop|issue-func-284\/noisy)$/,
+    /not ready within|RESOURCE_LIMIT/,
+  ],
+  ['never settles', /: (?:infinite_promises|unresolved_promise|supabase-issue-29583)$/, /not ready within|TIMEOUT/],
+  ['gives no valid answer', /: return-invalid-resp(?:-2)?$/, /INVALID_RESPONSE/],
+  ['has no handler', /: /, /no handler: export default/],
+]
+
+/** What an example cannot run without, and what it says then. */
+const NEEDS: readonly Rule[] = [
+  ['a module that the mirror lacks', /: /, /code from \S+ is not imported|what it imports cannot be fetched/],
+  ['an account, a model or a site outside', /: /, /fetch to (?!localhost|127\.)\S+ is not allowed/],
+  [
+    'it is the main program of another host, which starts workers',
+    /main|rate-limit|user-worker|: issue-420$/,
+    /reading 'create'|reading 'fetch'|test_cases|\.blocklisted/,
+  ],
+  [
+    'models of another host',
+    /ai|ort|transformer|gte|embedding|k6/,
+    /Supabase is not defined|property 'Tensor'|Session/,
+  ],
+]
+
+/** @param said status and code of the last answer, and the errors of its log */
+export function judgeExample(label: string, answered: boolean, said: string): Verdict {
+  const rule = (rules: readonly Rule[]) =>
+    rules.find(([, examples, saying]) => examples.test(label) && saying.test(said))
+  if (answered) return { kind: 'answered', reason: '' }
+  const ended = rule(MADE_TO_END)
+  if (ended) return { kind: 'ended', reason: ended[0] }
+  const needed = rule(NEEDS)
+  return needed ? { kind: 'aside', reason: needed[0] } : { kind: 'failed', reason: '' }
+}
