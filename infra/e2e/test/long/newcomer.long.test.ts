@@ -1,12 +1,25 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createClient } from '@terrane/client'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, mapReady, screenshot, startBrowser } from '../support/browser.ts'
+import {
+  OGR2OGR,
+  OSMIUM,
+  boxOf,
+  extractsAt,
+  hasOgr2ogr,
+  hasOsmium,
+  makeFiles,
+  piped,
+  python,
+  run,
+  serveFolder,
+} from '../support/newcomer.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 
 // Somebody who has just started the stack, with an empty home, and brings files that other tools have made. Everything
@@ -38,11 +51,6 @@ const TABLES = [
   { file: 'walk.gpx', table: 'walk', rows: 5 },
 ] as const
 
-// oxlint-disable-next-line node/no-process-env -- The command that runs Python with GDAL's bindings.
-const pythons = [process.env['GDAL_PYTHON'] ?? 'python3', '/usr/bin/python3'].map((command) => command.split(' '))
-const python = pythons.find(
-  ([program = '', ...args]) => spawnSync(program, [...args, '-c', 'import numpy; from osgeo import ogr']).status === 0,
-)
 const missing = [
   ...(CHROMIUM === undefined ? ['a browser at CHROMIUM_PATH or /usr/bin/chromium'] : []),
   ...(python === undefined ? ['a Python with GDAL and NumPy (GDAL_PYTHON)'] : []),
@@ -56,12 +64,17 @@ describe.skipIf(missing.length > 0)(
     let browser: Browser
     let page: Page
     let clicks = 0
+    let served: string
+    /** Where an upload lies in storage. */
+    let stored = ''
     const closing = new AsyncDisposableStack()
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'terrane-newcomer-'))
       closing.defer(() => rm(folder, { recursive: true, force: true }))
       await makeFiles(folder)
-      stack = closing.use(await startStack({ HOME: folder }))
+      const files = closing.use(await serveFolder(folder))
+      served = files.url
+      stack = closing.use(await startStack({ HOME: folder, TERRANE_FETCH_ALLOW_HOSTS: new URL(served).host }))
       browser = await startBrowser()
       closing.defer(() => browser.close())
       const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, locale: 'en-US' })
@@ -78,6 +91,12 @@ describe.skipIf(missing.length > 0)(
     const start = () => page.getByRole('button', { name: 'Start the job' })
     const ended = (how: RegExp = /^Done$/) =>
       page.locator('.page-head .badge', { hasText: how }).waitFor({ timeout: JOB_TIMEOUT_MS })
+    const fileOf = (name: string) => readFile(join(folder, name))
+    const optionOf = async (name: string) => {
+      const option = page.locator('option', { hasText: name }).first()
+      await option.waitFor({ state: 'attached' })
+      return (await option.innerText()).trim()
+    }
     const upload = async (name: string) => {
       await page.getByLabel('Choose a file').setInputFiles(join(folder, name))
       await page.getByRole('status').getByText(name).waitFor()
@@ -130,6 +149,60 @@ describe.skipIf(missing.length > 0)(
         expect(await row.locator('[data-label="Rows"]').innerText()).toBe(String(rows))
       })
     }
+
+    test.skipIf(!hasOgr2ogr)(
+      `${hasOgr2ogr ? '' : 'SKIPPED, there is no ogr2ogr (OGR2OGR): '}drops a file that native ogr2ogr has made`,
+      async () => {
+        const made = piped(
+          `${OGR2OGR} -f GeoJSON -t_srs EPSG:4326 /vsistdout/ /vsistdin/`,
+          await fileOf('squares.geojson'),
+        )
+        await writeFile(join(folder, 'native.geojson'), made.stdout)
+        await link('Data').click()
+        await upload('native.geojson')
+        await link('Import the file').click()
+        await start().click()
+        await ended()
+        await link('Data').click()
+        const row = page.getByRole('row', { name: /^native / })
+        await row.waitFor()
+        expect(await row.locator('[data-label="Rows"]').innerText()).toBe('20')
+      },
+    )
+
+    test('embeds an image that lies at an address', async () => {
+      await link('Data').click()
+      await link('Add data').click()
+      await page.getByRole('link', { name: 'Imagery embeddings' }).click()
+      await page.getByRole('button', { name: 'A GeoTIFF at an address or path' }).click()
+      await page.getByLabel('GeoTIFF path').fill(`${served}/my%20scene.tif`)
+      await page.getByLabel('Table name').fill('from_afar')
+      await start().click()
+      await ended()
+      await link('Data').click()
+      const row = page.getByRole('row', { name: /^geoembeddings\.from_afar / })
+      await row.waitFor()
+      expect(Number(await row.locator('[data-label="Rows"]').innerText())).toBeGreaterThan(1)
+    })
+
+    test('chooses a stored file in a form', async () => {
+      await link('Data').click()
+      await link('Add data').click()
+      await page.getByRole('link', { name: 'File import' }).click()
+      await page.getByLabel('File', { exact: true }).selectOption({ label: await optionOf('parcels.gpkg') })
+      stored = await page.getByLabel('Path', { exact: true }).inputValue()
+      expect(stored).toMatch(/^\w+\/parcels\.gpkg$/)
+      await page.getByLabel('Table name').fill('parcels_again')
+      await start().click()
+      await ended()
+    })
+
+    test('runs a job from a program of their own', async () => {
+      const { jobs } = createClient({ url: stack.urls.worker, key: stack.keys['serviceRoleKey'] ?? '' })
+      const input = { storagePath: { bucket: 'uploads', path: stored }, tableName: 'from_program' }
+      const { tables } = await jobs.run('ogr2ogrImport', input)
+      expect(tables.map(({ table, rows }) => [table, rows])).toEqual([['from_program', 20]])
+    })
 
     test('drops map data, whose area is filled in, and gets its streets', async () => {
       await writeFile(join(folder, 'our town.osm.pbf'), await readFile(join(stack.home, 'data', 'demo-town.osm.pbf')))
@@ -204,8 +277,23 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       await writeFile(join(functions, 'hello', 'index.ts'), `export default () => new Response('mine')`)
       await mkdir(join(functions, 'broken'))
       await writeFile(join(functions, 'broken', 'index.ts'), `import { x } from './nowhere.ts'; export default x`)
+      // An extract as osmium writes it, offered as Geofabrik offers its own.
+      const extract = hasOsmium ? piped(`${OSMIUM} cat -F pbf -f pbf - -o -`, await readFile(monaco)).stdout : null
+      if (extract === null) console.log('SKIPPED: there is no osmium (OSMIUM), the extract is as it came')
+      const bytes = extract ?? (await readFile(monaco))
+      await writeFile(join(folder, 'monaco.osm.pbf'), bytes)
+      const md5 = createHash('md5').update(bytes).digest('hex')
+      await writeFile(join(folder, 'monaco.osm.pbf.md5'), `${md5}  monaco.osm.pbf\n`)
+      const files = closing.use(await serveFolder(folder))
+      await writeFile(join(folder, 'index-v1.json'), JSON.stringify(extractsAt(files.url)))
       const stack = closing.use(
-        await startStack({ HOME: folder, TERRANE_ROUTING_OSM: monaco, TERRANE_FUNCTIONS_DIR: functions }),
+        await startStack({
+          HOME: folder,
+          TERRANE_ROUTING_OSM: monaco,
+          TERRANE_FUNCTIONS_DIR: functions,
+          TERRANE_GEOFABRIK_URL: files.url,
+          TERRANE_FETCH_ALLOW_HOSTS: new URL(files.url).host,
+        }),
       )
       for (const command of stack.output().match(/curl (?:"|http)[^\n]*/g) ?? []) {
         const answer = await run(command.replace('curl ', 'curl --fail-with-body '))
@@ -237,23 +325,13 @@ describe.skipIf(CHROMIUM === undefined || !existsSync(monaco))(
       await list.getByRole('link', { name: 'broken' }).click()
       await page.getByLabel('What the build said').getByText('nowhere.ts').waitFor()
       await screenshot(page, 'newcomer-function-not-built')
+      await page.goto(`${stack.consoleUrl}/p/local/new/osmImportArea`)
+      await page.getByLabel('Area name').fill('Monte Carlo')
+      await page.getByLabel('Area', { exact: true }).fill(JSON.stringify(boxOf(7.42, 43.735, 7.43, 43.742)))
+      await page.getByText('km², 5 positions').waitFor()
+      await page.getByRole('button', { name: 'Start the job' }).click()
+      await page.locator('.page-head .badge', { hasText: /Done|Ended with/ }).waitFor({ timeout: JOB_TIMEOUT_MS })
+      await page.getByRole('row', { name: 'public.monte_carlo_streets' }).waitFor()
     })
   },
 )
-
-async function makeFiles(folder: string): Promise<void> {
-  const [program = '', ...args] = python ?? []
-  const input = await readFile(join(import.meta.dirname, 'newcomer-files.py'), 'utf8')
-  const { stdout, stderr, status } = spawnSync(program, [...args, '-'], { input, encoding: 'utf8', maxBuffer: 2 ** 28 })
-  if (status !== 0) throw new Error(`the files were not made: ${stderr}`)
-  for (const [name, base64] of Object.entries(JSON.parse(stdout) as Record<string, string>)) {
-    await writeFile(join(folder, name), Buffer.from(base64, 'base64'))
-  }
-}
-
-async function run(command: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', command.replace(/^curl /, 'curl -sS ')], {
-    env: { PATH: process.env['PATH'], ...env },
-  })
-  return stdout
-}
