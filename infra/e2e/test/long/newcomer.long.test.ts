@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)(
       const { jobs } = createClient({ url: stack.urls.worker, key: stack.keys['serviceRoleKey'] ?? '' })
       const input = { storagePath: { bucket: 'uploads', path: stored }, tableName: 'from_program' }
       const { tables } = await jobs.run('ogr2ogrImport', input)
-      expect(tables.map(({ table, rows }) => [table, rows])).toEqual([['from_program', 20]])
+      expect(tables.map(({ table, rows }) => [table, rows])).toEqual([['public.from_program', 20]])
     })
 
     test('drops map data, whose area is filled in, and gets its streets', async () => {
