@@ -31,6 +31,7 @@ describe(`checkpoints (${testLane()})`, () => {
   // The others: checkpoint.long.test.ts.
   test.each([
     'a job of embeddings with artifacts',
+    'an import of map data that is cut at the border',
     'an import of Overture data',
     'an import of a file of two layers',
   ] as const)('%s that is stopped makes the same in the end', (title) => expectSame(CASES[title], `c${++count}`, 1))
