@@ -118,6 +118,21 @@ describe('a command that runs a task', () => {
     expect(tiles).toEqual({ table: 'streets', schema: 'public', zooms: [4, 12] })
   })
 
+  test('takes the outline of the place that it is named for, where no area is said', async () => {
+    const geojson = { type: 'Polygon', coordinates: [[[-8.7, 41.1], [-8.5, 41.1], [-8.5, 41.2], [-8.7, 41.1]]] } // prettier-ignore
+    answers['GET /worker/places?name=Porto'] = [200, { name: 'Porto, Portugal', element: 'relation/3459013', geojson }]
+    answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
+    const said = await terrane('osm', 'Porto', '--no-watch')
+    expect(said).toEqual({ code: 0, stdout: `${ID}\n`, stderr: 'Porto, Portugal\n' })
+    expect(asked.at(-1)?.body).toMatchObject({ areaName: 'Porto', aoiGeoJson: geojson })
+    const off = { code: 'GEOCODER_OFF', message: 'This worker looks no places up.' }
+    answers['GET /worker/places?name=Porto'] = [422, off]
+    expect(await terrane('overture', 'Porto')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/looks no places up[^]*--bbox/) as string,
+    })
+  })
+
   test('waits for the end, prints the result, and fails with what the job failed for', async () => {
     answers['POST /worker/jobs/'] = [202, job]
     answers[`GET /worker/jobs/archiveToPmtiles/${ID}`] = [
@@ -177,7 +192,7 @@ describe('a command that runs a task', () => {
       code: 1,
       stderr: expect.stringContaining('no file') as string,
     })
-    expect(await terrane('osm', 'Porto')).toMatchObject({
+    expect(await terrane('regions', 'porto_cells')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('--bbox') as string,
     })

@@ -1,11 +1,18 @@
 // Tiles of a table over HTTP beside a bare pool of `pg` that runs the same ST_AsMVT with the role and claims set in one
-// round trip; then tiles that are given again to the same caller. DATABASE_URL names the server.
-import { Agent, request } from 'node:http'
-import { openDatabase, quoteLiteral } from '@terrane/database'
+// round trip; then tiles that are given again to the same caller. The client has a thread of its own. DATABASE_URL names
+// the server.
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Principal } from '@terrane/auth'
+import { openDatabase } from '@terrane/database'
 import { Parameters } from '../src/rest/build-sql.ts'
+import { beginAs } from '../src/rest/execute.ts'
 import { findLayer } from '../src/vector/layer.ts'
 import { tileSql } from '../src/vector/tile-sql.ts'
 import { openOrigin, USER } from '../test/harness.ts'
+import type { Answered, Asked } from './tile-client.worker.ts'
+
+type Tile = readonly [z: number, x: number, y: number]
 
 const AT_ONCE = 4
 const ROUNDS = 7
@@ -17,6 +24,7 @@ if (!process.env['DATABASE_URL']) {
   process.exit()
 }
 
+const client = new Worker(new URL('./tile-client.worker.ts', import.meta.url))
 const fresh = await openOrigin({ TERRANE_TILE_CACHE_MS: '0' })
 await fresh.db.database.query(`
   create table public.houses (id int primary key, name text, height float8, owner uuid, geom geometry(Polygon, 4326));
@@ -27,63 +35,59 @@ await fresh.db.database.query(`
   alter table public.houses enable row level security;
   create policy own on public.houses for select to authenticated using (owner is null or owner = (current_setting('request.jwt.claims')::jsonb ->> 'sub')::uuid);
   grant select on public.houses to authenticated; analyze public.houses`)
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-/** Bytes of a tile over HTTP. */
-function ask(url: string, key: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { apikey: key, authorization: `Bearer ${key}` }
-    const sent = request(url, { agent, headers }, (response) => {
-      let bytes = 0
-      response.on('data', (chunk: Buffer) => (bytes += chunk.length))
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(bytes)
-        else reject(new Error(`${url} is answered with ${response.statusCode}`))
-      })
-    })
-    sent.on('error', reject)
-    sent.end()
-  })
+async function ask(asked: Asked): Promise<Answered> {
+  client.postMessage(asked)
+  const [answered] = (await once(client, 'message')) as [Answered]
+  if (answered.error !== undefined) throw new Error(answered.error)
+  return answered
 }
 
-/** Seconds for all of them, so many at once; and the bytes that came. */
-async function timed(count: number, atOnce: number, one: (i: number) => Promise<number>) {
-  const begun = performance.now()
-  let [next, bytes] = [0, 0]
-  const lane = async () => {
-    while (next < count) {
-      const got = await one(next++)
-      bytes += got
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, lane))
-  return { seconds: (performance.now() - begun) / 1000, bytes }
+function total(bytes: readonly number[]): number {
+  return bytes.reduce((sum, some) => sum + some, 0)
 }
 
 /** Tiles of a zoom over the houses. */
-function tilesAt(z: number): readonly (readonly [number, number, number])[] {
+function tilesAt(z: number): readonly Tile[] {
   const n = 2 ** z
   const column = (lng: number) => Math.floor(((lng + 180) / 360) * n)
   const row = (lat: number) =>
     Math.floor((0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI)) * n)
-  const tiles: [number, number, number][] = []
+  const tiles: Tile[] = []
   for (let x = column(11.41); x <= column(11.69); x++)
     for (let y = row(48.27); y <= row(48.01); y++) tiles.push([z, x, y])
   return tiles
 }
 
 const bare = await openDatabase({ url: fresh.db.url, max: AT_ONCE })
-const claims = JSON.stringify({ sub: USER, role: 'authenticated' })
-const begin = `begin read only; select set_config('search_path', '"public", public, extensions', true), set_config('request.jwt.claims', ${quoteLiteral(claims)}, true), set_config('statement_timeout', '10000', true), set_config('role', 'authenticated', true)`
+// The claims of the key: what a policy reads for each row costs the more the more there is of it.
+const claims = JSON.parse(Buffer.from(fresh.keys.user.split('.')[1] as string, 'base64url').toString()) as object
+const principal = { role: 'authenticated', claims } as unknown as Principal
+const begin = beginAs({ principal, schema: 'public', readOnly: true, timeoutMs: 10_000 })
 const layer = await fresh.db.database.transaction((session) => findLayer(session, 'public', 'houses', null), begin)
 
-async function bareTile([z, x, y]: readonly [number, number, number]): Promise<number> {
+/** The same tiles by the bare pool, as `ask` has them. */
+async function askBare(tiles: readonly Tile[], count: number): Promise<Answered> {
+  const bytes = tiles.map(() => 0)
+  let next = 0
+  const lane = async () => {
+    while (next < count) {
+      const i = next++ % tiles.length
+      bytes[i] = await bareTile(tiles[i] as Tile)
+    }
+  }
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  return { seconds: (performance.now() - begun) / 1000, bytes }
+}
+
+function bareTile([z, x, y]: Tile): Promise<number> {
   const parameters = new Parameters()
   const text = tileSql(layer, { z, x, y, buffer: 64, limit: 50_000, conditions: [] }, parameters)
-  return bare.session(async ({ client }) => {
-    await client.query(begin)
-    const { rows } = await client.query<{ tile: Buffer }>(text, parameters.values)
-    await client.query('commit')
+  return bare.session(async ({ client: connection }) => {
+    await connection.query(begin)
+    const { rows } = await connection.query<{ tile: Buffer }>(text, parameters.values)
+    await connection.query('commit')
     return rows[0]?.tile.length ?? 0
   })
 }
@@ -92,14 +96,14 @@ console.log(`${ROWS} polygons in public.houses, row-level security on, ${AT_ONCE
 for (const z of [12, 14, 15]) {
   const tiles = tilesAt(z)
   const count = Math.max(60, Math.min(400, tiles.length * 2))
-  const tileOf = (i: number) => tiles[i % tiles.length] as readonly [number, number, number]
-  const urlOf = (base: string, i: number) => `${base}/vector/v1/public.houses/${tileOf(i).join('/')}`
+  const urls = tiles.map((tile) => `${fresh.url}/vector/v1/public.houses/${tile.join('/')}`)
   const ratios: number[] = []
   let [ms, bareMs] = [0, 0]
   for (let round = -1; round < ROUNDS; round++) {
-    const peer = await timed(count, AT_ONCE, (i) => bareTile(tileOf(i)))
-    const ours = await timed(count, AT_ONCE, (i) => ask(urlOf(fresh.url, i), fresh.keys.user))
-    if (ours.bytes !== peer.bytes) throw new Error(`zoom ${z}: ${ours.bytes} bytes, the bare pool has ${peer.bytes}`)
+    const peer = await askBare(tiles, count)
+    const ours = await ask({ urls, count, atOnce: AT_ONCE, key: fresh.keys.user })
+    if (total(ours.bytes) !== total(peer.bytes))
+      throw new Error(`zoom ${z}: ${total(ours.bytes)} bytes, the bare pool has ${total(peer.bytes)}`)
     if (round < 0) continue
     ratios.push(peer.seconds / ours.seconds)
     ms += (1000 * ours.seconds) / count / ROUNDS
@@ -119,21 +123,22 @@ await kept.db.database.query(`
   create table public.houses (id int primary key, geom geometry(Point, 4326));
   insert into public.houses select i, st_setsrid(st_point(11.4 + (i % 250) * 0.0012, 48 + (i / 250) * 0.0012), 4326) from generate_series(0, 9999) i;
   grant select on public.houses to authenticated`)
-const tiles = tilesAt(13)
-const url = (i: number) => `${kept.url}/vector/v1/public.houses/${(tiles[i % 4] as readonly number[]).join('/')}`
-const known = await Promise.all([0, 1, 2, 3].map(async (i) => ask(url(i), kept.keys.user).catch(() => 0)))
-const shown = [0, 1, 2, 3].filter((i) => (known[i] ?? 0) > 0)
-const best: number[] = []
+const all = tilesAt(13).map((tile) => `${kept.url}/vector/v1/public.houses/${tile.join('/')}`)
+const { bytes } = await ask({ urls: all, count: all.length, atOnce: 4, key: kept.keys.user })
+// Tiles at the edge of the box may be empty: these points cover less of it than the houses do.
+const urls = all.filter((_, i) => (bytes[i] ?? 0) > 0).slice(0, 4)
+if (urls.length < 4) throw new Error('four tiles with points are wanted')
+const rates: number[] = []
 for (let round = 0; round < ROUNDS; round++) {
-  const COUNT = 8000
-  const { seconds } = await timed(COUNT, 16, (i) => ask(url(shown[i % shown.length] ?? 0), kept.keys.user))
-  best.push(COUNT / seconds)
+  const count = 8000
+  const { seconds } = await ask({ urls, count, atOnce: 16, key: kept.keys.user })
+  rates.push(count / seconds)
 }
-best.sort((a, b) => a - b)
-const rate = best[ROUNDS >> 1] ?? Number.NaN
+rates.sort((a, b) => a - b)
+const rate = rates[ROUNDS >> 1] ?? Number.NaN
 console.log(
-  `kept: ${Math.round(rate)} requests a second with the client in the same process (${Math.round(best[0] ?? 0)} to ${Math.round(best.at(-1) ?? 0)}; goal ${GOALS.cached}: ${rate >= GOALS.cached ? 'reached' : 'missed'})`,
+  `kept: ${Math.round(rate)} requests a second (${Math.round(rates[0] ?? 0)} to ${Math.round(rates.at(-1) ?? 0)}; goal ${GOALS.cached}: ${rate >= GOALS.cached ? 'reached' : 'missed'})`,
 )
-agent.destroy()
+await client.terminate()
 await kept[Symbol.asyncDispose]()
 await fresh[Symbol.asyncDispose]()

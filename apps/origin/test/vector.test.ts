@@ -112,6 +112,21 @@ describe('whose rows', () => {
     expect(await ids(origin.keys.service)).toEqual([1, 2, 3, 5])
   })
 
+  test('under row-level security the spatial index finds the rows of a tile', async () => {
+    const plan = await origin.db.database.transaction(async (session) => {
+      await session.query(`create table public.many (geom geometry(Point, 4326), owner uuid);
+        insert into public.many select st_setsrid(st_point(i % 360 - 180, i % 170 - 85), 4326) from generate_series(1, 20000) i;
+        create index on public.many using gist (geom); analyze public.many;
+        alter table public.many enable row level security;
+        create policy nobody on public.many for select to authenticated using (owner is null);
+        grant select on public.many to authenticated; set local role authenticated`)
+      const { rows } = await session.query<{ 'QUERY PLAN': string }>(
+        'explain select 1 from public.many where geom && st_expand(st_setsrid(st_point(11, 48), 4326), 0.1)',
+      )
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    })
+    expect(plan).toContain('Index Cond: (geom &&')
+  })
   test('over 500 tiles, asked for in turns and at once, nobody is given a row of another', async () => {
     await origin.db.database.query(`
       create table public.owned (id int primary key, owner uuid, geom geometry(Point, 4326));

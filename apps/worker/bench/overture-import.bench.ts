@@ -13,7 +13,7 @@ import { NO_CHECKPOINT } from '../src/jobs/task.ts'
 import { overtureImportArea } from '../src/jobs/overture-import-area.ts'
 import type { JobContext } from '../src/jobs/task.ts'
 import { boxOf } from '../test/osm-town.ts'
-import { features, indexParquet, overtureParquet, serveFiles } from '../test/overture-release.ts'
+import { features, indexParquet, overtureParquet, serveFiles } from '@terrane/testing/overture'
 
 const BUILDINGS = 300_000
 const GROUP_ROWS = 5000

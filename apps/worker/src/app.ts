@@ -7,6 +7,7 @@ import {
   JobList,
   JobLog,
   JobProgress,
+  Place,
   Schedule,
   ScheduleList,
   TASK_NAMES,
@@ -31,6 +32,7 @@ import {
   type Sealer,
 } from '@terrane/service'
 import type { SubmitContext, Task } from './jobs/task.ts'
+import type { LookUp, Place as FoundPlace } from './places/geocoder.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
 import type { EventHub } from './queue/event-hub.ts'
 import type { JobStore } from './queue/job-store.ts'
@@ -45,6 +47,7 @@ import { readRoutes } from './routes/read-jobs.ts'
 import { retryRoute } from './routes/retry-job.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { submitRoutes } from './routes/submit-job.ts'
+import { placeRoute } from './routes/find-place.ts'
 import { uiRoute } from './routes/ui.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import type { ScheduleStore } from './schedules/schedule-store.ts'
@@ -68,6 +71,8 @@ export interface AppDeps {
   readonly leastScheduleSeconds: number
   readonly events: EventHub
   readonly checkUrl: SubmitContext['checkUrl']
+  /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
+  readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
   readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
@@ -91,6 +96,7 @@ const SCHEMAS = [
   WebhookDeliveryList,
   Capacity,
   EmbeddingsResult,
+  Place,
 ]
 
 /** The worker's HTTP app. The same routes answer under `/worker`. */
@@ -120,6 +126,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     const routes = guarded as unknown as Http
     acceptEmptyDeletes(routes)
     capacityRoute(routes, deps)
+    placeRoute(routes, deps)
     submitRoutes(routes, deps)
     readRoutes(routes, deps)
     cancelRoute(routes, deps)

@@ -108,7 +108,7 @@ export const Env = Type.Object({
     default: '',
     pattern: '^(https?://.*)?$',
     description:
-      'createSraiEmbeddings: search address of a Nominatim server for placeQuery, with parameters such as email if it wants them; none when empty.',
+      'Places by name: search address of a Nominatim server, with parameters such as email if it wants them; none when empty.',
   }),
   TERRANE_OGR2OGR: Type.String({
     default: '',

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import {
@@ -27,6 +27,7 @@ import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { Task } from './jobs/task.ts'
 import { makeTasks } from './jobs/tasks.ts'
+import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
 import { sharedProjects, storeCache } from './projects/shared-projects.ts'
@@ -81,7 +82,12 @@ export async function openDeps(
   const storeOf = storeCache(openStore, config)
   const projects = await openProjects(config, database, sealer, storeOf, fetch, onError, policy, logger)
   const door = opening.use(openDoor(config, database, logger))
-  const tasks = overrides.tasks ?? (await makeTasks(config, { fetch, onClose: (close) => opening.defer(close) }))
+  const geocoder = new Geocoder({
+    url: config.TERRANE_GEOCODER_URL,
+    cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
+  })
+  const onClose = (close: () => Promise<void>) => opening.defer(close)
+  const tasks = overrides.tasks ?? (await makeTasks(config, { fetch, geocoder, onClose }))
 
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
@@ -130,6 +136,7 @@ export async function openDeps(
     leastScheduleSeconds: config.TERRANE_SCHEDULE_MIN_MINUTES * 60,
     events: new EventHub(store, logger),
     checkUrl: checkAddress,
+    findPlace: (lookUp) => geocoder.find({ ...lookUp, fetch }),
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,
       maxGeoPatches: config.GEOEMBEDDINGS_MAX_TILES,

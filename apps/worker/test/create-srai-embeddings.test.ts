@@ -403,6 +403,20 @@ describe('a place', () => {
     await nothingLeft(table)
   }) // prettier-ignore
 
+  test('gives its outline over HTTP, to be used in any task', async () => {
+    routes.set('/search', answers(results))
+    const ask = (wanted: string, from = worker) =>
+      from.app.inject({ url: `/places?name=${encodeURIComponent(wanted)}`, headers: HEADERS })
+    const found = await ask('Gridham upon Land')
+    expect(found.json()).toEqual({ name: 'Gridham', element: 'relation/2', geojson: AREA })
+    routes.set('/search', answers([]))
+    expect((await ask('Nowhere')).json()).toMatchObject({ code: 'PLACE_NOT_FOUND' })
+    expect((await ask('')).statusCode).toBe(422)
+    expect((await worker.app.inject({ url: '/places?name=Gridham' })).statusCode).toBe(401)
+    await using other = await openWorker({ beside: worker, env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+    expect((await ask('Gridham', other)).json()).toMatchObject({ code: 'GEOCODER_OFF' })
+  })
+
   test('cannot be named where no geocoder is set', async () => {
     await using other = await openWorker({ beside: worker, env: { TERRANE_WORKER_CONCURRENCY: '0' } })
     const sent = { ...place, tableName: name(), placeQuery: 'Gridham' }

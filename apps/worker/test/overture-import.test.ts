@@ -10,7 +10,7 @@ import {
   unusualParquet,
   type FileServer,
   type OvertureFeature,
-} from './overture-release.ts'
+} from '@terrane/testing/overture'
 
 const TASK = 'overtureImportArea'
 const LATEST = '2026-08-19.0'

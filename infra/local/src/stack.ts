@@ -65,6 +65,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CACHE_DIR: join(home, 'cache'),
     // The demo town for itself, Geofabrik for the rest of the world.
     TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
+    // A person looks up a place now and then, which the public server allows (one request a second, kept for 30 days).
+    TERRANE_GEOCODER_URL: process.env['TERRANE_GEOCODER_URL'] ?? 'https://nominatim.openstreetmap.org/search',
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
   await start('functions', ports.functions, {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { bundleBrowser } from './bundle-browser.ts'
 import { bundleThread, withTexts } from './bundle-thread.ts'
 
 // Builds the package of the working directory for npm, into `dist`: its `prepack` script. Within the repository nothing
@@ -20,7 +21,13 @@ for await (const file of glob('**/*.d.ts', { cwd: dist })) await edit(join(dist,
 for await (const file of glob('**/*.d.ts', { cwd: join(folder, 'src') })) {
   await cp(join(folder, 'src', file), join(dist, file))
 }
+for await (const file of glob('**/*.browser.{js,d.ts}', { cwd: dist })) await rm(join(dist, file))
 for await (const file of glob('**/*.js', { cwd: dist })) await makeWhole(file)
+for await (const file of glob('**/browser.js', { cwd: dist })) {
+  // Programs that draw a page on a server import the same address.
+  await rename(join(dist, file), join(dist, file.replace(/\.js$/, '.node.js')))
+  await bundleBrowser(resolve(folder, 'src', file.replace(/\.js$/, '.ts')), dirname(join(dist, file)))
+}
 
 async function compile(): Promise<void> {
   const config = join(dist, 'tsconfig.json')

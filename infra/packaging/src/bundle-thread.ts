@@ -57,7 +57,8 @@ const installed: Plugin = {
   },
 }
 
-const texts: Plugin = {
+/** Texts that modules read beside themselves, within the bundle. */
+export const texts: Plugin = {
   name: 'texts',
   setup(bundle) {
     bundle.onLoad({ filter: /\/(?:crs|onnx)\/[\w-]+\.ts$/ }, async ({ path }) => ({

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { SignJWT, createLocalJWKSet, exportJWK, generateKeyPair } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticateBoth, authenticateEither, readCredentials } from './authenticate.ts'
+import { unauthorized } from './errors.ts'
 import { hashKey, makeOpaqueKey } from './opaque-keys.ts'
 import { keyPrincipal } from './principal.ts'
 import { signToken } from './tokens.ts'
@@ -81,6 +82,24 @@ describe('tokens', () => {
   ])('%s is refused', async (_, make) => {
     await expect(verify(await make())).rejects.toMatchObject({ code: 'UNAUTHORIZED', kind: 'unauthenticated' })
   })
+  test('a token that was good is refused once it has ended, and when a stored key of its name says so', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let revoked = false
+    const findStoredKey = () => {
+      if (revoked) throw unauthorized({ reason: 'revoked' })
+      return Promise.resolve(null)
+    }
+    const door = createVerifier({ findStoredKey, trust: { projectRef: 'demo', jwtSecret: secret, audiences: [] } })
+    const token = await signToken({ sub: 'u3', role: 'authenticated' }, secret, 60)
+    const first = await door(token)
+    expect(await door(token)).toBe(first)
+    revoked = true
+    await expect(door(token)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    revoked = false
+    vi.advanceTimersByTime(70_000)
+    await expect(door(token)).rejects.toMatchObject({ message: expect.stringContaining('expired') as string })
+  })
   test('a token that never expires is refused', async () => {
     const token = await new SignJWT({ ref: 'demo', role: 'anon' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -97,7 +116,10 @@ describe('tokens', () => {
       .setProtectedHeader({ alg, kid: 'k1' })
       .setExpirationTime('1m')
       .sign(privateKey)
-    expect(await viaJwks(token)).toMatchObject({ role: 'authenticated', subject: 'u2' })
+    const first = await viaJwks(token)
+    expect(first).toMatchObject({ role: 'authenticated', subject: 'u2' })
+    // A key of the set may be withdrawn: its tokens are verified each time.
+    expect(await viaJwks(token)).not.toBe(first)
     await expect(viaJwks(user)).rejects.toMatchObject({ message: expect.stringContaining('algorithm') as string })
     await expect(verify(token)).rejects.toMatchObject({ message: expect.stringContaining('algorithm') as string })
   })

@@ -45,6 +45,11 @@ export async function verifyToken(token: string, trust: TokenTrust): Promise<Pri
   }
 }
 
+/** Whether a token that was verified was verified by the project's secret, not by keys that may be replaced. */
+export function isSignedBySecret(token: string): boolean {
+  return algorithmOf(token) === 'HS256'
+}
+
 /** Signs a token of a project with HS256. `expiresIn` is in seconds. */
 export function signToken(
   claims: Readonly<Record<string, unknown>>,

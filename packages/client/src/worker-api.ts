@@ -55,6 +55,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/places": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outline of a place
+         * @description The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.
+         */
+        get: operations["findPlace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/osmImportArea": {
         parameters: {
             query?: never;
@@ -995,6 +1015,16 @@ export interface components {
                 [key: string]: number;
             };
         };
+        Place: {
+            /** @description The name in full, as the geocoder says it. */
+            name: string;
+            /** @description Its element of OpenStreetMap, e.g. relation/3459013, where the geocoder says so. */
+            element: string | null;
+            /** @description Its outline: a Polygon or MultiPolygon in EPSG:4326. */
+            geojson: {
+                [key: string]: unknown;
+            };
+        };
         /** OsmImportAreaJob */
         OsmImportAreaJob: {
             /** Format: uuid */
@@ -1667,6 +1697,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Capacity"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    findPlace: {
+        parameters: {
+            query: {
+                /** @description A town, district or region, with its country. */
+                name: string;
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Place"];
                 };
             };
             /** @description What went wrong and what to do about it. */

@@ -36,6 +36,7 @@ export {
   WebhookList,
   WebhookMade,
 } from './webhook.ts'
+export { Place, PlaceQuery } from './place.ts'
 export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'
 export type { TaskResults } from './results.ts'
 export { JobWarning } from './warnings.ts'

@@ -50,6 +50,20 @@ test('a transaction that throws leaves nothing and the connection goes on', asyn
   expect((await database.query('select * from rolled')).rows).toEqual([])
 })
 
+test('a statement in one round trip has the settings of its beginning, and leaves none behind', async () => {
+  const { database } = test_
+  const begin = `begin read only; select set_config('terrane.told', 'once', true)`
+  const { rows } = await database.statement(`select current_setting('terrane.told') as told`, begin)
+  expect(rows).toEqual([{ told: 'once' }])
+  await expect(database.statement('create table never (a int)', begin)).rejects.toMatchObject({ code: '25006' })
+  await expect(database.statement('select 1 / 0', begin)).rejects.toMatchObject({ code: '22012' })
+  // Whichever connection of the pool comes next: none is left within a transaction.
+  const after = await Promise.all(
+    [1, 2, 3].map(() => database.query(`select current_setting('terrane.told', true) as told`)),
+  )
+  expect(after.flatMap((result) => result.rows).every((row) => !row['told'])).toBe(true)
+})
+
 test('a job that is cancelled stops its statement and starts no other', async () => {
   const stop = new AbortController()
   const job = test_.database.withSignal(stop.signal)

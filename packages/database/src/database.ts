@@ -43,6 +43,12 @@ export interface Database extends Queryable, AsyncDisposable {
    * @param begin what it begins with, in one round trip: `begin read only; set local …`
    */
   transaction<T>(work: (session: Session) => Promise<T>, begin?: string): Promise<T>
+  /**
+   * Runs one statement, which has no values, in a transaction of its own: all in one round trip.
+   *
+   * @param begin as of {@link transaction}
+   */
+  statement<Row extends QueryResultRow>(text: string, begin: string): Promise<QueryResult<Row>>
   /** Runs `work` on one connection outside a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -150,12 +156,25 @@ class PooledDatabase implements Database {
   }
 
   transaction<T>(work: (session: Session) => Promise<T>, begin = 'begin'): Promise<T> {
+    return this.lendForTransaction(async (session) => {
+      await session.query(begin)
+      const value = await work(session)
+      await session.query('commit')
+      return value
+    })
+  }
+
+  statement<Row extends QueryResultRow>(text: string, begin: string): Promise<QueryResult<Row>> {
+    return this.lendForTransaction(async (session) => {
+      const results: unknown = await session.query(`${begin}; ${text}; commit`)
+      return (results as readonly QueryResult<Row>[]).at(-2) as QueryResult<Row>
+    })
+  }
+
+  private lendForTransaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.lend(async (session, settle) => {
       try {
-        await session.query(begin)
-        const value = await work(session)
-        await session.query('commit')
-        return value
+        return await work(session)
       } catch (error) {
         await settle()
         await session.client.query('rollback').catch(ignore)

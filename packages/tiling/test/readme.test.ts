@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
+import { tileMeans } from './browser-example.ts'
 import { printTiles } from './example.ts'
 import { UTM33 } from './fixtures.ts'
 import { archivePlaces } from './vector/example.ts'
@@ -46,4 +47,12 @@ test('the second example of the README is the one that runs here', async () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('the example for browsers is the one that runs here', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+  expect(readme).toContain(readFileSync(join(import.meta.dirname, 'browser-example.ts'), 'utf8'))
+  const image = imageOf({ width: 128, height: 64, bands: 1 }, (x) => (x < 64 ? 0 : 255))
+  const bytes = await writeGeoTiff(image, { type: 'uint8', compression: 'lzw', georeference: UTM33 })
+  expect(await tileMeans(bytes)).toEqual([0, 1])
 })

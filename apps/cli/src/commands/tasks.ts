@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path'
 import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
 import { InvalidArgumentError, type Command } from 'commander'
-import { connect, type Connection } from '../connection.ts'
+import { ask, connect, type Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
 import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
@@ -57,17 +57,24 @@ export function taskCommands(program: Command): void {
     .option('--replace', 'put it in the place of a table that exists')
     .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
     .action(importFile)
-  onArea(program.command('osm <name>').description('Import OpenStreetMap: a table for each topic.'))
+  onArea(program.command('osm <name>').description('Import OpenStreetMap for a place: a table for each topic.'))
     .option('--file <path>', 'an extract of your own (PBF or XML); otherwise what the worker fetches')
     .option('--topic <topic...>', 'buildings, streets, pois, …; all when absent')
     .addHelpText(
       'after',
-      examples('osm Porto --bbox -8.69,41.13,-8.55,41.19', 'osm Porto --area porto.geojson --file porto.osm.pbf'),
+      examples(
+        'osm Porto',
+        'osm Porto --bbox -8.69,41.13,-8.55,41.19',
+        'osm Porto --area porto.geojson --file porto.osm.pbf',
+      ),
     )
     .action(osm)
-  onArea(program.command('overture <name>').description('Import Overture Maps: a table for each type.'))
+  onArea(program.command('overture <name>').description('Import Overture Maps for a place: a table for each type.'))
     .option('--topic <topic...>', 'buildings, places, transportation, base, divisions, addresses', ['places'])
-    .addHelpText('after', examples('overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'))
+    .addHelpText(
+      'after',
+      examples('overture Porto', 'overture Porto --bbox -8.69,41.13,-8.55,41.19 --topic places buildings'),
+    )
     .action(overture)
   onArea(program.command('regions <table>').description('A vector for each H3 cell, from what is mapped in it.'))
     .option('--place <name>', 'an area by its name, where the worker has a geocoder')
@@ -132,7 +139,7 @@ function osm(name: string, options: Options): Promise<void> {
     options,
     async (connection) => ({
       areaName: name,
-      aoiGeoJson: await areaOf(options),
+      aoiGeoJson: await areaOf(options, connection, name),
       ...(options.topic && { topics: options.topic as never }),
       ...(options.file !== undefined && {
         source: { kind: 'storage' as const, ...(await bring(connection, options.file)) },
@@ -146,7 +153,11 @@ function overture(name: string, options: Options): Promise<void> {
   return runTask(
     'overtureImportArea',
     options,
-    async () => ({ areaName: name, aoiGeoJson: await areaOf(options), topics: options.topic as never }),
+    async (connection) => ({
+      areaName: name,
+      aoiGeoJson: await areaOf(options, connection, name),
+      topics: options.topic as never,
+    }),
     tablesOf,
   )
 }
@@ -155,10 +166,12 @@ function regions(table: string, options: Options): Promise<void> {
   return runTask(
     'createSraiEmbeddings',
     options,
-    async () => ({
+    async (connection) => ({
       tableName: table,
       h3Resolution: options.resolution,
-      ...(options.place === undefined ? { aoiGeoJson: await areaOf(options) } : { placeQuery: options.place }),
+      ...(options.place === undefined
+        ? { aoiGeoJson: await areaOf(options, connection) }
+        : { placeQuery: options.place }),
       ...(options.prefix !== undefined && { source: { kind: 'tables' as const, prefix: options.prefix } }),
     }),
     ({ table: made, rows, dims }) => `${String(made)}: ${String(rows)} cells, ${String(dims)} numbers each`,
@@ -202,16 +215,34 @@ async function bring(connection: Connection, file: string): Promise<StoredFile> 
   }
 }
 
-async function areaOf({ bbox, area }: Options): Promise<Area> {
+/** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
+async function areaOf({ bbox, area }: Options, connection: Connection, name?: string): Promise<Area> {
   if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
   if (!bbox) {
-    throw new TerraneError('AREA_MISSING', 'invalid', 'Where the area lies is not said', {
-      hint: 'Add --bbox west,south,east,north in degrees, or --area file.geojson.',
-    })
+    if (name !== undefined) return await outlineOf(connection, name)
+    throw areaMissing('Where the area lies is not said')
   }
   const [west, south, east, north] = bbox
   const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
   return { type: 'Polygon', coordinates: [ring] }
+}
+
+async function outlineOf(connection: Connection, name: string): Promise<Area> {
+  const project = connection.projectRef === undefined ? {} : { projectRef: connection.projectRef }
+  const query = new URLSearchParams({ name, ...project }).toString()
+  try {
+    const place = (await ask(connection, `/worker/places?${query}`)) as { name: string; geojson: Area }
+    process.stderr.write(`${place.name}\n`)
+    return place.geojson
+  } catch (error) {
+    if (error instanceof TerraneError && /^(?:GEOCODER_|PLACE_)/.test(error.code)) throw areaMissing(error.message)
+    throw error
+  }
+}
+
+function areaMissing(why: string): TerraneError {
+  const hint = 'Add --bbox west,south,east,north in degrees, or --area file.geojson.'
+  return new TerraneError('AREA_MISSING', 'invalid', why, { hint })
 }
 
 function tablesOf({ tables }: Record<string, unknown>): string {

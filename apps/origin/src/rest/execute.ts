@@ -28,6 +28,20 @@ export interface Rows {
  * `SET LOCAL` ends with the transaction, so the next caller starts clean.
  */
 export function runAs<T>(database: Database, as: RunAs, work: (session: Session) => Promise<T>): Promise<T> {
+  return database
+    .transaction(async (session) => {
+      const value = await work(session)
+      if (as.rollback) throw new Rollback(value)
+      return value
+    }, beginAs(as))
+    .catch((error: unknown) => {
+      if (error instanceof Rollback) return error.value as T
+      throw error
+    })
+}
+
+/** Begins a transaction as the caller, in one round trip: statements of several parts take no parameters. */
+export function beginAs(as: Omit<RunAs, 'rollback'>): string {
   const { role, claims } = as.principal
   const settings = [
     ['search_path', `"${as.schema}", public, extensions`],
@@ -36,20 +50,7 @@ export function runAs<T>(database: Database, as: RunAs, work: (session: Session)
     ['role', role],
   ] as const
   const set = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`)
-  return database
-    .transaction(
-      async (session) => {
-        const value = await work(session)
-        if (as.rollback) throw new Rollback(value)
-        return value
-      },
-      // One round trip: statements of several parts take no parameters.
-      `begin${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`,
-    )
-    .catch((error: unknown) => {
-      if (error instanceof Rollback) return error.value as T
-      throw error
-    })
+  return `begin${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
 }
 
 /** JSON in ASCII alone: in whatever encoding a session reads the statement, its quotes stay where they are. */

@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '@terrane/database'
+import { quoteIdentifier, quoteLiteral } from '@terrane/database'
 import { whereClause, type Parameters } from '../rest/build-sql.ts'
 import type { Condition } from '../rest/parse-query.ts'
 import type { Layer } from './layer.ts'
@@ -17,9 +17,8 @@ export interface TileQuery {
 export function tileSql(layer: Layer, query: TileQuery, parameters: Parameters): string {
   const id = layer.id === null ? '' : `, ${idSql(layer)} as "mvt id"`
   const feature = layer.id === null ? '' : `, 'mvt id'`
-  const name = parameters.add(layer.table)
   const { where, envelope } = rowsOf(layer, query, parameters)
-  return `select st_asmvt(page, ${name}::text, 4096, 'mvt geom'${feature}) as tile from (
+  return `select st_asmvt(page, ${quoteLiteral(layer.table)}::text, 4096, 'mvt geom'${feature}) as tile from (
     select st_asmvtgeom(st_transform(${straight(layer)}, 3857), ${envelope}, 4096, ${query.buffer}, true) as "mvt geom"${id}${columns(layer)}
     ${where}) as page where "mvt geom" is not null`
 }

@@ -7,7 +7,7 @@ import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { Parameters } from '../rest/build-sql.ts'
 import { RestError, toRestError } from '../rest/errors.ts'
-import { runAs } from '../rest/execute.ts'
+import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import { parseQuery } from '../rest/parse-query.ts'
 import type { RestDeps } from '../rest/call.ts'
 import { badTile } from './errors.ts'
@@ -22,7 +22,17 @@ type VectorDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & {
 
 interface Kinds {
   readonly layers: Kept<Layer>
-  readonly tiles: Kept<Uint8Array | null>
+  readonly tiles: Kept<Given>
+}
+
+interface Drawn {
+  readonly tile: Buffer
+}
+
+/** A tile with its tag; without bytes where it shows nothing. */
+interface Given {
+  readonly bytes: Buffer | null
+  readonly etag: string
 }
 
 /** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
@@ -49,7 +59,7 @@ const CHANGED: ReadonlySet<unknown> = new Set(['42703', '42P01', '42501'])
 export async function vectorRoutes(app: Http, deps: VectorDeps): Promise<void> {
   const kept: Kinds = {
     layers: new Kept<Layer>(MOST_LAYERS, () => 1, LAYER_MS),
-    tiles: new Kept<Uint8Array | null>(TILE_BYTES, bytesHeld, deps.tileMs),
+    tiles: new Kept<Given>(TILE_BYTES, ({ bytes }) => bytesHeld(bytes), deps.tileMs),
   }
   await app.register(
     async (scope) => {
@@ -93,45 +103,55 @@ async function sendTile(
   const { role, claims } = request.restCaller as Principal
   // Row-level security decides by role and claims: what one caller was given no other is.
   const name = JSON.stringify([role, claims, schema, table, properties, query])
-  let tile = kept.tiles.get(name)
-  if (tile === undefined) {
+  let given = kept.tiles.get(name)
+  if (given === undefined) {
     const layerName = JSON.stringify([role, schema, table, properties])
-    const draw = (known: Layer | undefined) =>
-      asCaller({ ...deps, database: deps.database.withSignal(signal) }, request, schema, async (session) => {
-        const layer = known ?? (await findLayer(session, schema, table, properties))
-        const drawn = await drawTile(deps, session, layer, query)
-        kept.layers.set(layerName, layer)
-        return drawn
-      })
+    const there = { ...deps, database: deps.database.withSignal(signal) }
+    const find = async () => {
+      const found = await asCaller(there, request, schema, (session) => findLayer(session, schema, table, properties))
+      kept.layers.set(layerName, found)
+      return found
+    }
     const known = kept.layers.get(layerName)
-    tile = await draw(known).catch((error: unknown) => {
+    const tile = await drawTile(there, request, known ?? (await find()), query).catch(async (error: unknown) => {
       if (!known || !CHANGED.has((error as { code?: unknown }).code)) throw error
       kept.layers.delete(layerName)
-      return draw(undefined)
+      return drawTile(there, request, await find(), query)
     })
-    kept.tiles.set(name, tile)
+    given = tagged(tile)
+    kept.tiles.set(name, given)
   }
+  const { bytes, etag } = given
   reply.headers({ 'cache-control': 'private, no-cache', vary: 'apikey, Authorization' })
-  if (tile === null || tile.length === 0) return reply.code(204).send()
-  const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
+  if (bytes === null) return reply.code(204).send()
   reply.header('etag', etag)
   if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
     return reply.code(304).send()
   }
-  return reply
-    .type('application/vnd.mapbox-vector-tile')
-    .send(Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength))
+  return reply.type('application/vnd.mapbox-vector-tile').send(bytes)
+}
+
+function tagged(tile: Uint8Array | null): Given {
+  if (tile === null || tile.length === 0) return { bytes: null, etag: '' }
+  const etag = `"${createHash('sha256').update(tile).digest('base64url').slice(0, 27)}"`
+  return { bytes: Buffer.from(tile.buffer, tile.byteOffset, tile.byteLength), etag }
 }
 
 async function drawTile(
-  { database }: VectorDeps,
-  session: Session,
+  deps: VectorDeps,
+  request: FastifyRequest,
   layer: Layer,
   query: TileQuery,
 ): Promise<Uint8Array | null> {
-  if (database.capabilities.engine === 'pglite') return encodeRows(session, layer, query)
+  const { database } = deps
+  if (database.capabilities.engine === 'pglite')
+    return asCaller(deps, request, layer.schema, (session) => encodeRows(session, layer, query))
   const parameters = new Parameters()
-  const { rows } = await session.query<{ tile: Buffer }>(tileSql(layer, query, parameters), parameters.values)
+  const text = tileSql(layer, query, parameters)
+  const { rows } =
+    parameters.values.length === 0
+      ? await database.statement<Drawn>(text, beginAs(caller(request, layer.schema)))
+      : await asCaller(deps, request, layer.schema, (session) => session.query<Drawn>(text, parameters.values))
   return rows[0]?.tile ?? null
 }
 
@@ -197,8 +217,12 @@ async function asCaller<T>(
   schema: string,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
+  return runAs(deps.database, caller(request, schema), work)
+}
+
+function caller(request: FastifyRequest, schema: string): RunAs {
   const principal = request.restCaller as Principal
-  return runAs(deps.database, { principal, schema, readOnly: true, rollback: false, timeoutMs: TIMEOUT_MS }, work)
+  return { principal, schema, readOnly: true, rollback: false, timeoutMs: TIMEOUT_MS }
 }
 
 /** `schema.table`, or a table of the first schema. */

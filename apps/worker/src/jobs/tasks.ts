@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { createEnginePool, openModelStore } from '@terrane/embeddings'
 import { splitList, type GuardedFetch } from '@terrane/service'
 import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
+import type { Geocoder } from '../places/geocoder.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import { exportTable } from './export-table.ts'
 import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
@@ -21,6 +22,7 @@ import type { Task } from './task.ts'
 /** What tasks share. */
 export interface TaskDeps {
   readonly fetch: GuardedFetch
+  readonly geocoder: Geocoder
   /** Registers what is to be closed with the worker. */
   readonly onClose: (close: () => Promise<void>) => void
 }
@@ -54,10 +56,7 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
     }),
     createSraiEmbeddingsTask({
       osm: osmImportSettings(config),
-      geocoder: {
-        url: config.TERRANE_GEOCODER_URL,
-        cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
-      },
+      geocoder: deps.geocoder,
       maxCells: config.TERRANE_MAX_H3_CELLS,
     }),
     overtureImportArea({ ...areaLimits, catalogueUrl: config.TERRANE_OVERTURE_STAC_URL }),

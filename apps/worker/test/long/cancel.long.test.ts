@@ -2,6 +2,7 @@ import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { makeTasks } from '../../src/jobs/tasks.ts'
+import { Geocoder } from '../../src/places/geocoder.ts'
 import { cancelAtStep, type StepWatch } from '../cancel-at-step.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from '../harness.ts'
 import { expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
@@ -18,7 +19,8 @@ beforeAll(async () => {
   const { api } = sources
   const env = { ...api.env, TERRANE_WORKER_CONCURRENCY: '1' }
   const unused = () => Promise.reject(new Error('no task fetches outside of its jobs here'))
-  const tasks = await makeTasks(readConfig(env), { fetch: unused, onClose: () => undefined })
+  const geocoder = new Geocoder({ url: '', cacheFolder: '' })
+  const tasks = await makeTasks(readConfig(env), { fetch: unused, geocoder, onClose: () => undefined })
   const cancel = async (jobId: string) => {
     const { rows } = await api.db.database.query<{ task: string }>('select task from terrane.jobs where id = $1', [
       jobId,

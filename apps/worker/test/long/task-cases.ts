@@ -9,7 +9,7 @@ import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { expect } from 'vitest'
 import { openWorker, type TestWorker } from '../harness.ts'
 import { boxOf } from '../osm-town.ts'
-import { features, indexParquet, overtureParquet, serveFiles } from '../overture-release.ts'
+import { features, indexParquet, overtureParquet, serveFiles } from '@terrane/testing/overture'
 import { StoredTiles } from '../read-tiles.ts'
 
 const RELEASE = '2026-08-19.0'

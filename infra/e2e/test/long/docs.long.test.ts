@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, startBrowser } from '../support/browser.ts'
-import { ROOT, blocksOf, followedPages, looksAsShown, type Block } from '../support/pages.ts'
+import { ROOT, blocksOf, followedPages, looksAsShown, pagesNobodyFollows, type Block } from '../support/pages.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
+import { openWorld, type World } from '../support/world.ts'
 
 // Every page that a reader follows with a terminal is followed here, block by block, and what it shows is compared.
 
@@ -17,10 +18,12 @@ const MAPLIBRE = dirname(dirname(fileURLToPath(import.meta.resolve('maplibre-gl'
 const MARK = '=====block====='
 
 let stack: RunningStack
+let world: World
 let folder: string
 let programs: string
 beforeAll(async () => {
-  stack = await startStack({})
+  world = await openWorld()
+  stack = await startStack(world.settings)
   folder = await mkdtemp(join(tmpdir(), 'terrane-docs-'))
   await symlink(stack.home, join(folder, '.terrane'))
   // Programs lie where their packages are found.
@@ -28,6 +31,7 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS)
 afterAll(async () => {
   await stack[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
   await rm(programs, { recursive: true, force: true })
 })
@@ -55,6 +59,11 @@ describe.each(followedPages())('%s', (page) => {
     if (CHROMIUM === undefined) return
     for (const { language, code: html } of blocks) if (language === 'html') await draw(html)
   })
+})
+
+test('no page has code that nobody runs', () => {
+  // `npm start` and `npm test` of the first page are what the newcomer's walk and CI begin with.
+  expect(pagesNobodyFollows()).toEqual(['README.md'])
 })
 
 /** Opens a page of a recipe with the address and the key of the stack, and waits for what it draws. */
@@ -106,6 +115,7 @@ async function bash(script: string, args: readonly string[] = []) {
       HOME: folder,
       NODE_NO_WARNINGS: '1',
       DATABASE_URL: stack.urls.database,
+      TERRANE_SECRETS_KEY: stack.keys['secretsKey'],
       TERRANE_ORIGIN_PORT: new URL(origin).port,
       TERRANE_FUNCTIONS_PORT: new URL(functions).port,
     },

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -16,7 +16,28 @@ export interface Block {
 
 /** Pages that a reader follows with a terminal; each is followed by itself, from its first block to its last. */
 export function followedPages(): string[] {
-  return ['docs/quickstart.md', ...globSync('docs/{tasks,recipes}/*.md', { cwd: ROOT }).toSorted()]
+  return ['docs/quickstart.md', ...globSync('docs/{tasks,recipes,routing}/*.md', { cwd: ROOT }).toSorted(), ...READMES]
+}
+
+/** Other pages that need a stack. */
+const READMES = [
+  'apps/cli/README.md',
+  'apps/origin/README.md',
+  'docs/operations.md',
+  'packages/control/README.md',
+  'packages/testing/README.md',
+]
+
+/** Pages with code that nothing runs: neither a stack nor a test of their package. */
+export function pagesNobodyFollows(): string[] {
+  const followed = new Set(followedPages())
+  const pages = globSync(['README.md', 'docs/**/*.md', '{apps,packages,infra}/*/README.md'], { cwd: ROOT })
+  return pages.filter((page) => {
+    const tests = globSync('test/*.test.ts', { cwd: join(ROOT, dirname(page)) })
+    const isTested = tests.some((test) => readFileSync(join(ROOT, dirname(page), test), 'utf8').includes('README.md'))
+    if (followed.has(page) || isTested) return false
+    return /^```(?!text\b)\w|^ {4}(?:npm|node|curl|terrane|export) /m.test(readFileSync(join(ROOT, page), 'utf8'))
+  })
 }
 
 /** The code blocks of a page. A block of `text` is what the one before it prints; `elsewhere` after the language keeps one from being run. */

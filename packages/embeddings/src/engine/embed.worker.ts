@@ -4,6 +4,7 @@ import { ResultBuffer } from './result-buffer.ts'
 import { RunControl } from './run-control.ts'
 import { type TileReader, openTileReader } from './tile-source.ts'
 import { type Post, hostWorker } from './worker-host.ts'
+import { isValidTile } from './valid-tiles.ts'
 
 await hostWorker((setup) => ModelSession.open(setup), embedUnits)
 
@@ -50,7 +51,7 @@ async function embedBatch(
   for (let tile = start; tile < stop; tile++) {
     const slot = pixels.subarray(tiles.length * tileLength, (tiles.length + 1) * tileLength)
     const { validFraction } = await reader.read(tile, slot)
-    if (validFraction < job.minValidFraction) continue
+    if (!isValidTile(validFraction, job.minValidFraction)) continue
     tiles.push(tile)
     fractions.push(validFraction)
   }

@@ -11,6 +11,7 @@ import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
 import { keepTelemetryOff } from './telemetry.ts'
 import type { TileSource } from './tile-source.ts'
+import { MIN_VALID_FRACTION } from './valid-tiles.ts'
 
 /** Batches that fit into the ring between the decoding and the inferring thread. */
 const RING_GROUPS = 4
@@ -37,7 +38,7 @@ export interface EmbedRequest {
   readonly level?: EmbeddingLevel
   /** Scale embeddings to unit length; true when absent. */
   readonly normalize?: boolean
-  /** Tiles with less valid area, 0 to 1, are skipped and counted; 0.5 when absent. */
+  /** Tiles with less valid area, 0 to 1, are skipped and counted; {@link MIN_VALID_FRACTION} when absent. */
   readonly minValidFraction?: number
   /** What is known of the tiles beside their pixels, for models that take it. */
   readonly context?: Partial<TileContext>
@@ -96,7 +97,14 @@ export async function openEngine(model: Model, options: EngineOptions = {}): Pro
 }
 
 function planJob(model: Model, request: EmbedRequest, workers: number, mode: EngineMode): { job: Job; dims: number } {
-  const { source, tileSize, from = 0, level = 'tile', normalize = true, minValidFraction = 0.5 } = request
+  const {
+    source,
+    tileSize,
+    from = 0,
+    level = 'tile',
+    normalize = true,
+    minValidFraction = MIN_VALID_FRACTION,
+  } = request
   const { manifest } = model
   checkTileSize(manifest, tileSize)
   const perTile = embeddingsPerTile(manifest, level, tileSize)

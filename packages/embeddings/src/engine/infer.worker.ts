@@ -3,6 +3,7 @@ import type { Job } from './protocol.ts'
 import { ResultBuffer } from './result-buffer.ts'
 import { RunControl } from './run-control.ts'
 import { type Post, hostWorker } from './worker-host.ts'
+import { isValidTile } from './valid-tiles.ts'
 
 await hostWorker((setup) => ModelSession.open(setup), inferTiles)
 
@@ -48,7 +49,7 @@ function keepValid(
   const fractions: number[] = []
   for (let tile = start; tile < stop; tile++) {
     const fraction = groupFractions[tile - start]!
-    if (fraction < job.minValidFraction) continue
+    if (!isValidTile(fraction, job.minValidFraction)) continue
     const slot = tile - start
     if (slot !== tiles.length) pixels.copyWithin(tiles.length * tileLength, slot * tileLength, (slot + 1) * tileLength)
     tiles.push(tile)

@@ -29,8 +29,10 @@ export { createCrsCatalogue } from './crs/catalogue.ts'
 export type { CrsCatalogue, CrsEntry } from './crs/catalogue.ts'
 export { openGeoTiff } from './geotiff/open.ts'
 export { readWindow } from './window.ts'
-export { bufferSource, openFileSource } from './source.ts'
-export type { ByteSource, FileSource } from './source.ts'
+export { openFileSource } from './file-source.ts'
+export type { FileSource } from './file-source.ts'
+export { bufferSource } from './source.ts'
+export type { ByteSource } from './source.ts'
 export type {
   Affine,
   BandColor,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ByteSource } from './source.ts'
-import { bufferSource, openFileSource } from './source.ts'
+import { openFileSource } from './file-source.ts'
+import { bufferSource } from './source.ts'
 
 const bytes = Uint8Array.from({ length: 1_000 }, (_, i) => i & 255)
 let folder = ''

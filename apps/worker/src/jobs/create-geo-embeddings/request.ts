@@ -1,5 +1,11 @@
 import { DEFAULT_GEO_MODEL, type CreateGeoEmbeddings } from '@terrane/contracts'
-import { checkDatetime, checkTileSize, embeddingsPerTile, type ModelManifest } from '@terrane/embeddings'
+import {
+  MIN_VALID_FRACTION,
+  checkDatetime,
+  checkTileSize,
+  embeddingsPerTile,
+  type ModelManifest,
+} from '@terrane/embeddings'
 import { checkProfile, checkScale, type Ranges } from '@terrane/tiling/raster'
 import { conflictingScales, invalidDatetime, sourceMissing } from './errors.ts'
 import { fileNameOf, sourceOf, type RasterSource } from './source.ts'
@@ -43,7 +49,7 @@ export function readRequest(body: CreateGeoEmbeddings): GeoRequest {
     stride: body.stride ?? tileSize,
     edge: body.edge ?? 'pad',
     alignGrid: body.alignGrid ?? false,
-    minValidFraction: body.minValidFraction ?? 0.5,
+    minValidFraction: body.minValidFraction ?? MIN_VALID_FRACTION,
     level: body.level ?? 'tile',
     normalize: body.normalizeEmbeddings ?? true,
     upload: body.uploadArtifactsToStorage ?? false,

@@ -18,6 +18,7 @@ import {
 } from '../embeddings/embedding-output.ts'
 import { placedRow, type PlacedRow } from '../embeddings/rows.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
+import type { Geocoder, Place } from '../../places/geocoder.ts'
 import { identityOf } from '../identity.ts'
 import type { OsmImportSettings } from '../osm/settings.ts'
 import { checkStoredObject } from '../stored-object.ts'
@@ -25,12 +26,11 @@ import { LOADED, type Identity, type JobContext, type Task } from '../task.ts'
 import { metadataOf, publicationOf, warningsOf, type Made } from './describe.ts'
 import { nothingCounted } from './errors.ts'
 import { checkFeatures, obtainFeatures, type ObtainedFeatures } from './features.ts'
-import { Geocoder, type GeocoderSettings, type Place } from './geocoder.ts'
 import { readRequest, type SraiRequest } from './request.ts'
 
 export interface SraiEmbeddingsDeps {
   readonly osm: OsmImportSettings
-  readonly geocoder: GeocoderSettings
+  readonly geocoder: Geocoder
   /** 0 for no limit. */
   readonly maxCells: number
 }
@@ -40,7 +40,7 @@ const EXPIRE_SECONDS = 12 * 3600
 
 /** H3 cells of an area become rows of vectors in `geoembeddings.{tableName}`, by the map features in them. */
 export function createSraiEmbeddingsTask(deps: SraiEmbeddingsDeps): Task {
-  const geocoder = new Geocoder(deps.geocoder)
+  const { geocoder } = deps
   return {
     name: 'createSraiEmbeddings',
     summary: 'Map features of H3 cells into embeddings',

@@ -4,7 +4,7 @@ import { embedderModelName, type RegionSummary } from '@terrane/embeddings/srai'
 import type { Publication } from '../embeddings/embedding-output.ts'
 import { OSM_COPYRIGHT } from '../osm/licence.ts'
 import type { ObtainedFeatures } from './features.ts'
-import type { Place } from './geocoder.ts'
+import type { Place } from '../../places/geocoder.ts'
 import type { SraiRequest } from './request.ts'
 
 /** What is recorded of the features. */

@@ -36,36 +36,6 @@ export const noPretrainedModels = defineError(
   }),
 )
 
-export const geocoderOff = defineError(
-  'GEOCODER_OFF',
-  'invalid',
-  (f: { path: string }) => `This worker looks no places up, so ${names([f.path])} cannot be used.`,
-  (f) => ({
-    hint: 'Send aoiGeoJson, or let the operator set TERRANE_GEOCODER_URL.',
-    errors: [{ path: f.path, message: 'needs a geocoder' }],
-  }),
-)
-
-export const placeNotFound = defineError(
-  'PLACE_NOT_FOUND',
-  'invalid',
-  (f: { query: string; path: string; results: number }) =>
-    f.results === 0
-      ? `The geocoder knows no place "${f.query}".`
-      : `None of the ${f.results} places called "${f.query}" has an outline.`,
-  (f) => ({
-    hint: 'Name a town, district or region, with its country, or send aoiGeoJson.',
-    errors: [{ path: f.path, message: 'is no known area' }],
-  }),
-)
-
-export const geocoderFailed = defineError(
-  'GEOCODER_FAILED',
-  'upstream',
-  (f: { why: string }) => `The geocoder did not answer as it should: ${f.why}`,
-  () => ({ hint: 'Try again later, or send aoiGeoJson.' }),
-)
-
 export const importedTablesMissing = defineError(
   'IMPORTED_TABLES_MISSING',
   'invalid',

@@ -1,7 +1,7 @@
-import { constants, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { Compression } from '../raster-info.ts'
 import { createLzwDecoder } from './lzw.ts'
 import { decodePackBits } from './packbits.ts'
+import { inflate, unzstd } from './platform.ts'
 
 /** Room past the expected size: with it a full block is one chunk, and a longer stream is noticed. */
 const SLACK = 64
@@ -19,15 +19,9 @@ export function byteDecoderOf(compression: Compression): ByteDecoder | null {
     case 'none':
       return (stored) => stored
     case 'deflate':
-      // A sync flush at the end returns what a cut stream holds; the caller sees that it is too short.
-      return (stored, limit) =>
-        inflateSync(stored, {
-          chunkSize: limit + SLACK,
-          maxOutputLength: limit + SLACK,
-          finishFlush: constants.Z_SYNC_FLUSH,
-        })
+      return (stored, limit) => inflate(stored, limit + SLACK)
     case 'zstd':
-      return (stored, limit) => zstdDecompressSync(stored, { chunkSize: limit + SLACK, maxOutputLength: limit + SLACK })
+      return (stored, limit) => unzstd(stored, limit + SLACK)
     case 'lzw': {
       const decode = createLzwDecoder()
       return (stored, limit) => {

@@ -1,6 +1,7 @@
 // oxlint-disable-next-line typescript/triple-slash-reference -- Packages that import this one need the declaration, too.
 /// <reference path="./libjpeg-turbo.d.ts" />
 import loadCodec from '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs'
+import { jpegProgram } from './platform.ts'
 
 /** What the frame header of a JPEG stream says. */
 export interface JpegFrame {
@@ -31,7 +32,13 @@ export function joinJpeg(tables: Uint8Array | null, block: Uint8Array, ycbcr: bo
   const parts: Uint8Array[] = [Uint8Array.of(0xff, SOI), adobe]
   if (tables !== null) parts.push(...segmentsOf(tables))
   parts.push(...segmentsOf(block))
-  return Buffer.concat(parts)
+  const stream = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    stream.set(part, at)
+    at += part.length
+  }
+  return stream
 }
 
 /**
@@ -107,7 +114,7 @@ export async function loadJpegDecoder(): Promise<JpegDecoder> {
 let loading: Promise<JpegDecoder> | null = null
 
 async function instantiate(): Promise<JpegDecoder> {
-  const codec = await loadCodec({ print: () => {}, printErr: () => {} })
+  const codec = await loadCodec({ ...(await jpegProgram()), print: () => {}, printErr: () => {} })
   const decoder = new codec.JPEGDecoder()
   return (jpeg) => {
     try {

@@ -7,5 +7,9 @@ declare module '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs' {
   interface Codec {
     readonly JPEGDecoder: new () => Decoder
   }
-  export default function load(options: { print(text: string): void; printErr(text: string): void }): Promise<Codec>
+  export default function load(options: {
+    locateFile?: () => string
+    print(text: string): void
+    printErr(text: string): void
+  }): Promise<Codec>
 }

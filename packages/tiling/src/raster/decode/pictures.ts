@@ -1,6 +1,6 @@
-import { inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { RasterLevel, SampleType, Samples } from '../raster-info.ts'
-import { SAMPLE_BYTES, allocateSamples, swapBytes } from './samples.ts'
+import { decodeWebpPicture, inflate, lercProgram, swapBytes, unzstd } from './platform.ts'
+import { SAMPLE_BYTES, allocateSamples } from './samples.ts'
 import type { JpegDecoder } from './jpeg.ts'
 import { joinJpeg, loadJpegDecoder, readJpegFrame } from './jpeg.ts'
 
@@ -72,12 +72,9 @@ async function decodeRareJpeg(level: RasterLevel, stored: Uint8Array, shape: Blo
 }
 
 async function decodeWebp(stored: Uint8Array, shape: BlockShape): Promise<Samples> {
-  const { default: sharp } = await import('sharp')
-  const image = sharp(stored, { limitInputPixels: shape.width * shape.fullRows })
-  const pixels = shape.samples === 4 ? image.ensureAlpha() : image.removeAlpha()
-  const { data, info } = await pixels.raw().toBuffer({ resolveWithObject: true })
-  requireShape(info.width, info.height, info.channels, shape)
-  return new Uint8Array(data.buffer, data.byteOffset, data.length)
+  const picture = await decodeWebpPicture(stored, shape.samples, shape.width * shape.fullRows)
+  requireShape(picture.width, picture.height, picture.channels, shape)
+  return picture.pixels
 }
 
 /** By LERC's number. */
@@ -94,7 +91,7 @@ async function decodeLerc(level: RasterLevel, stored: Uint8Array, shape: BlockSh
   const blob = unwrapLerc(stored, level, shape)
   checkLercSize(blob, shape)
   const lerc = await import('lerc')
-  if (!lerc.isLoaded()) await lerc.load()
+  if (!lerc.isLoaded()) await lerc.load(await lercProgram())
   const header = lerc.getBlobInfo(blob)
   const type = LERC_TYPES[header.dataType]
   if (type !== level.sampleType) throw new Error(`it holds samples of type ${type} instead of ${level.sampleType}`)
@@ -134,12 +131,12 @@ function checkLercSize(blob: Uint8Array, shape: BlockShape): void {
 
 function unwrapLerc(stored: Uint8Array, level: RasterLevel, shape: BlockShape): Uint8Array {
   const samples = shape.width * shape.fullRows * shape.samples
-  const maxOutputLength = 2 * samples * SAMPLE_BYTES[level.sampleType] + LERC_HEADROOM
+  const limit = 2 * samples * SAMPLE_BYTES[level.sampleType] + LERC_HEADROOM
   switch (level.lercParameters?.[1] ?? 0) {
     case 1:
-      return inflateSync(stored, { maxOutputLength })
+      return inflate(stored, limit)
     case 2:
-      return zstdDecompressSync(stored, { maxOutputLength })
+      return unzstd(stored, limit)
     default:
       return stored
   }

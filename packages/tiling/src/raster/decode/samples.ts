@@ -1,4 +1,5 @@
 import type { RasterLevel, SampleType, Samples } from '../raster-info.ts'
+import { swapBytes } from './platform.ts'
 import type { RowLayout } from './predictor.ts'
 import { undoFloatDifferencing, undoHorizontalDifferencing } from './predictor.ts'
 
@@ -84,14 +85,6 @@ function viewAs(type: SampleType, { buffer, byteOffset }: Uint8Array, count: num
 
 function alignTo(bytes: Uint8Array, sampleBytes: number): Uint8Array {
   return bytes.byteOffset % sampleBytes === 0 ? bytes : new Uint8Array(bytes)
-}
-
-/** Reverses the bytes of each sample, in place. */
-export function swapBytes({ buffer: memory, byteOffset }: ArrayBufferView, count: number, sampleBytes: number): void {
-  const buffer = Buffer.from(memory, byteOffset, count * sampleBytes)
-  if (sampleBytes === 2) buffer.swap16()
-  else if (sampleBytes === 4) buffer.swap32()
-  else if (sampleBytes === 8) buffer.swap64()
 }
 
 /** Samples of an odd number of bits, packed from the most significant bit, whatever the byte order of the file. */

@@ -54,50 +54,96 @@ export async function readBilinear(
   const alpha = new Uint8Array(count)
   const planes = sources.map(() => allocatePlane(raster, count))
   const whole = !raster.sampleType.startsWith('float')
-  const { factorX, factorY, level } = chosen
-  const { xy } = grid
-  for (let i = 0; i < count; i++) {
-    const sx = (xy[2 * i] as number) / factorX
-    const sy = (xy[2 * i + 1] as number) / factorY
-    if (!(sx >= 0 && sy >= 0 && sx < level.width && sy < level.height)) continue
-    const nearest = (Math.floor(sy) - window.y) * window.width + Math.floor(sx) - window.x
-    if (!allValid && valid[nearest] === 0) continue
-    alpha[i] = 255
-    const x = sx - 0.5 - window.x
-    const y = sy - 0.5 - window.y
-    const [x0, y0] = [Math.floor(x), Math.floor(y)]
-    const [u, v] = [x - x0, y - y0]
-    const [xa, xb] = [x0 < 0 ? 0 : x0, x0 + 1 < window.width ? x0 + 1 : window.width - 1]
-    const ya = (y0 < 0 ? 0 : y0) * window.width
-    const yb = (y0 + 1 < window.height ? y0 + 1 : window.height - 1) * window.width
-    let [wa, wb, wc, wd] = [(1 - u) * (1 - v), u * (1 - v), (1 - u) * v, u * v]
-    if (!allValid) {
-      if (valid[ya + xa] === 0) wa = 0
-      if (valid[ya + xb] === 0) wb = 0
-      if (valid[yb + xa] === 0) wc = 0
-      if (valid[yb + xb] === 0) wd = 0
-      const sum = wa + wb + wc + wd
-      wa /= sum
-      wb /= sum
-      wc /= sum
-      wd /= sum
-    }
+  const blend = whole ? blendWhole : blendBroken
+  const row = { corners: new Int32Array(4 * grid.width), weights: new Float64Array(4 * grid.width) }
+  for (let start = 0; start < count; start += grid.width) {
+    weighRow(chosen, grid, window, allValid ? null : valid, start, row, alpha)
     for (let band = 0; band < sources.length; band++) {
-      const from = sources[band] as Plane
-      const mean =
-        weigh(wa, from[ya + xa] as number) +
-        weigh(wb, from[ya + xb] as number) +
-        weigh(wc, from[yb + xa] as number) +
-        weigh(wd, from[yb + xb] as number)
-      ;(planes[band] as Plane)[i] = whole ? Math.floor(mean + 0.5) : mean
+      blend(sources[band] as Plane, planes[band] as Plane, start, row, alpha)
     }
   }
   return { width: grid.width, height: grid.height, planes, alpha }
 }
 
-/** What is not a number counts for nothing where it has no weight. */
-function weigh(weight: number, value: number): number {
-  return weight === 0 ? 0 : weight * value
+/** Of each pixel of a row: where its four neighbours stand in the window, and what each counts for. */
+interface Row {
+  readonly corners: Int32Array
+  readonly weights: Float64Array
+}
+
+/** @param valid 0 for pixels of the window without data; null where all have some */
+function weighRow(
+  { factorX, factorY, level }: ChosenLevel,
+  { xy, width: pixels }: SourceGrid,
+  { x: left, y: top, width, height }: PixelRect,
+  valid: Uint8Array | null,
+  start: number,
+  { corners, weights }: Row,
+  alpha: Uint8Array,
+): void {
+  const { width: levelWidth, height: levelHeight } = level
+  for (let i = 0; i < pixels; i++) {
+    const sx = (xy[2 * (start + i)] as number) / factorX
+    const sy = (xy[2 * (start + i) + 1] as number) / factorY
+    if (!(sx >= 0 && sy >= 0 && sx < levelWidth && sy < levelHeight)) continue
+    if (valid !== null && valid[((sy | 0) - top) * width + (sx | 0) - left] === 0) continue
+    alpha[start + i] = 255
+    const x = sx - 0.5 - left
+    const y = sy - 0.5 - top
+    const x0 = Math.floor(x)
+    const y0 = Math.floor(y)
+    const u = x - x0
+    const v = y - y0
+    const xa = x0 < 0 ? 0 : x0
+    const xb = x0 + 1 < width ? x0 + 1 : width - 1
+    const ya = (y0 < 0 ? 0 : y0) * width
+    const yb = (y0 + 1 < height ? y0 + 1 : height - 1) * width
+    const to = 4 * i
+    corners[to] = ya + xa
+    corners[to + 1] = ya + xb
+    corners[to + 2] = yb + xa
+    corners[to + 3] = yb + xb
+    weights[to] = (1 - u) * (1 - v)
+    weights[to + 1] = u * (1 - v)
+    weights[to + 2] = (1 - u) * v
+    weights[to + 3] = u * v
+    if (valid !== null) countValid(valid, corners, weights, to)
+  }
+}
+
+/** Takes neighbours without data out; the others make up for them. */
+function countValid(valid: Uint8Array, corners: Int32Array, weights: Float64Array, at: number): void {
+  let sum = 0
+  for (let k = at; k < at + 4; k++) {
+    if (valid[corners[k] as number] === 0) weights[k] = 0
+    sum += weights[k] as number
+  }
+  for (let k = at; k < at + 4; k++) weights[k] = (weights[k] as number) / sum
+}
+
+function blendWhole(from: Plane, to: Plane, start: number, { corners, weights }: Row, alpha: Uint8Array): void {
+  for (let i = 0, k = 0; k < corners.length; i++, k += 4) {
+    if (alpha[start + i] === 0) continue
+    const mean =
+      (weights[k] as number) * (from[corners[k] as number] as number) +
+      (weights[k + 1] as number) * (from[corners[k + 1] as number] as number) +
+      (weights[k + 2] as number) * (from[corners[k + 2] as number] as number) +
+      (weights[k + 3] as number) * (from[corners[k + 3] as number] as number)
+    to[start + i] = Math.floor(mean + 0.5)
+  }
+}
+
+/** As {@link blendWhole}, but what is not a finite number counts for nothing where it has no weight. */
+function blendBroken(from: Plane, to: Plane, start: number, { corners, weights }: Row, alpha: Uint8Array): void {
+  for (let i = 0, k = 0; k < corners.length; i++, k += 4) {
+    if (alpha[start + i] === 0) continue
+    let mean = 0
+    for (let n = k; n < k + 4; n++) {
+      const weight = weights[n] as number
+      if (weight !== 0) mean += weight * (from[corners[n] as number] as number)
+    }
+    to[start + i] = mean
+  }
 }
 
 function canMiss({ sampleType }: RasterInfo, { nodata }: BandChoice): boolean {

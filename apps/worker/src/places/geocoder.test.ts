@@ -103,3 +103,16 @@ test('turns are a second apart, however many come at once', async () => {
   await pace.turn(signal)
   expect(waits).toEqual([1000, 2000, 500])
 })
+
+test('a turn that is too far away is refused, and takes none', async () => {
+  const waits: number[] = []
+  const pace = new Pace(
+    1000,
+    () => 0,
+    async (ms) => waits.push(ms),
+  )
+  await Promise.all([pace.turn(signal), pace.turn(signal), pace.turn(signal)])
+  await expect(pace.turn(signal, 2000)).rejects.toMatchObject({ code: 'GEOCODER_BUSY', retryable: true })
+  await pace.turn(signal, 3000)
+  expect(waits).toEqual([1000, 2000, 3000])
+})

@@ -56,16 +56,30 @@ function square(x: number, y: number, side: number): Position[] {
   ]
 }
 
-/** Seeded features over 10 by 10 degrees, in rows from south to north, as Overture's files are in spatial order. */
-export function features(count: number, kind: 'building' | 'water' | 'place', seed: number): OvertureFeature[] {
+/**
+ * Seeded features over 10 by 10 degrees from the equator and Greenwich, or over another square of degrees, in rows from
+ * south to north, as Overture's files are in spatial order.
+ */
+export function features(
+  count: number,
+  kind: 'building' | 'water' | 'place',
+  seed: number,
+  { west, south, side }: { west: number; south: number; side: number } = { west: 0, south: 0, side: 10 },
+): OvertureFeature[] {
   const random = seededRandom(seed)
+  const unit = side / 10
   return Array.from({ length: count }, (_, i) => {
-    const [x, y] = [random() * 10, (i / count) * 10]
+    const [x, y] = [west + random() * side, south + (i / count) * side]
     const id = `${kind}-${String(i).padStart(6, '0')}`
     const name = random() < 0.5 ? `${kind} "${i}" \\ ä` : null
     if (kind === 'place') return featureOf(id, 'point', [[x, y]], name)
     if (kind === 'building')
-      return featureOf(id, i % 4 === 0 ? 'multipolygon' : 'polygon', square(x, y, 0.01 + random() * 0.05), name)
+      return featureOf(
+        id,
+        i % 4 === 0 ? 'multipolygon' : 'polygon',
+        square(x, y, (0.01 + random() * 0.05) * unit),
+        name,
+      )
     if (i % 3 === 0) return featureOf(id, 'point', [[x, y]], name)
     if (i % 3 === 1)
       return featureOf(
@@ -73,11 +87,11 @@ export function features(count: number, kind: 'building' | 'water' | 'place', se
         'line',
         [
           [x, y],
-          [x + random(), y + random()],
+          [x + random() * unit, y + random() * unit],
         ],
         name,
       )
-    return featureOf(id, 'polygon', square(x, y, random()), name)
+    return featureOf(id, 'polygon', square(x, y, random() * unit), name)
   })
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TerraneError } from '@terrane/core'
 import { readJson, type GuardedFetch } from '@terrane/service'
-import { geocoderFailed, geocoderOff, placeNotFound } from './errors.ts'
+import { geocoderBusy, geocoderFailed, geocoderOff, placeNotFound } from './errors.ts'
 
 /** An area that a place name stands for. */
 export interface Place {
@@ -27,6 +27,8 @@ export interface LookUp {
   readonly path: string
   readonly fetch: GuardedFetch
   readonly signal: AbortSignal
+  /** Longest wait for a turn; as long as it takes when absent. */
+  readonly waitMs?: number
 }
 
 /** Public servers ask for at most one request a second. */
@@ -56,16 +58,16 @@ export class Geocoder {
    * The first area that the geocoder finds. One found in the last 30 days is not asked for again, an older one is used
    * while the server is down.
    *
-   * @throws GEOCODER_OFF, GEOCODER_FAILED, PLACE_NOT_FOUND, and the signal's reason
+   * @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND, and the signal's reason
    */
-  async find({ query, path, fetch, signal }: LookUp): Promise<Place> {
+  async find({ query, path, fetch, signal, waitMs = Infinity }: LookUp): Promise<Place> {
     this.check(path)
     const url = this.#urlOf(query)
     const file = join(this.#settings.cacheFolder, `${createHash('sha256').update(url).digest('hex')}.json`)
     const kept = await readKept(file)
     if (kept && Date.now() - kept.askedAt < MAX_AGE_MS) return kept.place
     try {
-      await this.#pace.turn(signal)
+      await this.#pace.turn(signal, waitMs)
       const results = await ask(url, fetch, signal)
       const place = results.map(readPlace).find((found) => found !== null)
       if (!place) throw placeNotFound({ query, path, results: results.length })
@@ -108,10 +110,11 @@ export class Pace {
     this.#wait = wait
   }
 
-  /** Resolves when it is the caller's turn. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /** Resolves when it is the caller's turn. @throws GEOCODER_BUSY when that would be later than in `mostMs` */
+  async turn(signal: AbortSignal, mostMs = Infinity): Promise<void> {
     const now = this.#now()
     const at = Math.max(now, this.#next)
+    if (at - now > mostMs) throw geocoderBusy({ seconds: mostMs / 1000 })
     this.#next = at + this.#intervalMs
     if (at > now) await this.#wait(at - now, signal)
   }

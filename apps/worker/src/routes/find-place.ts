@@ -1,0 +1,35 @@
+import { Place, PlaceQuery, Problem, ref } from '@terrane/contracts'
+import type { Http } from '@terrane/service'
+import type { AppDeps } from '../app.ts'
+import { principalOf } from './access.ts'
+
+/** Longest wait of a request for its turn at the geocoder. */
+const WAIT_MS = 10_000
+
+/** `GET /places?name=`: the outline of a place, as the geocoder of this worker knows it. */
+export function placeRoute(app: Http, deps: AppDeps): void {
+  app.get(
+    '/places',
+    {
+      schema: {
+        operationId: 'findPlace',
+        summary: 'Outline of a place',
+        description:
+          'The first area that the geocoder finds under a name, to be sent as aoiGeoJson of a job. What was found is kept for 30 days.',
+        tags: ['worker'],
+        security: [{ apikey: [], bearer: [] }],
+        querystring: PlaceQuery,
+        response: { 200: ref(Place), '4xx': ref(Problem), '5xx': ref(Problem) },
+      },
+    },
+    async (request, reply) => {
+      const { name, projectRef } = request.query
+      await deps.projects.scope(principalOf(request), projectRef, '/querystring/projectRef')
+      const left = new AbortController()
+      reply.raw.once('close', () => left.abort())
+      const lookUp = { query: name, path: '/querystring/name', signal: left.signal, waitMs: WAIT_MS }
+      const { geoJson, ...place } = await deps.findPlace(lookUp)
+      return { ...place, geojson: geoJson }
+    },
+  )
+}

@@ -1,0 +1,9 @@
+// In bundles for browsers, WebAssembly is an address that holds it.
+declare module '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasm' {
+  const address: string
+  export default address
+}
+declare module 'lerc/lerc-wasm.wasm' {
+  const address: string
+  export default address
+}

@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import type { ByteSource } from './source.ts'
+
+/** A source over a file; `close` (or `using`) releases the descriptor. */
+export interface FileSource extends ByteSource, Disposable {
+  readonly path: string
+  close(): void
+}
+
+/**
+ * Opens a file for positioned reads.
+ *
+ * @throws the system error of `open` when the file cannot be opened
+ */
+export function openFileSource(path: string): FileSource {
+  const descriptor = openSync(path, 'r')
+  const { size } = fstatSync(descriptor)
+  let open = true
+  const close = (): void => {
+    if (open) closeSync(descriptor)
+    open = false
+  }
+  return {
+    path,
+    size,
+    close,
+    [Symbol.dispose]: close,
+    read(offset, length) {
+      const wanted = Math.max(0, Math.min(length, size - offset))
+      const bytes = Buffer.allocUnsafeSlow(wanted)
+      let filled = 0
+      while (filled < wanted) {
+        const count = readSync(descriptor, bytes, filled, wanted - filled, offset + filled)
+        if (count === 0) break
+        filled += count
+      }
+      return bytes.subarray(0, filled)
+    },
+  }
+}
