@@ -21,6 +21,10 @@ const TILES = 48
 const TILE = 64
 const ARCHIVE = 'source.pmtiles'
 
+/** Whether faults come as often, and last as long, as it takes to believe in them; otherwise a part of that. */
+// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
+export const ALL_FAULTS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
+
 /** A task with something to do that takes a while. */
 export interface TaskCase {
   readonly task: string
@@ -59,7 +63,7 @@ export async function openTaskCases(): Promise<TaskCases> {
       TERRANE_MAX_AOI_KM2: '0',
     },
   })
-  await mkdir(join(api.folder, 'data'), { recursive: true })
+  for (const folder of ['data', 'work']) await mkdir(join(api.folder, folder), { recursive: true })
   await writeFile(join(api.folder, 'data', 'scene.tif'), await scene())
   await writeFile(join(api.folder, 'data', 'towns.osm.pbf'), Buffer.concat([...writePbf(towns())]))
   const store = openStore(api.env['TERRANE_STORAGE']!)
