@@ -21,8 +21,8 @@ export async function publishObject<Result extends Readonly<Record<string, unkno
   const options = { contentType, upsert: true, signal, ...uploadNames(run) }
   const uploaded = await upload(project.store, address, content.body, options)
   const result = { ...about, etag: null as string | null }
-  signal.throwIfAborted()
   try {
+    signal.throwIfAborted()
     // From the moment the object is in its place a cancellation comes too late.
     await swapIn(project.database.withSignal(new AbortController().signal), run, [], result, async () => {
       result.etag = (await uploaded.place()).etag
