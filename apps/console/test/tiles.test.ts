@@ -54,3 +54,13 @@ test('values of a column are read under its quoted name, whatever the name holds
   })
   expect((await browser.ask('GET', path.replace('1000', '1001'))).status).toBe(422)
 })
+
+test('rows are found by what their name holds, as GeoJSON, and wildcards in it are none', async () => {
+  project.answer = (_, response) => json(response, 200, { type: 'FeatureCollection', features: [] })
+  const path = `/api/projects/demo/tables/public/places/rows?limit=5&named=${encodeURIComponent('50%_*\\ São')}`
+  expect((await browser.ask('GET', path)).status).toBe(200)
+  const asked = project.asked.at(-1)
+  const { searchParams } = new URL(asked?.url ?? '', 'http://project')
+  expect(Object.fromEntries(searchParams)).toEqual({ limit: '5', offset: '0', name: 'ilike.*50____ São*' })
+  expect(asked?.headers['accept']).toBe('application/geo+json')
+})

@@ -14,6 +14,7 @@ const HELP = `Usage: terrane functions <command> [options]
   deploy [name ...]     bundle functions and send them to a host; all of the folder without a name
                           --prune                         remove from the host what the folder no longer has
                           --dry-run                       check everything, change nothing
+                          --strict                        errors of types fail it, before anything is sent
   delete <name> ...     remove functions from a host, with their versions and secrets
   rollback <name>       let the version before answer again
                           --to <version>                  or this one
@@ -46,6 +47,7 @@ const OPTIONS = {
   port: { type: 'string', default: '8001' },
   project: { type: 'string', default: process.env['TERRANE_PROJECT_REF'] ?? 'local' },
   prune: { type: 'boolean', default: false },
+  strict: { type: 'boolean', default: false },
   to: { type: 'string' },
   unset: { type: 'string', multiple: true, default: [] },
   url: { type: 'string', default: process.env['TERRANE_FUNCTIONS_URL'] ?? 'http://127.0.0.1:8001' },
@@ -84,7 +86,7 @@ async function run(argv: string[]): Promise<void> {
         target(values),
         values.dir,
         names,
-        { prune: values.prune, dryRun: values['dry-run'] },
+        { prune: values.prune, dryRun: values['dry-run'], strict: values.strict },
         process.env,
         print,
       )

@@ -151,7 +151,14 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv):
     registry,
     edge,
     gateway,
-    control: { projects, functions, logBook, deployed, limits: new RateLimits(edge) },
+    control: {
+      typesOf: (name) => folder?.typesOf(name) ?? null,
+      projects,
+      functions,
+      logBook,
+      deployed,
+      limits: new RateLimits(edge),
+    },
     readiness: database ? { database: () => database.query('select 1') } : {},
     async drain(budgetMs) {
       logBook.close()
@@ -294,6 +301,10 @@ async function openFolder(
     // What is built here lives as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
     onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
+    onTypes: ({ name }, { errors, unchecked }) => {
+      if (unchecked !== null) logBook.event('info', subject(name), 'types not looked at', { reason: unchecked })
+      for (const error of errors) logBook.event('warn', subject(name), 'type error', { error })
+    },
     onFailed: (name, error) => {
       const { message, details, detail } = error as { message: string; details?: string; detail?: string }
       logBook.event('error', subject(name), 'function not built', { reason: message, details: details ?? detail })

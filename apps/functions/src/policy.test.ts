@@ -11,6 +11,7 @@ test('an empty file is a policy of defaults', () => {
     cors: ['*'],
     description: '',
     memory_mb: 256,
+    tmp_mb: 32,
     block_ms: 2000,
     stream_body: false,
     timeout_ms: 30_000,

@@ -32,6 +32,11 @@ const PolicySchema = Type.Object(
     }),
     description: Type.String({ default: '', maxLength: 2000, description: 'For people; shown in listings.' }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, description: 'Memory of one instance beside its runtime.' }),
+    tmp_mb: Type.Integer({
+      default: 32,
+      minimum: 0,
+      description: 'Most that /tmp holds, which is memory of the instance: a part of memory_mb.',
+    }),
     block_ms: Type.Integer({
       default: 2000,
       minimum: 100,
@@ -137,6 +142,7 @@ export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
   if (given.stream_body) bounds.body_bytes = stream_bytes
   for (const key of Object.keys(bounds) as (keyof typeof bounds)[]) policy[key] = Math.min(policy[key], bounds[key])
   policy.min = Math.min(policy.min, policy.max)
+  policy.tmp_mb = Math.min(policy.tmp_mb, policy.memory_mb)
   return Object.freeze(policy)
 }
 

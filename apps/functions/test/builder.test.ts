@@ -1,9 +1,10 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BuildCache } from '../src/bundle/build-cache.ts'
 import { Builder } from '../src/bundle/builder.ts'
+import { Imports } from '../src/imports/imports.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -86,4 +87,22 @@ test('a folder is bundled once for what is in it, and again for anything that co
     expect(await cache.findFolder(home), path).not.toBeNull()
   }
   expect(Buffer.from((await builder.bundleFolder('p', home)).code).toString()).toContain('found instead')
+})
+
+test('types are looked at once nothing is built, behind everything else; for somebody who waits, at once', async () => {
+  const home = join(folder, 'fn')
+  await mkdir(home)
+  await writeFile(join(home, 'index.ts'), 'export default 1')
+  const deno = join(folder, 'deno')
+  await writeFile(deno, '#!/bin/sh\necho "error: $(nice)" >&2; exit 1')
+  await chmod(deno, 0o755)
+  const imports = new Imports({ deno, home: join(folder, 'imports'), hosts: [], env: { PATH: '/usr/bin:/bin' } })
+  using builder = new Builder({ parallel: 1, cache: null, imports })
+  const ended: string[] = []
+  const builds = [1, 2, 3].map(() => builder.bundleFolder('p', home))
+  const bundle = builds[0]!.then((first) => builder.typesOf(home, first)).then((found) => ended.push(found!.unchecked!))
+  await Promise.all(builds.map((build, i) => build.then(() => ended.push(`build ${i + 1}`))))
+  await bundle
+  expect(ended).toEqual(['build 1', 'build 2', 'build 3', '19'])
+  expect(await imports.types(home)).toEqual({ errors: [], unchecked: String(getPriority()) })
 })

@@ -126,3 +126,17 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   })
   expect(await call('elsewhere')).toContain('FUNCTION_NOT_FOUND')
 })
+
+test('deploy warns of types that are wrong, and with --strict sends nothing', { timeout: 120_000 }, async () => {
+  await write('types/wrong/index.ts', `const n: number = 'one'; export default () => new Response(String(n))`)
+  await write('types/wrong/function.json', `{"auth":"none"}`)
+  const strict = await terrane(['functions', 'deploy', 'wrong', '--strict', '--dir', 'types'])
+  expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('wrong: index.ts:1:7: TS2322') as string })
+  expect((await fetch(app.url('wrong'), { method: 'POST' })).status).toBe(404)
+  const { code, out } = await terrane(['functions', 'deploy', 'wrong', '--dir', 'types'])
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/deployed, version 1[^]*wrong: warning: index\.ts:1:7: TS2322/),
+  ])
+  expect(await call('wrong')).toBe('one')
+})

@@ -226,3 +226,20 @@ test('a folder that contains itself by links does not hold the host', async () =
   await write('hello/function.json', `{"auth":"none","methods":["GET"],"static":["data/**"]}`)
   await expectServed('200 a')
 })
+
+test('errors of types are told after the function is served, in the log and in the list', async () => {
+  await write('typed/index.ts', `const n: number = 'text'; export default () => new Response(String(n))`)
+  await write('typed/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('200 text', 'typed')
+  const listed = async () => {
+    const { data } = (await app.control('GET', '/functions')).body as { data: { name: string; type_errors: unknown }[] }
+    return data.find(({ name }) => name === 'typed')!.type_errors
+  }
+  const error = expect.stringMatching(/^index\.ts:1:7: TS2322 /) as unknown
+  await expect.poll(listed, { timeout: 60_000 }).toEqual([error])
+  const logged = app.deps.control.logBook.latest('test', 'typed', 20).filter(({ message }) => message === 'type error')
+  expect(logged).toMatchObject([{ level: 'warn', fields: { error } }])
+  await write('typed/index.ts', `const n: number = 1; export default () => new Response(String(n))`)
+  await expectServed('200 1', 'typed')
+  await expect.poll(listed, { timeout: 60_000 }).toEqual([])
+})

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { BuildProcess } from '../src/bundle/build-process.ts'
 import { Builder } from '../src/bundle/builder.ts'
 import { Imports } from '../src/imports/imports.ts'
 import { findDeno } from '../src/runtime/machine.ts'
@@ -266,4 +267,56 @@ test('decorators are those of TypeScript where deno.json asks for them', async (
     new A()
     export default seen`)
   expect(await built(from)).toEqual(['method'])
+})
+
+test('the types of a function are looked at with what it imports, and its shared code', async () => {
+  const from = await mirror()
+  from.module('/lib.ts', 'export const answer: number = 42')
+  const env = { NPM_CONFIG_REGISTRY: from.origin }
+  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: [from.host], env })
+  const folder = join(root, 'functions', 'fn')
+  await fn('export const shared: string = 1', '_shared/shared.ts')
+  await fn(`import { answer } from '${from.origin}/lib.ts'
+    import { shared } from '../_shared/shared.ts'
+    EdgeRuntime.waitUntil(Promise.resolve())
+    const text: string = answer
+    Deno.serve(() => new Response(text + shared))`)
+  await imports.fetch(folder)
+  expect(await imports.types(folder)).toEqual({
+    errors: [
+      expect.stringMatching(/^\.\.\/_shared\/shared\.ts:1:14: TS2322 /),
+      expect.stringMatching(/^index\.ts:4:11: TS2322 Type 'number'/),
+    ],
+    unchecked: null,
+  })
+  await fn('export const shared: string = "1"', '_shared/shared.ts')
+  await fn(`import { shared } from '../_shared/shared.ts'; export default () => new Response(shared)`)
+  expect(await imports.types(folder)).toEqual({ errors: [], unchecked: null })
+})
+
+test('types that need what was not fetched are not looked at, and it is said why', async () => {
+  using imports = new Imports({ deno, home: join(root, 'imports'), hosts: ['127.0.0.1:1'], env: {} })
+  await fn(`import 'http://127.0.0.1:1/a.ts'`)
+  const { errors, unchecked } = await imports.types(join(root, 'functions', 'fn'))
+  expect([errors, unchecked === null]).toEqual([[], false])
+})
+
+test('a folder that had to be fetched for is bundled once when it is saved again', async () => {
+  const from = await mirror()
+  from.module('/lib.ts', 'export default 1')
+  const imports = new Imports({ deno, home: join(root, 'imports'), hosts: [from.host], env: {} })
+  using builder = new Builder({ parallel: 1, cache: null, imports })
+  const folder = join(root, 'functions', 'fn')
+  const fetched = vi.spyOn(imports, 'fetch')
+  const bundled = async (text: string) => {
+    await fn(`import one from '${from.origin}/lib.ts'; export default '${text}' + one`)
+    const { code } = await builder.bundleFolder('p', folder)
+    return Buffer.from(code).includes(text)
+  }
+  const runs = vi.spyOn(BuildProcess.prototype, 'run')
+  expect(await bundled('first')).toBe(true)
+  expect([runs.mock.calls.length, fetched.mock.calls.length]).toEqual([2, 1])
+  expect(await bundled('second')).toBe(true)
+  expect([runs.mock.calls.length, fetched.mock.calls.length]).toEqual([3, 2])
+  runs.mockRestore()
 })

@@ -46,6 +46,31 @@ for (const profile of ['standard', 'hardened'] as const) {
         .toBe('the-id')
     })
 
+    test('a module may wait for its server, and hears that it listens', async () => {
+      await host.deploy(
+        'waiting',
+        `let heard: any
+         const server = Deno.serve({ port: 4000, onListen: (addr) => { heard = addr } }, () => Response.json(heard))
+         EdgeRuntime.waitUntil(Promise.resolve())
+         await server.finished`,
+      )
+      const response = await fetch(host.url('waiting'))
+      expect(await response.json()).toMatchObject({ transport: 'tcp', port: 4000 })
+    })
+
+    test('a loop over Deno.listen and Deno.serveHttp answers, as old versions of std and oak have it', async () => {
+      await host.deploy(
+        'loop',
+        `async function handle(conn: any) {
+           for await (const { request, respondWith } of Deno.serveHttp(conn))
+             respondWith(request.text().then((text: string) => new Response(text + ' ' + new URL(request.url).pathname)))
+         }
+         for await (const conn of Deno.listen({ port: 8080 })) handle(conn)`,
+      )
+      const ask = (body: string) => fetch(`${host.url('loop')}/a`, { method: 'POST', body }).then((r) => r.text())
+      expect(await Promise.all([ask('one'), ask('two')])).toEqual(['one /loop/a', 'two /loop/a'])
+    })
+
     test('one that listens a moment after its module has run answers too, and calls the project as its caller', async () => {
       await host.deploy(
         'late',

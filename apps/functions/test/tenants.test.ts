@@ -108,7 +108,7 @@ describe(`two organizations with a project of one name on a functions host (${te
     }
     const deployed = { registry, deployer: null, source: { look: async () => {} } }
     const limits = new RateLimits({ trustedProxies: [], metricsKey: null, ratePerAddress: 0, ratePerKey: 0 })
-    const deps = { projects, functions, logBook, deployed, limits } as unknown as ControlDeps
+    const deps = { typesOf: () => null, projects, functions, logBook, deployed, limits } as unknown as ControlDeps
     await app.register(async (guarded) => controlRoutes(guarded as unknown as Http, deps))
   })
   afterAll(async () => {

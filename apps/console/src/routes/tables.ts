@@ -21,6 +21,13 @@ const Rows = Type.Object({
       description: 'Only this column, as `value`, and only rows that have it.',
     }),
   ),
+  named: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only rows whose `name` holds this text, whatever its case, as GeoJSON.',
+    }),
+  ),
 })
 
 /** The tables of a project, as the service role: list, look into, share with a role, drop. */
@@ -33,18 +40,20 @@ export function tableRoutes(app: Http): void {
     { schema: { params: Params, querystring: Rows } },
     async (request, reply) => {
       const { schema, table } = request.params
-      const { limit, offset, column } = request.query
+      const { limit, offset, column, named } = request.query
       const query = new URLSearchParams({ limit: String(limit), offset: String(offset) })
       if (column !== undefined) {
         const quoted = `"${column.replaceAll(/["\\]/g, '\\$&')}"`
         query.set('select', `value:${quoted}`)
         query.set(quoted, 'not.is.null')
       }
+      // What is a wildcard of the filter stands for itself.
+      if (named !== undefined) query.set('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
       const what: Ask = {
         method: 'GET',
         path: `/rest/v1${pathOf(table)}`,
         query,
-        headers: { 'accept-profile': schema },
+        headers: { 'accept-profile': schema, ...(named !== undefined && { accept: 'application/geo+json' }) },
       }
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
     },

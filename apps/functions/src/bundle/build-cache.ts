@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { version } from 'esbuild'
-import { sha256 } from './archive.ts'
+import { pack, sha256, unpack } from './archive.ts'
+import type { TypesFound } from '../imports/types.ts'
 import type { Bundle } from './bundle.ts'
 import { denoJsonFiles } from './deno-json.ts'
 
@@ -31,12 +32,12 @@ export class BuildCache {
   }
 
   async find(files: ReadonlyMap<string, Uint8Array>): Promise<Bundle | null> {
-    const code = await this.#read(await this.#keyOf(files))
-    return code && { code, inputs: [] }
+    const packed = await this.#read(await this.#keyOf(files))
+    return packed && { ...unpack(packed), inputs: [] }
   }
 
-  async keep(files: ReadonlyMap<string, Uint8Array>, { code }: Bundle): Promise<void> {
-    await this.#write(await this.#keyOf(files), code)
+  async keep(files: ReadonlyMap<string, Uint8Array>, bundle: Bundle): Promise<void> {
+    await this.#write(await this.#keyOf(files), pack(bundle))
   }
 
   async findFolder(folder: string): Promise<Bundle | null> {
@@ -47,23 +48,39 @@ export class BuildCache {
     if (hashes.some((hash, i) => hash !== recipe.inputs[i]![1])) return null
     const inputs = recipe.inputs.map(([path]) => path)
     if (recipe.beside !== (await namesBeside(folder, inputs))) return null
-    const code = await this.#read(recipe.code)
-    return code && { code, inputs }
+    const packed = await this.#read(recipe.code)
+    return packed && { ...unpack(packed), inputs }
   }
 
   /** @param unchanged asked once the inputs are hashed: whether they still are what was bundled */
-  async keepFolder(folder: string, { code, inputs }: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
-    const all = [...new Set([...inputs, ...denoJsonFiles(folder)])]
+  async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
+    const all = [...new Set([...bundle.inputs, ...denoJsonFiles(folder)])]
     const hashes = await Promise.all(all.map(hashOfFile))
-    const name = sha256(code)
+    const packed = pack(bundle)
+    const name = sha256(packed)
     const recipe: Recipe = {
       inputs: all.map((path, i) => [path, hashes[i]!]),
       beside: await namesBeside(folder, all),
       code: name,
     }
     if (!(await unchanged())) return
-    await this.#write(name, code)
+    await this.#write(name, packed)
     await this.#write(await this.#keyOfFolder(folder), Buffer.from(JSON.stringify(recipe)))
+  }
+
+  async findTypes(folder: string, inputs: readonly string[]): Promise<TypesFound | null> {
+    const text = await this.#read(await this.#keyOfTypes(folder, inputs))
+    return text && (JSON.parse(text.toString('utf8')) as TypesFound)
+  }
+
+  async keepTypes(folder: string, inputs: readonly string[], found: TypesFound): Promise<void> {
+    await this.#write(await this.#keyOfTypes(folder, inputs), Buffer.from(JSON.stringify(found)))
+  }
+
+  async #keyOfTypes(folder: string, inputs: readonly string[]): Promise<string> {
+    const all = [...new Set([...inputs, ...denoJsonFiles(folder)])].toSorted(byText)
+    const hashes = await Promise.all(all.map(async (path) => [path, await hashOfFile(path)]))
+    return sha256(Buffer.from(JSON.stringify(['types', await this.#tool, folder, hashes])))
   }
 
   async #keyOf(files: ReadonlyMap<string, Uint8Array>): Promise<string> {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { buildLimit, bundleFailed } from '../errors.ts'
 import type { ModuleGraph } from '../imports/module-graph.ts'
+import { unpack } from './archive.ts'
 import type { Bundle, BundleFailure } from './bundle.ts'
 import { encodeFrame, readFrames, type Frame } from './frame.ts'
 
@@ -18,8 +19,8 @@ export type BuildAnswer =
   | ({ readonly problems: readonly string[] } & BundleFailure)
   | { readonly broken: string }
 
-/** Largest bundle, and what is said about it. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024
+/** Largest bundle with the files that go with it, and what is said about it. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Heap of the Node side, and private memory of the bundler's Go side. */
 const NODE_HEAP_MB = 192
 const BUNDLER_MB = 450
@@ -88,7 +89,7 @@ export class BuildProcess {
       clearTimeout(timer)
     }
     const header = answer?.header as BuildAnswer | undefined
-    if (header && 'inputs' in header) return { code: answer!.payload, inputs: header.inputs }
+    if (header && 'inputs' in header) return { ...unpack(Buffer.from(answer!.payload)), inputs: header.inputs }
     if (header && 'problems' in header)
       throw bundleFailed({ problems: header.problems }, { cause: header satisfies BundleFailure })
     this.end()

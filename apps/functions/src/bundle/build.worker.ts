@@ -1,5 +1,6 @@
 // The build process: frames in on stdin, frames out on stdout. It reads what strangers wrote, so it runs bounded, and
 // the host ends it when a bound is met; it ends itself when the host is gone.
+import { pack } from './archive.ts'
 import { readFrames, encodeFrame } from './frame.ts'
 import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from './bundle.ts'
 import type { BuildAnswer, BuildJob } from './build-process.ts'
@@ -11,8 +12,8 @@ const MAX_PROBLEM_CHARS = 1000
 write({ ready: true }, new Uint8Array())
 for await (const { header, payload } of readFrames(process.stdin, MAX_JOB_BYTES)) {
   try {
-    const { code, inputs } = await run(header as BuildJob, payload)
-    write({ inputs }, code)
+    const bundle = await run(header as BuildJob, payload)
+    write({ inputs: bundle.inputs }, pack(bundle))
   } catch (error) {
     const problems = problemsOf(error)
     const { cause } = error as { cause?: BundleFailure }

@@ -1,7 +1,10 @@
+import { statSync } from 'node:fs'
 import { withImports, type Imports } from '../imports/imports.ts'
+import type { TypesFound } from '../imports/types.ts'
 import type { ModuleGraph } from '../imports/module-graph.ts'
 import type { BuildCache } from './build-cache.ts'
 import type { Bundle } from './bundle.ts'
+import { packagePlaces } from './package-places.ts'
 import { BuildProcess, type BuildJob } from './build-process.ts'
 
 interface Waiting {
@@ -31,6 +34,8 @@ export class Builder implements Disposable {
   readonly #folderMs: number
   /** By project, whose turn comes first, first. */
   readonly #waiting = new Map<string, Waiting[]>()
+  /** Folders that were fetched for, by what was installed then. */
+  readonly #fetchedFor = new Map<string, string>()
   /** Folders that somebody waits for. */
   readonly #hurried = new Set<string>()
   readonly #running = new Map<string, number>()
@@ -39,6 +44,7 @@ export class Builder implements Disposable {
   #spare: BuildProcess | null = null
   #idleTimer: NodeJS.Timeout | undefined
   #busy = 0
+  #quieted: PromiseWithResolvers<void> | null = null
   #closed = false
 
   /**
@@ -84,7 +90,38 @@ export class Builder implements Disposable {
     if (known) return known
     const bundle = (fetched: ModuleGraph | null) =>
       this.#enqueue(project, { kind: 'folder', folder, fetched }, NOTHING, this.#folderMs)
-    return withImports(bundle, this.#imports && (() => this.#imports!.fetch(folder)))
+    const fetch = this.#imports && (() => this.#imports!.fetch(folder))
+    // What had to be fetched for last time will have to be again, unless somebody has installed packages meanwhile.
+    if (fetch && this.#fetchedFor.has(folder) && this.#fetchedFor.get(folder) === installedAbove(folder)) {
+      const fetched = await fetch().catch(() => null)
+      if (fetched) return bundle(fetched)
+    }
+    let isFetched = false
+    const bundled = await withImports((fetched) => {
+      isFetched = fetched !== null
+      return bundle(fetched)
+    }, fetch)
+    if (isFetched) this.#fetchedFor.set(folder, installedAbove(folder))
+    else this.#fetchedFor.delete(folder)
+    return bundled
+  }
+
+  /** Looks at the types of a function's folder, once for each state of its files; null where there is no Deno. */
+  async typesOf(folder: string, bundle: Bundle): Promise<TypesFound | null> {
+    if (!this.#imports) return null
+    const known = await this.#cache?.findTypes(folder, bundle.inputs)
+    if (known) return known
+    const found = await this.#imports.types(folder, () => this.#quiet())
+    if (found.unchecked === null) await this.#cache?.keepTypes(folder, bundle.inputs, found)
+    return found
+  }
+
+  /** Settles once nothing is built and nothing waits to be. */
+  async #quiet(): Promise<void> {
+    while (this.#busy > 0 && !this.#closed) {
+      this.#quieted ??= Promise.withResolvers()
+      await this.#quieted.promise
+    }
   }
 
   /** Lets the next build of a folder come before the others of its project, whether it waits already or not yet. */
@@ -146,6 +183,9 @@ export class Builder implements Disposable {
         else this.#running.delete(project)
         if (this.#busy === 0) this.#idleTimer = setTimeout(() => this.#endAll(), IDLE_MS).unref()
         this.#next()
+        if (this.#busy > 0) return
+        this.#quieted?.resolve()
+        this.#quieted = null
       })
     }
   }
@@ -190,4 +230,10 @@ export class Builder implements Disposable {
     this.#own.clear()
     this.#spare = null
   }
+}
+
+/** What package managers say of the packages that a folder finds. */
+function installedAbove(folder: string): string {
+  const times = packagePlaces(folder, []).map((place) => statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return times.join(' ')
 }

@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path'
 import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { readDenoJson } from './deno-json.ts'
-import { denoSources } from './deno-sources.ts'
+import { denoSource, denoSources } from './deno-sources.ts'
+import { asksForFiles, filesBeside, type FilesBeside } from './files-beside.ts'
 import { lateBound } from './late-bound.ts'
-import { packageQuirks } from './package-quirks.ts'
+import { packageQuirk, packageQuirks } from './package-quirks.ts'
 import type { ModuleGraph } from '../imports/module-graph.ts'
 import { fetchedModules } from './fetched-modules.ts'
 import { FETCHABLE, specifiers } from './specifiers.ts'
@@ -13,9 +14,11 @@ import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
 import { wasmModules } from './wasm-modules.ts'
 
-/** One ES module with everything but Node's built-in modules, and the files from disk that went into it. */
+/** One ES module with everything but Node's built-in modules, and what was read from disk for it. */
 export interface Bundle {
   readonly code: Uint8Array
+  /** Files that modules ask for by their own place, by their path beside the code. */
+  readonly files: ReadonlyMap<string, Uint8Array>
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
 }
@@ -59,7 +62,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  */
 export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
   const entry = await entryOf(folder)
-  const { imports, jsx, tsconfigRaw } = await readDenoJson(folder)
+  const { imports, jsx, tsconfigRaw, files } = await readDenoJson(folder)
   const graph = fetched ? [fetchedModules(fetched)] : []
   const plugins = [
     systemFacts(),
@@ -75,6 +78,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
   return bundle(
     { ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [join(real, entry)], absWorkingDir: real, plugins },
     real,
+    files,
   )
 }
 
@@ -94,16 +98,24 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
 
 type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }
 
-async function bundle(options: Options, root: string | null): Promise<Bundle> {
+/** @param config files that said how the folder is read; null root: an upload */
+async function bundle(given: Options, root: string | null, config: readonly string[] = []): Promise<Bundle> {
+  let options: BuildOptions & typeof OPTIONS = given
+  const beside: FilesBeside = { files: new Map(), inputs: new Set() }
   try {
     let result = await build(options)
-    if (requiresBuiltin(result.metafile)) result = await build({ ...options, banner: { js: REQUIRE } })
     const output = (end: string) => result.outputFiles.find(({ path }) => path.endsWith(end))!.contents
+    if (root !== null && asksForFiles(output('.mjs'))) {
+      options = { ...options, plugins: [filesBeside(beside, readSource), ...given.plugins] }
+      result = await build(options)
+    }
+    if (requiresBuiltin(result.metafile)) result = await build({ ...options, banner: { js: REQUIRE } })
     const code = withMap(output('.mjs'), output('.map'))
     if (code.length > MAX_BUNDLE_BYTES) {
       throw bundleFailed({ problems: [`the bundle has ${code.length} bytes, more than ${MAX_BUNDLE_BYTES}`] })
     }
-    return { code, inputs: root === null ? [] : filesOf(result.metafile, root) }
+    const inputs = root === null ? [] : [...filesOf(result.metafile, root), ...beside.inputs, ...config]
+    return { code, files: beside.files, inputs }
   } catch (error) {
     if (!isBuildFailure(error)) throw error
     throw bundleFailed(
@@ -116,6 +128,10 @@ async function bundle(options: Options, root: string | null): Promise<Bundle> {
       },
     )
   }
+}
+
+function readSource(path: string, code: string): string | null {
+  return denoSource(path, code) ?? packageQuirk(path, code)
 }
 
 /** Why a bundle failed, as far as it can be mended without touching the function's code; the cause of that error. */

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import semver from 'semver'
 import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
+import { readWorkspace } from './workspace.ts'
 
 /** What a function's `deno.json` (or that of the functions folder) says about how its code is read. */
 export interface DenoJson {
@@ -12,6 +13,8 @@ export interface DenoJson {
   readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
   /** For the bundler, where decorators are those of TypeScript; absent: those of the language. */
   readonly tsconfigRaw: { readonly tsconfigRaw: { readonly compilerOptions: object } } | null
+  /** Absolute paths of the files elsewhere that said so: those of a workspace. */
+  readonly files: readonly string[]
 }
 
 const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
@@ -41,6 +44,8 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
   let jsx: DenoJson['jsx'] = null
   let tsconfigRaw: DenoJson['tsconfigRaw'] = null
   for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
+  const workspace = await readWorkspace(folder, readJsonc)
+  Object.assign(imports, workspace.imports)
   for (const file of configFiles(folder, NAMES)) {
     const config = await readJsonc(file)
     if (!config) continue
@@ -53,10 +58,16 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
     if (config.compilerOptions?.experimentalDecorators === true)
       tsconfigRaw = { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
   }
-  return { imports, jsx, tsconfigRaw }
+  return { imports, jsx, tsconfigRaw, files: workspace.files }
 }
 
-interface ConfigFile {
+export interface ConfigFile {
+  readonly workspace?: unknown
+  readonly workspaces?: unknown
+  readonly name?: unknown
+  readonly exports?: unknown
+  readonly main?: unknown
+  readonly module?: unknown
   readonly imports?: unknown
   readonly dependencies?: unknown
   readonly importMap?: unknown

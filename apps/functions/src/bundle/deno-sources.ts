@@ -13,13 +13,18 @@ export function denoSources(): Plugin {
   return {
     name: 'deno sources',
     setup(build) {
-      build.onLoad({ filter: /\.(?:[jt]sx|m?ts)$/ }, async ({ path, namespace }) => {
-        if (namespace !== 'file' || /[\\/]node_modules[\\/]/.test(path)) return null
-        const loader = extname(path).replace(/^\.m?/, '') as Loader
-        return { contents: asModule(withJsxRuntime(await readFile(path, 'utf8'))), loader }
+      build.onLoad({ filter: /\.(?:[jt]sx|m?ts)$/, namespace: 'file' }, async ({ path }) => {
+        const contents = denoSource(path, await readFile(path, 'utf8'))
+        return contents === null ? null : { contents, loader: extname(path).replace(/^\.m?/, '') as Loader }
       })
     },
   }
+}
+
+/** A source as Deno reads it; null for one that needs no such reading. */
+export function denoSource(path: string, code: string): string | null {
+  if (!/\.(?:[jt]sx|m?ts)$/.test(path) || /[\\/]node_modules[\\/]/.test(path)) return null
+  return asModule(withJsxRuntime(code))
 }
 
 /** The code with a last line that makes a module of it, unless it exports as CommonJS does. */

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import type { Plugin } from 'esbuild'
 
 /**
@@ -20,6 +21,8 @@ const MODULES: Readonly<Record<string, { readonly late: readonly string[]; reado
     late: ['lookup', 'resolve4'],
     plain: 'Resolver, resolve, resolve6, resolveMx, resolveSrv, resolveTxt, resolveNs, reverse',
   },
+  fs: { late: [], plain: namesOf(fs) },
+  'fs/promises': { late: [], plain: namesOf(fs.promises) },
 }
 
 const NAMESPACE = 'late-bound'
@@ -29,7 +32,7 @@ export function lateBound(): Plugin {
   return {
     name: 'late bound',
     setup(build) {
-      build.onResolve({ filter: /^(?:node:)?(?:tls|dns|dns\/promises)$/ }, ({ path, kind, namespace }) => {
+      build.onResolve({ filter: /^(?:node:)?(?:tls|dns|fs|(?:dns|fs)\/promises)$/ }, ({ path, kind, namespace }) => {
         if (namespace === NAMESPACE) return { path, external: true }
         if (kind !== 'import-statement' && kind !== 'dynamic-import') return null
         return { path: path.replace(/^node:/, ''), namespace: NAMESPACE }
@@ -37,6 +40,12 @@ export function lateBound(): Plugin {
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({ contents: facade(path), loader: 'js' }))
     },
   }
+}
+
+function namesOf(module: object): string {
+  return Object.keys(module)
+    .filter((name) => /^[A-Za-z]\w*$/.test(name))
+    .join(', ')
 }
 
 function facade(name: string): string {

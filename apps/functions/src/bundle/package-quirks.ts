@@ -10,11 +10,16 @@ export function packageQuirks(): Plugin {
     name: 'package quirks',
     setup(build) {
       build.onLoad({ filter: /[\\/]pdfkit[\\/]js[\\/]/ }, async ({ path }) => {
-        if (!path.endsWith('.js') && !path.endsWith('.mjs')) return null
-        return { contents: withPlainRequire(await readFile(path, 'utf8')) }
+        const contents = packageQuirk(path, await readFile(path, 'utf8'))
+        return contents === null ? null : { contents }
       })
     },
   }
+}
+
+/** The source of a package without its quirks; null for one that has none. */
+export function packageQuirk(path: string, code: string): string | null {
+  return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
 
 const MADE = 'createRequire(import.meta.url)'

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { signToken } from '@terrane/auth'
 import { splitList } from '@terrane/service'
 import { bundleFolder } from '../bundle/bundle.ts'
+import { FILES } from '../bundle/files-beside.ts'
 import { readStatic } from '../bundle/static-files.ts'
 import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
 import { openImports, withImports, type Imports } from '../imports/imports.ts'
@@ -68,14 +69,16 @@ export async function deploy(
   target: Target,
   root: string,
   names: readonly string[],
-  options: { readonly prune: boolean; readonly dryRun: boolean },
+  options: { readonly prune: boolean; readonly dryRun: boolean; readonly strict: boolean },
   env: NodeJS.ProcessEnv,
   print: Print,
 ): Promise<void> {
   const present = await functionNames(root)
   const imports = await openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
   for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
-  for (const name of names.length > 0 ? names : present) {
+  const wanted = names.length > 0 ? names : present
+  if (options.strict) await refuseTypeErrors(root, wanted, imports)
+  for (const name of wanted) {
     const upload = await readFunction(join(root, name), imports)
     const query = options.dryRun ? '?dry_run=true' : ''
     const result = (await callHost(target, 'PUT', `/functions/${name}${query}`, upload)) as {
@@ -88,8 +91,44 @@ export async function deploy(
       `${name}: ${what}${result.version === null ? '' : `, version ${result.version}`} (${result.digest.slice(0, 12)})`,
     )
   }
+  if (!options.strict) await warnOfTypes(root, wanted, imports, print)
   if (present.length === 0) print(`there is no function in ${root}`)
   if (options.prune && names.length === 0) await prune(target, present, options.dryRun, print)
+}
+
+/** @throws FUNCTION_CLI_FAILED with every error in the types of the functions, before anything is sent */
+async function refuseTypeErrors(root: string, names: readonly string[], imports: Imports | null): Promise<void> {
+  if (!imports) throw cliFailed({ reason: '--strict looks at types with Deno, which this machine does not have' })
+  const problems: string[] = []
+  for (const name of names) {
+    const folder = join(root, name)
+    // What is not on disk has no types yet.
+    await withImports(
+      (fetched) => bundleFolder(folder, fetched),
+      () => imports.fetch(folder),
+    )
+    const { errors, unchecked } = await imports.types(folder)
+    problems.push(
+      ...[...errors, ...(unchecked === null ? [] : [`types cannot be looked at: ${unchecked}`])].map(
+        (line) => `${name}: ${line}`,
+      ),
+    )
+  }
+  if (problems.length > 0) throw cliFailed({ reason: `--strict, and types are wrong:\n${problems.join('\n')}` })
+}
+
+/** Once everything is sent: nobody waits for it. */
+async function warnOfTypes(
+  root: string,
+  names: readonly string[],
+  imports: Imports | null,
+  print: Print,
+): Promise<void> {
+  for (const name of imports ? names : []) {
+    const { errors, unchecked } = await imports!.types(join(root, name))
+    for (const error of errors) print(`${name}: warning: ${error}`)
+    if (unchecked !== null) print(`${name}: types not looked at: ${unchecked}`)
+  }
 }
 
 /** Removes from the host what the folder no longer has. */
@@ -173,16 +212,18 @@ async function readFunction(
     throw invalidPolicy({ errors: [{ path: '/', message: `is not JSON: ${(error as Error).message}` }] })
   }
   const policy = parsePolicy(given)
-  const { code } = await withImports(
+  const { code, files: beside } = await withImports(
     (fetched) => bundleFolder(folder, fetched),
     imports && (() => imports.fetch(folder)),
   )
   const files: Record<string, unknown> = { 'index.mjs': Buffer.from(code).toString('utf8') }
-  for (const [path, bytes] of await readStatic(folder, policy.static)) {
+  for (const [path, bytes] of [...beside, ...(await readStatic(folder, policy.static))]) {
     if (path in files) throw bundleFailed({ problems: [`static: '${path}' is the name of the bundle`] })
     files[path] = { base64: Buffer.from(bytes).toString('base64') }
   }
-  return { files, policy }
+  // What is not among the files that go unsaid has to be named.
+  const named = [...beside.keys()].filter((path) => !path.startsWith(`${FILES}/`))
+  return { files, policy: { ...policy, static: [...policy.static, ...named] } }
 }
 
 function shown({ time, level, source, message, version, request_id: id, fields }: LogEntry): string {

@@ -1,5 +1,6 @@
 import type { RateLimits } from '@terrane/service'
 import { registryMissing } from '../errors.ts'
+import type { TypesFound } from '../imports/types.ts'
 import type { Functions } from '../functions.ts'
 import type { LogBook } from '../observe/log-book.ts'
 import type { Projects } from '../projects/project.ts'
@@ -19,6 +20,8 @@ export interface ControlDeps {
   readonly limits: RateLimits
   readonly functions: Functions
   readonly logBook: LogBook
+  /** What is wrong with the types of a function of the watched folder. */
+  readonly typesOf: (name: string) => TypesFound | null
   /** Null on a host without a database. */
   readonly deployed: Deployed | null
 }

@@ -1,4 +1,5 @@
 import type { Builder } from '../bundle/builder.ts'
+import { FILES } from '../bundle/files-beside.ts'
 import { pickStatic } from '../bundle/static-files.ts'
 import { environmentOf } from '../environment.ts'
 import { bootFailed, deployConflict, versionNotFound } from '../errors.ts'
@@ -78,7 +79,7 @@ export class Deployer {
     if (options.ifMatch !== undefined && options.ifMatch !== live?.etag) throw deployConflict({ name })
     const policy = parsePolicy(upload.policy)
     const { code } = await this.builder.bundleFiles(project, upload.files)
-    const archive = { code, files: pickStatic(upload.files, policy.static) }
+    const archive = { code, files: pickStatic(upload.files, withFilesBeside(policy.static, upload.files)) }
     const digest = await this.check(project, name, archive, policy)
     if (live?.digest === digest && JSON.stringify(live.policy) === JSON.stringify(sorted(policy, live.policy)))
       return { version: live.version, digest, etag: live.etag, unchanged: true }
@@ -147,6 +148,11 @@ export class Deployer {
     })
     return digest
   }
+}
+
+/** What a bundle brings along needs no mention in the policy. */
+function withFilesBeside(patterns: readonly string[], files: ReadonlyMap<string, Uint8Array>): string[] {
+  return [...patterns, ...[...files.keys()].filter((path) => path.startsWith(`${FILES}/`))]
 }
 
 /** The policy with its keys in the order of another one: the database keeps its own order. */

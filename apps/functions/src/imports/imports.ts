@@ -1,5 +1,5 @@
 import { execFile, type ExecFileException } from 'node:child_process'
-import { copyFile, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, realpath, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../bundle/archive.ts'
@@ -7,10 +7,14 @@ import { entryOf, type Bundle, type BundleFailure } from '../bundle/bundle.ts'
 import { lockFiles, readDenoJson, type DenoJson } from '../bundle/deno-json.ts'
 import { bundleFailed } from '../errors.ts'
 import { findDeno } from '../runtime/machine.ts'
+import { GLOBALS, readTypes, type TypesFound } from './types.ts'
 import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './module-graph.ts'
 
 /** Longest time that fetching may take. */
 const FETCH_MS = 120_000
+const TYPES_CONFIG = 'types.json'
+/** Runs what follows behind everything else: from the start, since threads keep the priority they were made with. */
+const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** What of the environment tells Deno how to reach registries. */
@@ -45,6 +49,7 @@ export class Imports implements Disposable {
   readonly #env: NodeJS.ProcessEnv
   readonly #ending = new AbortController()
   #last: Promise<unknown> = Promise.resolve()
+  #lastLook: Promise<unknown> = Promise.resolve()
 
   /**
    * @param deno path of the binary
@@ -80,14 +85,57 @@ export class Imports implements Disposable {
     this.#ending.abort(new Error('the host is stopping'))
   }
 
+  /**
+   * Looks at the types of the function in a folder with what is on disk: nothing is fetched. One folder waits for the
+   * other, and all of them for what is fetched, which waits for none of them.
+   *
+   * @param quiet given where nobody waits: the look begins after it, and runs behind everything else
+   */
+  types(folder: string, quiet?: () => Promise<void>): Promise<TypesFound> {
+    const done = this.#lastLook
+      .then(quiet)
+      .then(() => this.#last)
+      .then(() => this.#types(folder, quiet ? LAST : []))
+    this.#lastLook = done.catch(() => {})
+    return done
+  }
+
+  async #types(folder: string, before: readonly string[]): Promise<TypesFound> {
+    const { real, place } = await this.#place(folder)
+    const fetched = await stat(join(place, 'node_modules')).catch(() => null)
+    // Without anything fetched, packages are those of the folder itself.
+    await this.#describe(place, real, fetched ? 'auto' : 'manual', TYPES_CONFIG)
+    const look = [
+      'check',
+      `--config=${TYPES_CONFIG}`,
+      '--cached-only',
+      `--allow-import=${this.#hosts.join(',') || 'none.invalid'}`,
+      'entry.ts',
+    ]
+    try {
+      await this.#spawn(place, look, before)
+      return { errors: [], unchecked: null }
+    } catch (error) {
+      this.#ending.signal.throwIfAborted()
+      const { stderr = '', killed = false } = error as { stderr?: string; killed?: boolean }
+      return killed ? { errors: [], unchecked: 'it took too long' } : readTypes(stderr, real)
+    }
+  }
+
+  async #place(folder: string): Promise<{ real: string; place: string }> {
+    this.#ending.signal.throwIfAborted()
+    const real = await realpath(folder)
+    const place = join(this.#home, sha256(Buffer.from(real)).slice(0, 32))
+    await mkdir(place, { recursive: true })
+    return { real, place }
+  }
+
   async #fetch(folder: string): Promise<ModuleGraph> {
     this.#ending.signal.throwIfAborted()
     if (this.#hosts.length === 0)
       throw bundleFailed({ problems: ['this host fetches no code: TERRANE_FUNCTIONS_IMPORT_HOSTS is empty'] })
-    const real = await realpath(folder)
-    const place = join(this.#home, sha256(Buffer.from(real)).slice(0, 32))
-    await mkdir(place, { recursive: true })
-    await this.#describe(place, real)
+    const { real, place } = await this.#place(folder)
+    await this.#describe(place, real, 'auto', 'deno.json')
     const allowed = `--allow-import=${this.#hosts.join(',')}`
     await this.#run(place, ['install', '--entrypoint', allowed, 'entry.ts'])
     const info = JSON.parse(await this.#run(place, ['info', '--json', allowed, 'entry.ts'])) as DenoInfo
@@ -97,10 +145,12 @@ export class Imports implements Disposable {
   }
 
   /** Writes what Deno reads: an entry that imports the function, its configuration, and its lock. */
-  async #describe(place: string, folder: string): Promise<void> {
+  async #describe(place: string, folder: string, packages: 'auto' | 'manual', name: string): Promise<void> {
     const entry = pathToFileURL(join(folder, await entryOf(folder))).href
     await writeFile(join(place, 'entry.ts'), `import ${JSON.stringify(entry)}\n`)
-    await writeFile(join(place, 'deno.json'), JSON.stringify(denoConfig(await readDenoJson(folder))))
+    const config = denoConfig(await readDenoJson(folder), packages)
+    await writeFile(join(place, name), JSON.stringify(config))
+    await writeFile(join(place, 'globals.d.ts'), GLOBALS)
     for (const lock of lockFiles(folder)) {
       const copied = await copyFile(lock, join(place, 'deno.lock')).then(
         () => true,
@@ -110,7 +160,18 @@ export class Imports implements Disposable {
     }
   }
 
+  /** @throws FUNCTION_BUNDLE_FAILED with what Deno says */
   async #run(place: string, args: readonly string[]): Promise<string> {
+    try {
+      return await this.#spawn(place, args)
+    } catch (error) {
+      this.#ending.signal.throwIfAborted()
+      const failure = error as ExecFileException
+      throw bundleFailed({ problems: [reasonOf(failure, failure.stderr ?? '')] }, { cause: failure })
+    }
+  }
+
+  async #spawn(place: string, args: readonly string[], before: readonly string[] = []): Promise<string> {
     const env: Record<string, string> = {
       DENO_DIR: join(this.#home, 'cache'),
       DENO_NO_UPDATE_CHECK: '1',
@@ -119,10 +180,10 @@ export class Imports implements Disposable {
     for (const name of NETWORK_VARIABLES) if (this.#env[name] !== undefined) env[name] = this.#env[name]
     const bounds = { timeout: FETCH_MS, maxBuffer: MAX_ANSWER_BYTES, killSignal: 'SIGKILL' as const }
     const options = { cwd: place, env, signal: this.#ending.signal, ...bounds }
+    const [program = '', ...rest] = [...before, this.#deno, ...args]
     return new Promise((resolve, reject) => {
-      execFile(this.#deno, args as string[], options, (error, stdout, stderr) => {
-        if (this.#ending.signal.aborted) reject(this.#ending.signal.reason as Error)
-        else if (error) reject(bundleFailed({ problems: [reasonOf(error, stderr)] }, { cause: error }))
+      execFile(program, rest, options, (error, stdout, stderr) => {
+        if (error) reject(Object.assign(error, { stderr }))
         else resolve(stdout)
       })
     })
@@ -171,22 +232,22 @@ function detailsOf(error: unknown): string {
   return details ?? message
 }
 
-function denoConfig({ imports, jsx }: DenoJson): unknown {
+function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 'manual'): unknown {
   const map = Object.entries(imports).map(([name, target]) => [
     name,
     target.startsWith('/') ? pathToFileURL(target).href : target,
   ])
   return {
     imports: Object.fromEntries(map) as Record<string, string>,
-    nodeModulesDir: 'auto',
+    nodeModulesDir: packages,
     // The bundler finds `./other` without its ending too.
     unstable: ['sloppy-imports'],
-    ...(jsx && {
-      compilerOptions: {
-        jsx: jsx.jsx === 'automatic' ? 'react-jsx' : 'react',
-        ...(jsx.jsxImportSource !== undefined && { jsxImportSource: jsx.jsxImportSource }),
-      },
-    }),
+    compilerOptions: {
+      types: ['./globals.d.ts'],
+      ...tsconfigRaw?.tsconfigRaw.compilerOptions,
+      ...(jsx && { jsx: jsx.jsx === 'automatic' ? 'react-jsx' : 'react' }),
+      ...(jsx?.jsxImportSource !== undefined && { jsxImportSource: jsx.jsxImportSource }),
+    },
   }
 }
 

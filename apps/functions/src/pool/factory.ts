@@ -106,6 +106,7 @@ export class InstanceFactory implements AsyncDisposable {
       // What its environment names it may dial.
       reach: version.env['TERRANE_DB_URL'] === undefined ? policy.net : [...policy.net, DATABASE_TARGET],
       memoryMb: policy.memory_mb,
+      tmpMb: policy.tmp_mb,
       blockMs: policy.block_ms,
       timeoutMs: policy.timeout_ms,
       bootMs: this.options.bootMs,

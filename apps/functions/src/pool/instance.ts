@@ -47,6 +47,7 @@ export interface InstanceOptions {
   /** Ingress socket as the host sees it. */
   readonly ingress: string
   readonly env: Readonly<Record<string, string>>
+  readonly tmpMb: number
   /** `host` (port 443) and `host:port` that its sockets may reach. */
   readonly reach: readonly string[]
   readonly memoryMb: number
@@ -114,6 +115,7 @@ export class Instance {
         gateway: command.gateway,
         sockets: { path: command.sockets, listed: options.reach },
         env: options.env,
+        tmp: { module: command.tmp, bytes: options.tmpMb * 1024 * 1024 },
       })}\n`,
     )
     const timer = setTimeout(() => {

@@ -6,9 +6,10 @@ import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Command, type Launch, type Runt
 
 /** What {@link denoRuntime} was told by the machine; `probeDeno` finds it out. */
 export interface DenoMachine {
-  /** The deno binary and the bundled shim, as the host sees them. */
+  /** The deno binary, the bundled shim and its module for /tmp, as the host sees them. */
   readonly deno: string
   readonly shim: string
+  readonly tmp: string
   /** Private memory of a runtime that does nothing, in KiB: V8 reserves address space that counts as data. */
   readonly baseKib: number
   readonly setpriv: string | null
@@ -45,16 +46,17 @@ export function denoRuntime(machine: DenoMachine): Runtime {
 }
 
 function standard(machine: DenoMachine, launch: Launch): Command {
-  const paths = { code: launch.codeDir, run: launch.runDir, shim: machine.shim }
+  const paths = { code: launch.codeDir, run: launch.runDir, shim: machine.shim, tmp: machine.tmp }
   const [file, ...args] = confine([machine.deno, ...denoArgs(paths, launch)], confinement(machine, launch))
   return { file, args, env: denoEnv(launch.cacheDir), ...inside(paths), keeper: null }
 }
 
 function hardened(machine: DenoMachine, sandbox: Sandbox, launch: Launch): Command {
-  const paths = { code: '/code', run: '/run', shim: '/shim.mjs' }
+  const paths = { code: '/code', run: '/run', shim: '/shim.mjs', tmp: '/tmp.mjs' }
   const readOnly: Record<string, string> = {
     [machine.deno]: '/deno',
     [machine.shim]: paths.shim,
+    [machine.tmp]: paths.tmp,
     [launch.codeDir]: paths.code,
   }
   for (const library of sandbox.libraries) readOnly[library] = library
@@ -81,6 +83,7 @@ interface Paths {
   readonly code: string
   readonly run: string
   readonly shim: string
+  readonly tmp: string
 }
 
 function inside(paths: Paths) {
@@ -89,13 +92,19 @@ function inside(paths: Paths) {
     ingress: join(paths.run, INGRESS),
     gateway: join(paths.run, GATEWAY),
     sockets: join(paths.run, SOCKETS),
+    tmp: pathToFileURL(paths.tmp).href,
   }
 }
 
 function denoArgs(paths: Paths, launch: Launch): string[] {
   const { ingress, gateway, sockets: outside } = inside(paths)
   const sockets = [ingress, gateway, outside]
-  const readable = [join(paths.code, BUNDLE), ...launch.files.map((file) => join(paths.code, file)), ...sockets]
+  const readable = [
+    join(paths.code, BUNDLE),
+    ...launch.files.map((file) => join(paths.code, file)),
+    paths.tmp,
+    ...sockets,
+  ]
   const heapMb = Math.floor(launch.memoryMb * 0.75)
   return [
     'run',

@@ -57,9 +57,11 @@ export async function librariesOf(binary: string): Promise<string[]> {
   return [...new Set(files)]
 }
 
-/** Bundles the shim of a runtime into one file under `folder` and returns its path; the name follows the content. */
-export async function bundleShim(runtime: 'deno' | 'node', folder: string): Promise<string> {
-  const entry = fileURLToPath(new URL(`./shim/${runtime}.ts`, import.meta.url))
+const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
+
+/** Bundles a shim into one file under `folder` and returns its path; the name follows the content. */
+export async function bundleShim(shim: 'deno' | 'node' | 'tmp/tmp', folder: string): Promise<string> {
+  const entry = fileURLToPath(new URL(`./shim/${shim}.ts`, import.meta.url))
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -68,6 +70,8 @@ export async function bundleShim(runtime: 'deno' | 'node', folder: string): Prom
     platform: 'node',
     target: 'es2023',
     logLevel: 'silent',
+    // What comes as CommonJS asks for built-in modules by `require`.
+    ...(shim === 'tmp/tmp' && { minify: true, banner: { js: REQUIRE } }),
   })
   const code = outputFiles[0]!.contents
   const file = join(folder, `shim-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.mjs`)

@@ -6,6 +6,7 @@ import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Runtime } from './runtime.ts'
 export interface NodeMachine {
   readonly node: string
   readonly shim: string
+  readonly tmp: string
   readonly baseKib: number
   readonly setpriv: string | null
 }
@@ -24,7 +25,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
       const command = [
         machine.node,
         '--permission',
-        ...[machine.shim, ...readable].map((path) => `--allow-fs-read=${path}`),
+        ...[machine.shim, machine.tmp, ...readable].map((path) => `--allow-fs-read=${path}`),
         '--no-addons',
         '--enable-source-maps',
         // It opens files behind the permission model's back.
@@ -50,6 +51,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         ingress: join(launch.runDir, INGRESS),
         gateway: join(launch.runDir, GATEWAY),
         sockets: join(launch.runDir, SOCKETS),
+        tmp: pathToFileURL(machine.tmp).href,
         keeper: null,
       }
     },

@@ -61,10 +61,11 @@ export async function probeRuntime(wish: RuntimeWish): Promise<ProbedRuntime> {
   }
   const node = wish.users ? await reachableProgram(process.execPath, wish.stateDir) : process.execPath
   const shim = await bundleShim(deno === null ? 'node' : 'deno', wish.stateDir)
+  const tmp = await bundleShim('tmp/tmp', wish.stateDir)
   const make = (baseKib: number): Runtime =>
     deno === null
-      ? nodeRuntime({ node, shim, baseKib, setpriv })
-      : denoRuntime({ deno, shim, baseKib, setpriv, sandbox })
+      ? nodeRuntime({ node, shim, tmp, baseKib, setpriv })
+      : denoRuntime({ deno, shim, tmp, baseKib, setpriv, sandbox })
   const sandbox = deno !== null && wish.profile === 'hardened' ? await findSandbox(deno, wish.path) : null
   const trial = make(UNBOUNDED_KIB)
   return { runtime: make(await measureBase(trial, wish.users)), users: wish.users }

@@ -27,6 +27,8 @@ export interface Command {
   readonly ingress: string
   readonly gateway: string
   readonly sockets: string
+  /** The module that keeps `/tmp` in memory. */
+  readonly tmp: string
   /** Set when a keeper is spawned that writes the runtime's pid as JSON to descriptor 3. */
   readonly keeper: { /** What the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
 }

@@ -9,10 +9,12 @@ import { filesNotStill } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import { FUNCTION_NAME, type Ceilings } from '../policy.ts'
+import type { TypesFound } from '../imports/types.ts'
 import type { Project } from '../projects/project.ts'
 import type { VersionStore } from '../version-store.ts'
 import { admitting, readAdmission } from './admission.ts'
-import { buildFolder, fixedInputs, packagePlaces, readEnvFile, type BuiltFolder } from './function-folder.ts'
+import { packagePlaces } from '../bundle/package-places.ts'
+import { buildFolder, fixedInputs, readEnvFile, type BuiltFolder } from './function-folder.ts'
 import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
 import { FolderWatcher } from './watcher.ts'
 
@@ -26,6 +28,8 @@ export interface FolderSourceOptions {
   readonly builder: Builder
   readonly onBuilt: (version: FunctionVersion, ms: number) => void
   readonly onFailed: (name: string, error: unknown) => void
+  /** Told of what is wrong with the types of what is served, once somebody had time to look. */
+  readonly onTypes: (version: FunctionVersion, found: TypesFound) => void
 }
 
 interface Folder {
@@ -41,6 +45,8 @@ interface Folder {
   /** What the last good build made; equal means there is nothing to do. */
   fingerprint: string
   version: FunctionVersion | null
+  /** Null: nobody has looked yet. */
+  types: TypesFound | null
   failed: boolean
   /** What is on disk is becoming what is served; `again` asks for another round. */
   settling: Promise<void> | null
@@ -51,6 +57,8 @@ interface Folder {
 const STILL_MS = 150
 /** After so many rounds it is said that a folder does not come to rest; it is waited for all the same. */
 const RESTLESS_ROUNDS = 40
+/** Whoever saves again so soon wants to know about the later state only. */
+const TYPES_AFTER_MS = 1500
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000
 
@@ -83,6 +91,11 @@ export class FolderSource implements AsyncDisposable {
   has(name: string): boolean {
     const folder = this.#folders.get(name)
     return folder !== undefined && (folder.version !== null || folder.failed || folder.settling !== null)
+  }
+
+  /** What is wrong with the types of a function that is served; null before somebody has looked. */
+  typesOf(name: string): TypesFound | null {
+    return this.#folders.get(name)?.types ?? null
   }
 
   /** The function, once its first build is done; undefined when there is none or it cannot be built. */
@@ -169,7 +182,15 @@ export class FolderSource implements AsyncDisposable {
         const fixed = new Set(fixedInputs(home))
         const folder = { home, realHome: home, fixed, inputs: new Set<string>(), fingerprint: '' }
         const places = packagePlaces(home, [])
-        this.#folders.set(name, { ...folder, places, version: null, failed: false, settling: null, again: false })
+        this.#folders.set(name, {
+          ...folder,
+          places,
+          version: null,
+          types: null,
+          failed: false,
+          settling: null,
+          again: false,
+        })
         functions.markBroken(project.id, name)
         void this.#settle(name)
       }
@@ -284,12 +305,24 @@ export class FolderSource implements AsyncDisposable {
       return added
     })
     if (version === null) return null
+    void this.#lookAtTypes(folder, version, built)
     const former = folder.version
     folder.version = version
     folder.fingerprint = fingerprint
     if (!isWanted()) this.#withdraw(name, folder)
     if (former && former.codeDir !== version.codeDir) void store.discard(former, functions)
     return version
+  }
+
+  /** After it is served, so that nobody waits for it. */
+  async #lookAtTypes(folder: Folder, version: FunctionVersion, { bundle }: BuiltFolder): Promise<void> {
+    folder.types = null
+    await sleep(TYPES_AFTER_MS, undefined, { ref: false })
+    if (this.#closed || folder.version !== version) return
+    const found = await this.#options.builder.typesOf(folder.home, bundle).catch(() => null)
+    if (!found || this.#closed || folder.version !== version) return
+    folder.types = found
+    this.#options.onTypes(version, found)
   }
 
   #watch(name: string, { home, realHome, fixed, inputs, places }: Folder, own: Tree): void {

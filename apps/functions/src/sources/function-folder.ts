@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { ENTRIES, type Bundle } from '../bundle/bundle.ts'
 import type { Archive } from '../bundle/archive.ts'
@@ -33,23 +33,19 @@ export async function buildFolder(
   const [bundle, files] = await Promise.all([bundleFolder(folder), readStatic(folder, policy.static)])
   const secrets = await readEnvFile(join(folder, '.env'))
   const statics = [...files.keys()].map((path) => join(folder, path))
-  return { archive: { code: bundle.code, files }, bundle, policy, secrets, inputs: [...bundle.inputs, ...statics] }
+  return {
+    archive: { code: bundle.code, files: new Map([...files, ...bundle.files]) },
+    bundle,
+    policy,
+    secrets,
+    inputs: [...bundle.inputs, ...statics],
+  }
 }
 
 /** Files that count for a folder whatever is in it, existing or not. */
 export function fixedInputs(folder: string): string[] {
   const own = ['function.json', '.env', ...ENTRIES].map((name) => join(folder, name))
   return [...own, join(folder, '..', '.env'), ...denoJsonFiles(folder)]
-}
-
-/** Where packages may be found from a folder, and what tells that some were installed: absolute paths. */
-export function packagePlaces(folder: string, missing: readonly string[]): string[] {
-  const places: string[] = []
-  for (let at = folder, above = ''; at !== above && places.length < 400; above = at, at = dirname(at)) {
-    for (const file of ['.package-lock.json', '.modules.yaml']) places.push(join(at, 'node_modules', file))
-    for (const name of missing) places.push(join(at, 'node_modules', name, 'package.json'))
-  }
-  return places
 }
 
 /** Variables of a `.env` file; none when there is no file. */

@@ -204,6 +204,22 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
       return Math.abs(center[0] - 11.6) < 0.05 && Math.abs(center[1] - 48.1) < 0.05 && zoom > 11
     })
     expect(await page.getByRole('heading', { name: 'Route' }).count()).toBe(1)
+    await mapReady(page)
+    const said = await page.locator('.maplibregl-ctrl-attrib').innerText()
+    expect(said.match(/OpenStreetMap/g)).toHaveLength(1)
+  })
+
+  test('a place is found by its name in the tables of the project, and is where the route starts', async () => {
+    const search = page.getByRole('search')
+    await search.getByLabel('Find a place by its name').fill('nothing is called this')
+    await search.getByRole('button', { name: 'Find' }).click()
+    await search.getByText(/^Nothing in .* has this name/).waitFor()
+    await search.getByLabel('Find a place by its name').fill('moosstr')
+    await search.getByRole('button', { name: 'Find' }).click()
+    await search.getByRole('button', { name: 'Moosstraße' }).first().click()
+    expect(await page.getByLabel('Place A: latitude, longitude').inputValue()).toMatch(/^48\.\d+, 11\.\d+$/)
+    await screenshot(page, 'route-search')
+    await page.getByRole('button', { name: 'Clear' }).click()
   })
 
   test('a basemap lies beneath every map, and the choice stays', async () => {
@@ -475,7 +491,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.waitForTimeout(500)
     await clickMap(0.7, 0.7)
     await page.getByText('km², 5 positions').waitFor()
-    const drawn = JSON.parse(await page.getByLabel('AOI GeoJSON').inputValue()) as {
+    const drawn = JSON.parse(await page.getByLabel('Area', { exact: true }).inputValue()) as {
       type: string
       coordinates: unknown[]
     }

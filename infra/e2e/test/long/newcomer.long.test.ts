@@ -151,7 +151,7 @@ describe.skipIf(missing.length > 0)(
       await page.getByRole('link', { name: 'Region embeddings' }).click()
       await page.getByLabel('Table name').fill('town_cells')
       await page.getByLabel('H3 resolution').fill('9')
-      await page.getByLabel('AOI GeoJSON').fill(JSON.stringify(TOWN))
+      await page.getByLabel('Area', { exact: true }).fill(JSON.stringify(TOWN))
       await page.getByLabel('Source', { exact: true }).selectOption({ label: 'tables' })
       await page.getByLabel('Prefix', { exact: true }).fill('our_town')
       await start().click()

@@ -36,6 +36,7 @@ export function DesignedForm(props: {
     <div key={inner.pointer} class={isWide(inner) ? 'wide' : ''}>
       <FieldView
         {...rest}
+        reads={sources.some(({ name }) => name === inner.name)}
         field={inner}
         draft={draftFor(inner)}
         onChange={(next) => onChange({ group: { ...draft.group, [inner.name]: next } })}

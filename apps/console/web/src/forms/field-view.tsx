@@ -1,23 +1,15 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { Prose } from '../components/basics.tsx'
 import { lazyComponent } from '../components/lazy.tsx'
 import { humanise } from '../lib/format.ts'
 import { exampleOf } from './designs.ts'
-import type { Draft, GroupDraft, Problems, VariantsDraft } from './drafts.ts'
+import type { GroupDraft, VariantsDraft } from './drafts.ts'
 import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
+import { Frame, Help, Key, idOf, type FieldProps } from './frame.tsx'
+import { StoredFile } from './stored-file.tsx'
 
 /** The map of an area comes with the map engine, which only forms with an area need. */
 const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) => module.AreaInput))
-
-export interface FieldProps<F extends Field = Field> {
-  readonly field: F
-  readonly draft: Draft
-  readonly problems: Problems
-  /** Names to offer in a text field, by the name of the field. */
-  readonly suggestions: Readonly<Record<string, readonly string[]>>
-  readonly projectRef: string
-  readonly onChange: (draft: Draft) => void
-}
 
 /** A field of a form: its label, its control, its help, and what is wrong with it. */
 export function FieldView(props: FieldProps): JSX.Element | null {
@@ -181,6 +173,15 @@ function Group(props: FieldProps<GroupField>): JSX.Element {
     <fieldset class="fieldset">
       <legend>{humanise(field.name)}</legend>
       <Help {...props} />
+      {field.name === 'storagePath' && props.reads && (
+        <StoredFile
+          id={`${idOf(field)}-file`}
+          projectRef={props.projectRef}
+          draft={draft as GroupDraft}
+          invalid={props.problems.has(field.pointer)}
+          onChange={onChange}
+        />
+      )}
       {fields}
     </fieldset>
   )
@@ -270,60 +271,7 @@ function Area(props: FieldProps): JSX.Element {
   )
 }
 
-function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
-  const { field } = props
-  const label = humanise(field.name)
-  const mark = field.required ? 'required' : ''
-  return (
-    <div class="field">
-      <div class="label-row">
-        {props.for ? (
-          <label for={props.for} class={mark}>
-            {label}
-          </label>
-        ) : (
-          <span class={`label ${mark}`}>{label}</span>
-        )}
-        <Key field={field} />
-      </div>
-      {props.children}
-      <Help {...props} />
-    </div>
-  )
-}
-
-/** The name of a field in the request, for those who will send it themselves. */
-function Key({ field }: { field: Field }): JSX.Element {
-  return (
-    <code class="key" aria-hidden="true">
-      {field.name}
-    </code>
-  )
-}
-
-function Help({ field, problems }: FieldProps): JSX.Element {
-  const problem = problems.get(field.pointer)
-  return (
-    <div id={`${idOf(field)}-help`}>
-      {problem && (
-        <p class="problem" role="alert">
-          {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
-        </p>
-      )}
-      {field.help && (
-        <p class="help">
-          <Prose text={field.help} />
-        </p>
-      )}
-    </div>
-  )
-}
-
 function textOf(value: unknown): string {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function idOf(field: Field): string {
-  return `field${field.pointer.replaceAll('/', '-')}`
 }

@@ -33,7 +33,7 @@ test('names of the interface are words', () => {
   ]
   expect(names.map(humanise)).toEqual([
     'GeoTIFF path',
-    'AOI GeoJSON',
+    'Area',
     'H3 resolution',
     'Dropped features',
     'File URL',

@@ -61,7 +61,6 @@ export function formatBytes(bytes: number): string {
 
 /** Words that are written in a way of their own. */
 const WRITTEN: Readonly<Record<string, string>> = {
-  aoi: 'AOI',
   crs: 'CRS',
   csv: 'CSV',
   dgg: 'DGG',
@@ -78,8 +77,13 @@ const WRITTEN: Readonly<Record<string, string>> = {
   url: 'URL',
 }
 
+/** Names that say how a value is written, not what it is. */
+const CALLED: Readonly<Record<string, string>> = { aoiGeoJson: 'Area' }
+
 /** A name of the interface for people: `geotiffPath` is `GeoTIFF path`. */
 export function humanise(name: string): string {
+  const called = CALLED[name]
+  if (called !== undefined) return called
   const words = name
     .replaceAll('_', ' ')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -4,7 +4,8 @@ import { mapColors } from './colors.ts'
 /** The lowest of the map's layers that lie on top of archives. */
 export const FIRST_ROUTE_LAYER = 'others-line'
 
-const OSM_ATTRIBUTION = '© <a href="https://www.openstreetmap.org/copyright">OpenStreetMap contributors</a>'
+/** The words stand together: the map leaves out what another attribution says as well. */
+const OSM_ATTRIBUTION = '<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>'
 
 /** Prepares a map for a route, or brings it into another theme. */
 export function addRouteLayers(map: MapLibreMap, dark: boolean): void {

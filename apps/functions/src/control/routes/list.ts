@@ -1,6 +1,7 @@
 import type { Http } from '@terrane/service'
 import type { Static } from 'typebox'
 import { functionNotFound } from '../../errors.ts'
+import type { TypesFound } from '../../imports/types.ts'
 import type { VersionRecord } from '../../registry/registry.ts'
 import { needRegistry, type ControlDeps } from '../control-deps.ts'
 import {
@@ -16,7 +17,7 @@ import {
 type Listed = Static<typeof FunctionList>['data'][number]
 
 /** What is said of a function of a watched folder. */
-const OF_FOLDER = { etag: null, version: 0, bytes: 0, created_by: 'folder', created_at: null }
+const OF_FOLDER = { etag: null, version: 0, bytes: 0, created_by: 'folder', created_at: null, type_errors: null }
 
 /** `GET …/functions` and `GET …/functions/{name}/versions`. */
 export function listRoutes(app: Http, deps: ControlDeps): void {
@@ -32,12 +33,13 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
     }
     const data: Listed[] = deployed.map((record) => {
       const { name, etag } = record
-      return { name, etag, ...shown(record), problem: problemOf(name) }
+      return { name, etag, ...shown(record), problem: problemOf(name), type_errors: null }
     })
     for (const { version } of deps.functions) {
       if (version.project !== ref || version.version !== 0) continue
       const { name, digest, policy } = version
-      data.push({ name, ...OF_FOLDER, digest, policy, problem: problemOf(name) })
+      const found = typeErrors(deps.typesOf(name))
+      data.push({ name, ...OF_FOLDER, digest, policy, problem: problemOf(name), type_errors: found })
     }
     for (const [name, problem] of failures) data.push({ name, ...OF_FOLDER, digest: '', policy: null, problem })
     return { data }
@@ -54,6 +56,10 @@ export function listRoutes(app: Http, deps: ControlDeps): void {
     if (records.length === 0) throw functionNotFound({ name })
     return { data: records.map((record) => ({ ...shown(record), live: record.version === live?.version })) }
   })
+}
+
+function typeErrors(found: TypesFound | null): string[] | null {
+  return found && found.unchecked === null ? [...found.errors] : null
 }
 
 function shown({ version, digest, bytes, policy, createdBy, createdAt }: VersionRecord): VersionShown {

@@ -16,21 +16,27 @@ export interface Boot {
   /** The one that leads to other hosts, and `host:port` of those that it leads to. */
   readonly sockets: { readonly path: string; readonly listed: readonly string[] }
   readonly env: Readonly<Record<string, string>>
+  /** The module that keeps `/tmp`, and how much it may hold. */
+  readonly tmp: { readonly module: string; readonly bytes: number }
 }
 
 /** What differs between Deno and Node. */
 export interface Platform {
   readonly stdin: AsyncIterable<Uint8Array>
   listen(path: string, serve: (request: Request) => Response | Promise<Response>): Promise<void>
+  /** The text of the bundle, by its URL. */
+  read(bundle: string): string
   /**
    * Lets the one `node:http` server that the bundle may start listen on the socket, whatever port it asks for. Null when
    * the bundle has none, or the platform cannot.
    *
    * @param around runs the handling of each request
    */
-  offerHttp(path: string, bundle: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
+  offerHttp(path: string, code: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
   /** Lets TCP clients of the bundle dial the hosts that are listed. */
-  carrySockets(path: string, listed: readonly string[], bundle: string): void
+  carrySockets(path: string, listed: readonly string[], code: string): void
+  /** Keeps `/tmp` in memory where the bundle may ask for it. */
+  keepTmp(tmp: Boot['tmp'], bundle: string, code: string): Promise<void>
   /** Makes the function that carries a request to the host; its URL is without meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
@@ -41,6 +47,8 @@ export interface Platform {
   onUncaught(report: (error: unknown) => void): void
   /** Offers `Deno.serve` to users. */
   defineServe(serve: (...args: unknown[]) => unknown): void
+  /** Offers what was there before it, `Deno.listen` and `Deno.serveHttp`. */
+  serveConnections(offer: (answer: (request: Request) => Promise<Response>) => void): void
   /** Removes globals that have no place in a function. */
   tidy(): void
   exit(code: number): never
@@ -72,6 +80,7 @@ interface Context {
 }
 
 const LISTEN_MS = 3000
+const SETTLE_MS = 100
 
 export async function run(platform: Platform): Promise<void> {
   const scopes = new AsyncLocalStorage<Scope>()
@@ -86,19 +95,28 @@ export async function run(platform: Platform): Promise<void> {
   let sealed = false
   const databaseUrl = boot.env['TERRANE_DB_URL'] ?? null
 
+  const code = platform.read(boot.bundle)
+
   platform.tidy()
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
-  platform.carrySockets(boot.sockets.path, boot.sockets.listed, boot.bundle)
+  platform.carrySockets(boot.sockets.path, boot.sockets.listed, code)
+  await platform.keepTmp(boot.tmp, boot.bundle, code)
   platform.setEnv(boot.env)
   platform.onUncaught((error) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
   const waitUntil = (work: Promise<unknown>) => hold(work, scopes.getStore(), platform, say, scopes)
   Object.defineProperty(globalThis, 'EdgeRuntime', { value: Object.freeze({ waitUntil }) })
-  platform.defineServe((...args) => {
+  const offered = Promise.withResolvers<void>()
+  const take = (found: Handler | null) => {
     if (sealed) throw new Error('Deno.serve can only be called while the function starts')
-    captured = handlerOf(args)
-    return { finished: Promise.resolve(), ref() {}, unref() {}, async shutdown() {}, addr: { transport: 'unix' } }
+    captured = found
+    if (found) offered.resolve()
+  }
+  platform.defineServe((...args) => {
+    take(handlerOf(args))
+    return serverOf(args)
   })
+  platform.serveConnections(take)
 
   const respond = async (request: Request, scope: Scope): Promise<Response> => {
     try {
@@ -143,7 +161,7 @@ export async function run(platform: Platform): Promise<void> {
       }
       return scopes.run(scope, respond, request, scope)
     })
-  const offer = platform.offerHttp(boot.ingress, boot.bundle, (headers, handle) => {
+  const offer = platform.offerHttp(boot.ingress, code, (headers, handle) => {
     const scope: Scope = {
       requestId: String(headers['x-request-id']),
       call: String(headers['x-terrane-call']),
@@ -157,11 +175,16 @@ export async function run(platform: Platform): Promise<void> {
   void obey(lines, platform, say)
   try {
     const importing = import(boot.bundle) as Promise<{ default?: unknown }>
-    const loaded = await Promise.race([importing, ...(offer ? [offer.listening] : [])])
+    // A module may wait for the end of its server, which never comes.
+    const served = offered.promise.then(() => importsSettled(importing))
+    const loaded = await Promise.race([importing, served, ...(offer ? [offer.listening] : [])])
     handler = captured ?? handlerOf([loaded?.default])
+    const reportLate = () =>
+      importing.catch((error: unknown) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
+    if (loaded === null) void reportLate()
     if (offer && (loaded === undefined || (!handler && (await startsSoon(offer.listening))))) {
       offer.withdraw()
-      importing.catch((error: unknown) => say(logLine('error', `Uncaught ${platform.inspect(error)}`, scopes)))
+      void reportLate()
       sealed = true
       return say({ t: 'ready' })
     }
@@ -183,6 +206,27 @@ export async function run(platform: Platform): Promise<void> {
 
 const NO_HANDLER =
   'no handler: export default { fetch(request, ctx) }, export default a function, call Deno.serve(handler), or let one node:http server listen'
+
+/** What `Deno.serve` gives: a server on the address that was asked for, as far as anybody can see. */
+function serverOf(args: readonly unknown[]): object {
+  const options = args.find((value): value is ServeOptions => value !== null && typeof value === 'object')
+  const addr = { transport: 'tcp', hostname: options?.hostname ?? '0.0.0.0', port: options?.port || 8000 }
+  const finished = Promise.withResolvers<void>()
+  queueMicrotask(() => options?.onListen?.(addr))
+  const shutdown = async () => finished.resolve()
+  return { addr, finished: finished.promise, ref() {}, unref() {}, shutdown, [Symbol.asyncDispose]: shutdown }
+}
+
+interface ServeOptions {
+  readonly hostname?: string
+  readonly port?: number
+  readonly onListen?: (addr: object) => void
+}
+
+/** Gives a module that serves so long to finish, or to fail. */
+async function importsSettled<T>(importing: Promise<T>): Promise<T | null> {
+  return Promise.race([importing, new Promise<null>((resolve) => setTimeout(() => resolve(null), SETTLE_MS))])
+}
 
 /** Frameworks let their server listen a few turns after the module has run. */
 async function startsSoon(listening: Promise<void>): Promise<boolean> {
@@ -242,12 +286,12 @@ function hold(
   say: (message: object) => void,
   scopes: Scopes,
 ): void {
-  if (!scope) throw new Error('waitUntil was called outside a request')
-  if (scope.held++ === 0) say({ t: 'hold', call: scope.call })
+  // While the module loads there is no call to hold.
+  if (scope && scope.held++ === 0) say({ t: 'hold', call: scope.call })
   Promise.resolve(work)
     .catch((error: unknown) => say(logLine('error', `waitUntil: ${platform.inspect(error)}`, scopes)))
     .finally(() => {
-      if (--scope.held === 0) say({ t: 'release', call: scope.call })
+      if (scope && --scope.held === 0) say({ t: 'release', call: scope.call })
     })
 }
 

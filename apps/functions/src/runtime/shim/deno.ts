@@ -1,4 +1,6 @@
 import { run, type Platform } from './core.ts'
+import { serveConnections, type DenoListening } from './connections.ts'
+import type * as Tmp from './tmp/tmp.ts'
 import { moveHttpServer } from './deno-http.ts'
 import { Reach, carryDenoSockets, carryNodeSockets, type NodeSockets } from './deno-sockets.ts'
 
@@ -51,19 +53,30 @@ const platform: Platform = {
     nativeServe({ path, onListen() {} }, serve)
     seal(path)
   },
-  offerHttp(path, bundle, around) {
-    if (!deno.readTextFileSync(new URL(bundle)).includes('node:http')) return null
+  read: (bundle) => deno.readTextFileSync(new URL(bundle)),
+  offerHttp(path, code, around) {
+    if (!code.includes('node:http')) return null
     const http = process.getBuiltinModule('node:http')
     return moveHttpServer(http as never, deno.env, path, around, () => seal(path))
   },
-  carrySockets(path, listed, bundle) {
+  carrySockets(path, listed, code) {
     const reach = new Reach(listed)
     carryDenoSockets(deno, path, reach)
-    if (!/node:(?:net|tls|https?|dns)\b/.test(deno.readTextFileSync(new URL(bundle)))) return
+    if (!/node:(?:net|tls|https?|dns)\b/.test(code)) return
     const [net, tls, https, dns] = ['net', 'tls', 'https', 'dns'].map((name) =>
       process.getBuiltinModule(`node:${name}`),
     )
     carryNodeSockets({ net, tls, https, dns } as unknown as NodeSockets, path, reach)
+  },
+  async keepTmp({ module, bytes }, bundle, code) {
+    if (!/\/tmp\b|\.makeTemp/.test(code)) return
+    const { keepTmp } = (await import(module)) as typeof Tmp
+    keepTmp(
+      process.getBuiltinModule('node:fs') as never,
+      deno as never,
+      decodeURIComponent(new URL('.', bundle).pathname).slice(0, -1),
+      bytes,
+    )
   },
   gatewayClient(path) {
     const client = deno.createHttpClient({ proxy: { transport: 'unix', path } })
@@ -91,6 +104,7 @@ const platform: Platform = {
   defineServe(serve) {
     Object.defineProperty(deno, 'serve', { value: serve })
   },
+  serveConnections: (offer) => serveConnections(deno as unknown as DenoListening, offer),
   tidy() {
     answerAsNobody()
     // Storage would be files on the host's disk (and its folder is not writable), a worker does not fit the memory

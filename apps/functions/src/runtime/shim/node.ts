@@ -1,8 +1,10 @@
 // oxlint-disable node/no-process-env -- This is the function's own process, and its environment the function's.
+import fs from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { inspect } from 'node:util'
+import type * as Tmp from './tmp/tmp.ts'
 import { run, type Platform } from './core.ts'
 
 const platform: Platform = {
@@ -11,9 +13,15 @@ const platform: Platform = {
     const server = createServer((incoming, outgoing) => void answer(incoming, outgoing, serve))
     return new Promise((resolve) => server.listen(path, resolve))
   },
+  read: (bundle) => fs.readFileSync(new URL(bundle), 'utf8'),
   offerHttp: () => null,
   // Trusted code has the sockets of its process.
   carrySockets() {},
+  async keepTmp({ module, bytes }, bundle, code) {
+    if (!/\/tmp\b/.test(code)) return
+    const { keepTmp } = (await import(module)) as typeof Tmp
+    keepTmp(fs, null, decodeURIComponent(new URL('.', bundle).pathname).slice(0, -1), bytes)
+  },
   gatewayClient: (path) => (request) => send(path, request),
   write(text) {
     process.stdout.write(text)
@@ -34,6 +42,7 @@ const platform: Platform = {
     }
     Object.defineProperty(globalThis, 'Deno', { value: { serve, env } })
   },
+  serveConnections() {},
   tidy() {},
   exit: (code) => process.exit(code),
 }

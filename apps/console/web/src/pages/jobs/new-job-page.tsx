@@ -7,7 +7,7 @@ import { missingSources } from '../../forms/designs.ts'
 import { draftOf, readDraft, type Draft, type GroupDraft, type Problems } from '../../forms/drafts.ts'
 import { formOf, type GroupField } from '../../forms/fields.ts'
 import type { TaskDescription } from '../../forms/openapi.ts'
-import { readBuckets, readFiles } from '../../lib/files.ts'
+import { readBuckets } from '../../lib/files.ts'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import { submitJob, type Job } from '../../lib/jobs.ts'
 import { formatJson } from '../../lib/format.ts'
@@ -15,7 +15,6 @@ import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables } from '../../lib/tables.ts'
 import { taskLabel } from '../../lib/tasks.ts'
-import { UPLOADS } from '../../lib/uploads.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { useCapacity, useTasks } from '../../lib/worker.ts'
 import { Crumbs } from './crumbs.tsx'
@@ -170,16 +169,13 @@ function withoutSecrets(input: Readonly<Record<string, unknown>>): Record<string
   return Object.fromEntries(Object.entries(input).filter(([, value]) => !JSON.stringify(value)?.includes(REDACTED)))
 }
 
-/** Names that the project has, for fields that name one: tables, buckets, and files that were brought. */
+/** Names that the project has, for fields that name one: tables and buckets. */
 function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>> {
   const tables = useResource(`tables ${ref}`, (signal) => readTables(ref, signal))
   const buckets = useResource(`buckets ${ref}`, (signal) => readBuckets(ref, signal))
-  const brought = buckets.value?.some(({ name }) => name === UPLOADS) ?? false
-  const files = useResource(brought ? `files ${ref}` : null, (signal) => readFiles(ref, UPLOADS, null, signal))
   return {
     table: (tables.value ?? []).map(({ table_name: name }) => name),
     bucket: (buckets.value ?? []).map(({ name }) => name),
-    path: (files.value?.objects ?? []).map(({ key }) => key),
   }
 }
 

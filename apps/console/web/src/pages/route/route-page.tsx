@@ -23,6 +23,7 @@ import { useBackdrop } from '../../map/use-backdrop.ts'
 import { readLiveTables, showTables } from '../../map/live.ts'
 import { showReach } from '../../map/reach-areas.ts'
 import { Itinerary, RouteChoice } from './itinerary.tsx'
+import { PlaceSearch } from './place-search.tsx'
 import { ReachControl, useReach } from './reach.tsx'
 import { StopList } from './stop-list.tsx'
 import { emptyStop, placed, readStop, type Stop } from './stops.ts'
@@ -119,6 +120,13 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
           <h1>Route</h1>
         </header>
         <div class="scroll">
+          <PlaceSearch
+            projectRef={project.ref}
+            onPlace={({ at }) => {
+              setStops((old) => placed(old, at))
+              if (map) lookAt(map, [at.lng, at.lat, at.lng, at.lat], 16)
+            }}
+          />
           <StopList stops={stops} onChange={setStops} />
           <Options
             costing={costing}

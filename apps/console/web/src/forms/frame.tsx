@@ -1,0 +1,71 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { Prose } from '../components/basics.tsx'
+import { humanise } from '../lib/format.ts'
+import type { Draft, Problems } from './drafts.ts'
+import type { Field } from './fields.ts'
+
+export interface FieldProps<F extends Field = Field> {
+  readonly field: F
+  readonly draft: Draft
+  readonly problems: Problems
+  /** Names to offer in a text field, by the name of the field. */
+  readonly suggestions: Readonly<Record<string, readonly string[]>>
+  readonly projectRef: string
+  /** A path in storage is one that is read, not one that is written. */
+  readonly reads: boolean
+  readonly onChange: (draft: Draft) => void
+}
+
+/** A field's label, its control, its help, and what is wrong with it. */
+export function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
+  const { field } = props
+  const label = humanise(field.name)
+  const mark = field.required ? 'required' : ''
+  return (
+    <div class="field">
+      <div class="label-row">
+        {props.for ? (
+          <label for={props.for} class={mark}>
+            {label}
+          </label>
+        ) : (
+          <span class={`label ${mark}`}>{label}</span>
+        )}
+        <Key field={field} />
+      </div>
+      {props.children}
+      <Help {...props} />
+    </div>
+  )
+}
+
+/** The name of a field in the request, for those who will send it themselves. */
+export function Key({ field }: { field: Field }): JSX.Element {
+  return (
+    <code class="key" aria-hidden="true">
+      {field.name}
+    </code>
+  )
+}
+
+export function Help({ field, problems }: FieldProps): JSX.Element {
+  const problem = problems.get(field.pointer)
+  return (
+    <div id={`${idOf(field)}-help`}>
+      {problem && (
+        <p class="problem" role="alert">
+          {/^[A-Z]/.test(problem) ? problem : `${humanise(field.name)} ${problem}`}
+        </p>
+      )}
+      {field.help && (
+        <p class="help">
+          <Prose text={field.help} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function idOf(field: Field): string {
+  return `field${field.pointer.replaceAll('/', '-')}`
+}

@@ -1,0 +1,66 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { Loading, ProblemNotice } from '../../components/basics.tsx'
+import { findPlaces, type Place } from '../../lib/places.ts'
+import { useResource } from '../../lib/use-resource.ts'
+
+/** Finds places by name in the tables of the project; a click takes one as the next place of the route. */
+export function PlaceSearch(props: { projectRef: string; onPlace: (place: Place) => void }): JSX.Element {
+  const { projectRef, onPlace } = props
+  const [text, setText] = useState('')
+  const [asked, setAsked] = useState<string | null>(null)
+  const found = useResource(asked && `places ${projectRef} ${asked}`, (signal) =>
+    findPlaces(projectRef, asked as string, signal),
+  )
+  return (
+    <form
+      class="place-search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        setAsked(text.trim() === '' ? null : text.trim())
+      }}
+    >
+      <div class="label-row">
+        <input
+          class="input"
+          type="search"
+          aria-label="Find a place by its name"
+          placeholder="Name of a street, a shop, a place"
+          maxLength={200}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="button" disabled={text.trim() === ''}>
+          Find
+        </button>
+      </div>
+      {found.loading && <Loading what="Looking for it" />}
+      {found.problem && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
+      {found.value && !found.loading && (
+        <>
+          <ul class="plain" aria-label="Places found">
+            {found.value.places.map((place) => (
+              <li key={`${place.table} ${place.name}`}>
+                <button type="button" class="button quiet small" onClick={() => onPlace(place)}>
+                  {place.name} <span class="faint">{place.table.replace(/^public\./, '')}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+          <p class="help" role="status">
+            {summaryOf(found.value.places.length, found.value.tables.length)}
+          </p>
+        </>
+      )}
+    </form>
+  )
+}
+
+function summaryOf(places: number, tables: number): string {
+  if (tables === 0) return 'No table of the project has names to look for: import map data first.'
+  const where = tables === 1 ? 'one table' : `${tables} tables`
+  return places === 0
+    ? `Nothing in ${where} of the project has this name.`
+    : `${places} among the names in ${where} of the project.`
+}

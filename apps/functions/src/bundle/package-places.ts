@@ -1,0 +1,11 @@
+import { dirname, join } from 'node:path'
+
+/** Where packages may be found from a folder, and what tells that some were installed: absolute paths. */
+export function packagePlaces(folder: string, missing: readonly string[]): string[] {
+  const places: string[] = []
+  for (let at = folder, above = ''; at !== above && places.length < 400; above = at, at = dirname(at)) {
+    for (const file of ['.package-lock.json', '.modules.yaml']) places.push(join(at, 'node_modules', file))
+    for (const name of missing) places.push(join(at, 'node_modules', name, 'package.json'))
+  }
+  return places
+}

@@ -1,0 +1,134 @@
+import { glob, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { ConfigFile } from './deno-json.ts'
+
+/** What the workspace around a folder offers by name. */
+export interface Workspace {
+  /** Import map of its members: names, and names with a part. */
+  readonly imports: Readonly<Record<string, string>>
+  /** Files that were read, absolute. */
+  readonly files: readonly string[]
+}
+
+/** Conditions by which a package says where its code is, as the bundler prefers them. */
+const CONDITIONS = ['deno', 'import', 'module', 'node', 'default', 'require']
+const MAX_LEVELS = 12
+const MAX_MEMBERS = 500
+
+/**
+ * Finds the workspace that a folder lies in, or is the root of: `workspace` of a deno.json, `workspaces` of a package.json,
+ * or pnpm-workspace.yaml. Its members are found by name, whether or not a package manager has linked them.
+ */
+export async function readWorkspace(
+  folder: string,
+  readJsonc: (file: string) => Promise<ConfigFile | null>,
+): Promise<Workspace> {
+  for (let at = folder, level = 0; level < MAX_LEVELS; at = dirname(at), level++) {
+    const found = await patternsIn(at, readJsonc)
+    if (found) return membersOf(at, found, readJsonc)
+    if (at === dirname(at)) break
+  }
+  return { imports: {}, files: [] }
+}
+
+interface Patterns {
+  readonly file: string
+  readonly patterns: readonly string[]
+}
+
+async function patternsIn(
+  folder: string,
+  readJsonc: (file: string) => Promise<ConfigFile | null>,
+): Promise<Patterns | null> {
+  for (const name of ['deno.json', 'deno.jsonc']) {
+    const given = (await readJsonc(join(folder, name)))?.workspace as { members?: unknown } | undefined
+    const patterns = strings(Array.isArray(given) ? given : given?.members)
+    if (patterns) return { file: join(folder, name), patterns }
+  }
+  const given = (await readJsonc(join(folder, 'package.json')))?.workspaces as { packages?: unknown } | undefined
+  const patterns = strings(Array.isArray(given) ? given : given?.packages)
+  if (patterns) return { file: join(folder, 'package.json'), patterns }
+  const file = join(folder, 'pnpm-workspace.yaml')
+  const yaml = await readFile(file, 'utf8').catch(() => null)
+  return yaml === null ? null : { file, patterns: packagesOf(yaml) }
+}
+
+/** The list `packages:` of a pnpm-workspace.yaml, in the block form that pnpm writes, or on one line. */
+function packagesOf(yaml: string): string[] {
+  const [, line = '', block = ''] =
+    /^packages:[ \t]*(\[[^\]]*\])?[^\n]*\n?((?:[ \t]*(?:-|#)[^\n]*\n?|[ \t]*\n)*)/m.exec(yaml) ?? []
+  const items =
+    line === '' ? [...block.matchAll(/^[ \t]*-[ \t]*(.+)$/gm)].map(([, item]) => item!) : line.slice(1, -1).split(',')
+  return items
+    .map((item) =>
+      item
+        .replace(/\s#.*/, '')
+        .trim()
+        .replace(/^(["'])(.*)\1$/, '$2'),
+    )
+    .filter(Boolean)
+}
+
+async function membersOf(
+  root: string,
+  { file, patterns }: Patterns,
+  readJsonc: (file: string) => Promise<ConfigFile | null>,
+): Promise<Workspace> {
+  const imports: Record<string, string> = {}
+  const files = [file]
+  const wanted = patterns.filter((pattern) => !pattern.startsWith('!')).map((pattern) => pattern.replace(/\/$/, ''))
+  const unwanted = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  const exclude = ['**/node_modules', ...unwanted]
+  let members = 0
+  for await (const path of glob(wanted, { cwd: root, exclude })) {
+    if (++members > MAX_MEMBERS) break
+    const home = resolve(root, path)
+    for (const name of ['deno.json', 'deno.jsonc', 'package.json']) {
+      const config = await readJsonc(join(home, name))
+      if (typeof config?.name !== 'string') continue
+      files.push(join(home, name))
+      await addMember(imports, config.name, config, home)
+      break
+    }
+  }
+  return { imports, files }
+}
+
+async function addMember(
+  imports: Record<string, string>,
+  name: string,
+  config: ConfigFile,
+  home: string,
+): Promise<void> {
+  const { exports } = config
+  const parts =
+    exports !== null && typeof exports === 'object' && !Array.isArray(exports) ? Object.entries(exports) : []
+  for (const [part, target] of parts.filter(([key]) => key.startsWith('.') && !key.includes('*'))) {
+    const path = targetOf(target)
+    if (path !== null) imports[name + part.slice(1)] = join(home, path)
+  }
+  if (imports[name] !== undefined) return
+  const main = targetOf(exports) ?? [config.module, config.main].find((entry) => typeof entry === 'string')
+  for (const path of [main, 'mod.ts', 'index.ts', 'src/index.ts', 'index.js']) {
+    if (typeof path !== 'string') continue
+    const file = join(home, path)
+    if (path !== main && !(await stat(file).catch(() => null))) continue
+    imports[name] = file
+    return
+  }
+}
+
+/** The path that an entry of `exports` leads to, by the first condition that counts. */
+function targetOf(target: unknown): string | null {
+  if (typeof target === 'string') return target
+  if (target === null || typeof target !== 'object' || Array.isArray(target)) return null
+  for (const condition of CONDITIONS) {
+    const found = targetOf((target as Record<string, unknown>)[condition])
+    if (found !== null) return found
+  }
+  return null
+}
+
+function strings(value: unknown): string[] | null {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : null
+}

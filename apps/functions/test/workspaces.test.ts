@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Builder } from '../src/bundle/builder.ts'
+import { bundleFolder } from '../src/bundle/bundle.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'terrane-workspace-')))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+async function lay(files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), content)
+  }
+}
+
+/** What the bundle of a folder exports as `default`, once it lies on disk with its files. */
+async function run(folder: string): Promise<{ readonly value: unknown; readonly inputs: readonly string[] }> {
+  using builder = new Builder({ parallel: 1, cache: null })
+  const { code, files, inputs } = await builder.bundleFolder('p', join(root, folder))
+  const place = join(root, 'out', crypto.randomUUID())
+  for (const [path, bytes] of [['index.mjs', code] as const, ...files]) {
+    await mkdir(dirname(join(place, path)), { recursive: true })
+    await writeFile(join(place, path), bytes)
+  }
+  const { default: value } = (await import(pathToFileURL(join(place, 'index.mjs')).href)) as { default: unknown }
+  return { value, inputs }
+}
+
+const SHARED = `export const shared: string = 'shared'`
+
+test.each([
+  ['deno.json', { 'deno.json': JSON.stringify({ workspace: ['./packages/shared', './functions'] }) }],
+  ['package.json', { 'package.json': JSON.stringify({ workspaces: ['packages/*'] }) }],
+  [
+    'pnpm-workspace.yaml',
+    { 'pnpm-workspace.yaml': `packages:\n  # ours\n  - "packages/*"\n  - '!packages/other'\n\ncatalog:\n  a: 1\n` },
+  ],
+  ['pnpm-workspace.yaml on a line', { 'pnpm-workspace.yaml': `packages: ['packages/*', functions]\n` }],
+])('a package of the workspace is found by its name: %s', async (_, config) => {
+  await lay({
+    ...config,
+    'packages/shared/package.json': JSON.stringify({
+      name: '@acme/shared',
+      exports: { '.': { types: './no.d.ts', import: './src/mod.ts' }, './part': './src/part.ts' },
+    }),
+    'packages/shared/src/mod.ts': SHARED,
+    'packages/shared/src/part.ts': `import { shared } from '@acme/shared'; export default shared + ' part'`,
+    'functions/fn/index.ts': `import { shared } from '@acme/shared'; import part from '@acme/shared/part'
+      export default [shared, part]`,
+  })
+  const { value, inputs } = await run('functions/fn')
+  expect(value).toEqual(['shared', 'shared part'])
+  expect(inputs).toContain(join(root, 'packages/shared/package.json'))
+})
+
+test('members of deno workspaces, and the workspace of CommonJS packages that no one has installed', async () => {
+  await lay({
+    'deno/deno.json': JSON.stringify({ workspace: ['./say'], imports: { '@w/sheep': './wolf.ts' } }),
+    'deno/say/deno.json': JSON.stringify({ name: '@w/say', exports: './mod.ts' }),
+    'deno/say/mod.ts': `import sheep from '@w/sheep'; export default 'say ' + sheep`,
+    'deno/wolf.ts': `export default 'howl'`,
+    'deno/index.ts': `export { default } from '@w/say'`,
+    'node/package.json': JSON.stringify({ workspaces: ['say'], dependencies: { say: '0.0.1' } }),
+    'node/say/package.json': JSON.stringify({ name: 'say', version: '0.0.1' }),
+    'node/say/index.js': `module.exports = 'said'`,
+    'node/index.js': `module.exports = require('say')`,
+  })
+  expect((await run('deno')).value).toBe('say howl')
+  expect((await run('node')).value).toBe('said')
+})
+
+test('a workspace that does not have the name leaves it to the packages', async () => {
+  await lay({
+    'package.json': JSON.stringify({ workspaces: ['packages/*'] }),
+    'functions/fn/index.ts': `import 'absent'`,
+  })
+  await expect(bundleFolder(join(root, 'functions/fn'), null)).rejects.toMatchObject({
+    details: expect.stringContaining('absent') as unknown,
+  })
+})
+
+test('files that modules ask for by their own place go with the bundle', async () => {
+  await lay({
+    'fn/index.ts': `import { readFileSync } from 'node:fs'
+      import { own } from './lib/own.ts'
+      import { other } from 'other'
+      export default [own, other].map((url) => readFileSync(url, 'utf8'))
+        .concat(readFileSync(new URL('./lib/../lib/data.txt', import.meta.url), 'utf8'), String(new URL('none.txt', import.meta.url)).slice(-9))`,
+    'fn/lib/own.ts': `export const own = new URL('data.txt', import.meta.url)`,
+    'fn/lib/data.txt': 'own data',
+    'node_modules/other/package.json': JSON.stringify({ name: 'other', type: 'module', exports: './index.js' }),
+    'node_modules/other/index.js': `export const other = new URL("./data.txt", import.meta.url)`,
+    'node_modules/other/data.txt': 'data of the package',
+  })
+  const { value, inputs } = await run('fn')
+  expect(value).toEqual(['own data', 'data of the package', 'own data', '/none.txt'])
+  expect(inputs).toContain(join(root, 'fn/lib/data.txt'))
+})
+
+test('a CommonJS package finds its WebAssembly beside itself', async () => {
+  await lay({
+    'fn/index.ts': `import size from 'wasm-package'; export default size`,
+    'node_modules/wasm-package/package.json': JSON.stringify({ name: 'wasm-package', main: 'index.js' }),
+    'node_modules/wasm-package/index.js': `const fs = require('fs'), path = require('path')
+      const name = "core.wasm"; module.exports = fs.readFileSync(path.join(__dirname, name)).length`,
+    'node_modules/wasm-package/core.wasm': new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
+  })
+  expect((await run('fn')).value).toBe(8)
+})
