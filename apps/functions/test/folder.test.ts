@@ -69,7 +69,8 @@ test('what does not build is listed with what the build said, until it does', as
     version: 0,
     problem: { details: expect.stringContaining('missing.ts') as string },
   })
-  expect(await listed('hello')).toMatchObject({ problem: null })
+  // What is built still is not in the list.
+  await expect.poll(() => listed('hello'), { interval: 20 }).toMatchObject({ problem: null })
   await write('broken/missing.ts', `export const nothing = 'mended'`)
   await expectServed('200 mended', 'broken')
   expect(await listed('broken')).toMatchObject({ problem: null, policy: { auth: 'none' } })

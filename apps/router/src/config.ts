@@ -54,6 +54,10 @@ const Named = Type.Object({
     description:
       'country: the side to drive on, default access and legal speeds follow from the country of each way. left or right: that side everywhere, and no rule of any country; left is what Valhalla takes where it knows no countries. driving_side on a way always counts.',
   }),
+  TERRANE_ROUTING_CONSTRUCTION: Type.Boolean({
+    default: false,
+    description: 'Keep streets under construction in the graph, for requests with ignore_construction.',
+  }),
   TERRANE_ROUTING_WATCH_MS: Type.Integer({
     default: 5000,
     minimum: 0,

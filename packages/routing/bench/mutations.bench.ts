@@ -38,6 +38,8 @@ const TESTS = [
   'test/router.test.ts',
   'test/time.test.ts',
   'test/places.test.ts',
+  'test/decisive.test.ts',
+  'test/speeds-in-time.test.ts',
 ]
 /** Seconds that a check may take: several times what it takes without a change on a busy machine. */
 const LIMITS = { scenarios: 90, tests: 240 }

@@ -3,6 +3,8 @@ import { CostingStore, type PreparedCosting } from './network/costings.ts'
 import type { Network } from './network/network.ts'
 import type { CostOptions, Mode } from './cost/options.ts'
 import { AT_SOME_TIME } from './cost/rights.ts'
+import { speedsFrom } from './path/clock.ts'
+import type { SpeedAt } from './path/elapsed.ts'
 import { type Leg, planLegs, type TripStop } from './path/legs.ts'
 import { Planner, type SearchKind } from './path/planner.ts'
 import type { Closures } from './path/path.ts'
@@ -50,7 +52,7 @@ export class Ground {
 
   constructor(network: Network, { limits, search, costings, now, builtAt }: GroundOptions) {
     this.network = network
-    this.limits = limits
+    this.limits = { ...limits, construction: network.file.meta.construction === true }
     this.search = search
     this.now = now
     this.builtAt = builtAt
@@ -83,22 +85,30 @@ export class Ground {
     return { ...atSomeTime, costing: { ...atSomeTime.costing, snapOpen } }
   }
 
+  /** The speeds that hold for who leaves location `i` of a schedule. */
+  speeds(prepared: PreparedCosting, schedule: Schedule, i: number): SpeedAt {
+    return speedsFrom({ law: this.law(prepared), stands: schedule.stands }, schedule.begin(i))
+  }
+
   /** The legs over stops on the cheapest paths, in the hours of a schedule; null when there are none. */
   legs(
-    { costing }: PreparedCosting,
+    prepared: PreparedCosting,
     planner: Planner,
     stops: readonly TripStop[],
     schedule: Schedule | null,
   ): Leg[] | null {
     const { graph } = this.network
+    const { costing } = prepared
+    const speedsOf = schedule === null ? undefined : (i: number) => this.speeds(prepared, schedule, i)
     const plan = (): Leg[] | null =>
       planLegs(
         {
           graph,
           costing,
+          ...(speedsOf && { speedsFrom: speedsOf }),
           findPath: (from, to, i) => {
             const path = planner.find(from, to, schedule?.begin(i))
-            if (path !== null) schedule?.note({ graph, costing }, i, path)
+            if (path !== null) schedule?.note({ graph, costing }, i, path, speedsOf?.(i))
             return path
           },
         },

@@ -70,8 +70,9 @@ function findRoutes(ground: Ground, request: RouteRequest, { prepared, stops, sc
     const given = { graph, costing, planner, count: request.alternates, startMs: schedule?.begin(0) ?? 0 }
     const paths = alternates(given, origin!, destination!)
     if (paths.length > 0) {
-      schedule?.note({ graph, costing }, 0, paths[0]!)
-      return paths.map((path) => [joinPaths(graph, costing, [path])])
+      const speedAt = schedule === null ? undefined : ground.speeds(prepared, schedule, 0)
+      schedule?.note({ graph, costing }, 0, paths[0]!, speedAt)
+      return paths.map((path) => [joinPaths(graph, costing, [{ path, speedAt }])])
     }
   }
   const legs = ground.legs(prepared, planner, stops, schedule)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,6 +76,13 @@ it('an extract without a street is refused, and named', async () => {
     code: 'EMPTY_NETWORK',
     message: expect.stringContaining('pond.osm.pbf'),
   })
+})
+
+it('closing a router ends its thread before the process, whatever that still sends', () => {
+  const { status, stdout } = spawnSync(process.execPath, [
+    join(import.meta.dirname, 'fixtures/close-while-preparing.ts'),
+  ])
+  expect([status, String(stdout)]).toEqual([0, 'closed\n'])
 })
 
 function patched(at: number, value: number): Buffer {

@@ -19,10 +19,11 @@ process.once('message', (task: BuildTask) => {
   )
 })
 
-async function run({ extracts, drivingSide, inputs, output }: BuildTask): Promise<void> {
+async function run({ extracts, choices: { drivingSide, construction }, inputs, output }: BuildTask): Promise<void> {
   const readers = await Promise.all(extracts.map(openNamed))
   const network = await buildNetwork(readers, {
     ...(drivingSide !== 'country' && { drivingSide }),
+    construction,
     inputs,
     onProgress: ({ phase, message }) => {
       process.send!({ type: 'progress', phase, message: message ?? null } satisfies BuildMessage)

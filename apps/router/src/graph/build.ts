@@ -3,10 +3,17 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { buildFailed } from '../errors.ts'
 
+/** How graphs are made of extracts. */
+export interface BuildChoices {
+  readonly drivingSide: 'country' | 'left' | 'right'
+  /** Keep streets under construction. */
+  readonly construction: boolean
+}
+
 /** What the building process is asked for. */
 export interface BuildTask {
   readonly extracts: readonly { readonly name: string; readonly path: string }[]
-  readonly drivingSide: 'country' | 'left' | 'right'
+  readonly choices: BuildChoices
   /** Kept in the graph file. */
   readonly inputs: string
   /** Path of the graph file. */

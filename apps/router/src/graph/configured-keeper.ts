@@ -29,7 +29,10 @@ export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): 
     ...use,
     extracts: entries.length > 0 ? extracts : null,
     graphPath,
-    drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
+    choices: {
+      drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
+      construction: config.TERRANE_ROUTING_CONSTRUCTION,
+    },
     serve: (network) => serve(network, graphPath),
   })
 }

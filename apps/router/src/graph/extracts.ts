@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { downloadToFile, type GuardedFetch, type Logger } from '@terrane/service'
 import { extractMissing } from '../errors.ts'
 import { openDraft } from './drafts.ts'
+import type { BuildChoices } from './build.ts'
 
 /** An extract as it lies on disk now. */
 export interface Extract {
@@ -102,10 +103,10 @@ function downloadPath(folder: string, url: string): string {
 }
 
 /** Tells one state of the extracts from another, and one way to build from another. */
-export function digestOf(extracts: readonly Extract[], drivingSide: string): string {
+export function digestOf(extracts: readonly Extract[], { drivingSide, construction }: BuildChoices): string {
   const facts = extracts.map(({ name, size, modified }) => [name, size, modified])
   return createHash('sha256')
-    .update(JSON.stringify([drivingSide, facts]))
+    .update(JSON.stringify([drivingSide, facts, ...(construction ? ['construction'] : [])]))
     .digest('hex')
 }
 

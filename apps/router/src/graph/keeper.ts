@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { factsOf, readNetworkFile, type Network } from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { nothingToServe } from '../errors.ts'
-import { buildInProcess } from './build.ts'
+import { type BuildChoices, buildInProcess } from './build.ts'
 import { openDraft } from './drafts.ts'
 import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
 
@@ -11,7 +11,7 @@ export interface KeeperOptions {
   /** Null to serve the graph file as it is. */
   readonly extracts: Extracts | null
   readonly graphPath: string
-  readonly drivingSide: 'country' | 'left' | 'right'
+  readonly choices: BuildChoices
   /** Milliseconds between two looks at the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger
@@ -134,10 +134,10 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #look(renew: boolean): Promise<Inputs> {
-    const { extracts, graphPath, drivingSide } = this.#options
+    const { extracts, graphPath, choices } = this.#options
     if (extracts === null) return { digest: await lookAtGraph(graphPath), extracts: null }
     const located = await extracts.locate(renew, this.#stop.signal)
-    return { digest: digestOf(located, drivingSide), extracts: located }
+    return { digest: digestOf(located, choices), extracts: located }
   }
 
   /** Brings the graph of these inputs into service, unless it is there or is known to be impossible. */
@@ -160,7 +160,7 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #make(digest: string, extracts: readonly Extract[]): Promise<'loaded' | 'built' | 'changed'> {
-    const { graphPath, drivingSide, logger } = this.#options
+    const { graphPath, choices, logger } = this.#options
     const paths = extracts.map(({ path }) => path)
     const kept = this.#served === null ? await this.#readKept() : null
     if (kept !== null) {
@@ -175,7 +175,7 @@ export class GraphKeeper implements AsyncDisposable {
     const output = join(draft.path, 'graph.bin')
     const task = {
       extracts: extracts.map(({ name, path }) => ({ name, path })),
-      drivingSide,
+      choices,
       inputs: digest,
       output,
       draft: draft.path,
@@ -183,7 +183,7 @@ export class GraphKeeper implements AsyncDisposable {
     logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
     const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
     await buildInProcess(task, onProgress, this.#stop.signal)
-    if (digestOf(await Promise.all(extracts.map(lookAgain)), drivingSide) !== digest) return 'changed'
+    if (digestOf(await Promise.all(extracts.map(lookAgain)), choices) !== digest) return 'changed'
     const network = await readNetworkFile(output)
     await rename(output, graphPath)
     await this.#serve(network, digest)

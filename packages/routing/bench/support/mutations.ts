@@ -48,6 +48,13 @@ export const EQUIVALENT: readonly {
   { in: 'cost/facts.ts', what: 'crossing: 8,', because: 'a number that only names a kind' },
   { in: 'cost/expression.ts', what: 'const Code = {', because: 'numbers that only name instructions' },
   { in: 'cost/expression.ts', what: 'const VALUES = 64', because: 'room for more values than any fact has' },
+  { in: 'cost/options.ts', what: "typeof rule[0] === 'string'", because: 'all choices of an option are texts' },
+  {
+    in: 'cost/option-table.ts',
+    what: 'fixed_speed: [0, 0, 252]',
+    number: '0',
+    because: 'what is out of bounds is zero too',
+  },
   { in: 'cost/expression.ts', what: 'new Float64Array(32)', because: 'room for more than any expression needs' },
   {
     in: 'profiles/bicycle.ts',

@@ -26,6 +26,7 @@ export async function reasonOf(one: Case): Promise<string | null> {
   if (theirs !== undefined) {
     const broken = faultOf(checker, request.mode, theirs)
     if (broken !== null) return `Valhalla breaks: ${broken}`
+    if (turnsBack(theirs, mine)) return 'Valhalla turns back where the way leads on'
     return mine === undefined
       ? null
       : isNearer(request, mine, theirs)
@@ -44,6 +45,26 @@ function faultOf(checker: LegalityChecker, mode: Mode, { legs }: Trip): string |
     if (passesRestricted.length > 0) return 'through traffic'
   }
   return null
+}
+
+const keyOf = ([lon, lat]: readonly number[]): string => `${lon!.toFixed(6)} ${lat!.toFixed(6)}`
+
+/** Whether a route turns back on the spot within a leg, where the other goes on along the same way. */
+function turnsBack(one: Trip, other: Trip | undefined): boolean {
+  const onward = new Map<string, Set<string>>()
+  for (const { shape } of other?.legs ?? []) {
+    const places = decodeShape(shape).map(keyOf)
+    places.forEach((place, i) => {
+      if (i === 0 || i + 1 === places.length || places[i - 1] === places[i + 1]) return
+      onward.set(place, (onward.get(place) ?? new Set()).add(places[i - 1]!))
+    })
+  }
+  return one.legs.some(({ shape }) => {
+    const places = decodeShape(shape).map(keyOf)
+    return places.some(
+      (place, i) => i > 0 && places[i - 1] === places[i + 1] && onward.get(place)?.has(places[i - 1]!) === true,
+    )
+  })
 }
 
 /** Whether an end of our route is nearer to its place than that of the other, and none is farther. */

@@ -29,6 +29,8 @@ export interface BuildOptions {
    * is asked. `left` is what Valhalla takes when it has no boundaries of countries.
    */
   readonly drivingSide?: 'left' | 'right'
+  /** Streets under construction are kept, for requests with `ignore_construction`; without it there are none. */
+  readonly construction?: boolean
   /** Names what the graph is built from, e.g. a digest of the extracts; kept in the file and told by `factsOf`. */
   readonly inputs?: string
   readonly onProgress?: OnProgress
@@ -46,7 +48,7 @@ export async function buildGraph(
 ): Promise<{ graph: Graph; file: SectionFile }> {
   const step = (phase: string, done: number): void => options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
   step('ways', 0)
-  const { ways: collected, restrictions, bicycleRoutes } = await collectWays(readers, options.signal)
+  const { ways: collected, restrictions, bicycleRoutes } = await collectWays(readers, options)
   step('nodes', 1)
   const nodes = new NodeIndex(collected)
   await nodes.load(readers, options.signal)
@@ -78,6 +80,7 @@ export async function buildGraph(
     sources: readers.map((reader) => reader.source.name),
     drivingSide: drivingSide ?? 'country',
     inputs: options.inputs ?? '',
+    construction: options.construction ?? false,
     attribution: '© OpenStreetMap contributors',
   })
   step('done', STEPS)

@@ -33,14 +33,17 @@ export interface TurnRule {
 }
 
 /** First pass over the files: the ways that carry traffic and the relations about them. */
-export async function collectWays(readers: readonly OsmReader[], signal?: AbortSignal): Promise<Collected> {
+export async function collectWays(
+  readers: readonly OsmReader[],
+  { construction = false, signal }: { construction?: boolean; signal?: AbortSignal } = {},
+): Promise<Collected> {
   const ways = new Map<number, CollectedWay>()
   const restrictions = new Map<number, TurnRule>()
   const bicycleRoutes = new Set<number>()
   for (const reader of readers) {
     await reader.read(
       (block) => {
-        collectWaysOf(block, ways)
+        collectWaysOf(block, ways, construction)
         collectRelationsOf(block, restrictions, bicycleRoutes)
       },
       { kinds: { ways: true, relations: true }, ...(signal && { signal }) },
@@ -53,7 +56,7 @@ export async function collectWays(readers: readonly OsmReader[], signal?: AbortS
 /** Closed ways with these keys are areas, not ways around something. */
 const AREA_KEYS = ['building', 'landuse', 'leisure', 'natural']
 
-function collectWaysOf({ ways, strings }: OsmBlock, into: Map<number, CollectedWay>): void {
+function collectWaysOf({ ways, strings }: OsmBlock, into: Map<number, CollectedWay>, construction: boolean): void {
   for (let i = 0; i < ways.count; i++) {
     const begin = ways.refOffsets[i]!
     const end = ways.refOffsets[i + 1]!
@@ -62,7 +65,7 @@ function collectWaysOf({ ways, strings }: OsmBlock, into: Map<number, CollectedW
     const tags = tagMap(ways, i, strings)
     if (!maybeWay(tags)) continue
     if (ways.refs[begin] === ways.refs[end - 1] && AREA_KEYS.some((key) => tags.has(key))) continue
-    const facts = wayFacts(tags)
+    const facts = wayFacts(tags, construction)
     if (facts === null) continue
     const located = ways.hasLocations && {
       lon: ways.refLon.slice(begin, end),

@@ -1,7 +1,9 @@
 import { FlagField, put } from '../graph/fields.ts'
 import { type GraphArrays, LimitBits } from '../graph/graph.ts'
+import { TimedEffect } from '../graph/timed.ts'
 import type { CollectedWay } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
+import { FASTEST, roughened } from './speed.ts'
 import type { TextTable } from './texts.ts'
 
 /** The limits of all edges, in the order of the edges; notes on each edge that it has some. */
@@ -33,6 +35,13 @@ export function limitTable(
   }
 }
 
+/** A speed as far as the ground of a way allows; other effects as they are. */
+function effectOn({ facts: { link, surface } }: CollectedWay, effect: number): number {
+  if (effect < TimedEffect.speed) return effect
+  const speed = Math.min(effect - TimedEffect.speed, FASTEST)
+  return TimedEffect.speed + (link ? speed : roughened(speed, surface))
+}
+
 /** The rules of all edges that hold at certain times, in the order of the edges. */
 export function timedTable(
   edges: EdgeTable,
@@ -43,7 +52,7 @@ export function timedTable(
     const direction = edges.forward[edge] === 1 ? 1 : 2
     return wayOf(edge)
       .facts.timed.filter((rule) => (rule.direction & direction) !== 0)
-      .map((rule) => ({ ...rule, edge }))
+      .map((rule) => ({ ...rule, edge, effect: effectOn(wayOf(edge), rule.effect) }))
   }).flat()
   return {
     timedEdge: Uint32Array.from(rules, ({ edge }) => edge),

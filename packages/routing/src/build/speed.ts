@@ -2,7 +2,7 @@ import { RoadClass, Surface, Use } from '../graph/attributes.ts'
 import type { LegalSpeeds } from './country/legal-speeds.ts'
 import type { WaySpeeds } from './tags/way.ts'
 
-const FASTEST = 140
+export const FASTEST = 140
 /** Denser than this is town. */
 const RURAL_DENSITY = 8
 /** Speeds in towns by road class. Source of all figures here: Valhalla 3.6 `mjolnir/speed_assigner.h`. */
@@ -64,7 +64,8 @@ function rampSpeed({ speeds, use, roadClass, density }: SpeedInputs, base: numbe
   return Math.floor(base * (crowded ? 0.8 : 0.85) + 0.5)
 }
 
-function roughened(speed: number, surface: number): number {
+/** What is driven of a tagged speed on the ground of a street. */
+export function roughened(speed: number, surface: number): number {
   if (surface < Surface.pavedRough) return speed
   return speed >= 50 ? speed - 10 : speed > 15 ? speed - 5 : speed
 }

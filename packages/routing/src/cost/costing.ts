@@ -31,9 +31,9 @@ export interface Costing {
   snapOpen(edge: number): boolean
   /** Whether a node may be passed. */
   nodeOpen(node: number): boolean
-  /** Cost and seconds of a whole edge that is open. */
-  edgeCost(edge: number): number
-  edgeSeconds(edge: number): number
+  /** Cost and seconds of a whole edge that is open, at a speed that holds for the moment; at the usual one when absent. */
+  edgeCost(edge: number, kmh?: number): number
+  edgeSeconds(edge: number, kmh?: number): number
   /**
    * Cost of the turn from one edge onto another; infinite where it is forbidden, turning around apart.
    *

@@ -1,5 +1,6 @@
 import { FlagField, get, NodeField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
+import { timedSpeeds } from '../graph/timed.ts'
 import type { Costing } from './costing.ts'
 import { Exclusions } from './exclusions.ts'
 import { compile, run } from './expression.ts'
@@ -7,18 +8,18 @@ import { EDGE_FACTS, type EdgeFact, edgeReader, TURN_FACTS, turnReader } from '.
 import type { CostOptions } from './options.ts'
 import type { Bounds, Profile } from './profile.ts'
 import { type Mode, PROFILES } from './profiles/index.ts'
-import { Rights } from './rights.ts'
+import { AT_SOME_TIME, Rights } from './rights.ts'
 import { Vehicle } from './vehicle.ts'
 
 /** The costing that the profile of a mode describes, on a graph. */
 export function createCosting(graph: Graph, mode: Mode, options: CostOptions): Costing {
   const profile: Profile = PROFILES[mode]
-  const { family, travelMode, sizes } = profile
+  const { family, travelMode } = profile
   const travelType =
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
   const rights = new Rights(graph, access, options)
-  const vehicle = rights.ignoresLimits || Object.keys(sizes).length === 0 ? null : new Vehicle(graph, profile, options)
+  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)
   const {
     edge,
@@ -38,6 +39,8 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
   const [turnSeconds, turnCost] = [compile(turn.seconds, TURN_FACTS), compile(turn.cost, TURN_FACTS)]
   const searchCost = compile(turn.searchCost, TURN_FACTS)
   const isLocal = localStreets(graph, profile.isLorry === true)
+  // What may be used at some time may also be driven as fast as at any time.
+  const fastest = options[AT_SOME_TIME] === true ? timedSpeeds(graph, access) : null
   const passing = boundsOf(bounds)
   const ending = boundsOf(endBounds)
   const refusesCash = profile.paysTolls === true && options.exclude_cash_only_tolls === true
@@ -58,8 +61,8 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
       return keeps(passing, edgeAt(at)) && (vehicle === null || vehicle.fits(at))
     },
     nodeOpen: (node) => !(refusesCash && get(graph.nodeInfo[node]!, NodeField.cashOnlyToll) === 1) && rights.node(node),
-    edgeSeconds: (at) => run(edgeSeconds, edgeAt(at)),
-    edgeCost: (at) => run(edgeCost, edgeAt(at)),
+    edgeSeconds: (at, kmh = fastest?.get(at)) => run(edgeSeconds, edgeAt(at, kmh)),
+    edgeCost: (at, kmh = fastest?.get(at)) => run(edgeCost, edgeAt(at, kmh)),
     turnCost: (from, to, facts, internal) => {
       if (!rights.turn(facts)) return Infinity
       const at = turnAt(from, to, facts, internal)

@@ -43,9 +43,7 @@ export class Exclusions {
 
   /** Seconds of cost on top of a turn from one edge onto another. */
   penalty(from: number, to: number): number {
-    let penalty = 0
-    for (const is of this.#kinds) if (is(from) !== is(to)) penalty += BORDER_PENALTY
-    return penalty
+    return BORDER_PENALTY * this.#kinds.reduce((borders, is) => borders + Number(is(from) !== is(to)), 0)
   }
 
   /** Whether a path enters and leaves again what is excluded. */

@@ -158,7 +158,6 @@ function constantOf(expression: Expression<string>): number | null {
   if (counting.length === 0) return NEUTRAL[expression.operation]
   if (counting.length === 1) return constantOf(counting[0]!)
   const constants = counting.map((part) => constantOf(part))
-  if (expression.operation !== 'sum' && constants[0] === 0) return 0
   return expression.operation === 'product' && constants.includes(0) ? 0 : null
 }
 

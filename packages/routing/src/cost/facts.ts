@@ -32,6 +32,7 @@ export const EDGE_FACTS = {
   beside: 20,
   local: 21,
   isSteps: 22,
+  isRailFerry: 23,
 } as const
 export type EdgeFact = keyof typeof EDGE_FACTS
 
@@ -102,17 +103,21 @@ export const BARRIER = { kind: 4, tagged: 2, private: 1 } as const
 /** Angles are those where one drives on the left this much higher; at a node of two edges one does not turn. */
 export const ANGLE = { left: 360, none: 720 } as const
 
-/** Gives a function that reads the facts of an edge. They are overwritten by the next call. */
-export function edgeReader(graph: Graph): (edge: number) => Int32Array {
+/**
+ * Gives a function that reads the facts of an edge, as they are when one drives so many km/h there instead of the usual
+ * speed; zero is as usual. They are overwritten by the next call.
+ */
+export function edgeReader(graph: Graph): (edge: number, kmh?: number) => Int32Array {
   const facts = new Int32Array(Object.keys(EDGE_FACTS).length)
-  let known = -1
-  return (edge) => {
-    if (edge === known) return facts
+  let [known, knownSpeed] = [-1, 0]
+  return (edge, kmh = 0) => {
+    if (edge === known && kmh === knownSpeed) return facts
     known = edge
+    knownSpeed = kmh
     const info = graph.edgeInfo[edge]!
     const traffic = graph.edgeTraffic[edge]!
     const { nodeInfo, edgeHead } = graph
-    const speed = get(traffic, TrafficField.speed)
+    const speed = kmh || get(traffic, TrafficField.speed)
     const lorrySpeed = get(traffic, TrafficField.truckSpeed)
     const surface = get(info, EdgeField.surface)
     const cycleLane = get(info, EdgeField.cycleLane)
@@ -141,6 +146,7 @@ export function edgeReader(graph: Graph): (edge: number) => Int32Array {
     facts[EDGE_FACTS.beside] = sidewalk === 1 ? 1 : get(traffic, TrafficField.roundabout) * 2
     facts[EDGE_FACTS.local] = get(graph.edgeFlags[edge]!, FlagField.destinationOnly)
     facts[EDGE_FACTS.isSteps] = facts[EDGE_FACTS.use] === Use.steps ? 1 : 0
+    facts[EDGE_FACTS.isRailFerry] = facts[EDGE_FACTS.use] === Use.railFerry ? 1 : 0
     return facts
   }
 }

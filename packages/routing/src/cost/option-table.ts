@@ -44,6 +44,7 @@ export const COMMON: OptionTable = {
   ignore_non_vehicular_restrictions: false,
   ignore_oneways: false,
   ignore_access: false,
+  ignore_construction: false,
 }
 
 export const TOLL_BOOTHS: OptionTable = { toll_booth_cost: duration(15), toll_booth_penalty: duration(0) }

@@ -1,3 +1,4 @@
+import { Use } from '../graph/attributes.ts'
 import { EdgeField, get, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
@@ -16,6 +17,7 @@ export class Rights {
   /** Modes of which some must be admitted, in the direction of an edge and in the other. */
   readonly #along: number
   readonly #against: number
+  readonly #ignoresConstruction: boolean
   /** Modes that may use an edge at some time though not at others; null where that does not count. */
   readonly #openings: ReadonlyMap<number, number> | null
 
@@ -30,11 +32,13 @@ export class Rights {
     this.boundModes = this.ignoresLimits || options.ignore_non_vehicular_restrictions === true ? 0 : access
     this.#along = ignoresAccess ? ANY_MODE : access
     this.#against = ignoresOneways ? this.#along : 0
+    this.#ignoresConstruction = options.ignore_construction === true
     this.#openings = options[AT_SOME_TIME] === true ? timedOpenings(graph) : null
   }
 
   edge(edge: number): boolean {
     const { edgeInfo, edgeOpposite } = this.#graph
+    if (!this.#ignoresConstruction && get(edgeInfo[edge]!, EdgeField.use) === Use.construction) return false
     if ((get(edgeInfo[edge]!, EdgeField.access) & this.#along) !== 0) return true
     if (this.#openings !== null && ((this.#openings.get(edge) ?? 0) & this.#access) !== 0) return true
     return this.#against !== 0 && (get(edgeInfo[edgeOpposite[edge]!]!, EdgeField.access) & this.#against) !== 0

@@ -1,3 +1,4 @@
+import { get, TrafficField } from './fields.ts'
 import type { Graph } from './graph.ts'
 
 /** What a rule for certain times does to an edge while its conditions hold. */
@@ -8,7 +9,23 @@ export const TimedEffect = {
   local: 2,
   /** The edge is open, and closed at all other times. */
   only: 3,
+  /** From here on: one drives so many km/h as the number is greater than this. */
+  speed: 100,
 } as const
+
+/** What a mode may drive at most on each edge whose limit some rule changes at certain times, in km/h. */
+export function timedSpeeds(
+  { timedEdge, timedEffect, timedModes, edgeTraffic }: Graph,
+  access: number,
+): Map<number, number> {
+  const speeds = new Map<number, number>()
+  timedEdge.forEach((edge, i) => {
+    if (timedEffect[i]! < TimedEffect.speed || (timedModes[i]! & access) === 0) return
+    const usual = speeds.get(edge) ?? get(edgeTraffic[edge]!, TrafficField.speed)
+    speeds.set(edge, Math.max(usual, timedEffect[i]! - TimedEffect.speed))
+  })
+  return speeds
+}
 
 /** Modes for which each edge may be opened at some time though it is closed otherwise. */
 export function timedOpenings({ timedEdge, timedEffect, timedModes }: Graph): ReadonlyMap<number, number> {

@@ -14,6 +14,7 @@ import {
   type Ring,
 } from '../request/parts.ts'
 import { RouteProblem, type Warning, warning } from '../request/problems.ts'
+import { MEMBER_UNHEEDED } from '../request/unheeded.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from '../request/read.ts'
 
 /** A line that is asked for: of minutes or of kilometres. */
@@ -68,7 +69,10 @@ export function readIsochroneRequest(text: string, limits: Limits): IsochroneReq
   const reverse = flagOf(request.reverse) ?? false
   if (dateTime?.type === 'arrive') throw new RouteProblem(142)
   if (dateTime !== null && reverse) {
-    warnings.push({ code: 900, text: '"date_time" is not supported with "reverse": rules that hold at all times hold' })
+    warnings.push({
+      code: MEMBER_UNHEEDED,
+      text: '"date_time" is not supported with "reverse": rules that hold at all times hold',
+    })
   }
   const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
   const denoise = numberOf(request.denoise)

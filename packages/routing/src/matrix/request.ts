@@ -17,6 +17,7 @@ import {
   type Ring,
 } from '../request/parts.ts'
 import { RouteProblem, type Warning, warning } from '../request/problems.ts'
+import { MEMBER_UNHEEDED } from '../request/unheeded.ts'
 import { countOf, flagOf, textOf } from '../request/read.ts'
 import type { Geometry } from '../respond/geometry.ts'
 
@@ -64,7 +65,10 @@ export function readMatrixRequest(text: string, limits: Limits): MatrixRequest {
   const options = readOptions(request, { mode, given }, exclusions, { limits, warnings })
   if (Array.isArray(request.unheeded)) {
     for (const name of request.unheeded) {
-      warnings.push({ code: 900, text: `"${String(name).slice(0, 60)}" is not supported: cells are as without it` })
+      warnings.push({
+        code: MEMBER_UNHEEDED,
+        text: `"${String(name).slice(0, 60)}" is not supported: cells are as without it`,
+      })
     }
   }
   const { pairs } = limits.matrix

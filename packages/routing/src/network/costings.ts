@@ -133,7 +133,8 @@ export class CostingStore {
     const waiters = this.#waiting.get(key) ?? []
     this.#waiting.delete(key)
     for (const { resolve } of waiters) resolve(ready)
-    if (![...this.#waiting.values()].some((others) => others.length > 0)) this.#worker?.unref()
+    // Whoever closes the store waits for the thread, whatever it still sends.
+    if (!this.#closed && ![...this.#waiting.values()].some((others) => others.length > 0)) this.#worker?.unref()
   }
 }
 

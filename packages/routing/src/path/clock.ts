@@ -2,7 +2,7 @@ import type { ArcGraph, PathSearch } from '../search/search.ts'
 import { type TimedOptions, timedSearch } from '../search/timed.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 import type { TimedLaw } from '../time/law.ts'
-import { elapsed } from './elapsed.ts'
+import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { PathEdge } from './path.ts'
 
 /** The time of a trip: the rules that it obeys, and whether its clock stands still. */
@@ -15,6 +15,11 @@ export interface Clock {
 /** Seconds of cost to enter, from another street, one that is for local traffic at that hour. */
 const LOCAL_PENALTY = 600
 
+/** The speeds that hold for who leaves at a moment. */
+export function speedsFrom({ law, stands }: Clock, startMs: number): SpeedAt {
+  return (edge, seconds) => law.speed(edge, startMs + (stands ? 0 : seconds * 1000))
+}
+
 /** Whether a path that leaves at a moment keeps the rules of the moments at which it passes. */
 export function isInTime(
   { network: graph, costing }: Pick<StateWeights, 'network' | 'costing'>,
@@ -23,7 +28,14 @@ export function isInTime(
   startMs: number,
 ): boolean {
   if (!edges.some(({ edge }, i) => i > 0 && law.isTimed(edge))) return true
-  const { seconds } = elapsed(graph, costing, edges)
+  const speedAt = speedsFrom({ law, stands }, startMs)
+  const { seconds } = elapsed(graph, costing, edges, speedAt)
+  // Where one drives slower than at other times another way may be cheaper.
+  const isSlow = ({ edge }: PathEdge, i: number): boolean => {
+    const kmh = i === 0 ? 0 : speedAt(edge, seconds[i - 1]!)
+    return kmh > 0 && costing.edgeCost(edge, kmh) > costing.edgeCost(edge)
+  }
+  if (edges.some(isSlow)) return false
   const verdicts = edges.map(({ edge }, i) => {
     if (i === 0) return 'open'
     const at = startMs + (stands ? 0 : seconds[i - 1]! * 1000)
@@ -52,17 +64,33 @@ export function searchInTime(
   return timedSearch(states, {
     weight,
     estimate,
-    seconds: (arc, tail) => weights.seconds(arc, tail),
+    seconds: secondsInTime(weights, clock, startMs),
     extra: extraInTime(weights, clock, startMs),
   })
 }
 
+/** Seconds of an arc for who leaves its tail at a moment; see `TimedOptions`. */
+export function secondsInTime(weights: StateWeights, clock: Clock, startMs: number): TimedOptions['seconds'] {
+  const { stateEdge, head } = weights.graph
+  const speedAt = speedsFrom(clock, startMs)
+  return (arc, tail, passed) => {
+    const to = stateEdge[head[arc]!]!
+    const kmh = speedAt(to, passed)
+    const usual = weights.seconds(arc, tail)
+    return kmh === 0 ? usual : usual - weights.edgeSeconds(to) + weights.costing.edgeSeconds(to, kmh)
+  }
+}
+
 /** What an arc costs on top for who leaves its tail at a moment; see `TimedOptions`. */
 export function extraInTime(
-  { graph: { stateEdge, head } }: StateWeights,
+  { graph: { stateEdge, head }, costing }: StateWeights,
   { law, stands }: Clock,
   startMs: number,
 ): TimedOptions['extra'] {
+  const slowness = (edge: number, at: number): number => {
+    const kmh = law.speed(edge, at)
+    return kmh === 0 ? 0 : Math.max(0, costing.edgeCost(edge, kmh) - costing.edgeCost(edge))
+  }
   return (arc, tail, seconds, before) => {
     const to = stateEdge[head[arc]!]!
     if (!law.isTimed(to)) return 0
@@ -75,6 +103,6 @@ export function extraInTime(
     const verdict = law.edge(to, at)
     if (verdict === 'closed') return Infinity
     const enters = verdict === 'local' && law.edge(stateEdge[tail]!, at) !== 'local'
-    return enters ? LOCAL_PENALTY * WEIGHT_PER_SECOND : 0
+    return Math.round((slowness(to, at) + (enters ? LOCAL_PENALTY : 0)) * WEIGHT_PER_SECOND)
   }
 }

@@ -9,21 +9,29 @@ export interface Elapsed {
   readonly seconds: Float64Array
 }
 
-/** Sums what a path costs, exactly as its costing says, without what searches add to it. */
-export function elapsed(graph: Graph, costing: Costing, edges: readonly PathEdge[]): Elapsed {
+/** Kilometres per hour on an edge after so many seconds; zero where that does not change with time. */
+export type SpeedAt = (edge: number, seconds: number) => number
+
+/**
+ * Sums what a path costs, exactly as its costing says, without what searches add to it.
+ *
+ * @param speedAt the speeds of the hours in which it is travelled; the usual ones when absent
+ */
+export function elapsed(graph: Graph, costing: Costing, edges: readonly PathEdge[], speedAt?: SpeedAt): Elapsed {
   const result = { cost: new Float64Array(edges.length), seconds: new Float64Array(edges.length) }
   let cost = 0
   let seconds = 0
   for (let i = 0; i < edges.length; i++) {
     const { edge, begin, end } = edges[i]!
+    const kmh = speedAt?.(edge, seconds) || undefined
     if (i > 0) {
       const from = edges[i - 1]!.edge
       const turn = graph.turnInfo[turnIndex(graph, from, edge)]!
       seconds += costing.turnSeconds(from, edge, turn)
       cost += costing.pathTurnCost(from, edge, turn)
     }
-    cost += costing.edgeCost(edge) * (end - begin)
-    seconds += costing.edgeSeconds(edge) * (end - begin)
+    cost += costing.edgeCost(edge, kmh) * (end - begin)
+    seconds += costing.edgeSeconds(edge, kmh) * (end - begin)
     result.cost[i] = cost
     result.seconds[i] = seconds
   }

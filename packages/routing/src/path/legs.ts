@@ -3,7 +3,7 @@ import { tailOf } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Point } from '../geometry/polyline.ts'
 import type { Candidate, Snapped } from '../snap/candidate.ts'
-import { elapsed } from './elapsed.ts'
+import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { Path, PathEdge } from './path.ts'
 
 /** What a route does at a location: `break` and `break_through` end a leg, the `through` ones forbid turning around. */
@@ -41,6 +41,8 @@ export interface TripContext {
   readonly graph: Graph
   readonly costing: Costing
   readonly findPath: FindPath
+  /** The speeds that hold for who leaves stop `i`; the usual ones when absent. */
+  readonly speedsFrom?: (i: number) => SpeedAt
 }
 
 /**
@@ -77,14 +79,14 @@ function endsLeg({ type }: TripStop): boolean {
 
 /** The legs, or the stop after which there was no path. */
 function followStops(
-  { graph, costing, findPath }: TripContext,
+  { graph, costing, findPath, speedsFrom }: TripContext,
   stops: readonly TripStop[],
 ): Leg[] | { failedAt: number } {
   const legs: Leg[] = []
-  const open: Path[] = []
+  const open: TimedPath[] = []
   let places = stops.map(({ snapped }) => snapped)
   for (let i = 0; i + 1 < stops.length; i++) {
-    const arrived = open.at(-1) ?? null
+    const arrived = open.at(-1)?.path ?? null
     const last = legs.at(-1)?.edges.at(-1)?.edge ?? null
     const edge = arrived?.edges.at(-1)?.edge ?? last
     if (goesThrough(stops[i]!) && edge !== null) places = places.with(i, onEdge(places[i]!, edge))
@@ -95,7 +97,7 @@ function followStops(
       path = findPath(places[i]!.candidates, places[i + 1]!.candidates, i)
     }
     if (path === null) return { failedAt: i }
-    open.push(path)
+    open.push({ path, speedAt: speedsFrom?.(i) })
     if (endsLeg(stops[i + 1]!)) legs.push(joinPaths(graph, costing, open.splice(0)))
   }
   return legs
@@ -112,11 +114,18 @@ function withFiltered({ candidates, filtered }: Snapped): Snapped {
   return { candidates: [...candidates, ...filtered], filtered }
 }
 
+/** A path, and the speeds of the hours in which it is travelled; the usual ones when absent. */
+export interface TimedPath {
+  readonly path: Path
+  readonly speedAt?: SpeedAt | undefined
+}
+
 /** Joins paths at the stops between them. Where a path goes on along an edge from a node, the edge is there once. */
-export function joinPaths(graph: Graph, costing: Costing, paths: readonly Path[]): Leg {
+export function joinPaths(graph: Graph, costing: Costing, timed: readonly TimedPath[]): Leg {
+  const paths = timed.map(({ path }) => path)
   const edges: LegEdge[] = []
-  for (const path of paths) {
-    const sums = elapsed(graph, costing, path.edges)
+  for (const { path, speedAt } of timed) {
+    const sums = elapsed(graph, costing, path.edges, speedAt)
     const before = edges.at(-1) ?? null
     const first = path.edges[0]!
     const continues = before !== null && before.edge === first.edge && (isEnd(before.end) || isEnd(first.begin))

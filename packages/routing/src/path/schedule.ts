@@ -2,7 +2,7 @@ import type { Costing } from '../cost/costing.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { DateTime } from '../request/parts.ts'
 import { utcOf, zoneAt } from '../time/zones.ts'
-import { elapsed } from './elapsed.ts'
+import { elapsed, type SpeedAt } from './elapsed.ts'
 import type { Leg } from './legs.ts'
 import type { Path } from './path.ts'
 
@@ -43,8 +43,8 @@ export class Schedule {
   }
 
   /** Notes the path from location `i` to the next. */
-  note({ graph, costing }: { graph: Graph; costing: Costing }, i: number, path: Path): void {
-    const seconds = elapsed(graph, costing, path.edges).seconds.at(-1) ?? 0
+  note({ graph, costing }: { graph: Graph; costing: Costing }, i: number, path: Path, speedAt?: SpeedAt): void {
+    const seconds = elapsed(graph, costing, path.edges, speedAt).seconds.at(-1) ?? 0
     const stay = this.#places[i + 1]?.waiting ?? 0
     this.moments[i + 1] = this.begin(i) + (this.stands ? 0 : (seconds + stay) * 1000)
   }

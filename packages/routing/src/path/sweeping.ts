@@ -5,7 +5,7 @@ import { UNREACHABLE } from '../search/search.ts'
 import { Sweep, type SweepRules, type SweepSeed } from '../search/sweep.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { WEIGHT_PER_SECOND } from '../states/weights.ts'
-import { type Clock, extraInTime } from './clock.ts'
+import { type Clock, extraInTime, secondsInTime } from './clock.ts'
 import type { Closures, Stop } from './path.ts'
 
 /** More than any path costs that passes nothing that a costing excludes, in weight. */
@@ -48,7 +48,8 @@ export function sweepRules(
         ? (arc, tail) => weights.arc(arc, tail)
         : (arc, tail) =>
             isClosed(stateEdge[tail]!) || isClosed(stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail),
-    seconds: (arc, tail) => weights.seconds(arc, tail),
+    seconds:
+      clock === null ? (arc, tail) => weights.seconds(arc, tail) : secondsInTime(weights, clock.clock, clock.startMs),
     meters: (arc) => network.edgeLength[stateEdge[head[arc]!]!]!,
     leadsOn,
     ...(clock !== null && { extra: extraInTime(weights, clock.clock, clock.startMs) }),

@@ -17,6 +17,8 @@ export interface Limits {
   readonly isochrone: { readonly contours: number; readonly minutes: number; readonly kilometers: number }
   /** Most locations that are looked up at once. */
   readonly locate: number
+  /** Whether the network has streets under construction, which `ignore_construction` opens. */
+  readonly construction?: boolean
 }
 
 export const DEFAULT_LIMITS: Limits = {

@@ -152,7 +152,7 @@ export function readOptions(
     warnings.push(warning(205))
   }
   if (hasHierarchyLimits(given.hierarchy_limits)) warnings.push(warning(209))
-  warnings.push(...unheeded(request, mode, given))
+  warnings.push(...unheeded(request, { mode, given }, limits))
   checkPolygons(excludePolygons, limits)
   if (excludeLocations.length > limits.excludeLocations) throw new RouteProblem(157, String(limits.excludeLocations))
   return options

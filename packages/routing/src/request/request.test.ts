@@ -209,7 +209,7 @@ it.each<[object, number, string]>([
     901,
     '"include_hov2", "use_wings": costing auto',
   ],
-  [{ costing_options: { auto: { ignore_construction: true } } }, 901, '"ignore_construction"'],
+  [{ costing_options: { auto: { ignore_construction: true } } }, 900, '"ignore_construction"'],
   [
     { costing_options: { auto: { use_tolls: 7 } } },
     902,

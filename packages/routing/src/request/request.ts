@@ -27,6 +27,7 @@ import {
   type Ring,
 } from './parts.ts'
 import { RouteProblem, type Warning, warning } from './problems.ts'
+import { MEMBER_UNHEEDED } from './unheeded.ts'
 import { countOf, flagOf, isObject, type Json, textOf } from './read.ts'
 
 /** A route request that was read and found answerable so far. */
@@ -89,7 +90,7 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
     directions: readDirections(request),
     roundaboutExits: flagOf(request.roundabout_exits) ?? true,
     id: textOf(request.id),
-    alternates: locations.length === 2 ? Math.min(readAlternates(request, warnings), limits.alternates) : 0,
+    alternates: readAlternates(request, locations.length, limits, warnings),
     ...exclusions,
     dateTime,
     format,
@@ -100,11 +101,16 @@ export function checkRequest(body: Json, limits: Limits): RouteRequest {
   }
 }
 
-function readAlternates(request: Json, warnings: Warning[]): number {
+function readAlternates(request: Json, stops: number, limits: Limits, warnings: Warning[]): number {
   const paths = countOf(request.best_paths)
-  if (paths === null) return countOf(request.alternates) ?? 0
-  warnings.push(warning(103))
-  return Math.max(0, paths - 1)
+  if (paths !== null) warnings.push(warning(103))
+  const asked = paths === null ? (countOf(request.alternates) ?? 0) : Math.max(0, paths - 1)
+  const most = stops === 2 ? limits.alternates : 0
+  if (asked > most) {
+    const why = stops === 2 ? `there are at most ${most}` : 'only routes between two locations have them'
+    warnings.push({ code: MEMBER_UNHEEDED, text: `"alternates" asks for ${asked}: ${why}` })
+  }
+  return Math.min(asked, most)
 }
 
 function readDirections(request: Json): RouteRequest['directions'] {

@@ -1,19 +1,24 @@
 import { optionFaults, type Mode } from '../cost/options.ts'
+import { languageOf } from '../narrate/languages/index.ts'
+import type { Limits } from './limits.ts'
 import type { Warning } from './problems.ts'
 import { flagOf, isObject, type Json, numberOf, textOf } from './read.ts'
 
 /** Warning numbers of our own: Valhalla's end at 599, and it says nothing in these cases. */
-const MEMBER_UNHEEDED = 900
+export const MEMBER_UNHEEDED = 900
 const OPTION_UNKNOWN = 901
 const OPTION_OUT_OF_BOUNDS = 902
 
 /** Whether a member asks for something that its absence does not. */
 const isOn = (value: unknown): boolean => flagOf(value) === true
 const isPositive = (value: unknown): boolean => (numberOf(value) ?? 0) > 0
+const isText = (value: unknown): boolean => (textOf(value) ?? '') !== ''
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
-/** Documented members of a request that change nothing here, when they ask for something, and what is done instead. */
-const MEMBERS: Readonly<Record<string, { readonly asks: (value: unknown) => boolean; readonly instead: string }>> = {
+/** Members that change nothing here, when they ask for something, and what is done instead. */
+type Members = Readonly<Record<string, { readonly asks: (value: unknown) => boolean; readonly instead: string }>>
+
+const MEMBERS: Members = {
   linear_references: { asks: isOn, instead: 'the answer has none' },
   elevation_interval: { asks: isPositive, instead: 'the answer has no elevation' },
   turn_lanes: { asks: isOn, instead: 'the answer has no lanes' },
@@ -22,40 +27,51 @@ const MEMBERS: Readonly<Record<string, { readonly asks: (value: unknown) => bool
   voice_instructions: { asks: isOn, instead: 'the answer has none' },
   linear_cost_factors: { asks: isList, instead: 'every street costs what its costing says' },
   prioritize_bidirectional: { asks: isOn, instead: 'searches are exact whatever the distance' },
+  reverse_time_tracking: { asks: isText, instead: 'searches in time are exact' },
+  language: {
+    asks: (value) => isText(value) && languageOf(textOf(value)).tag !== value,
+    instead: `the answer is in ${languageOf(null).tag}`,
+  },
 }
 
-const LOCATION_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  preferred_layer: (value) => numberOf(value) !== null,
+const NO_CLOSURES = 'streets have no closures from live traffic'
+const ALL_LEVELS = 'locations are put on streets of all levels'
+const isNumber = (value: unknown): boolean => numberOf(value) !== null
+const notReturned = { asks: isText, instead: 'the answer does not repeat it' }
+
+const LOCATION_MEMBERS: Members = {
+  preferred_layer: { asks: isNumber, instead: ALL_LEVELS },
+  way_id: { asks: isNumber, instead: 'locations are put on streets by where they are' },
+  ...Object.fromEntries(['city', 'state', 'postal_code', 'country', 'phone', 'url'].map((name) => [name, notReturned])),
 }
 
 /** Members of requests that hold locations. */
 const LISTS = ['locations', 'sources', 'targets']
 
-const FILTER_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  level: (value) => numberOf(value) !== null,
+const FILTER_MEMBERS: Members = {
+  level: { asks: isNumber, instead: ALL_LEVELS },
+  exclude_closures: { asks: (value) => flagOf(value) === false, instead: NO_CLOSURES },
 }
+
+const OPTIONS: Members = { ignore_closures: { asks: isOn, instead: NO_CLOSURES } }
 
 /**
  * A warning for everything documented that a request says and that changes nothing: members, options that the costing does
  * not have, and values out of bounds, for which the default stands.
  */
-export function unheeded(request: Json, mode: Mode, given: Json): Warning[] {
-  const warnings = Object.entries(MEMBERS).flatMap(([name, { asks, instead }]) =>
-    name in request && asks(request[name]) ? [ignored(name, instead)] : [],
-  )
-  if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
+export function unheeded(request: Json, { mode, given }: { mode: Mode; given: Json }, limits: Limits): Warning[] {
   const locations = LISTS.flatMap((name) => (Array.isArray(request[name]) ? request[name].filter(isObject) : []))
   const filters = locations.flatMap(({ search_filter: filter }) => (isObject(filter) ? [filter] : []))
-  for (const [members, places] of [
-    [LOCATION_MEMBERS, locations],
-    [FILTER_MEMBERS, filters],
-  ] as const) {
-    for (const [name, asks] of Object.entries(members)) {
-      if (places.some((place) => name in place && asks(place[name]))) {
-        warnings.push(ignored(name, 'locations are put on streets of all levels'))
-      }
-    }
+  const warnings = [
+    ...unheededOf(MEMBERS, [request]),
+    ...unheededOf(LOCATION_MEMBERS, locations),
+    ...unheededOf(FILTER_MEMBERS, filters),
+    ...unheededOf(OPTIONS, [given]),
+  ]
+  if (isOn(given.ignore_construction) && limits.construction !== true) {
+    warnings.push(ignored('ignore_construction', 'this network was built without streets under construction'))
   }
+  if (textOf(request.costing) === 'bikeshare') warnings.push(ignored('bikeshare', 'the answer is that of a pedestrian'))
   const { unknown, outOfBounds } = optionFaults(mode, given)
   if (unknown.length > 0) {
     const text = `${quoted(unknown)}: costing ${mode} has no such option, ignoring it`
@@ -66,6 +82,12 @@ export function unheeded(request: Json, mode: Mode, given: Json): Warning[] {
     warnings.push({ code: OPTION_OUT_OF_BOUNDS, text })
   }
   return warnings
+}
+
+function unheededOf(members: Members, said: readonly Json[]): Warning[] {
+  return Object.entries(members).flatMap(([name, { asks, instead }]) =>
+    said.some((one) => name in one && asks(one[name])) ? [ignored(name, instead)] : [],
+  )
 }
 
 function ignored(name: string, instead: string): Warning {

@@ -93,7 +93,7 @@ function tellLeg(source: TripSource, leg: Leg, { name, street }: Location): Told
   const guided = guidedLeg(source, leg)
   const extent = extentOf(
     guided,
-    leg.edges.some(({ edge }) => law.isTimed(edge)),
+    leg.edges.some(({ edge }) => law.isRestricted(edge)),
   )
   const sides = { origin: leg.origin.side, destination: leg.destination.side }
   const { phrases } = languageOf(language)

@@ -13,7 +13,8 @@ export interface SweepSeed {
 /** What travelling the arcs of a graph takes. */
 export interface SweepRules {
   readonly weight: (arc: number, tail: number) => number
-  readonly seconds: (arc: number, tail: number) => number
+  /** Seconds of an arc, when so many have passed where the sweep comes from. */
+  readonly seconds: TimedOptions['seconds']
   readonly meters: (arc: number) => number
   /** What an arc costs on top at its hour; see `TimedOptions`. Only for sweeps forwards. */
   readonly extra?: TimedOptions['extra']
@@ -122,7 +123,7 @@ export class Sweep {
     const from = this.#from[vertex]!
     if (from === NONE) return
     const arc = this.#by[vertex]!
-    this.#seconds[vertex] = this.#seconds[from]! + seconds(arc, forwards ? from : vertex)
+    this.#seconds[vertex] = this.#seconds[from]! + seconds(arc, forwards ? from : vertex, this.#seconds[from]!)
     this.#meters[vertex] = this.#meters[from]! + meters(arc)
   }
 

@@ -7,8 +7,8 @@ const NONE = 0xffffffff
 export interface TimedOptions {
   /** Weight of an arc, apart from the time at which it is travelled. */
   readonly weight: (arc: number, tail: number) => number
-  /** Seconds of an arc: the turn and the way to the end of its head. */
-  readonly seconds: (arc: number, tail: number) => number
+  /** Seconds of an arc, when so many have passed at its tail: the turn and the way to the end of its head. */
+  readonly seconds: (arc: number, tail: number, passed: number) => number
   /**
    * What travelling an arc costs on top when the tail is left so many seconds after the beginning; infinite where it is
    * closed then.
@@ -66,7 +66,7 @@ export function timedSearch({ vertexCount, firstOut, head }: ArcGraph, options: 
           const sum = cost[tail]! + step + extra(arc, tail, time[tail]!, before)
           if (sum >= cost[next]!) continue
           cost[next] = sum
-          time[next] = time[tail]! + seconds(arc, tail)
+          time[next] = time[tail]! + seconds(arc, tail, time[tail]!)
           parent[next] = tail
           heap.offer(next, sum + estimate(next))
         }

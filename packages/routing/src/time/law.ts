@@ -1,7 +1,7 @@
 import type { Costing } from '../cost/costing.ts'
 import { PROFILES } from '../cost/profiles/index.ts'
 import { vehicleSize } from '../cost/vehicle.ts'
-import { FlagField, get } from '../graph/fields.ts'
+import { FlagField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { TextReader } from '../graph/texts.ts'
 import { TimedEffect } from '../graph/timed.ts'
@@ -94,6 +94,30 @@ export class TimedLaw {
     return this.#rules.turnsOnto(edge).some((rule) => this.#binds(rule))
   }
 
+  /** Whether some rule for certain times may keep the mode from an edge. */
+  isRestricted(edge: number): boolean {
+    const { timedModes, timedEffect } = this.#rules.graph
+    for (const i of this.#rulesOf(edge)) {
+      if ((timedModes[i]! & this.#access) !== 0 && timedEffect[i]! < TimedEffect.speed) return true
+    }
+    return this.#rules.turnsOnto(edge).some((rule) => this.#binds(rule))
+  }
+
+  /** Kilometres per hour that the mode drives on an edge at a moment; zero where that does not change with time. */
+  speed(edge: number, utcMs: number): number {
+    const { graph } = this.#rules
+    if (get(graph.edgeFlags[edge]!, FlagField.timed) === 0) return 0
+    const { timedModes, timedEffect, timedText } = graph
+    let speed = 0
+    for (const i of this.#rulesOf(edge)) {
+      if (timedEffect[i]! < TimedEffect.speed || (timedModes[i]! & this.#access) === 0) continue
+      speed ||= get(graph.edgeTraffic[edge]!, TrafficField.speed)
+      const holds = this.#rules.condition(timedText[i]!)(this.#rules.momentOn(edge, utcMs), this.#size)
+      if (holds) speed = timedEffect[i]! - TimedEffect.speed
+    }
+    return speed
+  }
+
   /** What holds on an edge for who enters it at a moment. */
   edge(edge: number, utcMs: number): Verdict {
     const { graph } = this.#rules
@@ -106,6 +130,7 @@ export class TimedLaw {
       if ((timedModes[i]! & this.#access) === 0) continue
       moment ??= this.#rules.momentOn(edge, utcMs)
       const effect = timedEffect[i]!
+      if (effect >= TimedEffect.speed) continue
       exclusive ||= effect === TimedEffect.only
       if (!this.#rules.condition(timedText[i]!)(moment, this.#size)) continue
       verdict = effect === TimedEffect.closed ? 'closed' : effect === TimedEffect.local ? 'local' : 'open'

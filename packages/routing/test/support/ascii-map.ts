@@ -25,6 +25,8 @@ export interface Drawing {
   readonly origin?: { readonly lon: number; readonly lat: number }
   /** The side to drive on, which is the right unless told; `country` builds by the countries of the ways. */
   readonly drivingSide?: 'left' | 'right' | 'country'
+  /** Streets under construction are kept. */
+  readonly construction?: boolean
 }
 
 const GERMANY = { lon: 11, lat: 48 }
@@ -66,6 +68,17 @@ export class AsciiTown {
       type: i > 0 && i < places.length - 1 ? stop : 'break',
     }))
     return this.answer(locations, rest)
+  }
+
+  /** A matrix between places, one character each. */
+  matrix(
+    from: string,
+    to: string,
+    more: Readonly<Record<string, unknown>>,
+  ): { sources_to_targets: { time: number }[][] } {
+    const places = (letters: string) => Array.from(letters, (letter) => this.at(letter))
+    const request = { sources: places(from), targets: places(to), costing: 'auto', ...more }
+    return JSON.parse(this.#router.answer(JSON.stringify(request), 'sources_to_targets').body) as never
   }
 
   /** Routes over locations as a request has them. */
@@ -187,8 +200,8 @@ export function drawnElements({
 export async function drawTown(drawing: Drawing): Promise<AsciiTown> {
   const { elements, places } = drawnElements(drawing)
   const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(elements)])))
-  const { drivingSide = 'right' } = drawing
-  const network = await buildNetwork([reader], drivingSide === 'country' ? {} : { drivingSide })
+  const { drivingSide = 'right', construction = false } = drawing
+  const network = await buildNetwork([reader], { construction, ...(drivingSide !== 'country' && { drivingSide }) })
   return new AsciiTown(reader, network, places)
 }
 

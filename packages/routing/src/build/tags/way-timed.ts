@@ -2,7 +2,7 @@ import { Access } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { readConditions } from '../../time/conditions.ts'
 import { conditionalCases } from './conditional.ts'
-import { ACCESS, DESTINATION_ONLY, metres, type Tags, tonnes } from './values.ts'
+import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
 import type { WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
@@ -44,7 +44,7 @@ export function wayTimed(
   access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed'>,
 ): TimedRule[] {
   if (![...tags.keys()].some((key) => key.includes(':conditional'))) return []
-  return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags)]
+  return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
 }
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
@@ -128,6 +128,26 @@ function limitRules(tags: Tags): TimedRule[] {
         return eachDirection(direction, (side) =>
           rule(MOTOR, side, TimedEffect.closed, `${conditions} AND ${size}>${limit}`),
         )
+      }),
+    ),
+  )
+}
+
+/** What `none` is driven at where it holds at certain times: the speed that is recommended where there is no limit. */
+const NO_LIMIT = 130
+
+const SPEED_KEYS = [
+  ['maxspeed', MOTOR],
+  ['maxspeed:hgv', truck],
+] as const
+
+/** How fast one drives at certain hours. */
+function speedRules(tags: Tags): TimedRule[] {
+  return SPEED_KEYS.flatMap(([key, modes]) =>
+    DIRECTIONS.flatMap(([suffix, direction]) =>
+      casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
+        const speed = value === 'none' ? NO_LIMIT : kilometresPerHour(value)
+        return speed === undefined ? [] : rule(modes, direction, TimedEffect.speed + speed, conditions)
       }),
     ),
   )

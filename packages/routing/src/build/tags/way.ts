@@ -66,10 +66,15 @@ export interface WayFlags {
   readonly motorroad: boolean
 }
 
-/** Reads a way; null when it is no part of a network. */
-export function wayFacts(tags: Tags): WayFacts | null {
+/**
+ * Reads a way; null when it is no part of a network.
+ *
+ * @param construction whether streets under construction are, as what they are to become
+ */
+export function wayFacts(tags: Tags, construction = false): WayFacts | null {
   const highway = tags.get('highway')
-  if (highway === 'proposed' || highway === 'construction' || tags.get('area') === 'yes') return null
+  if (highway === 'construction') return construction ? planned(tags) : null
+  if (highway === 'proposed' || tags.get('area') === 'yes') return null
   let access = wayAccess(tags)
   if (access === null) {
     // Nobody may go there, but for certain hours.
@@ -111,6 +116,14 @@ export function wayFacts(tags: Tags): WayFacts | null {
     countryClass: DECISIVE_KEYS.some((key) => tags.has(key)) ? null : (highway ?? null),
     legalSpeeds: null,
   }
+}
+
+/** A street under construction that says what it is to become; null when it does not. */
+function planned(tags: Tags): WayFacts | null {
+  const highway = tags.get('construction')
+  if (highway === undefined || highway === 'construction') return null
+  const facts = wayFacts(new Map(tags).set('highway', highway))
+  return facts && { ...facts, use: Use.construction }
 }
 
 const NOBODY: WayAccess = { forward: 0, backward: 0, tagged: 0, oneway: false, reversed: false, roundabout: false }

@@ -62,7 +62,7 @@ export const PEDESTRIAN: Profile = {
       edge: { seconds: time, cost: options.is('shortest') ? meters : streetCost(options, time) },
       turn: { ...turn, searchCost: turn.cost },
       bounds: { surface, hiking },
-      endBounds: { use: Use.ferry, hiking },
+      endBounds: { isRailFerry: 0, hiking },
       tolerates: 0,
     }
   },

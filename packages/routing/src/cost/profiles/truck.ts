@@ -57,14 +57,13 @@ export const TRUCK: Profile = {
     const { density, highways, surface, overSpeed, toll, kinds, ferry, railFerry } = street
     const fixed = number('fixed_speed')
     // A speed that a request fixes gives way to that of lorries alone.
-    const ownSpeed =
-      fixed > 0
-        ? speed(
-            'speed of lorries',
-            'lorrySpeed',
-            tabulate(TrafficField.truckSpeed, (value) => Math.min(value || fixed, fixed)),
-          )
-        : street.speed
+    const ownSpeed = fixed
+      ? speed(
+          'speed of lorries',
+          'lorrySpeed',
+          tabulate(TrafficField.truckSpeed, (value) => Math.min(value || fixed, fixed)),
+        )
+      : street.speed
     const route = factor('routes of lorries', 'truckRoute', [steep(number('use_truck_route')), ROUTE_FACTOR])
     const tolled = toll(TOLL_DISLIKE)
     const weight = {

@@ -62,13 +62,11 @@ export class LegalityChecker {
   check(journey: Journey, shape: readonly Place[]): Findings {
     const { mode, when = null } = journey
     const violations: Violation[] = []
-    const steps = this.#match(mode, shape, violations)
+    const steps = this.#match({ mode, when }, shape, violations)
     violations.push(...brokenOnTheWay(journey, steps))
     steps.forEach((step, i) => {
       const { fault, segment, at } = step
-      // Hours may open a way that is closed otherwise.
-      const mayBeOpen = fault === 'access' && when !== null && mayBeOpenedByHours(segment.way.tags, KEYS[mode], when)
-      if (fault !== null && !mayBeOpen) violations.push({ kind: fault, id: segment.way.id, at })
+      if (fault !== null) violations.push({ kind: fault, id: segment.way.id, at })
       const before = steps[i - 1]
       if (before !== undefined) this.#checkNode({ mode, when }, before, step, violations)
     })
@@ -77,12 +75,12 @@ export class LegalityChecker {
   }
 
   /** The segments that a shape runs along; of those that share their nodes the ones that break least. */
-  #match(mode: Mode, shape: readonly Place[], violations: Violation[]): Step[] {
+  #match(bound: Bound, shape: readonly Place[], violations: Violation[]): Step[] {
     let choices: Choice[] = []
     for (let i = 1; i < shape.length; i++) {
       // Where a route begins and ends may be rounded to a metre along the way.
       const beside = i === 1 || i === shape.length - 1 ? END_METERS : BESIDE_METERS
-      const steps = this.#stepsOf(mode, { p: shape[i - 1]!, q: shape[i]!, beside })
+      const steps = this.#stepsOf(bound, { p: shape[i - 1]!, q: shape[i]!, beside })
       if (steps.length > 0) choices = steps.map((step) => choose(step, choices))
       else if (metersBetween(shape[i - 1]!, shape[i]!) > SAME_METERS) {
         violations.push({ kind: 'off the map', id: 0, at: shape[i]! })
@@ -94,7 +92,7 @@ export class LegalityChecker {
     return steps.toReversed()
   }
 
-  #stepsOf(mode: Mode, { p, q, beside }: Part): Step[] {
+  #stepsOf(bound: Bound, { p, q, beside }: Part): Step[] {
     const exact: Omit<Step, 'fault' | 'at' | 'doubtful'>[] = []
     for (const from of this.map.nodesAt(...p)) {
       for (const to of this.map.nodesAt(...q)) {
@@ -105,7 +103,7 @@ export class LegalityChecker {
     }
     const found = exact.length > 0 ? exact : this.#partsOf({ p, q, beside })
     const doubtful = new Set(found.map(({ segment }) => segment.way)).size > 1
-    return found.map((step) => ({ ...step, at: q, doubtful, fault: faultOf(mode, step) }))
+    return found.map((step) => ({ ...step, at: q, doubtful, fault: faultOf(bound, step) }))
   }
 
   /** Segments along which a part of a shape runs that begins or ends between nodes. */
@@ -229,9 +227,11 @@ function endsAt({ refs }: { refs: readonly number[] }, node: number): boolean {
   return (refs[0] === node) !== (refs.at(-1) === node)
 }
 
-function faultOf(mode: Mode, { segment, direction }: Pick<Step, 'segment' | 'direction'>): Step['fault'] {
+function faultOf({ mode, when }: Bound, { segment, direction }: Pick<Step, 'segment' | 'direction'>): Step['fault'] {
   const { tags } = segment.way
-  if (wayAccess(tags, mode, direction) === 'closed') return 'access'
+  // Hours may open a way that is closed otherwise.
+  const mayBeOpen = when !== null && mayBeOpenedByHours(tags, KEYS[mode], when)
+  if (!mayBeOpen && wayAccess(tags, mode, direction) === 'closed') return 'access'
   return isAgainstOneway(tags, mode, direction) ? 'oneway' : null
 }
 

@@ -41,7 +41,7 @@ const FOOTWAYS = [
 ]
 const NOBODY = new Set(['construction', 'proposed', 'planned', 'abandoned', 'razed', 'raceway'])
 const NO_MOTOR = new Set([...FOOTWAYS, 'cycleway'])
-const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'bridleway', 'via_ferrata'])
+const NO_BICYCLE = new Set(['motorway', 'motorway_link', 'footway', 'corridor', 'platform', 'via_ferrata'])
 const MOTORWAYS = new Set(['motorway', 'motorway_link'])
 const BUSWAYS = new Set(['busway', 'bus_guideway'])
 
@@ -97,6 +97,7 @@ export function isAgainstOneway(tags: OsmTags, mode: Mode, direction: Direction)
   if (mode === 'pedestrian') {
     // What carries walkers takes them its own way.
     const carried = tags.route === 'ferry' || tags.route === 'shuttle_train'
+    if (tags.conveying === 'forward' || tags.conveying === 'backward') return tags.conveying !== direction
     return onewayOf(tags['oneway:foot'] ?? (carried ? tags.oneway : undefined)) === opposite(direction)
   }
   if (onewayFor(tags, mode) !== opposite(direction)) return false

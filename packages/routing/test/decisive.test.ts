@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+
+import { compile, quotient, run } from '../src/cost/expression.ts'
+import { PROFILES } from '../src/cost/profiles/index.ts'
+import { drawTown } from './support/ascii-map.ts'
+
+// Each constant here decides something that the drawn scenarios do not ask about.
+
+const road = { highway: 'residential' }
+
+describe('streets for local traffic', () => {
+  /** The way around has so many kilometres at 10 km/h. */
+  const around = (kilometers: number) =>
+    drawTown({
+      map: 'A---B---C---D\n    |   |\n    E---F',
+      meters: (kilometers * 1000) / 12,
+      ways: {
+        AB: road,
+        BC: { ...road, motor_vehicle: 'destination' },
+        CD: road,
+        BEFC: { ...road, maxspeed: '10' },
+      },
+    })
+
+  it('are crossed rather than going around for more than half a day', async () => {
+    expect((await around(120)).route('AD').path).toBe('ABEFCD')
+    expect((await around(168)).route('AD').path).toBe('ABCD')
+  })
+})
+
+it('the denser a place, the longer one stops there', () => {
+  const { turn } = PROFILES.auto.terms({ number: () => 0.5, is: () => false, text: () => '' })
+  const found: (readonly number[])[] = []
+  const walk = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { term, weights } = part as { term?: string; weights?: readonly number[] }
+    if (term === 'stops in towns') found.push(weights!)
+    for (const inner of Object.values(part)) walk(inner)
+  }
+  walk(turn)
+  const [weights] = found
+  expect(weights).toHaveLength(16)
+  expect(weights).toEqual(weights!.toSorted((a, b) => a - b))
+  expect([weights![0], weights![4], weights![15]]).toEqual([1, 1, 3.5])
+})
+
+it('a quotient of one is not nothing', () => {
+  expect(run(compile(quotient(1, { fact: 'a' }), { a: 0 }), Int32Array.of(4))).toBe(0.25)
+})
+
+it('who crosses a border waits there whether a tag says who may, or not', async () => {
+  const crossing = (tags: object) =>
+    drawTown({ map: 'A---B---C', ways: { AB: road, BC: road }, nodes: { B: { ...tags } } })
+  const seconds = async (tags: object) => (await crossing(tags)).route('AC').trip.summary.time
+  const free = await seconds({})
+  for (const tags of [{}, { access: 'yes' }, { access: 'private' }]) {
+    expect((await seconds({ barrier: 'border_control', ...tags })) - free).toBeCloseTo(600, 0)
+  }
+})
+
+it('a time opens no street for buses to cars', async () => {
+  const town = await drawTown({
+    map: 'A---B---C---D\n    |   |\n    |   |\n    E---F',
+    ways: {
+      AB: { ...road, 'motor_vehicle:conditional': 'no @ (22:00-06:00)' },
+      BC: { ...road, motor_vehicle: 'no', bus: 'yes' },
+      CD: road,
+      BEFC: road,
+    },
+  })
+  const noon = { date_time: { type: 1, value: '2026-11-23T12:00' } }
+  expect(town.route('AD', noon).path).toBe('ABEFCD')
+  expect(town.route('AD', { ...noon, costing: 'bus' }).path).toBe('ABCD')
+})
+
+it('a lorry with a fixed speed keeps the speed of lorries where that is lower', async () => {
+  const { trip } = (
+    await drawTown({
+      map: 'A---B',
+      meters: 250,
+      ways: { AB: { highway: 'primary', maxspeed: '100', 'maxspeed:hgv': '40', hgv: 'designated' } },
+    })
+  ).route('AB', { costing: 'truck', costing_options: { truck: { fixed_speed: 80 } } })
+  expect(trip.summary.time).toBeCloseTo(90, 0)
+})
+
+it('a scooter walks out of the gravel on which it stands', async () => {
+  const town = await drawTown({
+    map: 'A---B---C',
+    meters: 25,
+    ways: { AB: { ...road, surface: 'gravel' }, BC: road },
+  })
+  const { trip } = town.route('AB', { costing: 'motor_scooter' })
+  expect(trip.summary.time).toBeGreaterThan(300)
+})
