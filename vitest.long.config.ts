@@ -4,7 +4,7 @@ import base from './vitest.config.ts'
 // Suites that take minutes: real data, hierarchies against Dijkstra by the thousand, crashes at random points.
 
 /** Suites that do their own work and measure nobody else's: two run at once, like everyday tests. */
-const TOGETHER = ['apps/{worker,cli}', 'packages/{tiling,routing,database}', 'infra/packaging'].map(
+const TOGETHER = ['apps/{worker,cli,origin}', 'packages/{tiling,routing,database}', 'infra/packaging'].map(
   (folder) => `${folder}/test/long/**/*.long.test.ts`,
 )
 

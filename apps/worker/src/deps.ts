@@ -96,7 +96,7 @@ export async function openDeps(
   const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger })
   await webhooks.open()
   const store = new JobStore(database, webhooks)
-  const submitter = new Submitter({ boss, database, store, sealer, onEnqueued: () => runner.nudge() })
+  const submitter = new Submitter({ boss, database, store, sealer, onEnqueued: (task) => runner.nudge(task) })
   const schedules = new ScheduleStore(database)
   const checkAddress: AppDeps['checkUrl'] = (url, path) => checkUrl(url, path, policy)
   const scheduling = { database, schedules, submitter, projects, tasks, sealer, logger, checkUrl: checkAddress }

@@ -215,7 +215,7 @@ export function toShowable(thrown: unknown): TerraneError {
   for (let cause = thrown, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }
     if (code === 'STORAGE_FULL') break
-    if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(undefined, { cause: thrown })
+    if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SCRATCH_FULL') return diskFull(undefined, { cause: thrown })
     if (code === '53100') return databaseFull(undefined, { cause: thrown })
     if (thrown instanceof TerraneError) continue
     if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT')

@@ -224,7 +224,8 @@ export async function ask({ task, body }: Case, name: string): Promise<string> {
   return job.links.self
 }
 
-const messages = async (self: string) =>
+/** What the log of a job says. */
+export const messages = async (self: string) =>
   (await api.app.inject({ url: `${self}/log`, headers: HEADERS })).json<JobLog>().data.map(({ message }) => message)
 
 /** A hash of all rows of each table whose name begins so, and of its artifact. */
@@ -259,8 +260,8 @@ export const staging = async () =>
   (await api.db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)).rows
 export const checkpoints = async () => (await api.db.database.query('select job_id from terrane.job_checkpoints')).rows
 
-/** Stops the workers of a job so many times at most, and compares what it makes with what it makes at once. */
-export async function expectSame(one: Case, name: string, most: number): Promise<void> {
+/** Stops the workers of a job so many times at most, compares what it makes with what it makes at once, and returns that. */
+export async function expectSame(one: Case, name: string, most: number): Promise<Record<string, string>> {
   const self = await ask(one, `${name}x`)
   let stops = 0
   while (stops < most && (await stopOnce(self, one.stopAt, one.stopAt === 1 || random() < 0.5))) stops++
@@ -274,4 +275,5 @@ export async function expectSame(one: Case, name: string, most: number): Promise
   expect(comparable(done, `${name}x`)).toEqual(comparable(whole, `${name}y`))
   if (one.says) expect((await messages(self)).filter((text) => one.says!.test(text))).not.toEqual([])
   expect([await staging(), await checkpoints()]).toEqual([[], []])
+  return expected
 }

@@ -28,6 +28,7 @@ const leaveMark: Task = {
   description: 'Fake',
   body: Body,
   expireSeconds: 3600,
+  version: 1,
   checkSubmit: () => Promise.resolve(),
   async run(raw, { project: { store, database } }: JobContext) {
     const { mark } = raw as { mark: string }

@@ -41,6 +41,7 @@ export function fakeTask(onRun: (context: JobContext) => void | Promise<void> = 
     description: 'Fake',
     body: Body,
     expireSeconds,
+    version: 1,
     async checkSubmit(raw, { project }) {
       const { tableName } = raw as Static<typeof Body>
       if (await relationExists(project.database, 'public', tableName))

@@ -103,6 +103,7 @@ describe('with a storage that takes connections and says nothing', () => {
 
 test.each([
   ['a work folder that is full', Object.assign(new Error('x'), { code: 'ENOSPC' }), 'DISK_FULL'],
+  ['a work folder that has no room for tiles', new TerraneError('SCRATCH_FULL', 'unavailable', 'x'), 'DISK_FULL'],
   ['a database that is full', Object.assign(new Error('x'), { code: '53100' }), 'DATABASE_FULL'],
   [
     'a load into a database that is full',
@@ -115,9 +116,9 @@ test.each([
   expect(toShowable(thrown).code).toBe(code)
 })
 
-function openClaims(workerId: string) {
+function openClaims(workerId: string, projectConcurrency = 1) {
   const store = new JobStore(db.database)
-  return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency: 1 }) }
+  return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency }) }
 }
 
 async function take({ claims, store }: ReturnType<typeof openClaims>): Promise<Claim> {
@@ -213,4 +214,22 @@ test('a run that was lost just before its swap publishes nothing, and the next o
     return (await db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)).rows
   }
   await expect.poll(left).toEqual([])
+})
+
+test('workers that take jobs at once take as many of a project together as it may have, and each job once', async () => {
+  const jobs = 12
+  const limit = 2
+  for (let n = 0; n < jobs; n++) await submit(api, TASK, { tableName: `at_once_${n}` })
+  const workers = Array.from({ length: 4 }, (_, n) => openClaims(`w${n}`, limit))
+  const done = new Set<string>()
+  for (let round = 0; round < jobs / limit; round++) {
+    const asked = [0, 1, 2].flatMap(() => workers.map(({ claims }) => claims.take(TASK)))
+    const taken = (await Promise.all(asked)).filter((claim) => claim !== null)
+    expect(taken.length).toBe(limit)
+    for (const claim of taken) {
+      done.add(claim.id)
+      expect(await workers[0]!.claims.forget(claim)).toBe(true)
+    }
+  }
+  expect(done.size).toBe(jobs)
 })

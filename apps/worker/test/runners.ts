@@ -2,6 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { freePorts } from '@terrane/testing/ports'
 
+/** Workers that may run at once. */
+const NAMES = 4
+
 /** Processes of a worker. The port names a worker: one on the same port takes over what the one before it left. */
 export class Runners implements Disposable {
   readonly #script: URL
@@ -14,9 +17,9 @@ export class Runners implements Disposable {
     this.#env = env
   }
 
-  /** Starts a worker and waits until it listens. @param which of two names it has */
-  async start(which: 0 | 1 = 0): Promise<ChildProcess> {
-    if (this.#ports.length === 0) this.#ports = await freePorts(2)
+  /** Starts a worker and waits until it listens. @param which of the names it has */
+  async start(which = 0): Promise<ChildProcess> {
+    if (this.#ports.length === 0) this.#ports = await freePorts(NAMES)
     const env = { ...this.#env, PORT: String(this.#ports[which]) }
     const child = fork(this.#script, { env, stdio: 'inherit' })
     this.#children.add(child)

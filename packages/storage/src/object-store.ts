@@ -114,6 +114,9 @@ export function checkKey(key: string): void {
   }
 }
 
+/** Longest wait until an upload that is given up is removed: a cancelled job waits for it. */
+const DISCARD_MS = 1500
+
 export interface UploadOptions extends PutOptions {
   /** Of the temporary key. */
   readonly temporaryName?: string
@@ -141,7 +144,9 @@ export async function upload(
 ): Promise<Upload> {
   const { bucket } = address
   const temporary = { bucket, key: temporaryKey(temporaryName) }
-  const discard = () => store.remove(bucket, [temporary.key]).then(ignore, ignore)
+  // Also when it is the signal of the store that ends the upload.
+  const discard = () =>
+    store.withSignal(AbortSignal.timeout(DISCARD_MS)).remove(bucket, [temporary.key]).then(ignore, ignore)
   try {
     if (abandonedNames.length > 0) await store.remove(bucket, abandonedNames.map(temporaryKey))
     await store.put(bucket, temporary.key, body, { ...options, upsert: true })

@@ -170,6 +170,15 @@ describe.each(stores)('%s', (name, open) => {
     expect(await read(store, bucket, 'b')).toBe('content')
   })
 
+  test('an upload is given up also when the signal of its store has aborted', async () => {
+    const job = new AbortController()
+    const own = store.withSignal(job.signal)
+    const uploaded = await upload(own, { bucket, key: 'given-up' }, chunks('x'), { temporaryName: 'mine' })
+    job.abort(new Error('cancelled'))
+    await uploaded.discard()
+    expect(await Array.fromAsync(store.list(bucket, ''), ({ key }) => key)).toEqual([])
+  })
+
   test('an upload shows the object whole once it is placed, or not at all, and leaves nothing behind', async () => {
     const address = { bucket, key: 'p/q.bin' }
     await upload(store, address, chunks('lost'), { temporaryName: 'first' })

@@ -1,12 +1,13 @@
 import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import { scan, swapIn, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
-import { bucketNotFound, checkKey, upload, type ArtifactStore } from '@terrane/storage'
+import { scan, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
+import { checkKey } from '@terrane/storage'
 import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatch } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
 import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
 import { requireReadable } from './open-schemas.ts'
-import { uploadNames } from './upload-names.ts'
+import { publishObject } from './publish-object.ts'
+import { requireBucket } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
 import { acceptWarnings } from './warnings.ts'
 
@@ -31,12 +32,13 @@ export function archiveToPmtiles(options: ArchiveOptions): Task {
       'give way where a tile would exceed maxTileBytes.',
     body: ArchiveToPmtiles,
     expireSeconds: 6 * 3600,
+    version: 1,
     async checkSubmit(raw, { project }) {
       const input = raw as ArchiveToPmtiles
       checkZooms(zoomsOf(input))
       checkKey(keyOf(input))
       requireReadable(input.schema ?? 'public', options.openSchemas ?? [])
-      await requireBucket(project.store)
+      await requireBucket(project.store, BUCKET)
       await findSpatialTable(project.database, input.schema ?? 'public', input.table, input.properties ?? null)
     },
     run: (raw, context) => runArchive(raw as ArchiveToPmtiles, context, options),
@@ -44,9 +46,9 @@ export function archiveToPmtiles(options: ArchiveOptions): Task {
 }
 
 async function runArchive(input: ArchiveToPmtiles, context: JobContext, options: ArchiveOptions) {
-  const { database, store } = context.project
+  const { database } = context.project
   const { schema = 'public', table, layerName = table } = input
-  await requireBucket(store)
+  await requireBucket(context.project.store, BUCKET)
   const source = await findSpatialTable(database, schema, table, input.properties ?? null)
   await using archive = await buildPmtilesInThread(readFeatures(database, source), {
     layer: layerName,
@@ -66,22 +68,12 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
   const warnings = acceptWarnings(input.strict, skippedWarnings(archive.skipped))
   const path = keyOf(input)
-  const uploaded = await upload(
-    store,
-    { bucket: BUCKET, key: path },
-    withProgress(archive.read(), archive.bytes, context),
-    {
-      contentType: CONTENT_TYPE,
-      upsert: true,
-      signal: context.signal,
-      ...uploadNames(context.run),
-    },
-  )
-  const result = {
+  const content = { body: withProgress(archive.read(), archive.bytes, context), contentType: CONTENT_TYPE }
+  return await publishObject(context, { bucket: BUCKET, key: path }, content, {
     bucket: BUCKET,
     path,
     bytes: archive.bytes,
-    etag: null as string | null,
+    etag: null,
     tiles: archive.tiles,
     minzoom: archive.minZoom,
     maxzoom: archive.maxZoom,
@@ -92,18 +84,7 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
     skipped_features: archive.skipped,
     dropped_features: archive.dropped,
     warnings,
-  }
-  context.signal.throwIfAborted()
-  try {
-    // From the moment the archive is in its place a cancellation comes too late.
-    await swapIn(database.withSignal(new AbortController().signal), context.run, [], result, async () => {
-      result.etag = (await uploaded.place()).etag
-    })
-  } catch (error) {
-    await uploaded.discard()
-    throw error
-  }
-  return result
+  })
 }
 
 /** Features that no tile shows. Those that give way at low zooms are none of them: the highest zoom has all. */
@@ -120,11 +101,6 @@ function keyOf({ table }: ArchiveToPmtiles): string {
 function zoomsOf({ zooms = 'auto' }: ArchiveToPmtiles): 'auto' | readonly [number, number] {
   if (zooms === 'auto') return zooms
   return Array.isArray(zooms) ? [zooms[0]!, zooms[1]!] : [zooms.min, zooms.max]
-}
-
-/** @throws BUCKET_NOT_FOUND */
-async function requireBucket(store: ArtifactStore): Promise<void> {
-  if (!(await store.getBucket(BUCKET))) throw bucketNotFound({ bucket: BUCKET })
 }
 
 /** Attribution and comment of the table, as far as they are known. */

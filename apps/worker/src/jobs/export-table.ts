@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ExportTable } from '@terrane/contracts'
-import { swapIn } from '@terrane/database'
-import { bucketNotFound, checkKey, upload, type ArtifactStore } from '@terrane/storage'
+import { checkKey } from '@terrane/storage'
 import { findExportSource } from './export/source.ts'
 import { CONTENT_TYPES, writeFile } from './export/write-file.ts'
 import type { Engine } from './ogr/engine.ts'
 import { requireReadable } from './open-schemas.ts'
+import { publishObject } from './publish-object.ts'
+import { requireBucket } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
-import { uploadNames } from './upload-names.ts'
 import { Warnings, acceptWarnings } from './warnings.ts'
 
 export interface ExportOptions {
@@ -28,6 +28,7 @@ export function exportTable(options: ExportOptions): Task {
       'What the format cannot hold is counted in warnings.',
     body: ExportTable,
     expireSeconds: 6 * 3600,
+    version: 1,
     async checkSubmit(raw, { project }) {
       const { schema = 'public', table, columns, storagePath } = raw as ExportTable
       requireReadable(schema, options.openSchemas ?? [])
@@ -55,34 +56,8 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
   })
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
-  const uploaded = await upload(store, { bucket: storagePath.bucket, key: storagePath.path }, createReadStream(path), {
-    contentType: CONTENT_TYPES[format],
-    upsert: true,
-    signal: context.signal,
-    ...uploadNames(context.run),
-  })
-  const result = {
-    ...storagePath,
-    format,
-    rows: source.rows,
-    bytes: size,
-    etag: null as string | null,
-    warnings: accepted,
-  }
-  context.signal.throwIfAborted()
-  try {
-    // From the moment the file is in its place a cancellation comes too late.
-    await swapIn(database.withSignal(new AbortController().signal), context.run, [], result, async () => {
-      result.etag = (await uploaded.place()).etag
-    })
-  } catch (error) {
-    await uploaded.discard()
-    throw error
-  }
-  return result
-}
-
-/** @throws BUCKET_NOT_FOUND */
-async function requireBucket(store: ArtifactStore, bucket: string): Promise<void> {
-  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  const content = { body: createReadStream(path), contentType: CONTENT_TYPES[format] }
+  const { bucket, path: key } = storagePath
+  const about = { ...storagePath, format, rows: source.rows, bytes: size, etag: null, warnings: accepted }
+  return await publishObject(context, { bucket, key }, content, about)
 }

@@ -28,6 +28,7 @@ export function overtureImportArea(settings: OvertureSettings): Task {
       'The tables must not exist; they appear together or not at all.',
     body: OvertureImportArea,
     expireSeconds: 6 * 3600,
+    version: 1,
     async checkSubmit(raw, { project }) {
       const input = raw as OvertureImportArea
       readAoi(input.aoiGeoJson, settings)

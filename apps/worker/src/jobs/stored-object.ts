@@ -1,5 +1,10 @@
 import { bucketNotFound, objectNotFound, objectTooLarge, type ArtifactStore } from '@terrane/storage'
 
+/** @throws BUCKET_NOT_FOUND */
+export async function requireBucket(store: ArtifactStore, bucket: string): Promise<void> {
+  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
+}
+
 /**
  * Refuses a file of the storage that a job could not read.
  *
@@ -10,7 +15,7 @@ export async function checkStoredObject(
   { bucket, path }: { readonly bucket: string; readonly path: string },
   maxBytes: number,
 ): Promise<void> {
-  if (!(await store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  await requireBucket(store, bucket)
   const info = await store.head(bucket, path)
   if (!info) throw objectNotFound({ bucket, key: path })
   if (info.size > maxBytes) throw objectTooLarge({ limit: maxBytes })

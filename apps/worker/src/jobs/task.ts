@@ -104,6 +104,11 @@ export interface Task<Input = unknown> {
   readonly body: TObject
   /** Longest run in seconds. */
   readonly expireSeconds: number
+  /**
+   * Raise it with a change after which a run writes other rows from the same source, or keeps another state: what a run
+   * of another version kept is dropped.
+   */
+  readonly version: number
   /** What can be refused before the job is queued: name taken, bucket missing, area too large. Throws catalogue errors. */
   checkSubmit(input: Input, context: SubmitContext): Promise<void>
   /** What a request may choose from; told by `GET /capacity`. */

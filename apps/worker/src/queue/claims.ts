@@ -5,6 +5,10 @@ import { toJobError } from '../errors.ts'
 import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
 
+/** A worker that is cut off while it takes a job, or one that waits for it, keeps the others from theirs for so long. */
+const TAKING = '5s'
+const BEGIN_TAKING = `begin; set local idle_in_transaction_session_timeout = '${TAKING}'; set local lock_timeout = '${TAKING}'`
+
 /** One run's hold on a job. */
 export interface Claim {
   readonly task: string
@@ -30,23 +34,46 @@ export interface ClaimsOptions {
  */
 export class Claims {
   readonly #options: ClaimsOptions
+  /** The last look for jobs of each task. */
+  readonly #looks = new Map<string, Promise<void>>()
 
   constructor(options: ClaimsOptions) {
     this.#options = options
   }
 
-  /** The next job of a task that may run now, or null. */
-  async take(task: string): Promise<Claim | null> {
-    const { boss, database, workerId, projectConcurrency } = this.#options
-    const [job] = await boss.fetch(task, { includeMetadata: true, groupConcurrency: projectConcurrency })
+  /** The next job of a task that may run now, or null. Here one look for jobs of a task waits for the one before it. */
+  take(task: string): Promise<Claim | null> {
+    const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#take(task))
+    this.#looks.set(task, look.then(ignore, ignore))
+    return look
+  }
+
+  /**
+   * The queue counts the running jobs of a project in the statement that fetches one: of two at once neither sees the
+   * other's. So workers take the jobs of a task one after the other.
+   */
+  #take(task: string): Promise<Claim | null> {
+    const { database } = this.#options
+    // The embedded database has transactions in turns anyway.
+    if (!database.capabilities.locks) return database.transaction((session) => this.#fetch(session, task))
+    return database.transaction(async (session) => {
+      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`terrane:take:${task}`])
+      return this.#fetch(session, task)
+    }, BEGIN_TAKING)
+  }
+
+  async #fetch(session: Session, task: string): Promise<Claim | null> {
+    const { boss, workerId, projectConcurrency } = this.#options
+    const options = { includeMetadata: true, groupConcurrency: projectConcurrency, ...inTransaction(session) } as const
+    const [job] = await boss.fetch(task, options)
     if (!job) return null
-    const { rows } = await database.query<{ run: number }>(
+    const { rows } = await session.query<{ run: number }>(
       `update ${QUEUE_SCHEMA}.job
-       set data = jsonb_build_object('worker', $4::text, 'run', nextval('terrane.run_numbers'))
-       where name = $1 and id = $2 and state = 'active' and retry_count = $3 returning (data->>'run')::bigint as run`,
-      [task, job.id, job.retryCount, workerId],
+       set data = jsonb_build_object('worker', $3::text, 'run', nextval('terrane.run_numbers'))
+       where name = $1 and id = $2 returning (data->>'run')::bigint as run`,
+      [task, job.id, workerId],
     )
-    return rows[0] ? { task, id: job.id, attempt: job.retryCount + 1, run: rows[0].run } : null
+    return { task, id: job.id, attempt: job.retryCount + 1, run: rows[0]!.run }
   }
 
   /** Tells the queue that runs go on; returns those that are no longer held. */
@@ -120,3 +147,5 @@ export class Claims {
     })
   }
 }
+
+function ignore(): void {}

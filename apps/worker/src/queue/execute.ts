@@ -48,8 +48,8 @@ export async function execute(
     }
     const before = await appliedResult(database, row.id)
     if (before !== null) return before
-    const { checkpointMs = CHECKPOINT_MS } = options
-    const checkpoint = await RunCheckpoint.open(database, current, checkpointMs)
+    const { checkpointMs: everyMs = CHECKPOINT_MS } = options
+    const checkpoint = await RunCheckpoint.open(database, current, { everyMs, version: task.version })
     try {
       const result = await task.run(input, {
         run: current,

@@ -3,28 +3,39 @@ import type { Checkpoint, Identity, KeepOptions } from '../jobs/task.ts'
 
 /** What lies in the database. */
 interface Note {
+  readonly version: number
   readonly identity: string
   readonly state: unknown
+}
+
+export interface CheckpointOptions {
+  /** Least time between two of them. */
+  readonly everyMs: number
+  /** Of the task. */
+  readonly version: number
 }
 
 /** The checkpoint of one run: what an earlier run kept, and what this one keeps for a later one. */
 export class RunCheckpoint implements Checkpoint {
   readonly #database: Database
   readonly #run: JobRun
-  readonly #everyMs: number
+  readonly #options: CheckpointOptions
   #note: Note | null
   #keptAt = performance.now()
 
-  private constructor(database: Database, run: JobRun, everyMs: number, note: Note | null) {
+  private constructor(database: Database, run: JobRun, options: CheckpointOptions, note: Note | null) {
     this.#database = database
     this.#run = run
-    this.#everyMs = everyMs
+    this.#options = options
     this.#note = note
   }
 
-  /** Takes over what an earlier run of the job kept, and drops what else was left of it. */
-  static async open(database: Database, run: JobRun, everyMs: number): Promise<RunCheckpoint> {
-    return new RunCheckpoint(database, run, everyMs, (await takeOver(database, run)) as Note | null)
+  /** Takes over what an earlier run of the job and the same version kept, and drops what else was left of it. */
+  static async open(database: Database, run: JobRun, options: CheckpointOptions): Promise<RunCheckpoint> {
+    const note = (await takeOver(database, run)) as Note | null
+    const checkpoint = new RunCheckpoint(database, run, options, note)
+    if (note !== null && note.version !== options.version) await checkpoint.clear()
+    return checkpoint
   }
 
   get isThere(): boolean {
@@ -42,11 +53,11 @@ export class RunCheckpoint implements Checkpoint {
   }
 
   get isDue(): boolean {
-    return performance.now() - this.#keptAt >= this.#everyMs
+    return performance.now() - this.#keptAt >= this.#options.everyMs
   }
 
   async keep(identity: Identity, state: unknown, { session, rowsFollow = false }: KeepOptions = {}): Promise<void> {
-    const note: Note = { identity: await identity(), state }
+    const note: Note = { version: this.#options.version, identity: await identity(), state }
     await keepCheckpoint(session ?? this.#database, this.#run, note, { rowsFollow })
     this.#note = note
     this.#keptAt = performance.now()

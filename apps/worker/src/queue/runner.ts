@@ -44,8 +44,8 @@ export class Runner {
   private readonly stopping = new AbortController()
   /** Longest wait for a run that was told to stop. */
   private leaveMs = LEAVE_MS
-  /** Replaced at each nudge: slots that wait for a job wait for it. */
-  private nudged = Promise.withResolvers<void>()
+  /** What slots that wait for a job of a task wait for. */
+  private readonly nudges = new Map<string, PromiseWithResolvers<void>>()
 
   constructor(options: RunnerOptions) {
     this.options = options
@@ -60,7 +60,7 @@ export class Runner {
     await this.upkeep.start()
     this.listeners.push(
       await database.listen(CANCEL_CHANNEL, (id) => this.cancel(id)),
-      await database.listen(WORK_CHANNEL, () => this.nudge()),
+      await database.listen(WORK_CHANNEL, (task) => this.nudge(task)),
     )
     this.upkeep.every(CANCEL_POLL_MS, () => this.pollCancellations())
     this.upkeep.every(HEARTBEAT_REFRESH_MS, () => this.beat())
@@ -68,10 +68,10 @@ export class Runner {
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
 
-  /** Looks for jobs now instead of at the next poll. */
-  nudge(): void {
-    this.nudged.resolve()
-    this.nudged = Promise.withResolvers()
+  /** Looks for jobs of a task now instead of at the next poll. */
+  nudge(task: string): void {
+    this.nudges.get(task)?.resolve()
+    this.nudges.delete(task)
   }
 
   /** How many jobs run here now. */
@@ -87,7 +87,6 @@ export class Runner {
    */
   async stop(budgetMs: number): Promise<void> {
     this.stopping.abort()
-    this.nudge()
     const ended = Promise.all(this.slots)
     const patience = new AbortController()
     const grace = sleep(budgetMs * GRACE_SHARE, undefined, patience).catch(ignore)
@@ -110,7 +109,7 @@ export class Runner {
     const { database, logger } = this.options
     const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
     while (!this.stopping.signal.aborted) {
-      const nudged = this.nudged.promise
+      const nudged = this.nextNudge(task.name)
       let claim: Claim | null = null
       try {
         claim = await this.claims.take(task.name)
@@ -120,6 +119,12 @@ export class Runner {
       if (claim) await this.handle(task, claim)
       else if (!this.stopping.signal.aborted) await Promise.race([nudged, this.pause(pollMs)])
     }
+  }
+
+  private nextNudge(task: string): Promise<void> {
+    const nudge = this.nudges.get(task) ?? Promise.withResolvers<void>()
+    this.nudges.set(task, nudge)
+    return nudge.promise
   }
 
   private pause(ms: number): Promise<void> {

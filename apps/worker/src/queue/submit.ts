@@ -18,7 +18,7 @@ export interface SubmitterOptions {
   readonly store: JobStore
   readonly sealer: Sealer
   /** Called when a job was enqueued, to fetch it at once. */
-  readonly onEnqueued: () => void
+  readonly onEnqueued: (task: string) => void
 }
 
 export interface Submission {
@@ -71,7 +71,7 @@ export class Submitter {
       throw error
     })
     if (outcome) {
-      this.announce()
+      this.announce(submission.task.name)
       return { row: outcome, replayed: false }
     }
     const row = await this.replay(submission)
@@ -122,8 +122,8 @@ export class Submitter {
   }
 
   /** Has the runner of this process look for jobs at once. */
-  announce(): void {
-    this.options.onEnqueued()
+  announce(task: string): void {
+    this.options.onEnqueued(task)
   }
 
   /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */

@@ -66,7 +66,7 @@ export class Scheduler {
       return true
     })
     if (!taken) return
-    submitter.announce()
+    submitter.announce(submission.task.name)
     logger.info({ scheduleId: schedule.id, jobId: id, code: refusal?.code }, 'scheduled job submitted')
   }
 

@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { submit, until } from '../harness.ts'
 import { Runners } from '../runners.ts'
-import { expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
+import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
-const KILLS = 10
+const KILLS = ALL_FAULTS ? 10 : 5
+const random = seededRandom(3)
 
 let sources: TaskCases
 let runners: Runners
@@ -22,7 +24,7 @@ afterAll(async () => {
 const kill = (child: ChildProcess) => runners.end(child, 'SIGKILL')
 
 test.each(TASKS)(
-  `%s, killed at ${KILLS} points of its run, leaves no half of anything, and ends well`,
+  `%s, killed at ${KILLS} random points of its run, leaves no half of anything, and ends well`,
   async (task) => {
     const { api, cases } = sources
     const { body, found, remove } = cases.find((one) => one.task === task)!
@@ -38,7 +40,7 @@ test.each(TASKS)(
       const name = `k${round}`
       const { body: job } = await submit(api, task, body(name))
       await until(api, job.links.self, ({ status }) => status !== 'pending')
-      await sleep((duration * (round + 0.5)) / KILLS)
+      await sleep((duration * (round + random())) / KILLS)
       await kill(runner)
       expect(await found(name)).not.toBe('part')
       runner = await runners.start()

@@ -1,9 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BUILT_IN_MODEL } from '@terrane/embeddings'
 import { coverArea } from '@terrane/embeddings/srai'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import { openStore, type ObjectStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
+import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
 import { expect } from 'vitest'
 import { openWorker, type TestWorker } from '../harness.ts'
 import { boxOf } from '../osm-town.ts'
@@ -14,7 +16,14 @@ const RELEASE = '2026-08-19.0'
 const FEATURES = 20_000
 const TOWNS = 12
 const OSM_TABLES = 15
+/** Tiles of the raster along a side, and their pixels. */
+const TILES = 48
+const TILE = 64
 const ARCHIVE = 'source.pmtiles'
+
+/** Whether faults come as often, and last as long, as it takes to believe in them; otherwise a part of that. */
+// oxlint-disable-next-line node/no-process-env -- asked for by whoever runs the tests
+export const ALL_FAULTS = process.env['TERRANE_TEST_ALL_FAULTS'] === '1'
 
 /** A task with something to do that takes a while. */
 export interface TaskCase {
@@ -39,6 +48,7 @@ export const TASKS = [
   'ogr2ogrImport',
   'osmImportArea',
   'createSraiEmbeddings',
+  'createGeoEmbeddings',
 ] as const
 
 export async function openTaskCases(): Promise<TaskCases> {
@@ -53,7 +63,8 @@ export async function openTaskCases(): Promise<TaskCases> {
       TERRANE_MAX_AOI_KM2: '0',
     },
   })
-  await mkdir(join(api.folder, 'data'), { recursive: true })
+  for (const folder of ['data', 'work']) await mkdir(join(api.folder, folder), { recursive: true })
+  await writeFile(join(api.folder, 'data', 'scene.tif'), await scene())
   await writeFile(join(api.folder, 'data', 'towns.osm.pbf'), Buffer.concat([...writePbf(towns())]))
   const store = openStore(api.env['TERRANE_STORAGE']!)
   await store.createBucket('pmtiles', { public: true, fileSizeLimit: null, allowedMimeTypes: null })
@@ -65,7 +76,7 @@ export async function openTaskCases(): Promise<TaskCases> {
   return {
     api,
     store,
-    cases: [archive(store), overture(api), ogr(api, server.base), osm(api), srai(api, store)],
+    cases: [archive(store), overture(api), ogr(api, server.base), osm(api), srai(api, store), geo(api)],
     [Symbol.asyncDispose]: async () => {
       await api[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
@@ -158,6 +169,42 @@ function srai(api: TestWorker, store: ObjectStore): TaskCase {
   }
 }
 
+/** Tiles of 64 pixels, all of which hold data. */
+function geo(api: TestWorker): TaskCase {
+  const { database } = api.db
+  return {
+    task: TASKS[5],
+    body: (name) => ({ geotiffPath: 'scene.tif', tileSize: TILE, modelName: BUILT_IN_MODEL, tableName: name }),
+    found: async (name) => {
+      const { rows } = await database.query<{ entries: number; tables: number }>(
+        `select (select count(*) from geoembeddings.embeddings_catalogue where table_name = $1 and rows = $2) as entries,
+           (select count(*) from pg_tables where schemaname = 'geoembeddings' and tablename = $1) as tables`,
+        [name, TILES ** 2],
+      )
+      const { entries, tables: made } = rows[0]!
+      if (entries !== made) return 'part'
+      if (made === 0) return 'nothing'
+      const counted = await database.query<{ rows: number }>(
+        `select count(distinct id) as rows from geoembeddings."${name}"`,
+      )
+      return counted.rows[0]!.rows === TILES ** 2 ? 'whole' : 'part'
+    },
+    remove: async (name) => {
+      await database.query(
+        `select geoembeddings.delete_embedding_table(table_name) from geoembeddings.embeddings_catalogue where table_name = $1`,
+        [name],
+      )
+    },
+  }
+}
+
+function scene(): Promise<Uint8Array> {
+  const size = TILES * TILE
+  const image = textureImage({ width: size, height: size, bands: 3, seed: 7, noise: 8, type: 'uint8' })
+  const georeference = { epsg: 32633, affine: [400_000, 10, 0, 5_500_000, 0, -10] as const }
+  return writeGeoTiff(image, { type: 'uint8', georeference })
+}
+
 function artifacts(name: string): string[] {
   return [`${name}/${name}.parquet`, `${name}/${name}.stac.json`]
 }
@@ -227,12 +274,21 @@ function shifted(element: OsmElement, town: number): OsmElement {
   }
 }
 
-/** Fails when a job left a staging table, a folder or a half uploaded object. */
+/** Fails when a job left a staging table, a note, a folder, a half uploaded object, or a record that does not end. */
 export async function expectNothingLeft({ api, store }: TaskCases): Promise<void> {
-  const staging = await api.db.database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
+  const { database } = api.db
+  const staging = await database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
   expect(staging.rows).toEqual([])
+  expect((await database.query('select job_id from terrane.job_checkpoints')).rows).toEqual([])
+  const open = await database.query(
+    `select j.task, j.status, b.state from terrane.jobs j left join pgboss.job b on b.id = j.id
+     where j.status in ('pending', 'running') or b.state in ('created', 'active', 'retry')`,
+  )
+  expect(open.rows).toEqual([])
   expect(await readdir(api.env['TERRANE_WORK_DIR']!)).toEqual([])
   const keys: string[] = []
-  for await (const { key } of store.list('pmtiles', '')) keys.push(key)
+  for (const { id } of await store.listBuckets()) {
+    for await (const { key } of store.list(id, '')) keys.push(key)
+  }
   expect(keys.filter((key) => key.startsWith('.'))).toEqual([])
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { text as textOf } from 'node:stream/consumers'
-import type { CopyObjectCommandInput, HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
+import type { Readable } from 'node:stream'
+import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3'
 import {
   bucketExists,
   bucketNotEmpty,
@@ -26,46 +25,33 @@ import {
   type PutOptions,
 } from '../object-store.ts'
 import { mapBounded } from '../parallel.ts'
-import { boundedBody } from './bounds.ts'
-import { BoundedS3, type S3Options } from './client.ts'
+import type { S3Options } from './client.ts'
 import { explain, statusOf } from './explain.ts'
 import { readBody } from './read-body.ts'
+import { S3Bucket } from './s3-bucket.ts'
 
 /** Requests for the metadata of objects that are on the way at once. */
 const WIDTH = 24
-/** A part of an upload, in bytes: S3 takes 10,000 of them. Memory holds one in the making and those on the way. */
-const PART_BYTES = 8 << 20
-const PARTS_AT_ONCE = 2
 
 /**
  * Objects in one S3 bucket: `{prefix}/objects/{bucket}/{key}`, and the rules of each bucket in `{prefix}/buckets/{id}.json`.
  * Small uploads are one PUT, large ones parts that become an object at the end: either appears whole.
  */
 export class S3Store implements ObjectStore {
-  readonly #options: S3Options
-  readonly #s3: BoundedS3
+  readonly #s3: S3Bucket
   readonly #root: string
-  readonly #signal: AbortSignal | undefined
 
-  constructor(options: S3Options, s3 = new BoundedS3(options), signal?: AbortSignal) {
-    this.#options = options
+  constructor(options: S3Options, s3 = new S3Bucket(options)) {
     this.#s3 = s3
     this.#root = options.prefix ? `${options.prefix.replace(/^\/+|\/+$/g, '')}/` : ''
-    this.#signal = signal
   }
 
   withSignal(signal: AbortSignal): S3Store {
-    return new S3Store(this.#options, this.#s3, signal)
+    return new S3Store(this.#s3.options, this.#s3.withSignal(signal))
   }
 
-  async ready(): Promise<void> {
-    await this.#s3.run('HEAD', this.#signal, async ({ client, sdk }, abortSignal) => {
-      const command = new sdk.HeadBucketCommand({ Bucket: this.#options.bucket })
-      await client.send(command, { abortSignal }).catch((error: unknown) => {
-        // Who may read and write objects need not be allowed to ask for the bucket.
-        if (statusOf(error) !== 403) throw error
-      })
-    })
+  ready(): Promise<void> {
+    return this.#s3.ready()
   }
 
   async createBucket(id: string, rules: BucketRules): Promise<Bucket> {
@@ -77,11 +63,7 @@ export class S3Store implements ObjectStore {
 
   async getBucket(id: string): Promise<Bucket | null> {
     checkBucketName(id)
-    const found = await this.#run('GET', async ({ client, sdk }, abortSignal) => {
-      const command = new sdk.GetObjectCommand({ Bucket: this.#options.bucket, Key: this.#bucketKey(id) })
-      const answer = await orMissing(client.send(command, { abortSignal }))
-      return answer && (await textOf(boundedBody(answer.Body as Readable)))
-    })
+    const found = await this.#s3.readText(this.#bucketKey(id))
     if (found === null) return null
     const stored = JSON.parse(found) as Bucket
     return { ...stored, createdAt: new Date(stored.createdAt), updatedAt: new Date(stored.updatedAt) }
@@ -90,7 +72,7 @@ export class S3Store implements ObjectStore {
   async listBuckets(): Promise<Bucket[]> {
     const prefix = `${this.#root}buckets/`
     const ids: string[] = []
-    for await (const page of this.#pages(prefix)) {
+    for await (const page of this.#s3.pages(prefix)) {
       ids.push(...page.map(({ key }) => key.slice(prefix.length, -'.json'.length)))
     }
     return (await mapBounded(ids, WIDTH, (id) => this.getBucket(id))).filter((bucket) => bucket !== null)
@@ -102,10 +84,10 @@ export class S3Store implements ObjectStore {
 
   async deleteBucket(id: string): Promise<void> {
     await this.#bucket(id)
-    for await (const page of this.#pages(this.#objectKey(id, ''))) {
+    for await (const page of this.#s3.pages(this.#objectKey(id, ''))) {
       if (page.length > 0) throw bucketNotEmpty({ bucket: id })
     }
-    await this.#delete(this.#bucketKey(id))
+    await this.#s3.delete(this.#bucketKey(id))
   }
 
   async put(
@@ -125,19 +107,21 @@ export class S3Store implements ObjectStore {
     }
     const measured = { size: 0 }
     const mark = randomUUID()
-    const etag = await this.#upload(measure(body, options, measured), options.signal ?? this.#signal, {
-      Bucket: this.#options.bucket,
-      Key: this.#objectKey(bucket, key),
+    const headers = {
       ContentType: described.contentType,
       CacheControl: described.cacheControl,
       Metadata: { terrane: encodeMetadata(described.metadata), upload: mark },
       ...(!options.upsert && { IfNoneMatch: '*' }),
-    }).catch(async (error: unknown) => {
+    }
+    const counted = measure(body, options, measured)
+    const place = this.#objectKey(bucket, key)
+    const upload = this.#s3.upload(place, counted, headers, options.signal ?? this.#s3.signal)
+    const etag = await upload.catch(async (error: unknown) => {
       // When an answer was lost, the service refuses the second try, whose work is done: the mark tells by whom.
       const { cause } = error as Error
       const status = cause === undefined ? null : statusOf(cause)
       if (status === null) throw error
-      const there = await this.#ask(bucket, key).catch(() => null)
+      const there = await this.#s3.head(place).catch(() => null)
       if (there?.Metadata?.['upload'] === mark) return there.ETag ?? '""'
       throw status === 412 ? objectExists({ bucket, key }) : error
     })
@@ -159,23 +143,18 @@ export class S3Store implements ObjectStore {
   ): Promise<ObjectBody> {
     checkKey(key)
     const { range } = options
-    const signal = options.signal ?? this.#signal
-    const address = { Bucket: this.#options.bucket, Key: this.#objectKey(bucket, key) }
-    const open = (first: number | null, last: number | null, etag?: string) =>
-      this.#s3.run('GET', signal, async ({ client, sdk }, abortSignal) => {
-        const Range = first === null ? undefined : `bytes=${first}-${last ?? ''}`
-        const command = new sdk.GetObjectCommand({ ...address, Range, IfMatch: etag })
-        return orMissing(client.send(command, { abortSignal }))
-      })
-    const answer = await open(range?.start ?? null, range?.end ?? null)
+    const signal = options.signal ?? this.#s3.signal
+    const place = this.#objectKey(bucket, key)
+    const answer = await this.#s3.get(place, { ...(range && { range }), signal })
     if (!answer?.Body) {
       await this.#bucket(bucket)
       throw objectNotFound({ bucket, key })
     }
     const info = infoOf(bucket, key, answer)
-    const { attempts, idleMs } = this.#options.bounds
+    const { attempts, idleMs } = this.#s3.options.bounds
     const resume = async (read: number) => {
-      const rest = await open((range?.start ?? 0) + read, range?.end ?? null, info.etag)
+      const left = { ...range, start: (range?.start ?? 0) + read }
+      const rest = await this.#s3.get(place, { range: left, etag: info.etag, signal })
       if (!rest?.Body) throw objectNotFound({ bucket, key })
       return rest.Body as Readable
     }
@@ -186,7 +165,7 @@ export class S3Store implements ObjectStore {
   async *list(bucket: string, prefix: string): AsyncGenerator<ListedObject> {
     await this.#bucket(bucket)
     const root = this.#objectKey(bucket, '')
-    for await (const page of this.#pages(root + prefix)) {
+    for await (const page of this.#s3.pages(root + prefix)) {
       for (const { key, size, etag, modified } of page) {
         yield { bucket, key: key.slice(root.length), size, etag, createdAt: modified, updatedAt: modified }
       }
@@ -203,17 +182,7 @@ export class S3Store implements ObjectStore {
     if (!options.upsert && (await this.#head(to.bucket, to.key))) throw objectExists(to)
     const source = await this.head(from.bucket, from.key)
     if (!source) throw objectNotFound(from)
-    const input: CopyObjectCommandInput = {
-      Bucket: this.#options.bucket,
-      Key: this.#objectKey(to.bucket, to.key),
-      CopySource: [this.#options.bucket, ...this.#objectKey(from.bucket, from.key).split('/')]
-        .map(encodeURIComponent)
-        .join('/'),
-    }
-    const etag = await this.#run('COPY', async ({ client, sdk }, abortSignal) => {
-      const { CopyObjectResult } = await client.send(new sdk.CopyObjectCommand(input), { abortSignal })
-      return CopyObjectResult?.ETag
-    })
+    const etag = await this.#s3.copy(this.#objectKey(from.bucket, from.key), this.#objectKey(to.bucket, to.key))
     const now = new Date()
     return { ...source, ...to, etag: etag ?? source.etag, createdAt: now, updatedAt: now }
   }
@@ -225,7 +194,7 @@ export class S3Store implements ObjectStore {
       return info
     }
     const info = await this.copy(from, to, options)
-    await this.#delete(this.#objectKey(from.bucket, from.key))
+    await this.#s3.delete(this.#objectKey(from.bucket, from.key))
     return info
   }
 
@@ -233,12 +202,8 @@ export class S3Store implements ObjectStore {
     for (const key of keys) checkKey(key)
     const found = (await mapBounded(keys, WIDTH, (key) => this.#head(bucket, key))).filter((info) => info !== null)
     if (found.length < keys.length) await this.#bucket(bucket)
-    await mapBounded(found, WIDTH, ({ key }) => this.#delete(this.#objectKey(bucket, key)))
+    await mapBounded(found, WIDTH, ({ key }) => this.#s3.delete(this.#objectKey(bucket, key)))
     return found
-  }
-
-  #run<T>(operation: string, work: Parameters<typeof BoundedS3.prototype.run<T>>[2]): Promise<T> {
-    return this.#s3.run(operation, this.#signal, work)
   }
 
   async #bucket(id: string): Promise<Bucket> {
@@ -248,79 +213,13 @@ export class S3Store implements ObjectStore {
   }
 
   async #writeBucket(bucket: Bucket): Promise<Bucket> {
-    await this.#run('PUT', async ({ client, sdk }, abortSignal) => {
-      const command = new sdk.PutObjectCommand({
-        Bucket: this.#options.bucket,
-        Key: this.#bucketKey(bucket.id),
-        Body: JSON.stringify(bucket),
-        ContentType: 'application/json',
-      })
-      await client.send(command, { abortSignal })
-    })
+    await this.#s3.writeJson(this.#bucketKey(bucket.id), bucket)
     return bucket
   }
 
   async #head(bucket: string, key: string): Promise<ObjectInfo | null> {
-    const answer = await this.#ask(bucket, key)
+    const answer = await this.#s3.head(this.#objectKey(bucket, key))
     return answer && infoOf(bucket, key, answer)
-  }
-
-  #ask(bucket: string, key: string): Promise<HeadObjectCommandOutput | null> {
-    const address = { Bucket: this.#options.bucket, Key: this.#objectKey(bucket, key) }
-    return this.#run('HEAD', ({ client, sdk }, abortSignal) =>
-      orMissing(client.send(new sdk.HeadObjectCommand(address), { abortSignal })),
-    )
-  }
-
-  #delete(key: string): Promise<void> {
-    return this.#run('DELETE', async ({ client, sdk }, abortSignal) => {
-      await client.send(new sdk.DeleteObjectCommand({ Bucket: this.#options.bucket, Key: key }), { abortSignal })
-    })
-  }
-
-  /** Uploads a body whose length is not known; returns the ETag. Parts of an upload that fails are removed. */
-  async #upload(
-    body: AsyncIterable<Uint8Array>,
-    signal: AbortSignal | undefined,
-    params: Omit<PutObjectCommandInput, 'Body'>,
-  ): Promise<string> {
-    try {
-      signal?.throwIfAborted()
-      const [{ client }, { Upload }] = await Promise.all([this.#s3.open(), import('@aws-sdk/lib-storage')])
-      const upload = new Upload({
-        client,
-        params: { ...params, Body: Readable.from(body, { objectMode: false }) },
-        partSize: PART_BYTES,
-        queueSize: PARTS_AT_ONCE,
-      })
-      const stop = () => void upload.abort().catch(ignore)
-      signal?.addEventListener('abort', stop)
-      try {
-        const { ETag } = await upload.done()
-        return ETag ?? '""'
-      } finally {
-        signal?.removeEventListener('abort', stop)
-      }
-    } catch (error) {
-      throw explain(error, 'PUT', signal)
-    }
-  }
-
-  /** Every key under a prefix, page by page. */
-  async *#pages(prefix: string) {
-    let token: string | undefined
-    do {
-      const ContinuationToken = token
-      const answer = await this.#run('LIST', ({ client, sdk }, abortSignal) =>
-        client.send(new sdk.ListObjectsV2Command({ Bucket: this.#options.bucket, Prefix: prefix, ContinuationToken }), {
-          abortSignal,
-        }),
-      )
-      yield (answer.Contents ?? []).map(({ Key = '', Size = 0, ETag = '""', LastModified = new Date(0) }) => {
-        return { key: Key, size: Size, etag: ETag, modified: LastModified }
-      })
-      token = answer.IsTruncated ? answer.NextContinuationToken : undefined
-    } while (token !== undefined)
   }
 
   #bucketKey(id: string): string {
@@ -330,16 +229,6 @@ export class S3Store implements ObjectStore {
   #objectKey(bucket: string, key: string): string {
     checkBucketName(bucket)
     return `${this.#root}objects/${bucket}/${key}`
-  }
-}
-
-/** Null instead of the error that something is not there. */
-async function orMissing<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer
-  } catch (error) {
-    if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return null
-    throw error
   }
 }
 
@@ -393,5 +282,3 @@ function encodeMetadata(metadata: Readonly<Record<string, unknown>>): string {
 function decodeMetadata(text: string | undefined): Record<string, unknown> {
   return text === undefined ? {} : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as Record<string, unknown>)
 }
-
-function ignore(): void {}

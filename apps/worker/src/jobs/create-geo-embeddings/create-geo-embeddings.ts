@@ -35,6 +35,7 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
       'Tiles a GeoTIFF, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search.',
     body: CreateGeoEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
+    version: 1,
     checkSubmit: async (body, submit) => {
       const request = readRequest(body)
       const manifest = await deps.models.find(request.modelName)

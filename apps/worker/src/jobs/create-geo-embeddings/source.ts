@@ -4,9 +4,10 @@ import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core'
 import { downloadToFile } from '@terrane/service'
-import { bucketNotFound, objectNotFound } from '@terrane/storage'
+import { objectNotFound } from '@terrane/storage'
 import { redactUrl } from '../../projects/redact.ts'
 import { findUnderRoots } from '../data-roots.ts'
+import { requireBucket } from '../stored-object.ts'
 import type { JobContext, SubmitContext } from '../task.ts'
 import { sourceNotFound, sourceTooLarge } from './errors.ts'
 
@@ -67,7 +68,7 @@ export async function checkSource(
     return path
   }
   const { bucket, path: key } = source
-  if (!(await project.store.getBucket(bucket))) throw bucketNotFound({ bucket })
+  await requireBucket(project.store, bucket)
   const info = await project.store.head(bucket, key)
   if (!info) throw objectNotFound({ bucket, key })
   guardBytes(info.size, maxBytes)

@@ -49,6 +49,7 @@ export function createSraiEmbeddingsTask(deps: SraiEmbeddingsDeps): Task {
       'contextual-count, hex2vec) and writes geoembeddings.{tableName}, to be searched with similarity_search.',
     body: CreateSraiEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
+    version: 1,
     checkSubmit: async (raw, { project, checkUrl }) => {
       const request = readRequest(raw as CreateSraiEmbeddings)
       const { area, resolution, source } = request

@@ -24,7 +24,7 @@ import {
   type StacItemRequest,
 } from '@terrane/embeddings'
 import { upload, type ArtifactStore, type Upload } from '@terrane/storage'
-import { uploadNames } from '../upload-names.ts'
+import { uploadNames } from '../publish-object.ts'
 
 /** The bucket of embedding artifacts; made private when it is missing. */
 const ARTIFACT_BUCKET = 'geoembeddings'

@@ -1,0 +1,157 @@
+import { Readable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
+import type { GetObjectCommandOutput, HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
+import type { ByteRange } from '../object-store.ts'
+import { boundedBody } from './bounds.ts'
+import { BoundedS3, type S3Options } from './client.ts'
+import { explain, statusOf } from './explain.ts'
+
+/** A part of an upload, in bytes: S3 takes 10,000 of them. Memory holds one in the making and those on the way. */
+const PART_BYTES = 8 << 20
+const PARTS_AT_ONCE = 2
+
+/** What an upload says of its object. */
+export type Headers = Pick<PutObjectCommandInput, 'ContentType' | 'CacheControl' | 'Metadata' | 'IfNoneMatch'>
+
+/** One bucket of an S3 service: the requests that the store makes, each within bounds and until a signal ends it. */
+export class S3Bucket {
+  readonly options: S3Options
+  readonly #s3: BoundedS3
+  readonly signal: AbortSignal | undefined
+
+  constructor(options: S3Options, s3 = new BoundedS3(options), signal?: AbortSignal) {
+    this.options = options
+    this.#s3 = s3
+    this.signal = signal
+  }
+
+  withSignal(signal: AbortSignal): S3Bucket {
+    return new S3Bucket(this.options, this.#s3, signal)
+  }
+
+  async ready(): Promise<void> {
+    await this.#run('HEAD', async ({ client, sdk }, abortSignal) => {
+      const command = new sdk.HeadBucketCommand({ Bucket: this.options.bucket })
+      await client.send(command, { abortSignal }).catch((error: unknown) => {
+        // Who may read and write objects need not be allowed to ask for the bucket.
+        if (statusOf(error) !== 403) throw error
+      })
+    })
+  }
+
+  head(key: string): Promise<HeadObjectCommandOutput | null> {
+    return this.#run('HEAD', ({ client, sdk }, abortSignal) =>
+      orMissing(client.send(new sdk.HeadObjectCommand(this.#at(key)), { abortSignal })),
+    )
+  }
+
+  /** Opens an object, a range of it, or the same content as before. */
+  get(
+    key: string,
+    {
+      range,
+      etag,
+      signal = this.signal,
+    }: { range?: Partial<ByteRange>; etag?: string; signal?: AbortSignal | undefined },
+  ): Promise<GetObjectCommandOutput | null> {
+    const Range = range && `bytes=${range.start ?? 0}-${range.end ?? ''}`
+    return this.#s3.run('GET', signal, ({ client, sdk }, abortSignal) => {
+      const command = new sdk.GetObjectCommand({ ...this.#at(key), Range, IfMatch: etag })
+      return orMissing(client.send(command, { abortSignal }))
+    })
+  }
+
+  /** The whole of a small object. */
+  readText(key: string): Promise<string | null> {
+    return this.#run('GET', async ({ client, sdk }, abortSignal) => {
+      const answer = await orMissing(client.send(new sdk.GetObjectCommand(this.#at(key)), { abortSignal }))
+      return answer && (await textOf(boundedBody(answer.Body as Readable)))
+    })
+  }
+
+  async writeJson(key: string, value: unknown): Promise<void> {
+    const content = { Body: JSON.stringify(value), ContentType: 'application/json' }
+    await this.#run('PUT', ({ client, sdk }, abortSignal) =>
+      client.send(new sdk.PutObjectCommand({ ...this.#at(key), ...content }), { abortSignal }),
+    )
+  }
+
+  /** Copies within the bucket; returns the ETag of the copy. */
+  copy(from: string, to: string): Promise<string | undefined> {
+    const CopySource = [this.options.bucket, ...from.split('/')].map(encodeURIComponent).join('/')
+    return this.#run('COPY', async ({ client, sdk }, abortSignal) => {
+      const command = new sdk.CopyObjectCommand({ ...this.#at(to), CopySource })
+      return (await client.send(command, { abortSignal })).CopyObjectResult?.ETag
+    })
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#run('DELETE', ({ client, sdk }, abortSignal) =>
+      client.send(new sdk.DeleteObjectCommand(this.#at(key)), { abortSignal }),
+    )
+  }
+
+  /** Uploads a body whose length is not known; returns the ETag. Parts of an upload that fails are removed. */
+  async upload(
+    key: string,
+    body: AsyncIterable<Uint8Array>,
+    headers: Headers,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    try {
+      signal?.throwIfAborted()
+      const [{ client }, { Upload }] = await Promise.all([this.#s3.open(), import('@aws-sdk/lib-storage')])
+      const upload = new Upload({
+        client,
+        params: { ...this.#at(key), ...headers, Body: Readable.from(body, { objectMode: false }) },
+        partSize: PART_BYTES,
+        queueSize: PARTS_AT_ONCE,
+      })
+      const stop = () => void upload.abort().catch(ignore)
+      signal?.addEventListener('abort', stop)
+      try {
+        const { ETag } = await upload.done()
+        return ETag ?? '""'
+      } finally {
+        signal?.removeEventListener('abort', stop)
+      }
+    } catch (error) {
+      throw explain(error, 'PUT', signal)
+    }
+  }
+
+  /** Every key under a prefix, page by page. */
+  async *pages(Prefix: string) {
+    let ContinuationToken: string | undefined
+    do {
+      const input = { Bucket: this.options.bucket, Prefix, ContinuationToken }
+      const answer = await this.#run('LIST', ({ client, sdk }, abortSignal) =>
+        client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
+      )
+      yield (answer.Contents ?? []).map(({ Key = '', Size = 0, ETag = '""', LastModified = new Date(0) }) => {
+        return { key: Key, size: Size, etag: ETag, modified: LastModified }
+      })
+      ContinuationToken = answer.IsTruncated ? answer.NextContinuationToken : undefined
+    } while (ContinuationToken !== undefined)
+  }
+
+  #at(Key: string) {
+    return { Bucket: this.options.bucket, Key }
+  }
+
+  #run<T>(operation: string, work: Parameters<typeof BoundedS3.prototype.run<T>>[2]): Promise<T> {
+    return this.#s3.run(operation, this.signal, work)
+  }
+}
+
+/** Null instead of the error that something is not there. */
+async function orMissing<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return null
+    throw error
+  }
+}
+
+function ignore(): void {}
