@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-// Says which relative links of the repository's pages lead nowhere, and which decision no index lists: part of `pnpm check`.
+// Reports broken relative links of the repository's pages, and decisions that no index lists; part of `pnpm check`.
 
 const root = dirname(import.meta.dirname)
 const pages = globSync(['*.md', 'docs/**/*.md', '{packages,apps,infra}/*/*.md'], { cwd: root })

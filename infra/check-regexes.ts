@@ -2,10 +2,10 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { Visitor, parseSync } from 'oxc-parser'
 
-// Finds regular expressions that take more than linear time on some input: part of `pnpm check`. What it looks at: every
-// literal, `new RegExp('…')` and `pattern: '…'` of a schema, in everything that runs.
+// Finds regular expressions that take more than linear time on some input; part of `pnpm check`. It checks every
+// literal, `new RegExp('…')` and schema `pattern: '…'` in all code that runs.
 
-// The search in JavaScript: it needs no program for the machine at hand.
+// The JavaScript implementation, which needs no native program.
 process.env['RECHECK_BACKEND'] = 'pure'
 const { checkSync } = await import('recheck')
 
@@ -15,7 +15,7 @@ interface Found {
   readonly flags: string
 }
 
-/** Expressions that are slow on some input which they never get, and why. */
+/** Expressions that are slow on inputs that they never get, and why. */
 const REVIEWED: ReadonlyMap<string, string> = new Map([
   [
     String.raw`"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"`,
@@ -36,7 +36,7 @@ const REVIEWED: ReadonlyMap<string, string> = new Map([
 ])
 
 const root = dirname(import.meta.dirname)
-/** What was found safe before, on this machine: the search takes half a minute, and expressions seldom change. */
+/** Expressions found safe earlier on this machine. The search takes half a minute, and expressions seldom change. */
 const cache = join(root, 'node_modules/.cache/terrane/safe-regexes.json')
 const files = globSync(
   ['{packages,apps}/*/src/**/*.{ts,tsx}', 'apps/*/web/src/**/*.{ts,tsx}', 'infra/local/src/**/*.ts'],

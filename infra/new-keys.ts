@@ -24,7 +24,7 @@ const secrets: Readonly<Record<string, string | undefined>> = {
 
 const PROJECT = ['DATABASE_URL', 'TERRANE_PROJECT_REF', 'TERRANE_SERVICE_ROLE_KEY']
 const STORAGE = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION', 'AWS_ENDPOINT_URL']
-/** What each app is told, and no other: a pod that is broken into knows nothing else. */
+/** Secrets of each app. An app gets no others, so that a compromised pod reveals nothing else. */
 const SECRETS_OF: Readonly<Record<string, readonly string[]>> = {
   worker: [...PROJECT, 'TERRANE_JWT_SECRET', 'TERRANE_SERVICES_KEY', 'TERRANE_SECRETS_KEY', ...STORAGE],
   origin: [...PROJECT, 'TERRANE_JWT_SECRET', 'TERRANE_ANON_KEY', ...STORAGE],

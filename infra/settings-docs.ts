@@ -6,8 +6,8 @@ import { Env as origin } from '../apps/origin/src/config.ts'
 import { Env as router } from '../apps/router/src/config.ts'
 import { Env as worker } from '../apps/worker/src/config.ts'
 
-// Writes what the apps read from the environment into docs/operations.md (between its markers) and .env.example, from
-// the schemas in apps/*/src/config.ts. With --check it only says whether both are true: part of `pnpm check`.
+// Writes the environment variables of the apps into docs/operations.md (between its markers) and .env.example, from the
+// schemas in apps/*/src/config.ts. With --check it only reports whether both are up to date; part of `pnpm check`.
 
 interface Setting {
   readonly name: string
@@ -59,7 +59,7 @@ function rangeOf({ minimum, maximum, enum: values }: SettingSchema): string {
   return maximum === undefined ? '' : `≤ ${maximum}`
 }
 
-/** What every app reads in the same way. */
+/** Settings that every app reads in the same way. */
 function* commonTo(all: readonly Setting[][]): Generator<Setting> {
   for (const setting of all[0] ?? []) {
     const text = JSON.stringify(setting)
@@ -111,7 +111,7 @@ function between(text: string, inner: string): string {
   return `${text.slice(0, from + start.length)}\n${inner}${text.slice(to)}`
 }
 
-/** Returns the path when the file is not what it should be; writes it unless asked to check. */
+/** Returns the path of an outdated file; writes the file unless asked to check. */
 function write(path: string, make: (text: string) => string): string | null {
   const file = join(root, path)
   let text = ''

@@ -15,7 +15,7 @@ if (!existsSync(join(bin, 'vitepress'))) {
 if (process.argv.includes('--spell')) {
   run(join(bin, 'cspell'), ['--config', 'infra/site/spelling.json', '--no-progress', '--gitignore', '**/*.md'], root)
 } else {
-  // The generator finds its own packages from where pages and configuration lie.
+  // The generator resolves its packages from the folder of the pages and the configuration.
   for (const folder of ['.vitepress', 'pages']) rmSync(join(tools, folder), { recursive: true, force: true })
   cpSync(join(root, 'infra/site'), join(tools, '.vitepress'), { recursive: true })
   for (const path of globSync(['README.md', 'docs/**/*.{md,jpg}', '{packages,apps}/*/README.md'], { cwd: root })) {

@@ -14,7 +14,7 @@ export default defineConfig({
     outDir: join(root, 'dist'),
     emptyOutDir: true,
     target: ['chrome123', 'firefox128', 'safari18'],
-    // Everything comes as a file of the own origin: the content security policy allows nothing else.
+    // Every asset is a file of the own origin: the content security policy allows nothing else.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1500,
@@ -25,7 +25,7 @@ export default defineConfig({
   plugins: [world(), finish()],
 })
 
-/** Compresses what was built, and writes what it was built from beside it. */
+/** Compresses the build's output, and records its sources beside it. */
 function finish(): Plugin {
   let folder = ''
   return {

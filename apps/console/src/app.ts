@@ -33,7 +33,7 @@ import { requireProject, requireSession, sessionOf } from './sessions/guard.ts'
 export interface AppDeps extends SessionDeps {
   readonly logger: Logger
   readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
+  /** Trusted proxies, the key for metrics, and rate limits. */
   readonly edge: EdgeSettings
   readonly projects: Projects
   /** Folder of the built page. */
@@ -43,7 +43,7 @@ export interface AppDeps extends SessionDeps {
   readonly bodyLimit: number
 }
 
-/** The console: sessions, the way to the services of projects under /api, and the page. */
+/** The console: sessions, the project services under /api, and the page. */
 export async function buildApp(deps: AppDeps): Promise<Http> {
   const app = createHttp({
     logger: deps.logger,

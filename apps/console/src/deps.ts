@@ -21,7 +21,9 @@ import { SignInLimits } from './sessions/sign-in-limits.ts'
 /** The open console; disposing of it closes everything in reverse order. */
 export type Deps = AppDeps & AsyncDisposable
 
-/** Opens the control database, makes the first user and the local project when they are not there, and builds the page. */
+/**
+ * Opens the control database, creates the first user and the local project if they do not exist, and builds the page.
+ */
 export async function openDeps(config: ConsoleConfig): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'console', level: config.LOG_LEVEL })
@@ -68,7 +70,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
   }
 }
 
-/** What seals the keys of projects and organizations; a local console has none to seal. */
+/** Encrypts the keys of projects and organizations. A local console stores none. */
 function openSealer(config: ConsoleConfig) {
   const key = config.TERRANE_SECRETS_KEY ? parseSecretsKey(config.TERRANE_SECRETS_KEY) : null
   if (key) return createSealer(key)
@@ -76,7 +78,7 @@ function openSealer(config: ConsoleConfig) {
   throw secretsKeyMissing()
 }
 
-/** Has the control plane know the project of a local stack and accept the keys of its environment. */
+/** Registers the project of a local stack in the control plane, with the keys of its environment. */
 async function registerStack(config: ConsoleConfig, database: Database, logger: Logger) {
   return registerLocal(
     database,

@@ -13,7 +13,7 @@ import { openDeps } from '../src/deps.ts'
 export const EMAIL = 'ada@example.org'
 export const PASSWORD = 'correct horse battery'
 
-/** What a service behind the console was asked. */
+/** A request that a service behind the console received. */
 export interface Asked {
   readonly method: string
   readonly url: string
@@ -21,7 +21,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** A service that records what it is asked and answers as it is told. */
+/** A service that records its requests and gives the answers set by the test. */
 export interface FakeService extends AsyncDisposable {
   readonly url: string
   readonly asked: Asked[]
@@ -60,13 +60,13 @@ export function json(response: ServerResponse, status: number, body: unknown): v
 /** A console that listens on loopback, with a database and a page of the test's own. */
 export interface TestConsole extends AsyncDisposable {
   readonly url: string
-  /** Where schemas of bodies set no bound. */
+  /** Places where schemas of bodies set no limit. */
   readonly unbounded: readonly string[]
   readonly db: TestDatabase
   readonly accounts: Accounts
   /** Makes an organization and returns its id. */
   addOrganization(name: string): Promise<string>
-  /** Signs in and returns how to ask as that person. */
+  /** Signs in and returns a client for requests as that person. */
   signIn(email?: string, password?: string): Promise<Browser>
 }
 

@@ -2,7 +2,7 @@ import { startEndless, type EndlessServer } from '@terrane/testing/endless'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openConsole, type Browser, type TestConsole } from './harness.ts'
 
-/** What one answer may cost, and what the system's buffers may hold besides. */
+/** Memory limit for one answer, including the system's buffers. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 let server: EndlessServer

@@ -1,6 +1,6 @@
-// From a request for a function that no process runs to its answer: a version that was deployed (its cache sealed), of
-// a few lines and of 1.2 MB, in the standard profile and, where bubblewrap is installed, in the hardened one. Beside the
-// time by the clock stands the CPU time of the new process, which other work on the machine does not change much.
+// Measures a request for a function that has no process: a deployed version (its cache sealed), of a few lines and of
+// 1.2 MB, in the standard profile and, where bubblewrap is installed, in the hardened one. Reports the elapsed time and
+// the CPU time of the new process, which depends little on other work on the machine.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { startHost as startInProcess } from '../test/support/host.ts'

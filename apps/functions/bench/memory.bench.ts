@@ -1,5 +1,5 @@
-// Memory of a warm function while twenty run: the proportional share of each process (PSS), so that what they share
-// counts once.
+// Memory of a warm function while twenty run: the proportional set size (PSS) of each process, so that shared pages
+// count once.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

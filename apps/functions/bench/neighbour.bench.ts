@@ -1,4 +1,4 @@
-// A function while others loop without end: how soon the loops are ended, and what the neighbour notices.
+// A function while others loop endlessly: how soon the loops are ended, and how much the neighbour is slowed down.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ANON_KEY, median, quantile, startHost } from './support/host.ts'

@@ -1,4 +1,4 @@
-// A gigabyte is sent to a function that reads it as it comes: how much the host grows for it.
+// Sends a gigabyte to a function that reads it as a stream, and measures how much the host's memory grows.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'

@@ -1,5 +1,6 @@
-// A warm call through the host beside the same call through a minimal proxy to the same process: requests per second at
-// 32 connections, CPU of the proxying process per request, and what the host adds to the latency at one connection.
+// A warm call through the host, compared with the same call through a minimal proxy to the same process: requests per
+// second at 32 connections, CPU of the proxying process per request, and the latency that the host adds at one
+// connection.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

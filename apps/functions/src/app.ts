@@ -19,7 +19,7 @@ import { PREFIX } from './gateway/target.ts'
 export interface AppDeps {
   readonly logger: Logger
   readonly registry: Registry
-  /** Who stands before the app, and how much one may ask of it. */
+  /** Trusted proxies, the key for metrics, and rate limits. */
   readonly edge: EdgeSettings
   readonly gateway: Gateway
   readonly control: ControlDeps
@@ -48,12 +48,12 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
   return app
 }
 
-/** What functions are asked with. */
+/** HTTP methods that functions accept. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Puts the gateway before Fastify's listener: what a framework does for a route costs more than a whole call may. */
+/** Puts the gateway before Fastify's listener: a framework spends more on a route than a whole call may cost. */
 function divert(app: Http, gateway: Gateway): void {
   const { server } = app
   const listeners = server.listeners('request') as Listener[]

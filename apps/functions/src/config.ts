@@ -117,7 +117,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): F
   return readEnv(Env, env)
 }
 
-/** The operator's bounds of what a function's policy may ask for. */
+/** The operator's upper limits for a function's policy. */
 export function ceilingsOf(config: FunctionsConfig): Ceilings {
   return {
     ...DEFAULT_CEILINGS,

@@ -39,14 +39,14 @@ import { VersionStore } from './version-store.ts'
 
 /** The open host; disposing of it ends every instance and closes everything in reverse order. */
 export interface Deps extends AppDeps, AsyncDisposable {
-  /** Ends what would keep connections open, and waits for the calls that are under way. */
+  /** Ends streams that would keep connections open, and waits for running calls. */
   drain(budgetMs: number): Promise<void>
 }
 
 /**
  * Opens the runtime, the instances' host, and the functions: a folder, a registry, or both.
  *
- * @param env PATH, where setpriv and bubblewrap are looked for, and how registries are reached
+ * @param env PATH for setpriv and bubblewrap, and the variables for reaching registries
  * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that say what is missing
  */
 export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv): Promise<Deps> {
@@ -181,7 +181,10 @@ async function openRuntime(config: FunctionsConfig, stateDir: string, path: stri
   return probed
 }
 
-/** The folder of versions and caches. Where the host is root, its functions are other users and have to reach it. */
+/**
+ * The folder of versions and caches. On a host that runs as root, its functions are other users and must be able to
+ * read it.
+ */
 async function openStateDir(config: FunctionsConfig, logger: Logger): Promise<string> {
   const wanted = resolve(config.TERRANE_HOME, 'functions')
   await mkdir(wanted, { recursive: true })
@@ -204,7 +207,7 @@ async function openRegistryDatabase(config: FunctionsConfig, logger: Logger): Pr
   return database
 }
 
-/** The key that seals secrets; a local host that was given none makes it of another secret it has. */
+/** The key that encrypts secrets. A local host without one derives it from another of its secrets. */
 function secretsKey(config: FunctionsConfig): Buffer {
   if (config.TERRANE_SECRETS_KEY !== undefined) {
     const key = parseSecretsKey(config.TERRANE_SECRETS_KEY)

@@ -9,14 +9,14 @@ const URL_INSIDE = 'http://project.internal'
 /** Names that only the host sets. */
 const RESERVED = /^(SUPABASE_|TERRANE_|DENO_|NODE_OPTIONS$|PROJECT_URL$|ANON_KEY$|SERVICE_ROLE_KEY$|SERVICES_KEY$)/
 
-/** A name that a secret may have. */
+/** True for a permitted name of a secret. */
 export function isSecretName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) && !RESERVED.test(name)
 }
 
 /**
- * What a function finds in its environment: the way to the project's API under two names each, so that programs written
- * for Supabase find theirs, and its secrets. Its own secrets come before the project's of the same name.
+ * Environment variables of a function: the address of the project's API under two names each, so that programs written
+ * for Supabase work unchanged, and its secrets. The function's own secrets override the project's of the same name.
  *
  * @param project null for one that has just gone
  * @throws FUNCTION_SECRETS_MISSING when the policy names a secret that does not exist

@@ -10,7 +10,7 @@ export interface LiveFunction {
   readonly pool: Pool
 }
 
-/** What happens to versions, for logs and metrics. */
+/** Events of versions, for logs and metrics. */
 export interface FunctionEvents {
   pool(version: FunctionVersion): PoolEvents
   live(version: FunctionVersion): void
@@ -21,7 +21,7 @@ export interface FunctionEvents {
 export interface Failure {
   readonly code: string
   readonly message: string
-  /** What the bundler or the process said, a line each. */
+  /** Output of the bundler or the process, one line each. */
   readonly details: string | null
   readonly failed_at: string
 }
@@ -29,7 +29,7 @@ export interface Failure {
 export interface InstallOptions {
   /** Start an instance before the switch even if the predecessor has none. */
   readonly warm?: boolean
-  /** Asked at the moment of the switch: the version as it is to be served from then on. */
+  /** Called at the moment of the switch. Returns the version as it is to be served from then on. */
   readonly govern?: (version: FunctionVersion) => FunctionVersion
 }
 
@@ -59,7 +59,7 @@ export class Functions implements AsyncDisposable {
     return this.live.get(`${project}/${name}`)
   }
 
-  /** What answers now for the function that was found earlier; undefined when it was removed since. */
+  /** The live version of a function that was found earlier; undefined when it was removed since. */
   currentOf(found: LiveFunction): LiveFunction | undefined {
     return this.get(found.version.project, found.version.name)
   }
@@ -77,7 +77,7 @@ export class Functions implements AsyncDisposable {
     this.broken.add(`${project}/${name}`)
   }
 
-  /** Remembers why the newest code of a function is not served, until it is or goes. */
+  /** Records why the newest code of a function is not served, until it is served or removed. */
   fail(project: string, name: string, error: unknown): void {
     const key = `${project}/${name}`
     if (!this.live.has(key)) this.broken.add(key)
@@ -103,10 +103,10 @@ export class Functions implements AsyncDisposable {
   }
 
   /**
-   * Lets a version answer from now on. When its predecessor is in use, or `warm` asks for it, its first instance starts
-   * before the switch; the predecessor then finishes what it has and ends. No request is lost.
+   * Makes a version live. When its predecessor is in use, or `warm` asks for it, its first instance starts before the
+   * switch. The predecessor then finishes its requests and ends. No request is lost.
    *
-   * @throws BootFailure when that instance does not start; the predecessor stays
+   * @throws BootFailure when that instance does not start; the predecessor stays live
    */
   async install(version: FunctionVersion, options: InstallOptions = {}): Promise<void> {
     const key = `${version.project}/${version.name}`
@@ -139,7 +139,7 @@ export class Functions implements AsyncDisposable {
     this.events.live(version)
   }
 
-  /** Lets what answers already answer under another policy of admission; nothing happens when nothing answers. */
+  /** Applies another admission policy to the live version; does nothing when there is none. */
   govern(project: string, name: string, rule: (version: FunctionVersion) => FunctionVersion): void {
     const key = `${project}/${name}`
     const found = this.live.get(key)
@@ -157,7 +157,7 @@ export class Functions implements AsyncDisposable {
     this.events.removed(found.version)
   }
 
-  /** Waits until no request is in any function, at most so long. */
+  /** Waits until no function is handling a request, at most `ms`. */
   async drain(ms: number): Promise<void> {
     const end = performance.now() + ms
     while (performance.now() < end && this.working()) await new Promise((resolve) => setTimeout(resolve, 20))

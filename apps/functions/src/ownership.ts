@@ -9,8 +9,8 @@ export interface Claim {
 }
 
 /**
- * Gives a folder and all in it an owner and modes. What a process that wrote there may have left to be followed (links,
- * sockets, files that have another name elsewhere) is removed instead: changing those would change something else.
+ * Sets owner and modes of a folder and its contents. Links, sockets and files with another hard link, which a process
+ * may have left there, are removed instead: changing them would change something outside.
  */
 export async function claimFolder(folder: string, claim: Claim): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -21,7 +21,7 @@ export async function claimFolder(folder: string, claim: Claim): Promise<void> {
   await claimPath(folder, claim.folderMode, claim)
 }
 
-/** Works through a descriptor, which no link can lead elsewhere; false for a file of several names. */
+/** Works through a descriptor, which no link can redirect; false for a file with several hard links. */
 async function claimPath(path: string, mode: number, { uid }: Claim): Promise<boolean> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   const facts = await file.stat()

@@ -4,7 +4,7 @@ import { Value } from 'typebox/value'
 import type { FieldError } from '@terrane/core'
 import { invalidPolicy } from './errors.ts'
 
-/** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are no functions. */
+/** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
 export const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
 /** HTTP methods that a function may take. */
@@ -81,7 +81,7 @@ const PolicySchema = Type.Object(
   closed,
 )
 
-/** What `function.json` says, complete: every absent field has its default. */
+/** Contents of `function.json` with defaults filled in. */
 export type Policy = Static<typeof PolicySchema>
 
 const compiled = Compile(PolicySchema)
@@ -146,7 +146,7 @@ export function clampPolicy(given: Policy, ceilings: Ceilings): Policy {
   return Object.freeze(policy)
 }
 
-/** A policy is flat and short: what is not is refused before anything walks through it. */
+/** A policy is flat and short. Anything else is refused before it is traversed. */
 function refuseUnwieldy(given: unknown): void {
   if (given === null || typeof given !== 'object') return
   const fields = Object.entries(given)
@@ -167,7 +167,7 @@ interface SchemaError {
 }
 
 function fieldErrors(error: SchemaError): FieldError[] {
-  // The twin of an unknown field's error, without its name.
+  // A second error for the same unknown field, without its name.
   if (error.keyword === 'boolean') return []
   const params = error.params as { additionalProperties?: readonly string[] }
   if (error.keyword === 'additionalProperties')

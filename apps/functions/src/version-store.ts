@@ -20,17 +20,17 @@ const MANIFEST = 'files.json'
 const SEALED = 'sealed'
 
 /**
- * The versions that lie unpacked on this machine, by project and content. The code of a version is written once and
- * never changed; its cache is filled by one run and read-only from then on.
+ * The unpacked versions on this machine, by project and content. The code of a version is written once and never
+ * changed. Its cache is filled by one run and read-only afterwards.
  */
 export class VersionStore implements AsyncDisposable {
   private readonly root: string
   private readonly factory: InstanceFactory
   /** One at a time per version: they would write to the same cache. */
   private readonly preparing = new Map<string, Promise<FunctionVersion>>()
-  /** How many works want a version's folder to stay, by folder. */
+  /** Number of users that need a version's folder, by folder. */
   private readonly held = new Map<string, number>()
-  /** Folders that are going. */
+  /** Folders that are being removed. */
   private readonly going = new Map<string, Promise<void>>()
   /** Caches that are closed while this host runs. */
   private readonly closed = new Set<string>()
@@ -42,8 +42,8 @@ export class VersionStore implements AsyncDisposable {
   }
 
   /**
-   * Keeps the folder of a version from being removed while it is unpacked, proved and made live: until it is live, nothing
-   * else tells that somebody wants it. Waits for a removal that has begun.
+   * Keeps the folder of a version from being removed while it is unpacked, tested and made live, because nothing else
+   * refers to it before it is live. Waits for a removal that has begun.
    */
   async use<T>(project: string, digest: string, work: () => Promise<T>): Promise<T> {
     const home = join(this.root, project, digest)
@@ -116,7 +116,8 @@ export class VersionStore implements AsyncDisposable {
     // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
     await writeFile(join(cacheDir, 'location_data'), '')
     await this.run(version)
-    // The cache's databases settle when they are opened a second time; then they can be read where nothing is written.
+    // The cache's databases are complete only after they were opened a second time. Then they can be read without write
+    // access.
     await this.run(version)
     await this.seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
@@ -130,7 +131,7 @@ export class VersionStore implements AsyncDisposable {
     if (!this.held.has(dirname(version.codeDir))) await this.remove(version)
   }
 
-  /** Removes what `use` holds, when it turned out to be good for nothing; not while others hold it too. */
+  /** Removes a version that `use` holds, when it turned out to be unusable; not while others hold it too. */
   async reject(version: FunctionVersion): Promise<void> {
     if (this.held.get(dirname(version.codeDir)) === 1) await this.remove(version)
   }
@@ -146,7 +147,7 @@ export class VersionStore implements AsyncDisposable {
     return gone
   }
 
-  /** Opens the caches, so that the folder can be removed like any other once nothing runs. */
+  /** Makes the caches writable, so that the folder can be removed when nothing runs. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const cacheDir of this.closed) await unseal(cacheDir)
   }
@@ -159,7 +160,7 @@ export class VersionStore implements AsyncDisposable {
     this.closed.add(cacheDir)
   }
 
-  /** Writes beside the place and renames, so that no reader sees half of it. */
+  /** Writes to a temporary path and renames, so that no reader sees a partial file. */
   private async write(home: string, { code, files }: Archive): Promise<void> {
     const draft = `${home}.${process.pid}.${performance.now()}`
     await mkdir(join(draft, 'cache'), { recursive: true, mode: 0o755 })

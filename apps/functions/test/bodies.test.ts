@@ -57,7 +57,7 @@ describe.skipIf(!probed)(`request bodies: ${title}`, () => {
     const size = 1.5 * MIB
     const first = [0, 1].map(() => open('held', { 'content-length': String(size) }))
     for (const { request } of first) request.write(Buffer.alloc(1000))
-    // A third does not fit beside two of 1.5 MiB, although hardly a byte of theirs has come.
+    // A third does not fit beside two of 1.5 MiB, although almost none of their bytes have arrived.
     let third = await outcome(await fetch(host.url('held'), { method: 'POST', body: Buffer.alloc(size) }))
     await expect
       .poll(async () => {
@@ -102,7 +102,7 @@ describe.skipIf(!probed)(`request bodies: ${title}`, () => {
   test('a streamed body is handed on as it comes, announced or not', async () => {
     const { request, answer } = open('echo')
     request.write('one,')
-    // The answer begins while the request goes on.
+    // The answer begins while the request is still being sent.
     const begun = new Promise<void>((resolve) => {
       request.once('response', (response) => response.once('data', () => resolve()))
     })

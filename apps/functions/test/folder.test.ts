@@ -69,7 +69,7 @@ test('what does not build is listed with what the build said, until it does', as
     version: 0,
     problem: { details: expect.stringContaining('missing.ts') as string },
   })
-  // What is built still is not in the list.
+  // A function that is still being built is not in the list.
   await expect.poll(() => listed('hello'), { interval: 20 }).toMatchObject({ problem: null })
   await write('broken/missing.ts', `export const nothing = 'mended'`)
   await expectServed('200 mended', 'broken')
@@ -171,7 +171,7 @@ test('packages are found in node_modules, under every name that users give them'
 
 test('a policy that comes a moment after the code counts from the first call on', async () => {
   await write('late/index.ts', `export default () => new Response('code')`)
-  // Nobody's clock: this timer is due before the one by which the host looks a second time.
+  // This timer fires before the one by which the host looks a second time.
   await new Promise((resolve) => setTimeout(resolve, 60))
   writeFileSync(join(folder, 'late/function.json'), `{"auth":"service"}`)
   const as = async (apikey: string) => (await fetch(app.url('late'), { method: 'POST', headers: { apikey } })).status

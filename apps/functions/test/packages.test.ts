@@ -1,4 +1,4 @@
-// What people bring with them: packages of npm that were not written for this host, run in a function as they are.
+// Packages from npm that were not written for this host, run unchanged in a function.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
 import { createHmac } from 'node:crypto'
@@ -9,7 +9,7 @@ import { tryRuntime } from './support/runtimes.ts'
 
 const { probed, title } = await tryRuntime('deno', 'standard')
 
-/** A mail server that takes one letter, and says what it was. */
+/** A mail server that takes one message and records it. */
 function mailServer(letters: string[]): TcpServer {
   return createTcpServer((socket) => {
     let text = ''

@@ -40,7 +40,7 @@ for (const profile of ['standard', 'hardened'] as const) {
         internal: [],
         id: 'the-id',
       })
-      // What it prints belongs to the request that it prints it for.
+      // Its output is attributed to the request during which it was printed.
       await expect
         .poll(() => host.lines.find(({ text }) => text === 'served /server/a/b?c=1')?.requestId)
         .toBe('the-id')

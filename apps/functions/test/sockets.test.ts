@@ -115,7 +115,7 @@ for (const profile of ['standard', 'hardened'] as const) {
     test('words to the socket that skip the shim gain nothing', async () => {
       const [instance] = host.functions.get('test', 'dialler')?.pool ?? []
       const path = profile === 'hardened' ? '/run/tcp.sock' : instance!.upstream.path.replace('in.sock', 'tcp.sock')
-      // The path is another one with the next instance: it is told by the caller.
+      // The path differs for each instance, so the caller passes it.
       await host.deploy(
         'raw',
         `const native = Deno.connect

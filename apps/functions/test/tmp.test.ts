@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const MB = 'const mb = new Uint8Array(1024 * 1024).fill(7);'
 
-/** Each function answers with the JSON of what its body gives. */
+/** Each function answers with its body's return value as JSON. */
 const FUNCTIONS: Readonly<Record<string, { readonly source: string; readonly policy?: object }>> = {
   deno: {
     source: `await Deno.mkdir('/tmp/a/b', { recursive: true })

@@ -19,7 +19,7 @@ async function lay(files: Readonly<Record<string, string | Uint8Array>>): Promis
   }
 }
 
-/** What the bundle of a folder exports as `default`, once it lies on disk with its files. */
+/** Value that the bundle of a folder exports as `default`, after it is written to disk with its files. */
 async function run(folder: string): Promise<{ readonly value: unknown; readonly inputs: readonly string[] }> {
   using builder = new Builder({ parallel: 1, cache: null })
   const { code, files, inputs } = await builder.bundleFolder('p', join(root, folder))

@@ -15,13 +15,13 @@ interface Model {
   readonly prototype: { validate(this: unknown): void }
 }
 
-/** What is wrong with an object by the schema of its kind: values that it refuses, and fields that it does not know. */
+/** Schema problems of an object: values that the schema of its kind refuses, and fields that it does not define. */
 export async function schemaProblems(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest
   const module = PACKAGES[apiVersion]
   if (module === undefined) return [`there is no schema of ${apiVersion}`]
   const { [kind]: Kind } = (await import(`${module}/${kind}`)) as Record<string, Model>
-  // The validators do not refuse unknown fields; they never look at them either.
+  // The validators do not refuse unknown fields. They do not read them either.
   const seen = new Set<string>()
   try {
     Kind!.prototype.validate.call(watched(manifest, '', seen))
@@ -33,7 +33,7 @@ export async function schemaProblems(manifest: Manifest): Promise<string[]> {
     .map((path) => `${path} is not a known field`)
 }
 
-/** A view of a value that notes which of its fields are read. */
+/** A proxy of a value that records which of its fields are read. */
 function watched(value: unknown, path: string, seen: Set<string>): unknown {
   if (typeof value !== 'object' || value === null) return value
   return new Proxy(value, {

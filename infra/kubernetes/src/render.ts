@@ -56,8 +56,8 @@ const FIELDS = new Set([
 ])
 
 /**
- * What `kubectl kustomize` makes of a folder, as far as our overlays go: resources, components, RFC 6902 patches, images,
- * replicas, a namespace, and generated maps and secrets, whose names carry no hash here.
+ * Renders a folder like `kubectl kustomize`, with the features that our overlays use: resources, components, RFC 6902
+ * patches, images, replicas, a namespace, and generated config maps and secrets, whose names get no hash here.
  *
  * @throws when the folder uses anything else, so that nothing is left out of what is checked
  */
@@ -170,7 +170,7 @@ export interface Container {
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } }
 }
 
-/** What a Deployment or a Job says about its pods. */
+/** Pod settings of a Deployment or a Job. */
 export interface Pod {
   readonly serviceAccountName?: string
   readonly automountServiceAccountToken?: boolean

@@ -9,7 +9,7 @@ import { podOf, render, type Container, type Manifest } from '../src/render.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const OVERLAYS = ['small', 'production']
-/** What Node and the C library read. */
+/** Variables that Node and the C library read. */
 const OF_THE_PROCESS = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX'])
 const APPS = ['worker', 'origin', 'functions', 'router', 'console']
 
@@ -142,7 +142,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     const policies = overlay(name).filter(({ kind }) => kind === 'NetworkPolicy')
     const everyone = policies.find(({ spec }) => Object.keys(spec!['podSelector'] as object).length === 0)!
     expect(everyone.spec!['policyTypes']).toEqual(['Ingress', 'Egress'])
-    // Whom the others let in: nobody from everywhere but to what is published.
+    // Ingress rules of the other policies: only published ports may be open to everyone.
     for (const { metadata, spec } of policies) {
       const open = (spec!['ingress'] as { from?: object[] }[]).some(({ from }) => from === undefined)
       expect(open, metadata.name).toBe(metadata.name === 'published')
@@ -162,7 +162,7 @@ test('autoscaling counts as the workers do', () => {
   expect(metadata['targetQueryValue']).toBe(env['TERRANE_WORKER_CONCURRENCY'])
   expect(metadata['query']).toContain(`least(jobs, ${env['TERRANE_PROJECT_CONCURRENCY']})`)
   expect(scaled.spec).toMatchObject({ scaleTargetRef: { name: 'worker' }, minReplicaCount: 1 })
-  // A number here would fight with the autoscaler at every deployment.
+  // A fixed number would conflict with the autoscaler at every deployment.
   const worker = manifests.find(({ kind, metadata: { name } }) => kind === 'Deployment' && name === 'worker')!
   expect(worker.spec).not.toHaveProperty('replicas')
 })

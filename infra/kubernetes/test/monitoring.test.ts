@@ -81,7 +81,7 @@ test('what an alert tells is there to be told', () => {
   }
 })
 
-/** What a PromQL expression names. */
+/** Metrics and labels that a PromQL expression uses, and its syntax errors. */
 function read(expr: string): { metrics: string[]; labels: string[]; errors: string[] } {
   const found = { metrics: [] as string[], labels: [] as string[], errors: [] as string[] }
   parser.parse(expr).iterate({

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { printLine } from './log.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
-/** Longest time an app may take to listen: the first start of one may have a graph or a model to build. */
+/** Longest time for an app to start listening. Its first start may have to build a graph or a model. */
 const START_TIMEOUT_MS = 180_000
-/** An app that does not stop by itself is ended after this. */
+/** An app that does not stop by itself is killed after this time. */
 const STOP_TIMEOUT_MS = 15_000
 
 /** One app of the stack, in a process of its own. */
@@ -48,7 +48,7 @@ export class App {
     return app
   }
 
-  /** Asks the app to stop and waits; ends it when it does not. */
+  /** Asks the app to stop and waits; kills it when it does not. */
   async stop(): Promise<void> {
     this.stopping = true
     this.child.kill('SIGTERM')
@@ -87,7 +87,7 @@ const PASSED: ReadonlySet<string> = new Set([
   'HF_TOKEN',
 ])
 
-/** What apps need of this process's environment; settings of the stack itself are passed explicitly. */
+/** Environment variables that apps inherit from this process. Settings of the stack itself are passed explicitly. */
 function inherited(): Record<string, string> {
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(process.env)) {

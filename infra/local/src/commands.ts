@@ -6,12 +6,12 @@ import { TOWN_BBOX } from './demo/town.ts'
 /** A place on the map: longitude and latitude. */
 type Place = readonly [number, number]
 
-/** How often two places are tried before the help says that it knows none. */
+/** Number of pairs of places that are tried before the help says that it knows no route. */
 const ROUTE_TRIES = 24
 
 /**
- * Commands that work on this stack as it runs: each one is tried before it is printed. What has nothing to show says so
- * in a line of its own.
+ * Example commands for this running stack. Each is tested before it is printed. A command without a result is replaced
+ * by a line that says so.
  */
 export async function workingCommands(stack: Stack, keys: Keys): Promise<string[]> {
   return [
@@ -61,7 +61,7 @@ async function routeCommand(stack: Stack, keys: Keys): Promise<string> {
   return `# no route to show: the graph of ${process.env['TERRANE_ROUTING_OSM']} is not ready, or no two places of it were found joined`
 }
 
-/** Where the graph lies: the demo town's box, or the one that the first extract declares. */
+/** Bounding box of the graph: that of the demo town, or the one in the header of the first extract. */
 async function graphBox(): Promise<readonly [number, number, number, number] | null> {
   const own = process.env['TERRANE_ROUTING_OSM']?.split(',')[0]?.trim()
   if (!own) return TOWN_BBOX

@@ -25,7 +25,7 @@ const TEN_YEARS = 315_360_000
 export async function loadKeys(home: string, projectRef: string): Promise<Keys> {
   const path = join(home, 'keys.json')
   const kept = await readKept(path)
-  // A folder that was made by an earlier version keeps what it has.
+  // A folder made by an earlier version keeps its keys.
   const keys = { ...(await makeKeys(projectRef)), ...kept }
   if (kept && Object.keys(kept).length === Object.keys(keys).length) return keys
   await mkdir(home, { recursive: true, mode: 0o700 })

@@ -10,7 +10,7 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: 'FATAL',
 }
 
-/** Fields of a log line that say nothing here. */
+/** Fields of a log line that are not useful here. */
 const HIDDEN: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'pid', 'hostname', 'reqId', 'v'])
 
 const seen: string[] = []
@@ -20,7 +20,7 @@ export function printLine(app: string, line: string): void {
   if (line.trim() === '') return
   if (!seen.includes(app)) seen.push(app)
   const color = COLORS[seen.indexOf(app) % COLORS.length] ?? 'cyan'
-  // A progress bar may stand on the line.
+  // The line may contain a progress bar.
   const clear = process.stdout.isTTY ? '\r\u001b[K' : ''
   process.stdout.write(`${clear}${styleText(color, app.padEnd(9))} ${readable(line)}\n`)
 }

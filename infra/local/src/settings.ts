@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** Where the stack keeps its state and on which ports it listens. */
+/** Folder of the stack's state, and the ports it listens on. */
 export interface Settings {
   readonly home: string
   readonly projectRef: string

@@ -24,7 +24,9 @@ export interface Stack extends AsyncDisposable {
 /** Served where `TERRANE_FUNCTIONS_DIR` names no folder. */
 const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/examples/', import.meta.url))
 
-/** Starts the database and every app, each when what it needs is there. Disposing of it stops all in reverse order. */
+/**
+ * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order.
+ */
 export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
   await using opening = new AsyncDisposableStack()
   const { home, ports, projectRef } = settings
@@ -55,7 +57,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     )
     opening.defer(() => app.stop())
   }
-  // What comes through the origin says from whom.
+  // Requests that come through the origin carry the caller's address.
   const behindOrigin = { TERRANE_TRUSTED_PROXIES: '127.0.0.1/32' }
   await start('worker', ports.worker, {
     ...behindOrigin,
@@ -63,9 +65,9 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_DATA_ROOTS: dataRoots,
     TERRANE_WORK_DIR: join(home, 'work'),
     TERRANE_CACHE_DIR: join(home, 'cache'),
-    // The demo town for itself, Geofabrik for the rest of the world.
+    // The demo town for its own area, Geofabrik for the rest of the world.
     TERRANE_OSM_SOURCE: process.env['TERRANE_OSM_SOURCE'] || `${town},geofabrik`,
-    // A person looks up a place now and then, which the public server allows (one request a second, kept for 30 days).
+    // Occasional look-ups by one person, which the public server allows (one request a second, kept for 30 days).
     TERRANE_GEOCODER_URL: process.env['TERRANE_GEOCODER_URL'] ?? 'https://nominatim.openstreetmap.org/search',
     TERRANE_MODEL_DIR: process.env['TERRANE_MODEL_DIR'] || join(home, 'models'),
   })
@@ -81,7 +83,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     ...behindOrigin,
     TERRANE_ROUTING_OSM: process.env['TERRANE_ROUTING_OSM'] || town,
     TERRANE_ROUTING_GRAPH: process.env['TERRANE_ROUTING_GRAPH'] || join(home, 'routing', 'graph.bin'),
-    // Else the thread that speaks HTTP keeps up to 128 MiB of what answers leave behind.
+    // Otherwise the HTTP thread keeps up to 128 MiB of garbage from answers.
     NODE_OPTIONS: '--max-semi-space-size=8',
   })
   await start('console', ports.console, {
@@ -94,7 +96,8 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
     TERRANE_CONSOLE_PASSWORD: keys.consolePassword,
   })
   await start('origin', ports.origin, {
-    // Else files that pass through leave twice as much memory behind, in V8's young space and in malloc's arenas.
+    // Otherwise files that pass through leave twice as much unused memory in V8's young generation and in malloc's
+    // arenas.
     NODE_OPTIONS: '--max-semi-space-size=8',
     MALLOC_ARENA_MAX: '2',
     TERRANE_CONTROL_DATABASE_URL: databaseUrl,

@@ -111,7 +111,7 @@ const url = (name: string) => `${origin}/functions/v1/${name}`
 const client = (key: string) =>
   createClient(origin, key, { auth: { persistSession: false, autoRefreshToken: false } }).functions
 
-/** Status, `x-error-code` and body of what supabase-js calls an error. */
+/** Status, `x-error-code` and body of an error of supabase-js. */
 async function failure(invoked: PromiseLike<{ error: unknown }>) {
   const { error } = await invoked
   expect(error).toBeInstanceOf(FunctionsHttpError)
@@ -179,7 +179,7 @@ describe('functions.invoke of supabase-js, through the origin', () => {
       code: 'METHOD_NOT_ALLOWED',
     })
     const tooLarge = new ArrayBuffer(6 * 1024 * 1024 + 1)
-    // Again and again: the answer races with what is left of the upload.
+    // Repeated, because the answer races with the rest of the upload.
     for (let i = 0; i < 10; i++) {
       expect(await failure(anon.invoke('size', { body: tooLarge }))).toMatchObject({
         status: 413,

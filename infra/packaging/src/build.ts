@@ -31,7 +31,7 @@ for await (const file of glob('**/browser.js', { cwd: dist })) {
 
 async function compile(): Promise<void> {
   const config = join(dist, 'tsconfig.json')
-  // Packages that it imports are sources, too, and compiled along: of what comes out, its own part is kept.
+  // Packages that it imports are sources too and are compiled along. Only the package's own output is kept.
   const compilerOptions = {
     noEmit: false,
     declaration: true,
@@ -57,12 +57,12 @@ async function compile(): Promise<void> {
   await rm(join(dist, 'all'), { recursive: true })
 }
 
-/** Declarations keep the `.ts` of their imports, which a consumer's compiler takes only by a rule of its own. */
+/** Declarations keep the `.ts` of their imports, which a consumer's compiler accepts only with a special option. */
 function withJsSpecifiers(declarations: string): string {
   return declarations.replace(/((?:from|import)\s*\(?\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
 }
 
-/** Replaces the addresses in a module by what lies there. */
+/** Replaces the addresses in a module by the content of their files. */
 async function makeWhole(file: string): Promise<void> {
   const path = join(dist, file)
   const source = resolve(folder, 'src', file)

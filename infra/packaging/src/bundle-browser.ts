@@ -4,8 +4,8 @@ import { build, type Plugin } from 'esbuild'
 import { texts } from './bundle-thread.ts'
 
 /**
- * Bundles an entry for browsers into `folder`, with all that it needs, so that a page can load it without a bundler. What
- * is rarely needed lies in chunks beside it. A module `x.ts` with an `x.browser.ts` beside it is replaced by that one.
+ * Bundles an entry for browsers into `folder`, with all its dependencies, so that a page can load it without a bundler.
+ * Rarely used code is in separate chunks. A module `x.ts` with an `x.browser.ts` beside it is replaced by that one.
  */
 export async function bundleBrowser(entry: string, folder: string): Promise<void> {
   await build({

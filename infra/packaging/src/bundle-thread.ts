@@ -7,7 +7,10 @@ const INSTALLED = new Set(['sharp', 'onnxruntime-node', 'lerc', '@cornerstonejs/
 
 const TEXT = /readFileSync\(new URL\('\.\/([\w.-]+)', import\.meta\.url\), 'utf8'\)/g
 
-/** Code that imports the text files it would read beside itself, as modules with `suffix`; and the names of the files. */
+/**
+ * Code that imports the text files that it would read from its own folder, as modules with `suffix`; and the files'
+ * names.
+ */
 export function withTexts(code: string, suffix: string): { readonly text: string; readonly assets: readonly string[] } {
   const assets = [...new Set(Array.from(code.matchAll(TEXT), ([, name]) => name!))]
   const imports = assets.map((name) => `import ${textOf(name)} from './${name}${suffix}';\n`).join('')
@@ -39,7 +42,7 @@ export default (base) =>
 `
 }
 
-/** A bundle in CommonJS knows no address of its own; packages are then looked up from the working directory. */
+/** A CommonJS bundle has no `import.meta.url`, so packages are looked up from the working directory. */
 const PRELUDE = `import { createRequire as __createRequire } from 'node:module';
 const __installed = __createRequire(__base ?? process.cwd() + '/');
 const require = __installed;
@@ -57,7 +60,7 @@ const installed: Plugin = {
   },
 }
 
-/** Texts that modules read beside themselves, within the bundle. */
+/** Texts that modules read from their own folder, inside the bundle. */
 export const texts: Plugin = {
   name: 'texts',
   setup(bundle) {

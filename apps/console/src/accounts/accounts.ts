@@ -22,9 +22,9 @@ export class Accounts {
   }
 
   /**
-   * The user whose e-mail address and password these are, or null; it takes the same time for unknown addresses.
+   * The user with this e-mail address and password, or null. It takes the same time for unknown addresses.
    *
-   * @param failures how often sign-ins from there have failed lately: who has failed less goes first
+   * @param failures recent failed sign-ins from there: attempts with fewer failures go first
    */
   async authenticate(email: string, password: string, failures = 0): Promise<User | null> {
     const { rows } = await this.database.query<UserRow>(
@@ -51,7 +51,7 @@ export class Accounts {
     return rows[0] ?? null
   }
 
-  /** Sets a new password and ends the user's sessions but the one given. False when there is no such user. */
+  /** Sets a new password and ends the user's other sessions. False when there is no such user. */
   async setPassword(email: string, password: string, keepSession = ''): Promise<boolean> {
     const hash = await hashPassword(password)
     return this.database.transaction(async (session) => {

@@ -10,8 +10,8 @@ const COST = { ln: 15, r: 8, p: 3 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 /**
- * Hashes at once and hashes that may wait: more sign-ins than these are turned away, not queued without end. Whoever has failed
- * less often goes first, and is not turned away for those who guess.
+ * Concurrent hashes, and hashes that may wait: more sign-ins are refused instead of queued. Sign-ins with fewer recent
+ * failures go first, and are not refused in favour of guesses.
  */
 const AT_ONCE = 2
 const WAITING = 32

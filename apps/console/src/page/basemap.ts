@@ -8,18 +8,18 @@ import { basemapInvalid } from '../errors.ts'
 /** The operator's basemap. */
 export interface OwnBasemap {
   readonly kind: 'none' | 'raster' | 'pmtiles'
-  /** Where the page finds it: a template of tiles, or an archive. */
+  /** Its address for the page: a tile template or an archive. */
   readonly url: string
-  /** What its licence wants said, as HTML. */
+  /** Attribution that its licence requires, as HTML. */
   readonly attribution: string
-  /** The file behind the page's address; null where it lies on another server. */
+  /** The file served at the page's address; null where it is on another server. */
   readonly file: string | null
-  /** The other server, which the page must be allowed to ask; null where there is none. */
+  /** Origin of the other server, which the page's policy must allow; null where there is none. */
   readonly origin: string | null
 }
 
 const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '', file: null, origin: null }
-/** Where a file is served. */
+/** Address of a served file. */
 const FILE_URL = '/api/basemap.pmtiles'
 
 const Shown = Type.Object({
@@ -50,7 +50,10 @@ export async function readBasemap(setting: string | undefined, attribution = '')
   return { kind: 'pmtiles', url: FILE_URL, attribution, file: setting, origin: null }
 }
 
-/** `GET /api/basemap`: what the page may draw beneath the data; `GET /api/basemap.pmtiles`: the file, by ranges. */
+/**
+ * `GET /api/basemap`: the basemap that the page may draw beneath the data; `GET /api/basemap.pmtiles`: the file, with
+ * range requests.
+ */
 export async function basemapRoutes(app: Http, basemap: OwnBasemap): Promise<void> {
   const shown: Static<typeof Shown> = { kind: basemap.kind, url: basemap.url, attribution: basemap.attribution }
   app.get('/api/basemap', { schema: { tags: ['page'], response: { 200: Shown } } }, async () => shown)

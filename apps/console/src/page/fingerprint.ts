@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The file in a built page that says what it was built from. */
+/** The file in a built page that records the sources it was built from. */
 export const FINGERPRINT_FILE = 'fingerprint'
 
 /** SHA-256 over everything the page is built from: its sources, the build's settings and the pinned dependencies. */

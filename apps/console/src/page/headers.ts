@@ -19,10 +19,10 @@ const pagePolicy = (basemap: string | null) =>
     `frame-ancestors 'none'`,
   ].join('; ')
 
-/** What /api answers with is data: nothing in it may run, whatever a service sent. */
+/** Answers of /api are data. Nothing in them may run, whatever a service sent. */
 const API_POLICY = `default-src 'none'; frame-ancestors 'none'; sandbox`
 
-/** Two years, as browsers' preload lists ask for. */
+/** Two years, as browsers' preload lists require. */
 const HSTS = 'max-age=63072000; includeSubDomains'
 
 /**

@@ -4,12 +4,12 @@ import type { Http } from '@terrane/service'
 
 /** Files whose name changes with their content. */
 const FOREVER = 'public, max-age=31536000, immutable'
-/** Files beside index.html; the page names no others. */
+/** Files beside index.html. The page refers to no others. */
 const ROOT_FILES = ['theme.js', 'favicon.svg']
 
 /**
- * Serves the built page: files under /assets for ever, with what the build has compressed, and index.html for every
- * address that the page itself resolves.
+ * Serves the built page: files under /assets with long-term caching and the build's compressed forms, and index.html
+ * for every address that the page itself resolves.
  */
 export async function pageRoutes(app: Http, folder: string): Promise<void> {
   const assets = join(folder, 'assets')

@@ -24,7 +24,7 @@ export async function preparePage(named: string | undefined, logger: Logger): Pr
   }
   const folder = join(CONSOLE, 'dist')
   const built = await readFile(join(folder, FINGERPRINT_FILE), 'utf8').catch(() => null)
-  // An image of production carries the page and none of its sources.
+  // A production image contains the page without its sources.
   if (built !== null && !existsSync(join(CONSOLE, 'web'))) return folder
   if (built === (await pageFingerprint(CONSOLE).catch(() => null))) return folder
   const tool = buildTool()
@@ -40,7 +40,7 @@ export async function preparePage(named: string | undefined, logger: Logger): Pr
   return folder
 }
 
-/** Builds beside the folder and swaps the result in: another console may be serving the old page from it. */
+/** Builds beside the folder and swaps the result in, because another console may be serving the old page from it. */
 async function build(tool: string, folder: string): Promise<void> {
   const fresh = join(CONSOLE, 'node_modules', `.page-${process.pid}`)
   const args = [tool, 'build', '--logLevel', 'warn', '--outDir', fresh, '--emptyOutDir']
@@ -56,7 +56,7 @@ async function build(tool: string, folder: string): Promise<void> {
   }
 }
 
-/** The build tool's program, or null where only what runs is installed. */
+/** The build tool's program, or null where only runtime packages are installed. */
 function buildTool(): string | null {
   try {
     return join(dirname(fileURLToPath(import.meta.resolve('vite/package.json'))), 'bin', 'vite.js')

@@ -1,7 +1,7 @@
 import { serviceOff } from '../errors.ts'
 import { trimmed, workerBase, type WorkerSettings } from './worker-base.ts'
 
-/** What a project's services are reached with. They stay on this side of the console but for a member who asks. */
+/** Keys and origin of a project's services. They stay in the console's server, except when a member asks for them. */
 export interface ProjectKeys {
   /** The project's origin: rest, storage and functions. */
   readonly originUrl: string | null
@@ -24,8 +24,8 @@ export interface ServiceSettings extends WorkerSettings {
 }
 
 /**
- * Chooses address and key for everything the console asks for. Members of the organization administer the project, so
- * what lists or reads on their behalf does it as the service role; what stands in for a client of the project does it as
+ * Chooses address and key for every request of the console. Members of the organization administer the project, so
+ * requests that list or read on their behalf use the service role. Requests that act as a client of the project use
  * anon. Each method throws SERVICE_OFF when a part is not configured.
  */
 export class Connection {
@@ -71,7 +71,7 @@ export class Connection {
     }
   }
 
-  /** Calls of functions: as anon, which is what a client of the project sends, or as the service role when asked to. */
+  /** Function calls: as anon, like a client of the project, or as the service role when asked to. */
   functionCalls(role: 'anon' | 'service'): Endpoint {
     const service = 'functions host'
     return {
@@ -94,12 +94,12 @@ export class Connection {
     }
   }
 
-  /** What a member takes along to reach the project from elsewhere; null for what is not configured. */
+  /** Keys for a member who accesses the project from elsewhere; null for parts that are not configured. */
   shown(): ProjectKeys {
     return this.keys
   }
 
-  /** Which services are configured; a page says so instead of failing. */
+  /** Which services are configured, so that a page can say so instead of failing. */
   configured(): Readonly<Record<'worker' | 'data' | 'routing' | 'functions', boolean>> {
     return {
       worker: has(() => this.worker()),

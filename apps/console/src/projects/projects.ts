@@ -13,7 +13,7 @@ export interface Project {
 
 export interface ProjectsOptions {
   readonly registered: Registered
-  /** Gives the key of an organization, which it issues when there is none; null where nothing can be sealed. */
+  /** Returns the key of an organization, and issues one when there is none; null where no key can be encrypted. */
   readonly keys: Keys | null
   readonly settings: ServiceSettings
   /** Local mode: the keys of the one project. */

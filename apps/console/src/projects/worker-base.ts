@@ -12,7 +12,7 @@ export interface WorkerSettings {
   readonly TERRANE_MODE: 'local' | 'shared'
 }
 
-/** Where a worker of the local stack listens. */
+/** Address of a worker of the local stack. */
 const LOCAL_WORKER = 'http://127.0.0.1:3333'
 
 /**

@@ -6,9 +6,9 @@ import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, readAnswer } from '../upstream/ask.ts'
 
-/** The schema of embedding tables, their catalogue and the search functions; the page sees no other. */
+/** The schema of embedding tables, their catalogue and the search functions. The page can read no other. */
 const PROFILE = { 'accept-profile': 'geoembeddings', 'content-profile': 'geoembeddings' }
-/** Buckets of what jobs make, and of what members bring. */
+/** Buckets of job results, and of files uploaded by members. */
 const BUCKETS = ['pmtiles', 'geoembeddings', 'uploads'] as const
 
 const Bucket = Type.Enum([...BUCKETS])
@@ -37,14 +37,14 @@ const Layers = Type.Object({
   ),
 })
 const MAX_LAYERS = 500
-/** A list of so many archives takes a tenth of it. */
+/** Size limit of a list. A list of {@link MAX_LAYERS} archives takes a tenth of it. */
 const LIST_BYTES = 4 << 20
 const NewBucket = Type.Object({ name: Bucket }, { additionalProperties: false })
 
 /**
- * What the map reads of a project, as the service role and from a closed list: tables of schema geoembeddings, the search
- * functions, and the buckets of layers and artifacts. Paths after the project are those of the project's origin. The one
- * thing it can change is to make one of these buckets.
+ * Project data that the map reads, as the service role and from a closed list: tables of schema geoembeddings, the
+ * search functions, and the buckets of layers and artifacts. Paths after the project are those of the project's origin.
+ * The only change it allows is to create one of these buckets.
  */
 export function dataRoutes(app: Http): void {
   app.get('/api/projects/:ref/rest/v1/:table', { schema: { params: TableParams } }, (request, reply) =>
@@ -73,7 +73,7 @@ export function dataRoutes(app: Http): void {
     schema: { params: ObjectParams },
     handler: (request, reply) => {
       const { bucket, '*': key } = request.params
-      // Layers belong to the members: browsers may keep them, but have to ask each time.
+      // Layers belong to the members: browsers may cache them, but must revalidate each time.
       reply.header('cache-control', 'private, no-cache')
       return read(request, reply, {
         method: request.method as 'GET' | 'HEAD',
@@ -91,14 +91,14 @@ export function dataRoutes(app: Http): void {
   layersRoute(app)
 }
 
-/** `GET …/layers`: the archives in bucket pmtiles, and whether that bucket is there at all. */
+/** `GET …/layers`: the archives in bucket pmtiles, and whether that bucket exists. */
 function layersRoute(app: Http): void {
   const schema = { tags: ['data'], response: { 200: Layers, '4xx': ref(Problem), '5xx': ref(Problem) } }
   app.get('/api/projects/:ref/layers', { schema }, async (request, reply) => {
     const to = projectOf(request).connection.data()
     const bucket = await ask(request, reply, to, { method: 'GET', path: '/storage/v1/bucket/pmtiles' })
     await bucket.body?.cancel()
-    // The storage API answers 404 for a missing bucket; hosted ones say 400.
+    // The storage API answers 404 for a missing bucket; hosted ones answer 400.
     if (bucket.status === 404 || bucket.status === 400) return { exists: false, data: [] }
     if (!bucket.ok) throw serviceDown({ service: to.service })
     const response = await ask(request, reply, to, {

@@ -42,7 +42,10 @@ const SHOWN_BYTES = 262_144
 /** The longest a host lets a function run, and a little more. */
 const CALL_TIMEOUT_MS = 410_000
 
-/** Functions of a project: list, versions, deploy, rollback, removal, log, and a call whose answer is told, not passed on: its 401 is not the console's. */
+/**
+ * Functions of a project: list, versions, deploy, rollback, removal, log, and a test call. The call's answer is wrapped
+ * in a successful one, so that its 401 is not taken for the console's.
+ */
 export function functionRoutes(app: Http): void {
   const LIST = '/api/projects/:ref/functions'
   const ONE = `${LIST}/:name`

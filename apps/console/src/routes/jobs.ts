@@ -13,8 +13,8 @@ const Body = Type.Object({}, { additionalProperties: true, description: 'As the 
 const STREAM_MS = 600_000
 
 /**
- * The jobs of a project: POST and DELETE of the interface document, and what the page reads. Every request is scoped to
- * the project of the path, whatever the browser sends.
+ * The jobs of a project: POST and DELETE of the interface document, and the reads of the page. Every request is scoped
+ * to the project of the path, whatever the browser sends.
  */
 export function jobRoutes(app: Http): void {
   app.post('/api/projects/:ref/jobs/:taskName', { schema: { params: TaskParams, body: Body } }, (request, reply) => {

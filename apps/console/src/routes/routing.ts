@@ -4,10 +4,13 @@ import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass } from '../upstream/ask.ts'
 
-/** What the page asks of the routing engine. */
+/** Actions of the routing engine that the page uses. */
 const ACTIONS = ['route', 'isochrone', 'status'] as const
 
-/** `POST /api/projects/{ref}/route`, `/isochrone`, `/status`: the routing engine's own requests and answers, errors included. */
+/**
+ * `POST /api/projects/{ref}/route`, `/isochrone`, `/status`: requests and answers of the routing engine, errors
+ * included.
+ */
 export function routingRoutes(app: Http): void {
   for (const action of ACTIONS) {
     const schema = {

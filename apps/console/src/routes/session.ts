@@ -48,7 +48,7 @@ const SessionShown = Type.Object({
 const NoSession = Type.Object({ user: Type.Null() })
 const problems = { '4xx': ref(Problem), '5xx': ref(Problem) }
 
-/** `POST /api/session`: sign in; `GET /api/session`: who is signed in, if anybody. They need no session. */
+/** `POST /api/session`: sign in; `GET /api/session`: the signed-in user, if any. Both work without a session. */
 export function signInRoutes(app: Http, deps: SessionDeps): void {
   const schema = { tags: ['session'], body: SignIn, response: { 200: SessionShown, ...problems } }
   app.post('/api/session', { schema, bodyLimit: SIGN_IN_BYTES }, async (request, reply) => {

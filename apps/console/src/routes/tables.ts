@@ -30,7 +30,7 @@ const Rows = Type.Object({
   ),
 })
 
-/** The tables of a project, as the service role: list, look into, share with a role, drop. */
+/** The tables of a project, as the service role: list, read, share with a role, drop. */
 export function tableRoutes(app: Http): void {
   app.get('/api/projects/:ref/tables', async (request, reply) =>
     pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('list_tables', {}))),
@@ -47,7 +47,7 @@ export function tableRoutes(app: Http): void {
         query.set('select', `value:${quoted}`)
         query.set(quoted, 'not.is.null')
       }
-      // What is a wildcard of the filter stands for itself.
+      // Wildcard characters in the search text are replaced by `_`, which matches any single character.
       if (named !== undefined) query.set('name', `ilike.*${named.replaceAll(/[\\%_*]/g, '_')}*`)
       const what: Ask = {
         method: 'GET',

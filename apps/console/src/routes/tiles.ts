@@ -40,7 +40,7 @@ async function relay(
     path: `/${kind}/v1${pathOf(...rest.split('/'))}`,
     query: new URLSearchParams(request.url.split('?')[1]),
   })
-  // Maps ask for all tiles of a box: one that shows nothing is no error there.
+  // Maps ask for all tiles of a box, so an empty tile is not an error.
   if (response.status === 404) {
     const problem = (await readAnswer(to, response, PROBLEM_BYTES)) as { code?: string }
     return problem.code === 'TILE_OUTSIDE' ? reply.code(204).send() : reply.code(404).send(problem)

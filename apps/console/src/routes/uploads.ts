@@ -6,7 +6,7 @@ import { addressOf, projectOf } from '../sessions/guard.ts'
 import { pathOf } from '../upstream/ask.ts'
 
 const PREFIX = '/storage/v1/upload/resumable'
-/** What tus says of an upload, both ways. */
+/** Headers of the tus protocol, for requests and answers. */
 const REQUEST = [
   'tus-resumable',
   'upload-length',
@@ -18,7 +18,7 @@ const REQUEST = [
 ]
 const RESPONSE = ['tus-resumable', 'upload-offset', 'upload-length', 'upload-expires', 'cache-control', 'content-type']
 
-/** Uploads into the project's storage that can be taken up again: each chunk is passed on as it comes. */
+/** Resumable uploads into the project's storage. Each chunk is passed on as it arrives. */
 export async function uploadRoutes(app: Http): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()

@@ -6,7 +6,7 @@ import { relay, scope } from './jobs.ts'
 
 const WebhookParams = Type.Object({ ref: Type.String(), webhook_id: Type.String({ maxLength: 100 }) })
 
-/** The webhooks of a project: who is told of the ends of its jobs, and what each was told. */
+/** The webhooks of a project, called when its jobs end, and their deliveries. */
 export function webhookRoutes(app: Http): void {
   const ALL = '/api/projects/:ref/webhooks'
   const ONE = `${ALL}/:webhook_id`

@@ -19,8 +19,8 @@ export interface CookieSettings {
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * The door of everything under /api but sign-in: a session that has not ended, and for requests that change something
- * the session's CSRF token in a header, which other sites can neither read nor send.
+ * Guards every path under /api except sign-in: requires a valid session, and for requests that change something the
+ * session's CSRF token in a header, which other sites can neither read nor send.
  *
  * @throws NOT_SIGNED_IN, CSRF_REFUSED
  */
@@ -49,7 +49,8 @@ export async function findSession(
 }
 
 /**
- * Refuses what a browser says another site's page started: a second lock beside the token, and the only one at sign-in.
+ * Refuses requests that, according to the browser, another site's page started: a second check beside the token, and
+ * the only one at sign-in.
  *
  * @throws CSRF_REFUSED
  */
@@ -70,26 +71,26 @@ export function requireProject(projects: Projects): (request: FastifyRequest) =>
   }
 }
 
-/** What a path names its project by: a reference, or an id. */
+/** The project name in a path: a reference or an id. */
 export function addressOf(request: FastifyRequest): string {
   return (request.params as { ref: string }).ref
 }
 
-/** The session of a request that has passed the door. */
+/** The session of a request that has passed the guard. */
 export function sessionOf(request: FastifyRequest): Session {
   if (!request.session) throw new Error('the route is not behind the door')
   return request.session
 }
 
-/** The project of a request that has passed the door. */
+/** The project of a request that has passed the guard. */
 export function projectOf(request: FastifyRequest): Project {
   if (!request.project) throw new Error('the route is not behind the door of a project')
   return request.project
 }
 
 /**
- * Hands the session to the browser. The cookie is sent to /api only: what else is served under the same host, functions
- * of a project for one, never sees it.
+ * Hands the session to the browser. The cookie is sent to /api only, so that other services on the same host, such as
+ * functions of a project, never see it.
  */
 export function setSessionCookie(reply: FastifyReply, token: string, session: Session, cookie: CookieSettings): void {
   reply.setCookie(cookieName(cookie), token, { ...attributes(cookie), expires: session.expiresAt })

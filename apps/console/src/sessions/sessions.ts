@@ -7,7 +7,7 @@ import type { User } from '../accounts/accounts.ts'
 export interface Session {
   readonly user: User
   readonly tokenSha256: string
-  /** What a request that changes something has to repeat in the header x-csrf-token. */
+  /** Token that a request that changes something must repeat in the header x-csrf-token. */
   readonly csrfToken: string
   readonly expiresAt: Date
 }
@@ -32,7 +32,7 @@ export class Sessions {
     this.limits = limits
   }
 
-  /** Opens a session and returns it with its token, which only the cookie ever holds. Clears out ended ones. */
+  /** Opens a session and returns it with its token, which only the cookie holds. Deletes expired sessions. */
   async open(user: User): Promise<{ session: Session; token: string }> {
     const token = randomBytes(32).toString('base64url')
     const tokenSha256 = hashKey(token)
@@ -61,7 +61,7 @@ export class Sessions {
     )
     const row = rows[0]
     if (!row) return null
-    // Once a minute is enough, and spares a write per request.
+    // At most once a minute, to avoid a write per request.
     if (row.stale) {
       await this.database.query(
         'update terrane.console_sessions set last_seen_at = clock_timestamp() where token_sha256 = $1',
@@ -77,12 +77,12 @@ export class Sessions {
   }
 }
 
-/** The token that belongs to a session and to no other: HMAC-SHA256 under the session's own token. */
+/** The CSRF token of one session: HMAC-SHA256 under the session's own token. */
 function csrfTokenOf(token: string): string {
   return createHmac('sha256', token).update('terrane console csrf').digest('base64url')
 }
 
-/** Compares what a request sent with what its session expects, in constant time. */
+/** Compares a request's token with that of its session, in constant time. */
 export function csrfMatches(session: Session, sent: unknown): boolean {
   if (typeof sent !== 'string') return false
   const [a, b] = [Buffer.from(hashKey(sent), 'hex'), Buffer.from(hashKey(session.csrfToken), 'hex')]

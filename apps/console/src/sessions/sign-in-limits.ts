@@ -2,7 +2,7 @@ import { hashKey } from '@terrane/auth'
 import type { Database } from '@terrane/database'
 import { networkOf } from '@terrane/service'
 
-/** How failures slow the next attempt down: the first ones are free, then the wait doubles up to a longest one. */
+/** How failures delay the next attempt: the first ones are free, then the wait doubles up to a maximum. */
 interface Rule {
   readonly free: number
   readonly longestSeconds: number
@@ -18,16 +18,16 @@ const MEMORY_SECONDS = 3600
 export interface Attempt {
   /** Seconds to wait before the password may be looked at; 0 when it may be now. */
   readonly waitSeconds: number
-  /** How often sign-ins from that address have failed lately. */
+  /** Number of recent failed sign-ins from that address. */
   readonly failures: number
   /** Takes back the failure that was counted for the attempt, and those at the account before it. */
   succeeded(): Promise<void>
 }
 
 /**
- * Limits sign-ins by account and address together, and by address, for all processes together. No count is of the account
- * alone: whoever knows an e-mail address could lock its owner out. An attempt is counted as failed before the password
- * is looked at, in one statement: guesses that arrive at once do not slip through together.
+ * Limits sign-ins by account and address together, and by address, for all processes together. No limit is by account
+ * alone, because anyone who knows an e-mail address could lock its owner out. An attempt is counted as failed before
+ * the password is checked, in one statement, so that simultaneous guesses cannot pass the limit together.
  */
 export class SignInLimits {
   private readonly database: Database

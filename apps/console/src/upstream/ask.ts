@@ -4,7 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notOfferedHere, projectKeyEnded, serviceDown, serviceRefused, serviceSlow } from '../errors.ts'
 import type { Endpoint } from '../projects/connections.ts'
 
-/** A request to a service on behalf of a signed-in member. Nothing of the browser's request goes along but what is named here. */
+/**
+ * A request to a service on behalf of a signed-in member. Only the fields named here are taken from the browser's
+ * request.
+ */
 export interface Ask {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Path under the endpoint's base, from {@link pathOf}. */
@@ -14,7 +17,7 @@ export interface Ask {
   readonly body?: string
   /** Longest wait for the answer's head; its body may take longer. */
   readonly timeoutMs?: number
-  /** How the key is sent: in both headers, or as `apikey` alone (the routing engine). */
+  /** Headers that carry the key: both, or `apikey` alone (the routing engine). */
   readonly keyIn?: 'both' | 'apikey'
 }
 
@@ -46,7 +49,7 @@ const RESPONSE_HEADERS = [
   'x-error-code',
 ]
 
-/** The path of segments, each one escaped; a segment of dots only would lead elsewhere. */
+/** Path made of escaped segments. A segment of only dots would point to another path. */
 export function pathOf(...segments: readonly string[]): string {
   for (const segment of segments) {
     if (segment === '' || /^\.+$/.test(segment)) throw notOfferedHere({ what: segments.join('/') })
@@ -55,8 +58,8 @@ export function pathOf(...segments: readonly string[]): string {
 }
 
 /**
- * Asks a service and returns its answer, whose body still has to be read. The request is given up when the browser goes
- * away.
+ * Sends a request to a service and returns its answer, whose body still has to be read. The request is cancelled when
+ * the browser disconnects.
  *
  * @throws SERVICE_DOWN, SERVICE_TIMEOUT; PROJECT_KEY_ENDED and SERVICE_REFUSED when the service does not take the key that
  * the console sends for the project
@@ -96,10 +99,10 @@ export async function send(request: FastifyRequest, reply: FastifyReply, to: End
 }
 
 /**
- * The JSON of an answer that the console reads itself.
+ * The JSON of an answer that the console itself uses.
  *
  * @param limit longest answer in bytes
- * @throws SERVICE_DOWN for what is longer, or no JSON
+ * @throws SERVICE_DOWN for a longer answer, or one that is not JSON
  */
 export async function readAnswer(to: Endpoint, response: Response, limit: number): Promise<unknown> {
   try {
@@ -109,7 +112,7 @@ export async function readAnswer(to: Endpoint, response: Response, limit: number
   }
 }
 
-/** Passes an answer on as it comes: status, the headers a browser may see, and the body as a stream. */
+/** Passes an answer on unchanged: status, the headers a browser may see, and the body as a stream. */
 export function pass(reply: FastifyReply, response: Response): FastifyReply {
   reply.code(response.status)
   for (const name of RESPONSE_HEADERS) {

@@ -5,10 +5,13 @@ import { EMAIL, PASSWORD, attempt, openConsole, type TestConsole } from '../harn
 vi.setConfig({ testTimeout: 600_000 })
 
 const OWNER = '198.51.100.7'
-/** Where guesses come from, and how many from each. */
+/** Number of source networks, and guesses from each. */
 const NETWORKS = 8
 const FROM_EACH = 125
-/** So many guesses at one address before it has to wait, and those that it has for having waited: each wait is twice as long. */
+/**
+ * Free guesses at one address before a wait, and further ones allowed after waits. Each wait is twice as long as the
+ * last.
+ */
 const FREE = 20
 const WAITED = 10
 
@@ -41,7 +44,7 @@ test('1,000 wrong sign-ins from elsewhere never turn the owner away', async () =
   const before = await signIn()
   let guesses = 0
   const statuses: number[] = []
-  // What a caller says of itself stands before what the proxy adds, and counts for nothing.
+  // Addresses that a caller sends itself come before the proxy's entry and are ignored.
   const attack = Array.from({ length: NETWORKS }, async (_, network) => {
     for (let n = 0; n < FROM_EACH; n++) {
       statuses.push(await guess(behindProxy.url, guesses++, `${OWNER}, 203.0.113.${network}`))
@@ -66,7 +69,7 @@ test('1,000 wrong sign-ins from elsewhere never turn the owner away', async () =
   expect(refused(200)).toBe(0)
   expect(mine.length).toBeGreaterThan(0)
   expect(mine.filter(({ status }) => status !== 200)).toEqual([])
-  // Each network has had its guesses and no more.
+  // No network had more than its allowed guesses.
   expect(refused(401)).toBeLessThanOrEqual(NETWORKS * (FREE + WAITED))
 })
 

@@ -16,7 +16,10 @@ import { TasksPage } from './pages/jobs/tasks-page.tsx'
 import { ProjectsPage } from './pages/projects-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 
-/** Maps weigh more than all the rest, and forms come with the reading of areas: pages that are not met first are fetched when they are. */
+/**
+ * The map engine is larger than all other code, and forms include the code that reads areas. Pages that are not shown
+ * first are loaded when needed.
+ */
 const FunctionsPage = lazyComponent(() =>
   import('./pages/functions/functions-page.tsx').then((module) => module.FunctionsPage),
 )
@@ -28,7 +31,7 @@ const RoutePage = lazyComponent(() => import('./pages/route/route-page.tsx').the
 
 type Params = Readonly<Record<string, string>>
 
-/** Every page of a project: its address, its title, and what it shows. */
+/** Every page of a project: its address, its title, and its component. */
 const PAGES: readonly {
   readonly pattern: string
   readonly title: (params: Params) => string
@@ -74,7 +77,7 @@ export function App(): JSX.Element {
   useEffect(load, [])
   useEffect(() => {
     if (!left || signedIn) return
-    // Signing in again in another tab counts here, too.
+    // Notices a sign-in in another tab.
     const look = () => void loadSession().catch(() => {})
     addEventListener('focus', look)
     return () => removeEventListener('focus', look)
@@ -96,7 +99,7 @@ export function App(): JSX.Element {
   const who = signedIn ?? left
   if (!who) return <SignInPage />
   const ref = /^\/p\/([^/]+)/.exec(path)?.[1]
-  // What was typed stays for the person whose session ended, and is gone when somebody else signs in.
+  // Keeps what was typed for the person whose session ended; discards it when somebody else signs in.
   return (
     <>
       {!signedIn && <SignInPage ended />}

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 export const ANON_KEY = 'anon-key-of-the-bench'
 
-/** A functions host as it is deployed: a process of its own, its log a file, serving a folder. */
+/** A functions host as deployed: its own process, a log file, and a folder of functions. */
 export interface BenchHost extends AsyncDisposable {
   readonly pid: number
   readonly url: (name: string) => string
@@ -58,7 +58,7 @@ export async function startHost(
   }
 }
 
-/** Waits until an app says where it listens. */
+/** Waits until an app reports its address. */
 export function address(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: { url?: string }) => message.url && resolve(message.url))

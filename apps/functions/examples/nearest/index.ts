@@ -1,4 +1,4 @@
-// What looks like this place, and how do I get there?  POST {origin}/functions/v1/nearest
+// Finds the places most like a given one, and a route to the best.  POST {origin}/functions/v1/nearest
 //   { "table": "scene", "lon": 9.52, "lat": 47.14, "radius": 300, "limit": 5, "costing": "pedestrian" }
 import { ProjectError, callProject, credentialsOf, servicesKey } from '../_shared/project.ts'
 

@@ -23,7 +23,7 @@ export function pack({ code, files }: Archive): Buffer {
   return Buffer.concat([MAGIC, length, index, ...entries.map(([, bytes]) => bytes)])
 }
 
-/** SHA-256 of a packed archive, in hexadecimal: what its content goes by. */
+/** SHA-256 of a packed archive, in hexadecimal. It identifies the content. */
 export function digestOf(archive: Archive): string {
   return sha256(pack(archive))
 }

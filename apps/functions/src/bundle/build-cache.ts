@@ -10,7 +10,7 @@ import { denoJsonFiles } from './deno-json.ts'
 /** How many results stay; those used last. */
 const MOST_ENTRIES = 500
 
-/** What a folder's bundle was made of: each file with the hash of its contents, and the names beside them. */
+/** The inputs of a folder's bundle: each file with the hash of its contents, and the names of the files beside them. */
 interface Recipe {
   readonly inputs: readonly (readonly [path: string, sha256: string])[]
   readonly beside: string
@@ -18,8 +18,8 @@ interface Recipe {
 }
 
 /**
- * Bundles by what they are made of: every input's contents, the names of the files beside them (a new one may be found
- * instead), what is installed, the bundler's version and the sources of what bundles.
+ * Bundles by their inputs: every input's contents, the names of the files beside them (a new one may be resolved
+ * instead), the installed packages, the bundler's version and the sources of the bundling code.
  */
 export class BuildCache {
   readonly #folder: string
@@ -52,7 +52,7 @@ export class BuildCache {
     return packed && { ...unpack(packed), inputs }
   }
 
-  /** @param unchanged asked once the inputs are hashed: whether they still are what was bundled */
+  /** @param unchanged called once the inputs are hashed: whether they still are the bundled ones */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     const all = [...new Set([...bundle.inputs, ...denoJsonFiles(folder)])]
     const hashes = await Promise.all(all.map(hashOfFile))
@@ -100,7 +100,7 @@ export class BuildCache {
     const file = join(this.#folder, name)
     const bytes = await readFile(file).catch(() => null)
     if (!bytes) return null
-    // What is cut short or was touched is as good as absent.
+    // A truncated or altered entry counts as absent.
     if (sha256(bytes.subarray(32)) !== bytes.subarray(0, 32).toString('hex')) return null
     const now = new Date()
     await utimes(file, now, now).catch(() => {})
@@ -136,13 +136,13 @@ async function hashOfTool(): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Of the contents; empty for a file that is not there. */
+/** SHA-256 of a file's contents; empty for a file that does not exist. */
 async function hashOfFile(path: string): Promise<string> {
   const bytes = await readFile(path).catch(() => null)
   return bytes ? sha256(bytes) : ''
 }
 
-/** The names in the folders of a function and of its inputs, and what package managers say is installed. */
+/** The file names in the folders of a function and of its inputs, and the state of installed packages. */
 async function namesBeside(folder: string, inputs: readonly string[]): Promise<string> {
   const packages = new Set<string>()
   const folders = new Set<string>()

@@ -7,19 +7,19 @@ import { unpack } from './archive.ts'
 import type { Bundle, BundleFailure } from './bundle.ts'
 import { encodeFrame, readFrames, type Frame } from './frame.ts'
 
-/** What a build process is asked for; the bytes of `files` follow in order. */
+/** A job for a build process. The bytes of `files` follow in order. */
 export type BuildJob =
   | { readonly kind: 'folder'; readonly folder: string; readonly fetched: ModuleGraph | null }
   | { readonly kind: 'files'; readonly files: readonly (readonly [path: string, size: number])[] }
 
-/** What it says: once that it is there, then one answer a job. `broken`: the bundler itself gave up. */
+/** Messages of a build process: `ready` once, then one answer per job. `broken`: the bundler itself failed. */
 export type BuildAnswer =
   | { readonly ready: true }
   | { readonly inputs: readonly string[] }
   | ({ readonly problems: readonly string[] } & BundleFailure)
   | { readonly broken: string }
 
-/** Largest bundle with the files that go with it, and what is said about it. */
+/** Largest answer: the bundle, its files and its messages. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Heap of the Node side, and private memory of the bundler's Go side. */
 const NODE_HEAP_MB = 192
@@ -32,8 +32,8 @@ const WORKER = fileURLToPath(new URL('./build.worker.ts', import.meta.url))
 const BUNDLER = fileURLToPath(new URL('./bundler.sh', import.meta.url))
 
 /**
- * One disposable process that bundles, with its bounds set before it runs: memory, time on the CPU, no core files, no
- * files at all. It is the leader of a process group, so that the bundler it starts ends with it.
+ * One disposable process that bundles, with limits set before it runs: memory, CPU time, no core files, no file writes.
+ * It is the leader of a process group, so that the bundler it starts ends with it.
  */
 export class BuildProcess {
   /** True until it has ended or was ended. */
@@ -66,9 +66,9 @@ export class BuildProcess {
   }
 
   /**
-   * Runs one job. The time counts from the moment the process is there.
+   * Runs one job. The time limit counts from the moment the process is ready.
    *
-   * @throws FUNCTION_BUNDLE_FAILED for what is wrong with the function, FUNCTION_BUILD_LIMIT when a bound was met: then
+   * @throws FUNCTION_BUNDLE_FAILED for problems of the function, FUNCTION_BUILD_LIMIT when a limit was exceeded: then
    * the process has ended
    */
   async run(job: BuildJob, payload: Uint8Array, limitMs: number): Promise<Bundle> {
@@ -84,7 +84,7 @@ export class BuildProcess {
       const next = await this.#frames.next()
       if (!next.done) answer = next.value
     } catch {
-      // It said something that is no answer, or more than it may.
+      // The process sent something that is not an answer, or more than the limit.
     } finally {
       clearTimeout(timer)
     }
@@ -104,12 +104,14 @@ export class BuildProcess {
     try {
       process.kill(-pid, 'SIGKILL')
     } catch {
-      // The group is gone.
+      // The process group has already ended.
     }
   }
 }
 
-/** The bundler is started through a script that bounds it; nothing else of the host's environment is its business. */
+/**
+ * Environment of the script that limits and starts the bundler. Nothing else of the host's environment is passed on.
+ */
 function bundlerEnvironment(): Record<string, string> {
   return {
     ESBUILD_BINARY_PATH: BUNDLER,

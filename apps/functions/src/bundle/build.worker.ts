@@ -1,5 +1,5 @@
-// The build process: frames in on stdin, frames out on stdout. It reads what strangers wrote, so it runs bounded, and
-// the host ends it when a bound is met; it ends itself when the host is gone.
+// The build process: reads frames from stdin and writes frames to stdout. It reads untrusted input, so it runs with
+// limits. The host ends it when it exceeds one; it ends itself when the host is gone.
 import { pack } from './archive.ts'
 import { readFrames, encodeFrame } from './frame.ts'
 import { bundleFiles, bundleFolder, type Bundle, type BundleFailure } from './bundle.ts'
@@ -35,7 +35,7 @@ function run(job: BuildJob, payload: Uint8Array): Promise<Bundle> {
   return bundleFiles(files)
 }
 
-/** What is wrong with the function; null when it is the bundler that broke. */
+/** Problems of the function; null when the bundler itself failed. */
 function problemsOf(error: unknown): string[] | null {
   const { code, message, details } = error as { code?: string; message: string; details?: string }
   if (code !== 'FUNCTION_BUNDLE_FAILED') return null

@@ -14,7 +14,7 @@ interface Waiting {
   readonly done: PromiseWithResolvers<Bundle>
 }
 
-/** Processes wait so long for the next build. */
+/** How long a process waits for the next build. */
 const IDLE_MS = 30_000
 /** A process that serves one folder of its owner's is replaced after so many builds. */
 const MOST_REUSES = 100
@@ -22,9 +22,9 @@ const MOST_REUSES = 100
 const NOTHING = new Uint8Array()
 
 /**
- * Bundles functions in processes of their own, several at a time, each project in its turn: what one project's code does
- * to a bundler, or how much of it waits, is nothing to the others. An upload gets a fresh process, which ends with it;
- * builds of a watched folder, which all are the owner's, follow each other in one.
+ * Bundles functions in separate processes, several at a time, with projects taking turns. A project whose code breaks a
+ * bundler, or that queues many builds, does not affect the others. An upload gets a fresh process, which ends with it.
+ * Builds of a watched folder, which all belong to the owner, share one process.
  */
 export class Builder implements Disposable {
   readonly #cache: BuildCache | null
@@ -32,11 +32,11 @@ export class Builder implements Disposable {
   readonly #parallel: number
   readonly #uploadMs: number
   readonly #folderMs: number
-  /** By project, whose turn comes first, first. */
+  /** Waiting builds by project. The project whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
-  /** Folders that were fetched for, by what was installed then. */
+  /** Folders that needed a fetch, with the state of the installed packages at that time. */
   readonly #fetchedFor = new Map<string, string>()
-  /** Folders that somebody waits for. */
+  /** Folders whose build somebody is waiting for. */
   readonly #hurried = new Set<string>()
   readonly #running = new Map<string, number>()
   readonly #processes = new Set<BuildProcess>()
@@ -48,8 +48,8 @@ export class Builder implements Disposable {
   #closed = false
 
   /**
-   * @param parallel builds at once; a project has all of them only where there is but one
-   * @param imports fetches what functions in folders import; absent: packages are those of node_modules
+   * @param parallel number of concurrent builds; a project gets all of them only where it is the only one
+   * @param imports fetches imports of functions in folders; absent: packages come from node_modules
    */
   constructor(options: {
     readonly parallel: number
@@ -91,7 +91,7 @@ export class Builder implements Disposable {
     const bundle = (fetched: ModuleGraph | null) =>
       this.#enqueue(project, { kind: 'folder', folder, fetched }, NOTHING, this.#folderMs)
     const fetch = this.#imports && (() => this.#imports!.fetch(folder))
-    // What had to be fetched for last time will have to be again, unless somebody has installed packages meanwhile.
+    // A folder that needed a fetch last time will need it again, unless packages were installed meanwhile.
     if (fetch && this.#fetchedFor.has(folder) && this.#fetchedFor.get(folder) === installedAbove(folder)) {
       const fetched = await fetch().catch(() => null)
       if (fetched) return bundle(fetched)
@@ -106,7 +106,7 @@ export class Builder implements Disposable {
     return bundled
   }
 
-  /** Looks at the types of a function's folder, once for each state of its files; null where there is no Deno. */
+  /** Checks the types of a function's folder, once for each state of its files; null where there is no Deno. */
   async typesOf(folder: string, bundle: Bundle): Promise<TypesFound | null> {
     if (!this.#imports) return null
     const known = await this.#cache?.findTypes(folder, bundle.inputs)
@@ -116,7 +116,7 @@ export class Builder implements Disposable {
     return found
   }
 
-  /** Settles once nothing is built and nothing waits to be. */
+  /** Settles once no build is running or waiting. */
   async #quiet(): Promise<void> {
     while (this.#busy > 0 && !this.#closed) {
       this.#quieted ??= Promise.withResolvers()
@@ -124,7 +124,7 @@ export class Builder implements Disposable {
     }
   }
 
-  /** Lets the next build of a folder come before the others of its project, whether it waits already or not yet. */
+  /** Puts the next build of a folder before the others of its project, whether it waits already or not yet. */
   hurry(project: string, folder: string): void {
     const queue = this.#waiting.get(project) ?? []
     const at = queue.findIndex(({ job }) => job.kind === 'folder' && job.folder === folder)
@@ -132,12 +132,12 @@ export class Builder implements Disposable {
     else queue.unshift(...queue.splice(at, 1))
   }
 
-  /** Remembers the bundle of a folder. @param unchanged whether the inputs still are what was bundled */
+  /** Caches the bundle of a folder. @param unchanged whether the inputs still are the bundled ones */
   async keepFolder(folder: string, bundle: Bundle, unchanged: () => Promise<boolean>): Promise<void> {
     await this.#cache?.keepFolder(folder, bundle, unchanged)
   }
 
-  /** Gives up what waits for its turn, and what is being fetched for folders. */
+  /** Cancels waiting builds and fetches for folders. */
   abandon(project: string): void {
     this.#imports?.[Symbol.dispose]()
     const queue = this.#waiting.get(project) ?? []
@@ -210,7 +210,7 @@ export class Builder implements Disposable {
     }
   }
 
-  /** A process that nothing has run in: the one that waits, or a new one; another begins to wait. */
+  /** A process that has not run a build: the spare one or a new one. A new spare is then started. */
   #fresh(): BuildProcess {
     const spare = this.#spare?.alive ? this.#spare : this.#start()
     this.#spare = this.#start()
@@ -232,7 +232,7 @@ export class Builder implements Disposable {
   }
 }
 
-/** What package managers say of the packages that a folder finds. */
+/** Modification times of the package managers' records for the packages that a folder finds. */
 function installedAbove(folder: string): string {
   const times = packagePlaces(folder, []).map((place) => statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return times.join(' ')

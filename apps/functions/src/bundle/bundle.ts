@@ -14,16 +14,16 @@ import { systemFacts } from './system-facts.ts'
 import { uploaded } from './uploaded.ts'
 import { wasmModules } from './wasm-modules.ts'
 
-/** One ES module with everything but Node's built-in modules, and what was read from disk for it. */
+/** One ES module with everything but Node's built-in modules, and the files read from disk for it. */
 export interface Bundle {
   readonly code: Uint8Array
-  /** Files that modules ask for by their own place, by their path beside the code. */
+  /** Files that modules locate relative to their own path, by their path beside the code. */
   readonly files: ReadonlyMap<string, Uint8Array>
   /** Absolute paths; empty for uploads. */
   readonly inputs: readonly string[]
 }
 
-/** Names of a function's entry, the first that exists counts. */
+/** File names of a function's entry. The first that exists is used. */
 export const ENTRIES = ['index.ts', 'index.tsx', 'index.mts', 'index.js', 'index.mjs', 'index.jsx'] as const
 
 const MAX_BUNDLE_BYTES = 20 * 1024 * 1024
@@ -35,29 +35,29 @@ const OPTIONS = {
   write: false,
   metafile: true,
   format: 'esm',
-  // As Node finds packages, `import` and `require` each by its own condition, and `deno` where a package has it.
+  // Resolves packages like Node: `import` and `require` each with its own condition, and `deno` where a package has it.
   platform: 'node',
   mainFields: ['module', 'main'],
   conditions: ['deno'],
   target: 'es2024',
   legalComments: 'none',
   logLevel: 'silent',
-  // Stacks in the log name the author's files and lines; the sources themselves stay at home.
+  // Stack traces in the log name the author's files and lines. The sources themselves are not included.
   sourcemap: 'external',
   sourcesContent: false,
   loader: { '.txt': 'text', '.wasm': 'binary' },
-  // What CommonJS modules have; one that declares its own keeps it. Static files lie beside the bundle.
+  // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
   define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
-/** CommonJS packages ask for built-in modules by `require`, which an ES module has not. */
+/** CommonJS packages load built-in modules with `require`, which ES modules do not have. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`
 
 /**
  * Bundles a function's folder; packages come from the node_modules above it.
  *
- * @param fetched where imports lead that were fetched for it; null: there are only those on disk
+ * @param fetched targets of fetched imports; null: only imports on disk
  * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`
  */
 export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
@@ -73,7 +73,7 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
     denoSources(),
     wasmModules(),
   ]
-  // Inputs are told relative to the place where files really lie.
+  // The bundler reports inputs relative to the real path of the folder.
   const real = await realpath(folder)
   return bundle(
     { ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [join(real, entry)], absWorkingDir: real, plugins },
@@ -98,7 +98,7 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
 
 type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }
 
-/** @param config files that said how the folder is read; null root: an upload */
+/** @param config files that configured how the folder is read; root is null for an upload */
 async function bundle(given: Options, root: string | null, config: readonly string[] = []): Promise<Bundle> {
   let options: BuildOptions & typeof OPTIONS = given
   const beside: FilesBeside = { files: new Map(), inputs: new Set() }
@@ -134,7 +134,7 @@ function readSource(path: string, code: string): string | null {
   return denoSource(path, code) ?? packageQuirk(path, code)
 }
 
-/** Why a bundle failed, as far as it can be mended without touching the function's code; the cause of that error. */
+/** Cause of a bundle error: the problems that can be fixed without changing the function's code. */
 export interface BundleFailure {
   /** Names of packages that are not installed. */
   readonly missing: readonly string[]
@@ -148,13 +148,13 @@ function missingIn(errors: readonly Message[]): string[] {
   return [...new Set(names)]
 }
 
-/** Absolute paths of what was read; names that plugins made are no files. */
+/** Absolute paths of the files that were read. Names made by plugins are left out. */
 function filesOf(metafile: Metafile, root: string): string[] {
   const paths = Object.keys(metafile.inputs).filter((path) => !/^(?:[a-z]+:|\()/.test(path))
   return paths.map((path) => resolve(root, path))
 }
 
-/** The code with its source map at the end, where runtimes look for it. */
+/** The code with its source map at the end, where runtimes expect it. */
 function withMap(code: Uint8Array, map: Uint8Array): Uint8Array {
   if (map.length > MAX_MAP_BYTES) return code
   const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString('base64')}\n`

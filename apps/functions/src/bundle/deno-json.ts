@@ -5,31 +5,31 @@ import stripJsonComments from 'strip-json-comments'
 import { bundleFailed } from '../errors.ts'
 import { readWorkspace } from './workspace.ts'
 
-/** What a function's `deno.json` (or that of the functions folder) says about how its code is read. */
+/** Settings of a function's `deno.json` (or that of the functions folder) for reading its code. */
 export interface DenoJson {
   /** Import map: exact names, and prefixes that end in a slash. Relative places are absolute paths here. */
   readonly imports: Readonly<Record<string, string>>
   /** How JSX becomes calls; absent: `React.createElement`. */
   readonly jsx: { readonly jsx: 'automatic' | 'transform'; readonly jsxImportSource?: string } | null
-  /** For the bundler, where decorators are those of TypeScript; absent: those of the language. */
+  /** Bundler option for TypeScript's decorators; absent: standard decorators. */
   readonly tsconfigRaw: { readonly tsconfigRaw: { readonly compilerOptions: object } } | null
-  /** Absolute paths of the files elsewhere that said so: those of a workspace. */
+  /** Absolute paths of configuration files outside the folder: those of a workspace. */
   readonly files: readonly string[]
 }
 
 const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
 
-/** Files that decide how the function in a folder is read, existing or not. */
+/** Configuration files for reading the function in a folder, existing or not. */
 export function denoJsonFiles(folder: string): string[] {
   return [...configFiles(folder, ['package.json', ...NAMES]), ...lockFiles(folder)]
 }
 
-/** Where the versions of what a function imports may be locked; the nearer one counts. */
+/** Places of the lock file for a function's imports. The nearer one takes precedence. */
 export function lockFiles(folder: string): string[] {
   return [join(folder, 'deno.lock'), join(folder, '..', 'deno.lock')]
 }
 
-/** The nearer one counts more. */
+/** The nearer file comes last and takes precedence. */
 function configFiles(folder: string, names: readonly string[]): string[] {
   return [join(folder, '..'), folder].flatMap((place) => names.map((name) => join(place, name)))
 }
@@ -92,12 +92,12 @@ function addImports(into: Record<string, string>, given: unknown, base: string):
   if (given === null || typeof given !== 'object') return
   for (const [name, target] of Object.entries(given)) {
     if (typeof target !== 'string') continue
-    // A place beside the map, wherever the import stands.
+    // A path relative to the import map, not to the importing file.
     into[name] = /^\.{0,2}\//.test(target) ? resolve(base, target) + (target.endsWith('/') ? '/' : '') : target
   }
 }
 
-/** Names of a package.json as the addresses of packages; what lies beside it or comes from elsewhere stays a name. */
+/** Maps the dependencies of a package.json to package addresses. Local paths and other sources keep their names. */
 function addDependencies(into: Record<string, string>, config: ConfigFile | null): void {
   for (const [name, range] of Object.entries(config?.dependencies ?? {})) {
     if (typeof range !== 'string' || semver.validRange(range) === null) continue

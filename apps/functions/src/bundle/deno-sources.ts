@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { Loader, Plugin } from 'esbuild'
 
-/** Pragmas stand at the top of a file. */
+/** Pragmas are at the top of a file. */
 const TOP = 2000
 
 /**
- * The esbuild plugin that reads a function's own TypeScript and JSX as Deno does: as ES modules, whatever a package.json
- * beside them says, and with `@jsxImportSource` that says by itself that JSX imports its own calls.
+ * The esbuild plugin that reads a function's own TypeScript and JSX like Deno: as ES modules, regardless of the
+ * package.json beside them, and with `@jsxImportSource` alone enabling the automatic JSX runtime.
  */
 export function denoSources(): Plugin {
   return {
@@ -21,7 +21,7 @@ export function denoSources(): Plugin {
   }
 }
 
-/** A source as Deno reads it; null for one that needs no such reading. */
+/** A source as Deno reads it; null for one that needs no change. */
 export function denoSource(path: string, code: string): string | null {
   if (!/\.(?:[jt]sx|m?ts)$/.test(path) || /[\\/]node_modules[\\/]/.test(path)) return null
   return asModule(withJsxRuntime(code))
@@ -32,7 +32,7 @@ function asModule(code: string): string {
   return /\bmodule\.exports\b|\bexports\./.test(code) ? code : `${code}\nexport {}`
 }
 
-/** The code, with the runtime said where only the source of imports is; lines stay where they are. */
+/** The code, with the JSX runtime added where only the import source is given. Line numbers stay the same. */
 function withJsxRuntime(code: string): string {
   const says = (pragma: string) => code.lastIndexOf(`${pragma} `, TOP) >= 0
   return says('@jsxImportSource') && !says('@jsxRuntime') ? `/** @jsxRuntime automatic */ ${code}` : code

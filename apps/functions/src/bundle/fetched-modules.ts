@@ -5,7 +5,7 @@ import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
 
 const NAMESPACE = 'fetched'
 
-/** The esbuild plugin that follows imports to what was fetched: modules by their address, packages by their version. */
+/** The esbuild plugin that resolves imports to fetched files: modules by their address, packages by their version. */
 export function fetchedModules(graph: ModuleGraph): Plugin {
   return {
     name: 'fetched modules',

@@ -5,28 +5,30 @@ import type { Plugin } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { sha256 } from './archive.ts'
 
-/** Folder beside the bundle for files that modules ask for by their own place. */
+/** Folder beside the bundle for files that modules locate relative to their own path. */
 export const FILES = '_files'
 const MAX_BYTES = 40 * 1024 * 1024
 
 /** `new URL('data.bin', import.meta.url)`, the form that tools agree on. */
 const ADDRESS = /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.url\s*\)/g
-/** Names of WebAssembly files in CommonJS that looks beside itself, as Emscripten makes it. */
+/** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
 const NAME = /["']([\w.-]+\.wasm)["']/g
 
-/** Whether a bundle may ask for files that lie beside its modules; asking costs a look at each of them. */
+/** Whether a bundle may load files beside its modules. Only then are the modules searched for them. */
 export function asksForFiles(code: Uint8Array): boolean {
   const text = Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1')
   return text.search(ADDRESS) >= 0 || (text.includes('import.meta.dirname') && text.search(NAME) >= 0)
 }
 
-/** Files that go with a bundle, by their path beside it, and where they were found. */
+/** Files that are part of a bundle, by their path beside it, with their original path. */
 export interface FilesBeside {
   readonly files: Map<string, Uint8Array>
   readonly inputs: Set<string>
 }
 
-/** The esbuild plugin that lets modules keep the files beside them: each goes with the bundle, under a name of its content. */
+/**
+ * The esbuild plugin that keeps files beside modules: each is added to the bundle under a name made from its content.
+ */
 export function filesBeside(found: FilesBeside, next: (path: string, code: string) => string | null): Plugin {
   return {
     name: 'files beside',
@@ -54,7 +56,7 @@ function withFiles(code: string, folder: string, found: FilesBeside): string {
   })
 }
 
-/** Takes a file along; null where there is none. @param name under which it is asked for; null: any */
+/** Adds a file; null where there is none. @param name under which it is requested; null: any */
 function keep(file: string, name: string | null, { files, inputs }: FilesBeside): string | null {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return null
   const bytes = readFileSync(file)

@@ -20,7 +20,7 @@ export function encodeFrame({ header, payload }: Frame): Buffer {
 /**
  * The frames of a stream, one after another.
  *
- * @param maxBytes of a whole frame: what is announced larger is refused before it is read
+ * @param maxBytes of a whole frame: a larger announced size is refused before the frame is read
  */
 export async function* readFrames(stream: Readable, maxBytes: number): AsyncGenerator<Frame> {
   let chunks: Buffer[] = []

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import type { Plugin } from 'esbuild'
 
 /**
- * Built-in modules of which the runtime replaces functions when it starts. What is imported from them by name would
- * still be what was there before; a function that asks for the present one is not.
+ * Built-in modules with functions that the runtime replaces when it starts. A named import would still be the original
+ * function. A wrapper that looks the function up at each call is not affected.
  */
 const MODULES: Readonly<Record<string, { readonly late: readonly string[]; readonly plain: string }>> = {
   tls: {
@@ -27,7 +27,10 @@ const MODULES: Readonly<Record<string, { readonly late: readonly string[]; reado
 
 const NAMESPACE = 'late-bound'
 
-/** The esbuild plugin that puts such functions in the place of their imports; `require` needs none. */
+/**
+ * The esbuild plugin that replaces imports of these modules by functions that call the current ones; `require` needs
+ * none.
+ */
 export function lateBound(): Plugin {
   return {
     name: 'late bound',

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 
-/** Where packages may be found from a folder, and what tells that some were installed: absolute paths. */
+/** Absolute paths, from a folder up to the root, of files that change when packages are installed. */
 export function packagePlaces(folder: string, missing: readonly string[]): string[] {
   const places: string[] = []
   for (let at = folder, above = ''; at !== above && places.length < 400; above = at, at = dirname(at)) {

@@ -17,7 +17,7 @@ export function packageQuirks(): Plugin {
   }
 }
 
-/** The source of a package without its quirks; null for one that has none. */
+/** The source of a package with its quirks fixed; null for one that has none. */
 export function packageQuirk(path: string, code: string): string | null {
   return /[\\/]pdfkit[\\/]js[\\/]/.test(path) && /\.m?js$/.test(path) ? withPlainRequire(code) : null
 }
@@ -27,7 +27,7 @@ const MADE = 'createRequire(import.meta.url)'
 /** Renames calls of a made `require` with a literal argument, so that the bundler sees them. */
 export function withPlainRequire(code: string): string {
   const [before = '', rest] = code.split(MADE, 2)
-  // `const name = `, told by its last two words.
+  // `const name = `, recognized by its last two words.
   const [name, equals] = before.slice(-80).trimEnd().split(' ').slice(-2)
   if (rest === undefined || equals !== '=') return code
   if (name === undefined || name === '' || name === 'require') return code

@@ -3,16 +3,16 @@ import { isBuiltin } from 'node:module'
 import type { OnResolveArgs, OnResolveResult, PartialMessage, Plugin, PluginBuild } from 'esbuild'
 import semver from 'semver'
 
-/** Where a specifier leads once its scheme is understood. */
+/** Target of a specifier after its scheme is parsed. */
 export type Specifier =
   | { readonly kind: 'builtin'; readonly name: string }
   | {
       readonly kind: 'package'
-      /** With the part of it that is imported. */
+      /** Package name with the imported subpath. */
       readonly name: string
-      /** As package managers take it. */
+      /** Name and version as package managers accept them. */
       readonly install: string
-      /** The versions that are asked for; null: any. */
+      /** Requested version range; null: any. */
       readonly range: string | null
     }
   | { readonly kind: 'types' }
@@ -21,8 +21,8 @@ export type Specifier =
   | { readonly kind: 'other' }
 
 /**
- * Understands the specifiers that Deno and Supabase users write: `npm:zod@4/mini`, `jsr:@std/assert@1`, `node:fs`,
- * `fs`, `https://…/mod.ts`. Packages come from node_modules; nothing is fetched while bundling.
+ * Parses the specifiers that Deno and Supabase users write: `npm:zod@4/mini`, `jsr:@std/assert@1`, `node:fs`, `fs`,
+ * `https://…/mod.ts`. Packages come from node_modules; nothing is fetched while bundling.
  */
 export function readSpecifier(path: string): Specifier {
   if (/\.d\.[cm]?ts$/.test(path)) return { kind: 'types' }
@@ -56,9 +56,9 @@ export function specifiers(imports: Readonly<Record<string, string>>): Plugin {
 }
 
 const OURS = Symbol('resolved by this plugin')
-/** Modules that packages require and that are not there. */
+/** Modules that packages require but that are not installed. */
 const ABSENT = 'absent'
-/** Marks problems that fetching would mend. */
+/** Marks problems that fetching would fix. */
 export const FETCHABLE = 'fetchable'
 
 async function resolve(
@@ -67,7 +67,7 @@ async function resolve(
   args: OnResolveArgs,
 ): Promise<OnResolveResult | null> {
   if (args.pluginData === OURS || args.kind === 'entry-point') return null
-  // What packages import is not the function's to map.
+  // The function's import map does not apply to imports inside packages.
   const path = isInPackage(args.importer) ? args.path : mapped(imports, args.path)
   const specifier = readSpecifier(path)
   switch (specifier.kind) {
@@ -96,7 +96,7 @@ async function resolve(
   }
 }
 
-/** Many packages require others only where they use them: what is absent fails then, as it does in Node. */
+/** Many packages require others only where they use them. A missing one then fails at that point, as in Node. */
 async function isThere(build: PluginBuild, { path, kind, resolveDir }: OnResolveArgs): Promise<boolean> {
   const { errors } = await build.resolve(path, { kind, resolveDir, pluginData: OURS })
   return errors.length === 0
@@ -115,12 +115,12 @@ function isInPackage(path: string): boolean {
   return /[\\/]node_modules[\\/]/.test(path)
 }
 
-/** True for a version in a range, and where the range is none that can be compared (`latest`). */
+/** True for a version in a range, and for a range that cannot be compared (`latest`). */
 function isIn(version: string, range: string): boolean {
   return semver.validRange(range) === null || semver.satisfies(version, range, { includePrerelease: true })
 }
 
-/** The version of an installed package by one of its files; null when it is not told. */
+/** Version of an installed package, found from one of its files; null when unknown. */
 async function versionAt(file: string, name: string): Promise<string | null> {
   const own = name
     .split('/')

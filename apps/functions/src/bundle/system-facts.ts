@@ -1,6 +1,6 @@
 import type { Plugin } from 'esbuild'
 
-/** What `node:os` tells functions about the machine: constants, because there is no permission to ask and no need to know. */
+/** Replacement for `node:os`: constants about the machine, because functions have no permission to query it. */
 const FACTS = `import os from 'node:os'
 const hostname = () => 'function', homedir = () => '/tmp', tmpdir = () => '/tmp'
 const networkInterfaces = () => ({}), loadavg = () => [0, 0, 0], uptime = () => 0
@@ -16,7 +16,7 @@ export default { EOL, arch, availableParallelism, constants, cpus, devNull, endi
 
 const NAMESPACE = 'system-facts'
 
-/** The esbuild plugin that puts {@link FACTS} in the place of `node:os`. */
+/** The esbuild plugin that replaces `node:os` with {@link FACTS}. */
 export function systemFacts(): Plugin {
   return {
     name: 'system facts',

@@ -15,8 +15,8 @@ interface Wasm {
 const wasm = (globalThis as unknown as { readonly WebAssembly: Wasm }).WebAssembly
 
 /**
- * The esbuild plugin for `.wasm` files: their bytes as the default export, and, where nothing but modules beside them is
- * asked for, what they export, as the ES integration of WebAssembly has it.
+ * The esbuild plugin for `.wasm` files: their bytes as the default export. A module that imports only from modules
+ * beside it also gets its own exports, as in the WebAssembly ES module integration.
  */
 export function wasmModules(): Plugin {
   return {

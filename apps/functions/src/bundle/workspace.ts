@@ -2,22 +2,23 @@ import { glob, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ConfigFile } from './deno-json.ts'
 
-/** What the workspace around a folder offers by name. */
+/** Packages of the workspace around a folder, by name. */
 export interface Workspace {
-  /** Import map of its members: names, and names with a part. */
+  /** Import map of its members: their names, and names with a subpath. */
   readonly imports: Readonly<Record<string, string>>
   /** Files that were read, absolute. */
   readonly files: readonly string[]
 }
 
-/** Conditions by which a package says where its code is, as the bundler prefers them. */
+/** Export conditions of packages, in the bundler's order of preference. */
 const CONDITIONS = ['deno', 'import', 'module', 'node', 'default', 'require']
 const MAX_LEVELS = 12
 const MAX_MEMBERS = 500
 
 /**
- * Finds the workspace that a folder lies in, or is the root of: `workspace` of a deno.json, `workspaces` of a package.json,
- * or pnpm-workspace.yaml. Its members are found by name, whether or not a package manager has linked them.
+ * Finds the workspace that contains a folder, or whose root it is: `workspace` of a deno.json, `workspaces` of a
+ * package.json, or pnpm-workspace.yaml. Its members are found by name, whether or not a package manager has linked
+ * them.
  */
 export async function readWorkspace(
   folder: string,
@@ -118,7 +119,7 @@ async function addMember(
   }
 }
 
-/** The path that an entry of `exports` leads to, by the first condition that counts. */
+/** The path of an entry of `exports`, by the first condition that matches. */
 function targetOf(target: unknown): string | null {
   if (typeof target === 'string') return target
   if (target === null || typeof target !== 'object' || Array.isArray(target)) return null

@@ -1,20 +1,20 @@
 import { cliFailed } from '../errors.ts'
 
-/** Where a host is and the key for its deploy API. */
+/** Address of a host and the key for its deploy API. */
 export interface Target {
   readonly url: string
   readonly project: string
   readonly key: string
 }
 
-/** Calls the deploy API of a host and returns the JSON it answers with. @throws CLI_FAILED with what the host said */
+/** Calls the deploy API of a host and returns its JSON answer. @throws CLI_FAILED with the host's message */
 export async function callHost(target: Target, method: string, path: string, body?: unknown): Promise<unknown> {
   const response = await request(target, method, path, body)
   const text = await response.text()
   return text === '' ? null : (JSON.parse(text) as unknown)
 }
 
-/** The lines of an answer, as they come. @throws CLI_FAILED */
+/** The lines of an answer, as they arrive. @throws CLI_FAILED */
 export async function* readLines(target: Target, path: string, signal: AbortSignal): AsyncGenerator<string> {
   const response = await request(target, 'GET', path, undefined, signal)
   let held = ''

@@ -48,7 +48,7 @@ export async function serveEnvironment(
   print: Print,
 ): Promise<Record<string, string | undefined>> {
   const env: Record<string, string | undefined> = { ...given, TERRANE_FUNCTIONS_DIR: resolve(root), PORT: port }
-  // Nothing else answers here.
+  // Nothing else is served on this origin.
   env['TERRANE_FUNCTIONS_OWN_ORIGIN'] ??= 'true'
   env['TERRANE_JWT_SECRET'] ??= randomBytes(32).toString('hex')
   const ref = (env['TERRANE_PROJECT_REF'] ??= 'local')
@@ -64,7 +64,7 @@ export async function serveEnvironment(
   return env
 }
 
-/** Bundles functions where their packages are and sends them to a host. */
+/** Bundles functions on the machine that has their packages, and sends them to a host. */
 export async function deploy(
   target: Target,
   root: string,
@@ -102,7 +102,7 @@ async function refuseTypeErrors(root: string, names: readonly string[], imports:
   const problems: string[] = []
   for (const name of names) {
     const folder = join(root, name)
-    // What is not on disk has no types yet.
+    // Only functions on disk have types to check.
     await withImports(
       (fetched) => bundleFolder(folder, fetched),
       () => imports.fetch(folder),
@@ -117,7 +117,7 @@ async function refuseTypeErrors(root: string, names: readonly string[], imports:
   if (problems.length > 0) throw cliFailed({ reason: `--strict, and types are wrong:\n${problems.join('\n')}` })
 }
 
-/** Once everything is sent: nobody waits for it. */
+/** Runs after everything is sent, so it delays nothing. */
 async function warnOfTypes(
   root: string,
   names: readonly string[],
@@ -131,7 +131,7 @@ async function warnOfTypes(
   }
 }
 
-/** Removes from the host what the folder no longer has. */
+/** Removes functions from the host that the folder no longer has. */
 async function prune(target: Target, present: readonly string[], dryRun: boolean, print: Print): Promise<void> {
   const { data } = (await callHost(target, 'GET', '/functions')) as { data: { name: string; version: number }[] }
   for (const { name, version } of data) {
@@ -221,7 +221,7 @@ async function readFunction(
     if (path in files) throw bundleFailed({ problems: [`static: '${path}' is the name of the bundle`] })
     files[path] = { base64: Buffer.from(bytes).toString('base64') }
   }
-  // What is not among the files that go unsaid has to be named.
+  // Files outside the folder of implicit files must be listed in the policy.
   const named = [...beside.keys()].filter((path) => !path.startsWith(`${FILES}/`))
   return { files, policy: { ...policy, static: [...policy.static, ...named] } }
 }

@@ -5,8 +5,8 @@ import { projectNotFound } from '../errors.ts'
 import type { Project, Projects } from '../projects/project.ts'
 
 /**
- * The door of the deploy API: the service role of the very project. Where organizations have equal references, the key
- * says whose is meant; behind the door `ref` is the id that the host keeps the project by.
+ * Access check of the deploy API: only the service role of the project itself. Where organizations use the same
+ * reference, the key decides which project is meant. After the check `ref` is the host's id of the project.
  *
  * @throws PROJECT_NOT_FOUND, UNAUTHORIZED, FORBIDDEN, RATE_LIMITED
  */

@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.ts'
 import type { RegistrySource } from '../sources/registry-source.ts'
 import type { Deployer } from './deployer.ts'
 
-/** What a host with a registry can do beyond serving. */
+/** Parts that only a host with a registry has. */
 export interface Deployed {
   readonly registry: Registry
   readonly deployer: Deployer
@@ -20,7 +20,7 @@ export interface ControlDeps {
   readonly limits: RateLimits
   readonly functions: Functions
   readonly logBook: LogBook
-  /** What is wrong with the types of a function of the watched folder. */
+  /** Type errors of a function in the watched folder. */
   readonly typesOf: (name: string) => TypesFound | null
   /** Null on a host without a database. */
   readonly deployed: Deployed | null

@@ -20,7 +20,7 @@ export interface Upload {
 }
 
 export interface DeployOptions {
-  /** The etag that has to be live; absent means whatever is live when the deploy begins. */
+  /** The etag that must be live; absent: the version that is live when the deploy begins. */
   readonly ifMatch?: string
   /** Check everything and change nothing. */
   readonly dryRun?: boolean
@@ -36,7 +36,7 @@ export interface Deployed {
   readonly unchanged: boolean
 }
 
-/** Turns uploads into versions, and versions into what is live. */
+/** Turns uploads into versions, and makes versions live. */
 export class Deployer {
   private readonly registry: Registry
   private readonly archives: Archives
@@ -68,8 +68,8 @@ export class Deployer {
   }
 
   /**
-   * Bundles, starts once, records and promotes a version. Until the last step nothing of what is live is touched, and
-   * that step fails if somebody else was faster.
+   * Bundles, starts once, records and promotes a version. The live version is not touched until the last step, and that
+   * step fails if somebody else was faster.
    *
    * @throws FUNCTION_POLICY_INVALID, FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT, FUNCTION_SECRETS_MISSING, FUNCTION_BOOT_FAILED,
    * FUNCTION_DEPLOY_CONFLICT
@@ -92,7 +92,7 @@ export class Deployer {
   }
 
   /**
-   * Lets an earlier version answer again: the given one, or the one before the live one.
+   * Makes an earlier version live again: the given one, or the one before the live one.
    *
    * @throws FUNCTION_VERSION_NOT_FOUND, FUNCTION_DEPLOY_CONFLICT
    */
@@ -113,7 +113,7 @@ export class Deployer {
     return removed !== null
   }
 
-  /** Forgets old versions. Returns how many. */
+  /** Deletes old versions. Returns how many. */
   async prune(project: string, name: string, keep: number): Promise<number> {
     const { removed, unused } = await this.registry.prune(project, name, keep)
     await this.archives.remove(project, unused)
@@ -127,7 +127,7 @@ export class Deployer {
     return etag
   }
 
-  /** Starts the version once, in the very confinement that it will run in. Returns its digest. */
+  /** Starts the version once, under the same confinement as in service. Returns its digest. */
   private async check(project: string, name: string, archive: Archive, given: Policy): Promise<string> {
     const policy = clampPolicy(given, this.ceilings)
     const secrets = {
@@ -150,12 +150,12 @@ export class Deployer {
   }
 }
 
-/** What a bundle brings along needs no mention in the policy. */
+/** Files that come with a bundle need no entry in the policy. */
 function withFilesBeside(patterns: readonly string[], files: ReadonlyMap<string, Uint8Array>): string[] {
   return [...patterns, ...[...files.keys()].filter((path) => path.startsWith(`${FILES}/`))]
 }
 
-/** The policy with its keys in the order of another one: the database keeps its own order. */
+/** The policy with its keys in the order of another one, because the database keeps its own order. */
 function sorted(policy: Policy, like: Policy): Partial<Policy> {
   return Object.fromEntries((Object.keys(like) as (keyof Policy)[]).map((key) => [key, policy[key]]))
 }

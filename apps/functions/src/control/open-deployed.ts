@@ -16,7 +16,7 @@ import { Deployer } from './deployer.ts'
 /** Two looks at the registry: with notifications they only cover lost ones. */
 const POLL_MS = { notified: 5000, blind: 1000 }
 
-/** Begins to serve what was deployed to a host with a registry, and to accept deploys. */
+/** Begins to serve functions deployed to a host with a registry, and to accept deploys. */
 export async function openDeployed(
   config: FunctionsConfig,
   parts: {

@@ -110,7 +110,7 @@ export const SecretList = Type.Object({
   data: Type.Array(Type.Object({ name: Type.String(), updated_at: Type.String({ format: 'date-time' }) })),
 })
 
-/** The schema of a route: what it takes, what it answers with, and that errors are problems. */
+/** The schema of a route: its parameters, its answers, and problem details for errors. */
 export function describe<S extends object>(summary: string, parts: S) {
   return { summary, tags: ['functions'], security: [{ apikey: [] }, { bearer: [] }], ...parts }
 }

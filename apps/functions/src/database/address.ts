@@ -1,15 +1,17 @@
-/** Where functions find their project's database; the host knows the name, no resolver does. */
+/** Address of the project's database inside a function. The host resolves this name; no DNS resolver does. */
 export const DATABASE_TARGET = 'project.internal:5432'
 
-/** The user that stands for the function itself. */
+/** The user name for the function itself. */
 export const FUNCTION_USER = 'function'
 
 const CALL_USER = /^call-([0-9]{1,16})$/
 
-/** What a function finds as TERRANE_DB_URL and SUPABASE_DB_URL. There is no password: the socket says whose it is. */
+/**
+ * Value of TERRANE_DB_URL and SUPABASE_DB_URL in a function. It has no password: the socket identifies the function.
+ */
 export const DATABASE_URL_INSIDE = `postgresql://${FUNCTION_USER}@${DATABASE_TARGET}/postgres`
 
-/** The call that a user name stands for; null when it stands for none. */
+/** The call that a user name identifies; null when it identifies none. */
 export function callOfUser(user: string): string | null {
   return CALL_USER.exec(user)?.[1] ?? null
 }

@@ -11,7 +11,7 @@ import { splice, type Splice } from './splice.ts'
 import { readOpening, refusal, welcome } from './start-up.ts'
 
 export interface DatabaseDoorOptions {
-  /** Where a project's database is, as someone who may make roles; null when functions have none. */
+  /** URL of a project's database, as a user who may create roles; null when functions have no database. */
   readonly urlOf: (project: string) => string | null
   readonly secretsKey: Buffer
   /** Most sessions of a project, per login. */
@@ -19,7 +19,7 @@ export interface DatabaseDoorOptions {
   readonly onFailed: (version: FunctionVersion, error: unknown) => void
 }
 
-/** Whose connection it is. */
+/** Owner of the connection. */
 export interface Visitor {
   readonly version: FunctionVersion
   readonly instance: () => Instance | null
@@ -37,9 +37,9 @@ type Logins = Readonly<Record<LoginKind, Sessions>>
 const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'service_role' } as const
 
 /**
- * The way of functions to their project's database. A client of PostgreSQL is signed in without a password, as whom its
- * user name says: the function itself, or a call that is in this very instance. It gets a session of a login that has no
- * rights, set to the role and the claims of that identity.
+ * Functions' access to their project's database. A PostgreSQL client is signed in without a password under the identity
+ * that its user name gives: the function itself, or a call in this instance. It gets a session of a login without
+ * privileges, set to the role and the claims of that identity.
  */
 export class DatabaseDoor implements AsyncDisposable {
   readonly #options: DatabaseDoorOptions
@@ -135,7 +135,7 @@ const USERS = 'Use TERRANE_DB_URL, or ctx.databaseUrl while the call that it was
 const BY_API = 'Use the project API (SUPABASE_URL): the embedded database has one session for everybody.'
 const CLOSE = 'End clients when their work is done, or lower the number of connections that a pool may open.'
 
-/** @param caller of the call; absent for the function itself, null for a call of nobody */
+/** @param caller of the call; absent for the function itself, null for a call without a caller */
 function identityOf({ policy }: FunctionVersion, caller: Caller | null | undefined): Identity {
   const timeoutMs = policy.timeout_ms
   if (caller === undefined) {

@@ -1,23 +1,23 @@
-/** What one message of PostgreSQL's protocol is, as far as its first six bytes tell. */
+/** One message of PostgreSQL's protocol, as described by its first six bytes. */
 export interface Seen {
   readonly type: number
-  /** First byte of what it carries; -1 when it carries nothing. */
+  /** First byte of its payload; -1 when it has none. */
   readonly first: number
-  /** Where it begins in the chunk; negative when it began in an earlier one. */
+  /** Its offset in the chunk; negative when it began in an earlier one. */
   readonly at: number
 }
 
 const HEAD = 5
 
-/** Follows the messages of one direction of a session, which pass in chunks that know nothing of messages. */
+/** Splits one direction of a session into messages. Chunks do not align with messages. */
 export class Frames {
   /** Type, length and first byte of the message that is being read. */
   readonly #head = Buffer.alloc(HEAD + 1)
   #have = 0
-  /** Bytes of it that are still to come. */
+  /** Bytes of the current message that are still to come. */
   #left = 0
 
-  /** The messages that this chunk makes known, in order. @throws RangeError for a length that no message has */
+  /** The messages that this chunk identifies, in order. @throws RangeError for a length that no message has */
   push(chunk: Uint8Array): Seen[] {
     const seen: Seen[] = []
     let at = 0

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { openDatabase, quoteIdentifier, quoteLiteral } from '@terrane/database'
 
-/** Who a session of a function is signed in as, and so which roles it can take; by itself it may nothing. */
+/** The login of a function's session, which decides the roles it can take. The login itself has no privileges. */
 export type LoginKind = 'plain' | 'privileged'
 
 export interface Login {
@@ -15,11 +15,11 @@ const ROLES: Readonly<Record<LoginKind, readonly string[]>> = {
 }
 
 /**
- * Makes the two logins of a database, or gives them their password again: they have no rights of their own and inherit
- * none, so RESET ROLE leads to nothing. All hosts that share a secrets key make the same password.
+ * Creates the two logins of a database, or resets their password. They have no privileges of their own and inherit
+ * none, so RESET ROLE gives access to nothing. All hosts that share a secrets key derive the same password.
  *
- * @param url of someone who may make roles
- * @throws DATABASE_UNAVAILABLE, or what the server says about the rights that lack
+ * @param url of a user who may create roles
+ * @throws DATABASE_UNAVAILABLE, or the server's error about missing privileges
  */
 export async function openLogins(url: string, secretsKey: Buffer): Promise<Readonly<Record<LoginKind, Login>> | null> {
   await using database = await openDatabase({ url, max: 1, applicationName: 'terrane functions logins' })

@@ -4,7 +4,7 @@ import type { Login } from './logins.ts'
 /** Under whose role and claims a session runs. */
 export interface Identity {
   readonly role: 'anon' | 'authenticated' | 'service_role'
-  /** JSON; null for nobody. */
+  /** JSON; null without a caller. */
   readonly claims: string | null
   /** Longest statement, and longest rest within a transaction, in milliseconds. */
   readonly timeoutMs: number
@@ -26,7 +26,7 @@ interface Free {
   readonly until: number
 }
 
-/** The sessions of one login: opened when they are wanted, cleaned and used again, closed when nobody wants them. */
+/** The sessions of one login: opened on demand, cleaned and reused, and closed when idle. */
 export class Sessions implements Disposable {
   readonly #url: string
   readonly #login: Login
@@ -63,7 +63,7 @@ export class Sessions implements Disposable {
     }
   }
 
-  /** The session, which the server has ready, is nobody's again: nothing of its last user stays. */
+  /** Takes back a session that the server has finished with, and resets it: no state of its last user remains. */
   async giveBack(session: LentSession, inTransaction: boolean): Promise<void> {
     try {
       if (inTransaction) await session.query('rollback')

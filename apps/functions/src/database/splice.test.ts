@@ -5,7 +5,7 @@ import type { LentSession } from '@terrane/database'
 import { expect, test } from 'vitest'
 import { splice } from './splice.ts'
 
-/** A client and a server with a splice between them, and what has come through to either. */
+/** A client and a server with a splice between them, and the bytes that each has received. */
 function make() {
   const [client, door] = duplexPair()
   const [back, server] = duplexPair()

@@ -9,7 +9,7 @@ export type Left = 'ready' | 'transaction' | 'unfinished'
 export interface Splice {
   /** How it left, once it has; no cancellation is on its way then. */
   readonly left: Promise<Left>
-  /** Cancels what runs for it, if anything does. Resolves when the server has passed it on. */
+  /** Cancels the running statement, if any. Resolves when the server has passed it on. */
   cancel(): Promise<void>
 }
 
@@ -17,14 +17,14 @@ const letter = (text: string) => text.charCodeAt(0)
 const TERMINATE = letter('X')
 const READY = letter('Z')
 const IN_PEACE = letter('I')
-/** After each of them the server says once that it is ready: a query, a sync, a function call. */
+/** Messages after each of which the server reports once that it is ready: a query, a sync, a function call. */
 const ANSWERED: ReadonlySet<number> = new Set(['Q', 'S', 'F'].map(letter))
 
 /**
- * Lets a client speak to the server by itself until it leaves. Only the heads of messages are looked at. While a
- * cancellation is on its way to the server the client is not heard: it would meet the statement that comes next.
+ * Connects a client to the server directly until it leaves. Only the heads of messages are read. While a cancellation
+ * is on its way to the server, the client's messages are held, because the cancellation could hit the next statement.
  *
- * @param isWelcome asked whenever the client speaks: its session ends with the call that it belongs to
+ * @param isWelcome checked whenever the client sends: its session ends with the call that it belongs to
  */
 export function splice(client: Socket, session: LentSession, isWelcome: () => boolean): Splice {
   const { promise: left, resolve } = Promise.withResolvers<Left>()

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What a client says first: that it wants a session, or a statement of one cancelled. */
+/** A client's first message: it opens a session or cancels a statement of one. */
 export type Opening =
   | { readonly kind: 'session'; readonly user: string }
   | { readonly kind: 'cancel'; readonly processId: number; readonly secretKey: number }
@@ -13,9 +13,9 @@ const MAX_BYTES = 10_000
 const MAX_MS = 15_000
 
 /**
- * Reads the start of a client, declining encryption: the socket leads nowhere but here.
+ * Reads a client's start-up message and declines encryption, because the socket is local to the host.
  *
- * @throws Error for what is no start of PostgreSQL's protocol 3, or takes too long
+ * @throws Error for anything but a start of PostgreSQL's protocol 3, or after too long a time
  */
 export function readOpening(socket: Socket): Promise<Opening> {
   return new Promise((resolve, reject) => {

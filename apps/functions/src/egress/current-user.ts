@@ -4,14 +4,16 @@ import type { Outgoing } from './door.ts'
 
 const PREFIX = '/auth/v1/'
 
-/** True for what a client library asks of the sign-in service; a project here has none but what its tokens say. */
+/**
+ * True for requests of client libraries to the sign-in service. A project has no such service here, only its tokens.
+ */
 export function isAuthRequest({ pathname }: URL): boolean {
   return pathname.startsWith(PREFIX)
 }
 
 /**
- * Answers `auth.getUser()`: the user that a verified token names, in the shape of Supabase's `/auth/v1/user`. Everything
- * else of that service (sign-up, sign-in, sessions) is answered with what to use instead.
+ * Answers `auth.getUser()`: the user that a verified token names, in the form of Supabase's `/auth/v1/user`. All other
+ * requests to that service (sign-up, sign-in, sessions) get an error that names the alternative.
  *
  * @param given the value of Authorization
  */

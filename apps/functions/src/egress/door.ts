@@ -6,7 +6,7 @@ import type { Instance } from '../pool/instance.ts'
 import type { Call } from '../pool/presence.ts'
 import { openSockets, type SocketsOptions } from './sockets.ts'
 
-/** A request that a function makes, with what the host knows about where it comes from. */
+/** A request of a function, with the host's knowledge of its origin. */
 export interface Outgoing {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -24,13 +24,13 @@ interface Origin {
 
 /** Connections one instance may hold to the host at once. */
 const MAX_CONNECTIONS = 64
-/** Requests one instance may make: the host's own time is what they would take from the neighbours. */
+/** Rate limit for the requests of one instance, because they take the host's time from its neighbours. */
 const BURST = 1000
 const PER_SECOND = 500
 
 /**
- * Opens the sockets by which instances reach the host: one each, so that the socket itself says who speaks and nothing
- * has to be believed. One HTTP server reads them all.
+ * Opens the sockets by which instances reach the host: one per instance, so that the socket itself identifies the
+ * sender. One HTTP server reads them all.
  */
 export function createDoor(carry: (outgoing: Outgoing) => void, sockets: SocketsOptions): GatewayDoor & Disposable {
   const origins = new WeakMap<Socket, Origin>()
@@ -77,12 +77,12 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
   }
 }
 
-/** A bucket of tokens that may be overdrawn: who takes one too many waits until it is there. */
+/** A token bucket that may be overdrawn: a caller that takes too much waits until the tokens are refilled. */
 class Turns {
   private tokens = BURST
   private refilled = performance.now()
 
-  /** How long to wait for this turn, in milliseconds. */
+  /** Time to wait for this turn, in milliseconds. */
   take(now: number): number {
     this.tokens = Math.min(BURST, this.tokens + ((now - this.refilled) * PER_SECOND) / 1000) - 1
     this.refilled = now

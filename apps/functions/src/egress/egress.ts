@@ -13,7 +13,7 @@ export interface EgressOptions {
   /** Guards fetches and connections to hosts outside. */
   readonly fetchPolicy: FetchPolicy
   readonly database: DatabaseDoor | null
-  /** Told why a connection to a host outside did not come about. */
+  /** Called with the reason why a connection to an outside host was refused. */
   readonly onRefused: (version: FunctionVersion, text: string) => void
 }
 

@@ -17,13 +17,13 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Headers that go on: without those of the connection, and without the words between host and shim. */
+/** Headers that are forwarded: without those of the connection, and without those between host and shim. */
 export function passable(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !name.startsWith('x-terrane-'))
   return Object.fromEntries(kept)
 }
 
-/** Streams a request out and its answer back; `failed` answers when there is none. */
+/** Streams a request out and its answer back. `failed` produces the answer when there is none. */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,

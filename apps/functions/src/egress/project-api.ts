@@ -10,21 +10,21 @@ import { forward, passable } from './forward.ts'
 export const PROJECT_HOST = 'project.internal'
 
 /**
- * What a privileged function may send as its key: the host puts the key itself in its place. The words are no secrets,
- * for they mean something on the function's own socket only.
+ * Placeholder keys for privileged functions. The host replaces them with the real key. They are not secret, because
+ * they are valid only on the function's own socket.
  */
 export const KEY_PLACEHOLDERS = {
   serviceKey: 'service-role-key-added-by-the-host',
   servicesKey: 'services-key-added-by-the-host',
 } as const
 
-/** Where a project's API is, and the keys that privileged functions may use. */
+/** Address of a project's API, and the keys that privileged functions may use. */
 export interface ProjectAddress {
   readonly apiUrl: string
   readonly serviceKey: string | null
   /** For the routing engine and other shared services. */
   readonly servicesKey: string | null
-  /** Verifies the project's tokens: who a user is, the host can say itself. */
+  /** Verifies the project's tokens, so that the host can identify users itself. */
   readonly verify: Verify
 }
 

@@ -7,26 +7,26 @@ import type { DatabaseDoor, Visitor } from '../database/door.ts'
 import { allowing, isListed } from './listed.ts'
 
 export interface SocketsOptions {
-  /** The way to the project's database; null where functions have none. */
+  /** Access to the project's database; null where functions have none. */
   readonly database: DatabaseDoor | null
   /** Hosts that the operator lets functions reach although they are private. */
   readonly policy: FetchPolicy
-  /** Told why a connection did not come about; its function only sees that it closes. */
+  /** Called with the reason why a connection failed. The function only sees that it closes. */
   readonly onRefused: (version: FunctionVersion, text: string) => void
 }
 
 /** Connections to other hosts that one instance may hold at once. */
 const MAX_CONNECTIONS = 32
-/** Longest silence in both directions, and longest time to say a target and to reach it, in milliseconds. */
+/** Longest silence in both directions, and longest time to name a target and to connect to it, in milliseconds. */
 const IDLE_MS = 300_000
 const DIAL_MS = 15_000
 /** A name has 253 characters at most. */
 const MAX_LINE = 300
 
 /**
- * Opens the socket by which one instance reaches the hosts of its policy by TCP. The first line of a connection says
- * `host:port`; from there on bytes pass both ways as they are. The name is resolved here, once, every address must be
- * public, and the one that was checked is dialled.
+ * Opens the socket by which one instance reaches the hosts of its policy by TCP. The first line of a connection is
+ * `host:port`; after it, bytes pass unchanged in both directions. The name is resolved here, once, every address must
+ * be public, and the connection goes to the checked address.
  */
 export async function openSockets(path: string, visitor: Visitor, options: SocketsOptions): Promise<AsyncDisposable> {
   const open = new Set<Socket>()
@@ -79,7 +79,7 @@ async function serve(inside: Socket, visitor: Visitor, { policy, database }: Soc
   pipeline(outside, inside, ignore)
 }
 
-/** Reads up to the first line break; what follows it stays in the stream. */
+/** Reads up to the first line break. The remaining bytes stay in the stream. */
 function firstLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let held = Buffer.alloc(0)

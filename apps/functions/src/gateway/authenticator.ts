@@ -13,7 +13,7 @@ const RANKS: Readonly<Record<Role, Caller['rank']>> = {
 }
 const NOBODY: Caller = { rank: 'none', claims: null, apikey: null, authorization: null }
 
-/** How long an answer is used again. A key that is taken away stops working after this and what the keyring adds. */
+/** Time for which a result is cached. A revoked key stops working after this and the keyring's own cache time. */
 const REUSE_MS = 10_000
 const MAX_KNOWN = 10_000
 
@@ -23,11 +23,11 @@ interface Known {
 }
 
 /**
- * Verifies credentials by a project's keys and tokens, and remembers good ones for ten seconds at most and never beyond
- * their expiry: a warm call then costs a look into a map instead of a signature. Bad ones are not remembered.
+ * Verifies credentials by a project's keys and tokens. Good ones are cached for at most ten seconds and never beyond
+ * their expiry, so a warm call costs a map look-up instead of a signature. Bad ones are not cached.
  *
  * @param verifierOf the verifier of a project
- * @param edge how much one may ask: the service role by its key, everybody else by address
+ * @param edge rate limits: the service role by its key, everybody else by address
  */
 export function createAuthenticator(verifierOf: (project: string) => Verify, edge: EdgeSettings): Authenticate {
   const limits = new RateLimits(edge)

@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /**
- * Verifies the credentials of a request to a project; at once where the answer is known from before.
+ * Verifies the credentials of a request to a project; synchronously when the result is cached.
  *
  * @throws an error with `code` UNAUTHORIZED or RATE_LIMITED and a message for the caller
  */

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { METHODS, type Policy } from '../policy.ts'
 
-/** What CORS depends on. */
+/** Policy fields that CORS depends on. */
 export type CorsPolicy = Pick<Policy, 'cors' | 'methods'>
 
-/** Where there is no function whose policy could be asked, any page may read why. */
+/** For paths without a function, and so without a policy: any page may read the error. */
 export const OPEN: CorsPolicy = { cors: ['*'], methods: [...METHODS] }
 
 const EXPOSED = 'x-request-id, x-error-code, x-function-version, x-relay-error, retry-after, content-range, etag'
@@ -27,7 +27,7 @@ export function isPreflight(method: string, headers: IncomingHttpHeaders, policy
   return method === 'OPTIONS' && policy.cors.length > 0 && headers['access-control-request-method'] !== undefined
 }
 
-/** Further headers of the answer to a preflight; the requested headers are granted, for no cookie is ever involved. */
+/** Further headers of a preflight's answer. The requested headers are granted, because no cookies are used. */
 export function preflightHeaders(policy: CorsPolicy, requested: string | undefined): string[] {
   const headers = ['access-control-allow-methods', policy.methods.join(', ')]
   if (requested !== undefined && HEADER_LIST.test(requested)) headers.push('access-control-allow-headers', requested)

@@ -6,9 +6,9 @@ export const MAX_DEPTH = 8
 export const DEPTH_HEADER = 'x-terrane-depth'
 
 /**
- * How deep a call is in a chain of functions, as a header that only hosts with the same secret can write: the gateway
- * adds it to what a function sends to the project API, and it never reaches a function. A value that no host wrote
- * counts as a call from outside.
+ * Depth of a call in a chain of functions, in a header that only hosts with the same secret can write. The gateway adds
+ * it to functions' requests to the project API; it never reaches a function. A value that no host wrote counts as a
+ * call from outside.
  */
 export class Depths {
   private readonly tokens: readonly string[]

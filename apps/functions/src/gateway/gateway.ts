@@ -22,7 +22,7 @@ export interface GatewayOptions {
   /** The project whose functions a request is for; null for an unknown host. */
   readonly projectOf: (request: IncomingMessage) => string | null
   readonly functions: Functions
-  /** Loads a function that is known but not served yet; undefined when there is none. */
+  /** Loads a known function that is not served yet; undefined when there is none. */
   readonly find: (project: string, name: string) => Promise<LiveFunction | undefined> | undefined
   readonly authenticate: Authenticate
   readonly depths: Depths
@@ -31,7 +31,7 @@ export interface GatewayOptions {
   readonly onFinished: (invocation: Invocation) => void
   /** True for the address of a proxy that is believed about the caller's address. */
   readonly trusts: (address: string) => boolean
-  /** Whether an answer of a function may speak for the origin that it comes from, as a page of it. */
+  /** Whether a function's answer may act as a page of the origin that it comes from. */
   readonly ownOrigin: boolean
   /** 546, or another status for proxies that refuse it. */
   readonly resourceLimitStatus: number
@@ -118,7 +118,7 @@ export class Gateway implements Desk, Disposable {
     this.options.onFinished(invocation)
   }
 
-  /** Fields that tell which request a log line is about. */
+  /** Fields that identify the request of a log line. */
   labels(invocation: Invocation): object {
     const { project, name, version } = invocation.functionVersion
     return { project, function: name, version, requestId: invocation.requestId }

@@ -28,19 +28,19 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
 
-/** What an answer is given on an origin that it shares: beside its own policy, if it has one, this one holds. */
+/** Headers added to answers on a shared origin. They apply in addition to the function's own policy. */
 const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-content-type-options', 'nosniff']
 
-/** Headers with this prefix are spoken between host and shim; nobody else's pass either way. */
+/** Headers with this prefix are reserved for host and shim. They are removed from everybody else's messages. */
 const INTERNAL = 'x-terrane-'
 
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /**
- * The head of a request as it goes to the function's instance, with the blank line.
+ * The head of a request for the function's instance, with the blank line.
  *
- * @param path the function's name and what follows it in the path
- * @param isTrusted whether the peer is a proxy of the operator's, which says what address the caller has used
+ * @param path the function's name and the rest of the path
+ * @param isTrusted whether the peer is a trusted proxy, whose headers give the address that the caller used
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
  */
 export function requestHead(
@@ -84,7 +84,7 @@ export function forwardedHeaders(raw: readonly string[], connection: string | un
   return `${text}x-forwarded-for: ${forwarded}\r\n`
 }
 
-/** What there is in the head of a function's answer. */
+/** Contents of the head of a function's answer. */
 export interface Returned {
   readonly headers: string[]
   /** Not empty when the host is to answer in the function's place. */
@@ -98,7 +98,7 @@ export interface Returned {
  *
  * @param received names in lower case and values, alternating
  * @param cors true when the host writes the CORS headers
- * @param ownOrigin false where the answer may speak for no origin: it is no page of it, and sets no cookies
+ * @param ownOrigin false on a shared origin: the answer cannot act as a page of it, and sets no cookies
  */
 export function returnedHeaders(received: readonly string[], cors: boolean, ownOrigin: boolean): Returned {
   const headers: string[] = ownOrigin ? [] : [...SHARED_ORIGIN]
@@ -125,7 +125,7 @@ export function announcedLength(received: readonly string[]): number {
   return 0
 }
 
-/** The address that the caller has used: as the request says, or as the first proxy of a trusted chain has heard it. */
+/** The address that the caller used: from the request, or as the first proxy of a trusted chain received it. */
 export function publicAddress(
   headers: IncomingHttpHeaders,
   isTrusted: boolean,
@@ -143,12 +143,12 @@ export function publicAddress(
   }
 }
 
-/** The host a caller named, or a harmless one when it is no host name. */
+/** The host name that a caller sent, or a harmless one when it is not a host name. */
 export function safeHost(host: string | undefined): string {
   return host !== undefined && SAFE_HOST.test(host) ? host : 'localhost'
 }
 
-/** Header names listed in a Connection header beside its usual values; null when there are none. */
+/** Header names in a Connection header other than its usual values; null when there are none. */
 function connectionOptions(value: string): ReadonlySet<string> | null {
   if (value === 'keep-alive' || value === 'close') return null
   const options = value

@@ -1,4 +1,4 @@
-/** Every answer of the host in a function's place: code → status and title. */
+/** Every error that the host answers in a function's place: code → status and title. */
 const PROBLEMS = {
   MALFORMED_REQUEST: [400, 'Bad Request'],
   UNAUTHORIZED: [401, 'Unauthorized'],
@@ -20,7 +20,7 @@ const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** What went wrong, in words for the caller: never a stack, never a secret. */
+/** An error described for the caller, without stacks or secrets. */
 export interface Problem {
   readonly code: ProblemCode
   readonly message: string

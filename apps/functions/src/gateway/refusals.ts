@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 import { MAX_DEPTH } from './depth.ts'
 import { retryAfter, type Problem } from './problems.ts'
 
-// Every way in which the host answers in a function's place, in words for the caller.
+// Every answer that the host gives in a function's place, worded for the caller.
 
 const CHALLENGE = ['www-authenticate', 'Bearer']
 const LIMIT_REASONS: ReadonlySet<ExitReason> = new Set(['blocked', 'memory', 'idle_cpu'])
@@ -19,7 +19,7 @@ export function notFound(name: string | null): Problem {
 
 const NAME_HINT = 'Call /functions/v1/{name}; names are of a-z, 0-9, - and _, and at most 63 characters long.'
 
-/** On an origin that others share, nobody's script may stay and answer for it. */
+/** On a shared origin, no script may register a service worker, which could answer for the others. */
 export function noServiceWorkers(): Problem {
   return {
     code: 'FORBIDDEN',
@@ -45,7 +45,7 @@ export function busy(retryMs: number): Problem {
   }
 }
 
-/** The host holds as many bytes of request bodies as it may. */
+/** The host's limit for buffered request bodies is reached. */
 export function noRoom(): Problem {
   return {
     code: 'FUNCTION_BUSY',
@@ -55,7 +55,7 @@ export function noRoom(): Problem {
   }
 }
 
-/** What the pool said instead of giving an instance. */
+/** The pool's reason for not giving an instance. */
 export function noInstance({ why, retryMs }: Refusal): Problem {
   return why === 'boot' ? notStarting(retryMs) : busy(retryMs)
 }
@@ -68,11 +68,11 @@ export function methodRefused(method: string, { methods }: Policy): Problem {
   }
 }
 
-/** What was wrong with who called; null when it is the host that could not look. */
+/** Why authentication failed; null when the host itself could not check. */
 export function notAuthenticated(error: unknown): Problem | null {
   const { code, message } = error as { code?: unknown; message: string }
   if (code === 'UNAUTHORIZED') return { code, message, headers: CHALLENGE }
-  // One asks more often than the host lets one.
+  // The caller exceeds the host's rate limit.
   if (code === 'RATE_LIMITED') return { code, message, headers: retryAfter(60_000) }
   return null
 }
@@ -115,7 +115,7 @@ export function invalidResponse(message = 'The function gave an answer that is n
   return { code: 'FUNCTION_INVALID_RESPONSE', message }
 }
 
-/** The connection broke before an answer; the end of the instance, if it ended, says why. */
+/** The connection broke before an answer. If the instance ended, its exit reason says why. */
 export function broken(reason: ExitReason | null): Problem {
   if (reason === null) return invalidResponse()
   if (!LIMIT_REASONS.has(reason))

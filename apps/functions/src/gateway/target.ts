@@ -2,7 +2,7 @@ import { FUNCTION_NAME } from '../policy.ts'
 
 export const PREFIX = '/functions/v1/'
 
-/** What a request's path asks for. */
+/** Function name and remaining path from a request's URL. */
 export interface Target {
   readonly name: string
   /** Sub-path and query as received, from the character after the name: '', '/sub?x=1', '?x=1'. */

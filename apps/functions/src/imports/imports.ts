@@ -13,11 +13,14 @@ import { readModuleGraph, problemsOf, type DenoInfo, type ModuleGraph } from './
 /** Longest time that fetching may take. */
 const FETCH_MS = 120_000
 const TYPES_CONFIG = 'types.json'
-/** Runs what follows behind everything else: from the start, since threads keep the priority they were made with. */
+/**
+ * Runs the command at the lowest priority. It is set before the start, because threads keep the priority they start
+ * with.
+ */
 const LAST = ['/bin/sh', '-c', 'exec nice -n 19 "$0" "$@"']
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** What of the environment tells Deno how to reach registries. */
+/** Environment variables that tell Deno how to reach registries. */
 const NETWORK_VARIABLES = [
   'HOME',
   'PATH',
@@ -38,9 +41,9 @@ const NETWORK_VARIABLES = [
 ]
 
 /**
- * Fetches what functions import from npm, from JSR and from addresses, and locks it. Deno resolves and fetches; the
- * bundler then reads files. Nothing that was fetched is run, no install script either. The versions are those of the
- * `deno.lock` beside the function or in the functions folder, or those of the first time.
+ * Fetches what functions import from npm, JSR and URLs, and locks the versions. Deno resolves and fetches; the bundler
+ * then reads files. Fetched code is never run, not even install scripts. Versions come from the `deno.lock` beside the
+ * function or in the functions folder, or from the first fetch.
  */
 export class Imports implements Disposable {
   readonly #deno: string
@@ -53,7 +56,7 @@ export class Imports implements Disposable {
 
   /**
    * @param deno path of the binary
-   * @param home folder for what was fetched; made when it is needed
+   * @param home folder for fetched files; created when it is needed
    * @param hosts `host` or `host:port` that code may be imported from, beside the npm registry; with none, nothing is fetched
    * @param env where proxies, registries and certificates are read from
    */
@@ -70,9 +73,9 @@ export class Imports implements Disposable {
   }
 
   /**
-   * Fetches what the function in a folder imports; one folder after the other.
+   * Fetches the imports of the function in a folder, one folder after the other.
    *
-   * @throws FUNCTION_BUNDLE_FAILED with what Deno says
+   * @throws FUNCTION_BUNDLE_FAILED with Deno's message
    */
   fetch(folder: string): Promise<ModuleGraph> {
     const done = this.#last.then(() => this.#fetch(folder))
@@ -80,16 +83,16 @@ export class Imports implements Disposable {
     return done
   }
 
-  /** Ends what is under way; nothing is fetched afterwards. */
+  /** Cancels running fetches. Nothing is fetched afterwards. */
   [Symbol.dispose](): void {
     this.#ending.abort(new Error('the host is stopping'))
   }
 
   /**
-   * Looks at the types of the function in a folder with what is on disk: nothing is fetched. One folder waits for the
-   * other, and all of them for what is fetched, which waits for none of them.
+   * Checks the types of the function in a folder with the files on disk; fetches nothing. Checks run one after the
+   * other and wait for running fetches. Fetches do not wait for checks.
    *
-   * @param quiet given where nobody waits: the look begins after it, and runs behind everything else
+   * @param quiet given where nobody waits: the check begins after it settles, at the lowest priority
    */
   types(folder: string, quiet?: () => Promise<void>): Promise<TypesFound> {
     const done = this.#lastLook
@@ -103,7 +106,7 @@ export class Imports implements Disposable {
   async #types(folder: string, before: readonly string[]): Promise<TypesFound> {
     const { real, place } = await this.#place(folder)
     const fetched = await stat(join(place, 'node_modules')).catch(() => null)
-    // Without anything fetched, packages are those of the folder itself.
+    // Without fetched modules, packages are those of the folder itself.
     await this.#describe(place, real, fetched ? 'auto' : 'manual', TYPES_CONFIG)
     const look = [
       'check',
@@ -144,7 +147,7 @@ export class Imports implements Disposable {
     return readModuleGraph(info)
   }
 
-  /** Writes what Deno reads: an entry that imports the function, its configuration, and its lock. */
+  /** Writes Deno's input: an entry that imports the function, its configuration, and its lock file. */
   async #describe(place: string, folder: string, packages: 'auto' | 'manual', name: string): Promise<void> {
     const entry = pathToFileURL(join(folder, await entryOf(folder))).href
     await writeFile(join(place, 'entry.ts'), `import ${JSON.stringify(entry)}\n`)
@@ -160,7 +163,7 @@ export class Imports implements Disposable {
     }
   }
 
-  /** @throws FUNCTION_BUNDLE_FAILED with what Deno says */
+  /** @throws FUNCTION_BUNDLE_FAILED with Deno's message */
   async #run(place: string, args: readonly string[]): Promise<string> {
     try {
       return await this.#spawn(place, args)
@@ -190,7 +193,7 @@ export class Imports implements Disposable {
   }
 }
 
-/** What fetches for functions on this machine; null where there is no Deno. */
+/** Opens the fetcher of this machine; null where Deno is not installed. */
 export async function openImports(
   home: string,
   hosts: readonly string[],
@@ -201,8 +204,7 @@ export async function openImports(
 }
 
 /**
- * Bundles a function with what lies on disk; where something is missing that could be fetched, fetches it and bundles
- * again.
+ * Bundles a function from files on disk. Where something is missing that can be fetched, fetches it and bundles again.
  *
  * @param fetch null where nothing is fetched
  * @throws FUNCTION_BUNDLE_FAILED, FUNCTION_BUILD_LIMIT
@@ -240,7 +242,7 @@ function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 
   return {
     imports: Object.fromEntries(map) as Record<string, string>,
     nodeModulesDir: packages,
-    // The bundler finds `./other` without its ending too.
+    // The bundler finds `./other` without its extension too.
     unstable: ['sloppy-imports'],
     compilerOptions: {
       types: ['./globals.d.ts'],
@@ -251,7 +253,7 @@ function denoConfig({ imports, jsx, tsconfigRaw }: DenoJson, packages: 'auto' | 
   }
 }
 
-/** What Deno says is wrong, in the words of this host where it has some. */
+/** Deno's error message, replaced by this host's own wording where there is one. */
 function reasonOf(error: ExecFileException, stderr: string): string {
   if (error.killed) return `fetching what it imports took longer than ${FETCH_MS / 1000} seconds`
   const host = /Requires import access to "([^"]+)"/.exec(stderr)?.[1]

@@ -1,13 +1,13 @@
 import { pathToFileURL } from 'node:url'
 import type { Loader } from 'esbuild'
 
-/** Where the imports of a function lead that are not on its disk, as Deno resolved them. It travels as JSON. */
+/** Imports of a function that are not on its disk, as Deno resolved them. Serialized as JSON. */
 export interface ModuleGraph {
-  /** By the address of a module, by the specifier as it is written there: the address that it leads to. */
+  /** Resolved address by the importing module's address and by the specifier as written there. */
   readonly imports: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Modules from the network, by address: the file that holds one. */
+  /** Remote modules by address, with the file that holds each. */
   readonly modules: Readonly<Record<string, { readonly path: string; readonly loader: Loader }>>
-  /** Addresses `npm:/name@version/part`: what to look for, and the folder whose node_modules has it. */
+  /** Packages by address `npm:/name@version/part`: the name to resolve, and the folder whose node_modules has it. */
   readonly packages: Readonly<Record<string, { readonly name: string; readonly folder: string }>>
 }
 
@@ -39,7 +39,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   Wasm: 'binary',
 }
 
-/** Makes the graph of what Deno says of a module and everything that it imports. */
+/** Builds the graph from Deno's description of a module and everything that it imports. */
 export function readModuleGraph(info: DenoInfo): ModuleGraph {
   const imports: Record<string, Record<string, string>> = {}
   const modules: Record<string, { path: string; loader: Loader }> = {}
@@ -62,7 +62,7 @@ export function readModuleGraph(info: DenoInfo): ModuleGraph {
 }
 
 /**
- * Where an import of a module leads; null for what the graph does not know, which is looked for on disk.
+ * Target of an import of a module; null for imports that are not in the graph, which are looked up on disk.
  *
  * @param importer the address of a module from the network, or the path of a file
  */
@@ -72,7 +72,7 @@ export function followImport(graph: ModuleGraph, importer: string, text: string)
   return leads === undefined || leads.startsWith('file:') ? null : leads
 }
 
-/** What Deno says is wrong with the modules of a graph, as `address: text`. */
+/** Deno's errors for the modules of a graph, as `address: text`. */
 export function problemsOf(info: DenoInfo): string[] {
   return info.modules.flatMap(({ specifier, error, dependencies }) => [
     ...(error === undefined ? [] : [`${specifier}: ${error}`]),

@@ -1,17 +1,17 @@
 import { pathToFileURL } from 'node:url'
 
-/** What looking at the types of a function gave. */
+/** Result of a type check of a function. */
 export interface TypesFound {
   /** `file:line:column: TS2322 text`, files relative to the function's folder; empty: nothing is wrong. */
   readonly errors: readonly string[]
-  /** Why the look was not possible; null when it was. */
+  /** Why the check was not possible; null when it was. */
   readonly unchecked: string | null
 }
 
 const MOST_ERRORS = 50
 const MOST_CHARS = 400
 
-/** What functions find beside Deno's own globals. */
+/** Declarations of globals that functions have in addition to Deno's own. */
 export const GLOBALS = `declare namespace EdgeRuntime {
   /** Keeps the instance alive for work that goes on after the answer. */
   function waitUntil(work: Promise<unknown>): void
@@ -19,10 +19,10 @@ export const GLOBALS = `declare namespace EdgeRuntime {
 `
 
 /**
- * Reads what `deno check` says: `TS2322 [ERROR]: text`, the line in question, and `at file:///…:1:7`. What lies in
- * packages and in fetched modules is not the function's.
+ * Reads the output of `deno check`: `TS2322 [ERROR]: text`, the source line, and `at file:///…:1:7`. Errors in packages
+ * and in fetched modules are not the function's.
  *
- * @param folder of the function; what is in the folder above it, shared code, counts too
+ * @param folder of the function; shared code in the folder above it counts too
  */
 export function readTypes(said: string, folder: string): TypesFound {
   const home = `${pathToFileURL(folder).href}/`

@@ -1,11 +1,11 @@
 import type { Logger } from '@terrane/service'
 import type { FunctionLine } from '../pool/output.ts'
 
-/** One entry of a function's log: what the host saw, or what the function wrote. */
+/** One entry of a function's log: an event that the host recorded, or a line that the function wrote. */
 export interface LogEntry {
   readonly time: string
   readonly level: string
-  /** `function` lines are the function's word; everything else in them is the host's. */
+  /** `function` messages are written by the function. All other fields are the host's. */
   readonly source: 'host' | 'function'
   readonly message: string
   readonly project: string
@@ -22,7 +22,7 @@ export interface Subject {
   readonly version: number
 }
 
-/** What is kept of each function: so many entries, and so many characters of text. */
+/** Limits per function: number of entries, and characters of text. */
 const KEPT_ENTRIES = 1000
 const KEPT_CHARS = 1024 * 1024
 
@@ -32,8 +32,8 @@ interface Shelf {
 }
 
 /**
- * The log of every function: each entry goes to the process's log, and the latest ones stay here for those who ask.
- * Lines of functions are marked as untrusted, and can only be attributed to requests that the instance really has.
+ * The log of every function: each entry goes to the process's log, and the latest ones are kept here for readers. Lines
+ * of functions are marked as untrusted, and can only be attributed to requests that the instance really has.
  */
 export class LogBook {
   private readonly logger: Logger
@@ -41,11 +41,11 @@ export class LogBook {
   private readonly followers = new Map<string, Set<(entry: LogEntry | null) => void>>()
 
   constructor(logger: Logger) {
-    // What is logged here is made of known fields; looking for secrets in each line would cost more than the call.
+    // Only known fields are logged here. Searching each line for secrets would cost more than the call.
     this.logger = logger.child({}, { redact: [] })
   }
 
-  /** What the host has to say about a function. */
+  /** Logs an event of the host about a function. */
   event(
     level: 'info' | 'warn' | 'error',
     subject: Subject,
@@ -86,7 +86,7 @@ export class LogBook {
     }
   }
 
-  /** Tells every follower that nothing more will come. */
+  /** Ends every follower's stream. */
   close(): void {
     for (const followers of this.followers.values()) for (const follower of followers) follower(null)
   }

@@ -8,7 +8,7 @@ import type { FunctionMetrics } from './metrics.ts'
 
 const WILLED: ReadonlySet<ExitReason> = new Set(['idle', 'replaced', 'stopped'])
 
-/** Everything that happens to functions, told to the log and the metrics. */
+/** Passes all events of functions to the log and the metrics. */
 export interface Observer extends FunctionEvents {
   line(version: FunctionVersion, line: FunctionLine, requestId: string | null): void
   called(invocation: Invocation): void

@@ -1,6 +1,6 @@
 import type { Instance } from './instance.ts'
 
-/** What the host-wide bound asks of a pool. */
+/** The pool interface that the host-wide limit uses. */
 export interface Tenant {
   /** Its longest unused instance without work that it can spare, if any. */
   spare(): Instance | null

@@ -43,18 +43,21 @@ const PREFIX = 'terrane-fn-'
 export class InstanceFactory implements AsyncDisposable {
   readonly runtime: Runtime
   private readonly options: FactoryOptions
-  /** Folder of this host's sockets and of what else ends with it. */
+  /** Folder of this host's sockets and of other files that are removed with it. */
   readonly base: string
   private readonly meter = createMeter()
   private readonly users: number[] = []
   private readonly running = new Set<Instance>()
   private count = 0
 
-  /** Makes the folder of this host's sockets: short, because a socket's path has 107 bytes at most, and private. */
+  /**
+   * Creates the folder of this host's sockets: private, and with a short path, because a socket's path has at most 107
+   * bytes.
+   */
   static async open(options: FactoryOptions): Promise<InstanceFactory> {
     await sweepLeftovers()
     const base = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
-    // The instances' users have to pass through; each folder inside belongs to one of them.
+    // Instance users must be able to traverse it. Each folder inside belongs to one of them.
     if (options.users) await chmod(base, 0o711)
     return new InstanceFactory(options, base)
   }
@@ -84,7 +87,7 @@ export class InstanceFactory implements AsyncDisposable {
     const door = await this.options.door.open(paths, version, () => instance)
     if (uid !== null) {
       await Promise.all([runDir, ...Object.values(paths)].map((path) => chown(path, uid, uid)))
-      // Whoever filled it before was another user.
+      // A different user may have filled it before.
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
@@ -103,7 +106,7 @@ export class InstanceFactory implements AsyncDisposable {
       }),
       ingress: join(runDir, INGRESS),
       env: version.env,
-      // What its environment names it may dial.
+      // A function may connect to the database that its environment names.
       reach: version.env['TERRANE_DB_URL'] === undefined ? policy.net : [...policy.net, DATABASE_TARGET],
       memoryMb: policy.memory_mb,
       tmpMb: policy.tmp_mb,

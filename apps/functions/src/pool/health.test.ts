@@ -19,7 +19,7 @@ function watch(
 
 test('one that is busy without work for ten looks in a row is ended at the tenth', () => {
   const verdicts = watch(Array.from({ length: 12 }, () => 0.5))
-  // The first look has nothing to compare with.
+  // The first check has nothing to compare with.
   expect(verdicts.indexOf('idle_cpu')).toBe(10)
 })
 

@@ -1,13 +1,13 @@
 import type { Usage } from './meter.ts'
 
-/** What the watchdog knows of an instance at one look, and remembers until the next. */
+/** State that the watchdog keeps about an instance between two checks. */
 export interface Health {
   /** When CPU time was last compared; 0 before the first time. */
   readonly sampledAt: number
   readonly cpuSeconds: number
-  /** True when it used much of a core between the last two looks. */
+  /** True when it used much of a core between the last two checks. */
   readonly busy: boolean
-  /** How many looks in a row it was busy without work. */
+  /** Number of consecutive checks at which it was busy without work. */
   readonly busyLooks: number
 }
 
@@ -17,12 +17,15 @@ export const NEW_BORN: Health = { sampledAt: 0, cpuSeconds: 0, busy: false, busy
 
 /** Least time between two comparisons of CPU time, in milliseconds. */
 export const SAMPLE_MS = 1000
-/** Share of one core that counts as busy for an instance without work, and how many looks in a row end it. */
+/**
+ * Share of one core that counts as busy for an instance without work, and the number of such checks in a row that end
+ * it.
+ */
 const IDLE_CPU_SHARE = 0.3
 const IDLE_CPU_LOOKS = 10
 /** Private memory of the runtime itself, on top of the function's budget. */
 const RUNTIME_MB = 40
-/** CPU seconds after which an instance is replaced in peace, well before the kernel's limit. */
+/** CPU seconds after which an instance is replaced without interrupting requests, well before the kernel's limit. */
 const REPLACE_AFTER_CPU_SECONDS = 1800
 
 /**

@@ -24,7 +24,7 @@ export interface Exit {
   readonly reason: ExitReason
   readonly code: number | null
   readonly signal: string | null
-  /** End of what it wrote to stderr, for the operator. */
+  /** Last part of its stderr output, for the operator. */
   readonly stderr: string
 }
 
@@ -61,7 +61,7 @@ export interface InstanceOptions {
 
 const PING_AFTER_USE_MS = 1000
 const NICE = 5
-/** Last words of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
+/** Last output of a runtime that met the data limit: in V8's heap, in its own, or when it wanted one more thread. */
 const OUT_OF_MEMORY =
   /JavaScript heap out of memory|Fatal JavaScript (?:invalid size|out of memory)|unable to create worker threads|memory allocation of [0-9]{1,20} bytes failed/
 
@@ -74,7 +74,7 @@ export class Instance {
   readonly exited: Promise<Exit>
   /** Moment of the last sign of use. */
   usedAt: number
-  /** True when it takes no more requests and ends when empty. */
+  /** True when it accepts no more requests and ends when it has no work. */
   retiring = false
   pid: number
   private alive = true
@@ -145,7 +145,7 @@ export class Instance {
     return this.calls.any
   }
 
-  /** The call that a project API request says it comes from, if this instance really has it. */
+  /** The call that a project API request claims to come from, if this instance really has it. */
   call(id: string): Call | undefined {
     return this.calls.get(id)
   }
@@ -154,7 +154,7 @@ export class Instance {
     this.calls.enter(call)
   }
 
-  /** The call has left. @param heldByAnswer what its answer said about background work */
+  /** The call has ended. @param heldByAnswer whether its answer announced background work */
   end(call: Call, heldByAnswer: boolean): void {
     this.usedAt = performance.now()
     this.calls.answer(call, heldByAnswer, this.usedAt)
@@ -174,9 +174,9 @@ export class Instance {
   }
 
   /**
-   * The watchdog's look, about ten times a second.
+   * The watchdog's check, about ten times a second.
    *
-   * @param lateMs how late the host itself is with this look: no instance is blamed for that
+   * @param lateMs delay of this check caused by the host itself, which is not counted against the instance
    */
   check(now: number, lateMs: number): void {
     if (!this.alive) return
@@ -288,7 +288,7 @@ function lowerPriority(pid: number): void {
   }
 }
 
-/** A link in its place would lead the host elsewhere. */
+/** A link in its place would redirect the host. */
 function isSocket(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 }

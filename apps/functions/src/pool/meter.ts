@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** What a process has used and holds. */
+/** CPU time and memory of a process. */
 export interface Usage {
   readonly cpuSeconds: number
-  /** Resident memory of its own: without shared and file-backed pages where the system tells them apart. */
+  /** Its own resident memory: without shared and file-backed pages where the system reports them separately. */
   readonly privateMb: number
 }
 

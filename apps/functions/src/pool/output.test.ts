@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Output, type FunctionLine, type ShimMessage } from './output.ts'
 
-/** Reads text at a moment, and what came of it. */
+/** Reads text at a moment and returns the result. */
 function reading() {
   const seen = { lines: [] as FunctionLine[], messages: [] as ShimMessage[], throttled: [] as number[] }
   const output = new Output(

@@ -1,14 +1,16 @@
-/** One line that an instance wrote. Everything in it is the function's word. */
+/** One line that an instance wrote. All of its fields are untrusted. */
 export interface FunctionLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
-  /** The call it says it belongs to; empty when none. */
+  /** The call that it claims to belong to; empty when none. */
   readonly call: string
   /** Lines lost before this one. */
   readonly dropped: number
 }
 
-/** What the shim tells the host over stdout. A function can forge any of it; no message does more than its own harm. */
+/**
+ * Messages from the shim to the host over stdout. A function can forge any of them; a forged message harms only itself.
+ */
 export type ShimMessage =
   | { readonly t: 'ready' }
   | { readonly t: 'failed'; readonly message: string; readonly stack: string }

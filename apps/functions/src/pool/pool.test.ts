@@ -4,7 +4,7 @@ import { Capacity } from './capacity.ts'
 import { BootFailure, type Exit, type ExitReason, type Instance } from './instance.ts'
 import { Pool, type Refusal, type Waiter } from './pool.ts'
 
-/** A stand-in for a process: ready when told, dead when killed. */
+/** A fake process: ready on request, dead when killed. */
 class FakeInstance {
   inflight = 0
   usedAt = performance.now()

@@ -69,7 +69,10 @@ export class Pool implements Tenant {
     return this.emptied.promise
   }
 
-  /** Hands an instance to the waiter, now or when one is free. Returns what takes the waiter out of the queue. */
+  /**
+   * Hands an instance to the waiter, now or when one is free. Returns a function that removes the waiter from the
+   * queue.
+   */
   acquire(waiter: Waiter): () => void {
     const instance = this.leastLoaded()
     if (instance) {
@@ -103,7 +106,7 @@ export class Pool implements Tenant {
     await this.launch()
   }
 
-  /** Takes no more idle rest: instances end as soon as they have no work. */
+  /** From now on keeps no idle instances: they end as soon as they have no work. */
   retire(): void {
     this.retired = true
     this.drain()

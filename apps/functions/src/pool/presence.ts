@@ -2,12 +2,12 @@ import type { Caller } from '../gateway/caller.ts'
 
 /** A request that is in an instance, or whose background work is. */
 export interface Call {
-  /** Unique on this host; never what a caller chose. */
+  /** Unique on this host; never chosen by a caller. */
   readonly id: string
   readonly requestId: string
   /** Who calls; null until it is known. */
   readonly caller: Caller | null
-  /** How many functions have called one another up to here. */
+  /** Depth of the call in a chain of functions. */
   readonly depth: number
   /** Moment after which it is ended, in `performance.now()` milliseconds. */
   readonly deadline: number
@@ -17,21 +17,21 @@ export interface Call {
 interface Presence {
   readonly call: Call
   answered: boolean
-  /** Whether it has background work, as far as the shim has said. */
+  /** Whether it has background work, according to the shim. */
   held: boolean | null
   /** When the call is ended, or after its answer, forgotten. */
   until: number
 }
 
-/** How many calls that left are remembered for their lines. */
+/** Number of ended calls that are remembered for their log lines. */
 const MOST_LEFT = 256
 
-/** Which calls are in an instance: until they are answered, and while background work of theirs goes on. */
+/** The calls in an instance: until they are answered, and while their background work continues. */
 export class Presences {
   /** Requests that are not answered yet. */
   unanswered = 0
   readonly #here = new Map<string, Presence>()
-  /** Request ids of the last calls that left: what they printed may come after their answer. */
+  /** Request ids of the last ended calls: their output may arrive after their answer. */
   readonly #left = new Map<string, string>()
   readonly #holdMs: number
 
@@ -59,7 +59,10 @@ export class Presences {
     this.#here.set(call.id, { call, answered: false, held: null, until: call.deadline })
   }
 
-  /** The call is answered. @param heldByAnswer what the answer said about background work; a line from the shim counts more, but may be later */
+  /**
+   * The call is answered. @param heldByAnswer whether the answer announced background work; a line from the shim has
+   * priority, but may arrive later
+   */
   answer({ id }: Call, heldByAnswer: boolean, now: number): void {
     this.unanswered--
     const presence = this.#here.get(id)!

@@ -12,7 +12,7 @@ import type { RegistryIds } from '../registry/registry.ts'
 import { localProjects, projectOf, type ProjectSettings, type Projects } from './project.ts'
 import { SharedProjects } from './shared.ts'
 
-/** Two looks at the projects: notifications tell of changes meanwhile. */
+/** Interval between two reads of the projects. Notifications announce changes in between. */
 const POLL_MS = 5000
 
 /** Projects of a host: the one of its settings, or all that the control plane has. */

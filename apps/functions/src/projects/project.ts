@@ -6,22 +6,22 @@ import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 /** A project as the functions host knows it. */
 export interface Project {
   /**
-   * What everything of the project is kept by here: its id in the control plane on a shared host, where equal references
-   * of two organizations are two projects; the reference where there is but one.
+   * Key for everything that this host stores for the project. On a shared host it is the project's id in the control
+   * plane, because two organizations may use the same reference. With a single project it is the reference.
    */
   readonly id: string
   readonly ref: string
-  /** Where its deployed code lies in object storage. */
+  /** Prefix of its deployed code in object storage. */
   readonly folder: string
-  /** Base address of its API, where `project.internal` leads. */
+  /** Base address of its API, the target of `project.internal`. */
   readonly apiUrl: string
-  /** Public by nature; functions find it in their environment. */
+  /** A public key. Functions find it in their environment. */
   readonly anonKey: string | null
   /** Never in a function's process: the host adds it to calls of privileged functions. */
   readonly serviceKey: string | null
-  /** The organization's key for the shared services, kept likewise. */
+  /** The organization's key for the shared services, handled the same way. */
   readonly servicesKey: string | null
-  /** Its database, as someone who may make roles; null when functions reach it by the API only. */
+  /** Its database, as a user who may create roles; null when functions reach it by the API only. */
   readonly databaseUrl: string | null
   readonly verify: Verify
 }
@@ -30,9 +30,9 @@ export interface Project {
 export interface Projects {
   /** The project that a request is for, by the host name it was sent to; null when there is none. */
   idOf(host: string | undefined): string | null
-  /** What is known of a project; null when there is none. */
+  /** A project's settings; null when there is none. */
   get(id: string): Project | null
-  /** The projects of a reference, or of an id: several where organizations have equal references. */
+  /** The projects of a reference, or of an id: several where organizations use the same reference. */
   named(name: string): readonly Project[]
 }
 
@@ -78,14 +78,14 @@ export function projectOf(
   }
 }
 
-/** One project, whatever host name a request was sent to. */
+/** A single project, for every host name. */
 export function localProjects(project: Project): Projects {
   const { ref } = project
   const get = (wanted: string) => (wanted === ref ? project : null)
   return { idOf: () => ref, get, named: (name) => (name === ref ? [project] : []) }
 }
 
-/** Key sets have a few keys; a server that sends more is not read to its end. */
+/** Key sets are small. A longer answer is not read to its end. */
 const KEY_SET_BYTES = 262_144
 
 const fetchKeySet: FetchImplementation = async (url, options) => {

@@ -46,7 +46,7 @@ export class SharedProjects implements Projects, Disposable {
       .filter((project) => project.ref === name || project.id === name)
   }
 
-  /** Reads the projects; those of which nothing has changed keep their verifier. One without an address has no functions. */
+  /** Reads the projects. Unchanged ones keep their verifier. A project without an address has no functions. */
   async look(): Promise<void> {
     const seen = new Set<string>()
     for (const found of await this.#registered.allReachable(this.#onLost)) {

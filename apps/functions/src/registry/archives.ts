@@ -4,12 +4,12 @@ import { archiveInvalid } from '../errors.ts'
 
 const BUCKET = 'functions'
 
-/** The code of deployed versions in object storage, by content: what is there is never written again. */
+/** The code of deployed versions in object storage, addressed by content. Existing objects are never overwritten. */
 export class Archives {
   private readonly store: ObjectStore
   private readonly folderOf: (project: string) => string
 
-  /** @param folderOf where the code of a project lies */
+  /** @param folderOf prefix of a project's code */
   constructor(store: ObjectStore, folderOf: (project: string) => string) {
     this.store = store
     this.folderOf = folderOf
@@ -46,5 +46,5 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Somebody else was faster; if not, the upload says what is wrong. */
+/** Ignores an error: another host may have been faster; if not, the upload reports the problem. */
 function ignore(): void {}

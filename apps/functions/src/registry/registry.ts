@@ -12,14 +12,14 @@ export interface VersionRecord {
   readonly createdAt: Date
 }
 
-/** The version that answers, and the word that a change of it has to know. */
+/** The live version, and the etag that a change of it must know. */
 export interface LiveRecord extends VersionRecord {
   readonly project: string
   readonly name: string
   readonly etag: string
 }
 
-/** How a host's own word for a project, and its id in the control plane, become each other. */
+/** Converts between a host's own name for a project and its id in the control plane. */
 export interface RegistryIds {
   toRegistry(project: string): string
   /** Null for a project that this host does not serve. */
@@ -103,7 +103,7 @@ export class Registry {
   }
 
   /**
-   * Lets a version answer if nobody has changed that since `etag` was read (null: nothing was live).
+   * Makes a version live if no change was made since `etag` was read (null: nothing was live).
    *
    * @returns the new etag, or null when somebody has
    */
@@ -123,7 +123,7 @@ export class Registry {
   }
 
   /**
-   * Takes a function away with all its versions and secrets.
+   * Removes a function with all its versions and secrets.
    *
    * @returns the digests that no version of the project names any more, or null when there was no such function
    */
@@ -144,9 +144,9 @@ export class Registry {
   }
 
   /**
-   * Forgets old versions of a function; the live one and the newest `keep` stay.
+   * Deletes old versions of a function; the live one and the newest `keep` stay.
    *
-   * @returns how many went, and the digests that no version of the project names any more
+   * @returns the number of deleted versions, and the digests that no version of the project names any more
    */
   async prune(project: string, name: string, keep: number): Promise<{ removed: number; unused: string[] }> {
     const { rows } = await this.database.query<{ digest: string }>(
@@ -192,7 +192,7 @@ export class Registry {
     return rows
   }
 
-  /** Changes secrets, all or none, and has the instances that see them replaced on every host. */
+  /** Changes secrets, all or none, and replaces the instances that use them on every host. */
   async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
     const id = this.ids.toRegistry(project)
     await this.database.transaction(async (session) => {
@@ -228,7 +228,7 @@ export class Registry {
     )
   }
 
-  /** Seals for the id of their project what an earlier version had sealed for its reference. */
+  /** Encrypts secrets for their project's id that an earlier version had encrypted for its reference. */
   async resealSecrets(onUnreadable: (error: unknown) => void): Promise<void> {
     const { rows } = await this.database.query<{ id: string; ref: string; name: string; key: string; sealed: Buffer }>(
       `select project_id as id, sealed_for as ref, name, key, sealed from terrane.function_secrets where sealed_for is not null`,
@@ -255,7 +255,7 @@ export class Registry {
     })
   }
 
-  /** Wakes the other hosts; those whose server delivers nothing find out when they next look. */
+  /** Notifies the other hosts. Those whose server delivers no notifications notice at their next poll. */
   private async tell(project: string, name: string): Promise<void> {
     await this.database.query('select pg_notify($1, $2)', [CHANNEL, `${project}/${name}`])
   }

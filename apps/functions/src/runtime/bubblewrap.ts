@@ -1,4 +1,4 @@
-/** What a sandbox shows of the host's files: source → place inside. */
+/** Host files that a sandbox shows: source path → path inside. */
 export interface Mounts {
   readonly readOnly: Readonly<Record<string, string>>
   readonly writable: Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export function bubblewrap(
   const args = [bwrap, '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session']
   args.push('--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'function', '--chdir', '/', '--info-fd', '3')
   if (filter) args.push('--seccomp', '4')
-  // The runtime asks where its binary is; there is no /proc beyond that one link.
+  // The runtime looks up the path of its own binary. /proc contains nothing but that link.
   args.push('--dir', '/proc/self', '--symlink', command[0]!, '/proc/self/exe')
   for (const [source, place] of Object.entries(mounts.readOnly)) args.push('--ro-bind', source, place)
   for (const [source, place] of Object.entries(mounts.writable)) args.push('--bind', source, place)

@@ -4,7 +4,7 @@ import { bubblewrap } from './bubblewrap.ts'
 import { confine } from './confine.ts'
 import { BUNDLE, GATEWAY, INGRESS, SOCKETS, type Command, type Launch, type Runtime } from './runtime.ts'
 
-/** What {@link denoRuntime} was told by the machine; `probeDeno` finds it out. */
+/** Paths and memory figures of this machine for {@link denoRuntime}, found by `probeDeno`. */
 export interface DenoMachine {
   /** The deno binary, the bundled shim and its module for /tmp, as the host sees them. */
   readonly deno: string
@@ -17,7 +17,7 @@ export interface DenoMachine {
   readonly sandbox: Sandbox | null
 }
 
-/** What the hardened profile is made of. */
+/** Parts of the hardened profile. */
 export interface Sandbox {
   /** Path of bwrap. */
   readonly bwrap: string
@@ -26,7 +26,7 @@ export interface Sandbox {
   readonly filter: Buffer | null
 }
 
-/** Blocks of 512 bytes: what a run that fills the cache may write per file. */
+/** File size limit in blocks of 512 bytes for a run that fills the cache. */
 const CACHE_FILE_BLOCKS = 32_768
 
 /**
@@ -72,7 +72,7 @@ function confinement(machine: DenoMachine, launch: Launch) {
   return {
     dataKib: machine.baseKib + launch.memoryMb * 1024,
     fileBlocks: launch.cache === 'sealed' ? 0 : CACHE_FILE_BLOCKS,
-    // Files times their size bounds what a run that is only a check can do to the disk.
+    // Number of files times their size limits how much disk a check run can fill.
     openFiles: launch.cache === 'filling' ? 96 : 512,
     setpriv: machine.setpriv,
     uid: launch.uid,
@@ -115,19 +115,19 @@ function denoArgs(paths: Paths, launch: Launch): string[] {
     '--no-remote',
     '--no-npm',
     '--cached-only',
-    // Without it request.signal aborts after every answer, as if the caller had left.
+    // Without it, request.signal aborts after every answer, as if the caller had disconnected.
     '--unstable-no-legacy-abort',
     `--allow-read=${list(readable)}`,
     `--allow-write=${list(sockets)}`,
     `--allow-net=${list(sockets.map((path) => `unix:${path}`))},gateway.invalid:80`,
-    // By name it would break programs that list the environment; there is nothing in it but the function's own.
+    // Granting single names would break programs that list the environment. It holds only the function's own variables.
     '--allow-env',
     `--v8-flags=--max-old-space-size=${heapMb},--max-semi-space-size=16`,
     paths.shim,
   ]
 }
 
-/** Deno splits its lists at commas; a doubled one is a comma. */
+/** Deno splits lists at commas; a comma is escaped by doubling it. */
 function list(paths: readonly string[]): string {
   return paths.map((path) => path.replaceAll(',', ',,')).join(',')
 }

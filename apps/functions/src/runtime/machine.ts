@@ -50,7 +50,7 @@ export async function findSetpriv(path: string): Promise<string | null> {
   )
 }
 
-/** Files that the dynamic loader needs to start a binary: all that a sandbox has to show of the system. */
+/** Files that the dynamic loader needs to start a binary. A sandbox needs no other system files. */
 export async function librariesOf(binary: string): Promise<string[]> {
   const { stdout } = await run('ldd', [binary])
   const files = [...stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map((match) => match[1]!)
@@ -70,7 +70,7 @@ export async function bundleShim(shim: 'deno' | 'node' | 'tmp/tmp', folder: stri
     platform: 'node',
     target: 'es2023',
     logLevel: 'silent',
-    // What comes as CommonJS asks for built-in modules by `require`.
+    // CommonJS code loads built-in modules with `require`.
     ...(shim === 'tmp/tmp' && { minify: true, banner: { js: REQUIRE } }),
   })
   const code = outputFiles[0]!.contents

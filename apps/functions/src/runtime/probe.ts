@@ -32,8 +32,8 @@ export interface ProbedRuntime {
 const UNBOUNDED_KIB = 64 * 1024 * 1024
 
 /**
- * Finds the runtime that this machine offers and proves it: one function is started under the very command that every
- * function will get, and its memory is measured, because V8 reserves address space that the limit must not count.
+ * Finds a runtime on this machine and tests it: one function is started with the same command as every later function,
+ * and its memory is measured, because V8 reserves address space that the limit must not count.
  *
  * @throws FUNCTION_RUNTIME_UNAVAILABLE with what is missing and what to do
  */
@@ -82,7 +82,7 @@ async function findSandbox(deno: string, path: string) {
   return { bwrap, libraries: await librariesOf(deno), filter: seccompFilter(process.arch) }
 }
 
-/** Starts a function that does nothing and reads its private memory, in KiB. */
+/** Starts an empty function and reads its private memory, in KiB. */
 async function measureBase(runtime: Runtime, users: UserRange | null): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-probe-'))
   const [codeDir, cacheDir] = [join(folder, 'code'), join(folder, 'cache')]
@@ -130,7 +130,7 @@ function unusable(profile: Profile, users: UserRange | null, problem: string): E
   })
 }
 
-/** A trial has nobody to call: its sockets are files. */
+/** A trial makes no requests: its sockets are files. */
 async function closedDoor(paths: DoorPaths): Promise<AsyncDisposable> {
   const places = Object.values(paths)
   await Promise.all(places.map((place) => writeFile(place, '')))

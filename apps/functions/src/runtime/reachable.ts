@@ -13,8 +13,8 @@ export async function isReachable(path: string): Promise<boolean> {
 }
 
 /**
- * A folder that stands in for one which other users cannot reach: it belongs to this user, others may pass through and
- * write nothing. The same folder gets the same one again.
+ * A substitute for a folder that other users cannot reach: it belongs to this user, and others may traverse it but not
+ * write. The same folder always gets the same substitute.
  *
  * @throws FUNCTION_RUNTIME_UNAVAILABLE when somebody else has put something in its place, or other users cannot reach the
  * temporary directory either
@@ -40,7 +40,7 @@ export async function reachableTwin(folder: string): Promise<string> {
   })
 }
 
-/** A program where every user may reach it: itself, or a link or copy of it in `folder`. */
+/** A path of a program that every user can reach: the original, or a link or copy of it in `folder`. */
 export async function reachableProgram(program: string, folder: string): Promise<string> {
   if (await isReachable(program)) return program
   const { size, mtimeMs } = await stat(program)

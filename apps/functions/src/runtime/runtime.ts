@@ -1,4 +1,4 @@
-/** What one instance is made of. Paths are the host's. */
+/** Settings for the start of one instance. Paths are the host's. */
 export interface Launch {
   /** Folder with `index.mjs` and the static files; the function can read these and nothing else. */
   readonly codeDir: string
@@ -11,7 +11,7 @@ export interface Launch {
    * read-only and the process cannot write files at all. `open`: serves while it fills, for a folder that is edited.
    */
   readonly cache: 'filling' | 'sealed' | 'open'
-  /** Folder of this instance alone: its sockets. */
+  /** Folder of this instance only, with its sockets. */
   readonly runDir: string
   readonly memoryMb: number
   /** User and group the process runs as; the host's own when null. */
@@ -30,17 +30,17 @@ export interface Command {
   /** The module that keeps `/tmp` in memory. */
   readonly tmp: string
   /** Set when a keeper is spawned that writes the runtime's pid as JSON to descriptor 3. */
-  readonly keeper: { /** What the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
+  readonly keeper: { /** Data that the keeper reads from descriptor 4. */ readonly filter: Buffer | null } | null
 }
 
-/** How strictly an instance is confined. `trusted` means: hardly. */
+/** How strictly an instance is confined. `trusted`: hardly at all. */
 export type Profile = 'standard' | 'hardened' | 'trusted'
 
-/** Turns a launch into a process. Implementations hold no state beside what they were made with. */
+/** Builds the command for a launch. Implementations keep no other state than their constructor arguments. */
 export interface Runtime {
   readonly name: 'deno' | 'node'
   readonly profile: Profile
-  /** What the profile does not protect against, for the log at start. */
+  /** Attacks that the profile does not protect against; logged at the start. */
   readonly caveat: string
   command(launch: Launch): Command
 }

@@ -31,7 +31,7 @@ test('every jump lands in the program, and the last instructions are the verdict
   expect(seccompFilter('mips')).toBeNull()
 })
 
-/** Makes raw system calls under the filter and tells how each ended: `ok` or the number of the error. */
+/** Makes raw system calls under the filter and returns each result: `ok` or the error number. */
 function underFilter(calls: readonly string[]): string[] {
   const script = `
 import ctypes, os, socket

@@ -4,7 +4,7 @@ interface SystemCalls {
   readonly socket: number
   readonly clone: number
   readonly clone3: number
-  /** Calls that no JavaScript runtime makes and that widen what a broken one could do to the kernel. */
+  /** System calls that no JavaScript runtime makes and that increase the kernel's attack surface. */
   readonly denied: readonly number[]
 }
 
@@ -63,9 +63,9 @@ const NAMESPACE_FLAGS = 0x7e020000
 const X32 = 0x40000000
 
 /**
- * The seccomp filter of the hardened profile, as bubblewrap takes it: what is denied fails with EPERM, sockets of any
- * family but unix with EAFNOSUPPORT (some, like vsock, know no network namespaces), new namespaces with EPERM, and
- * clone3, whose flags a filter cannot see, with ENOSYS, upon which libc takes clone. Null on other machines.
+ * The seccomp filter of the hardened profile for bubblewrap: denied calls fail with EPERM, sockets of any family but
+ * unix with EAFNOSUPPORT (some, like vsock, ignore network namespaces), new namespaces with EPERM, and clone3, whose
+ * flags a filter cannot see, with ENOSYS, after which libc uses clone. Null on other machines.
  */
 export function seccompFilter(machine: string): Buffer | null {
   const calls = MACHINES[machine]
@@ -95,7 +95,7 @@ interface Instruction {
   readonly label?: string
   readonly code: number
   readonly value: number
-  /** Labels to go to; the next instruction where there is none. */
+  /** Jump targets; the next instruction where there is none. */
   readonly yes?: string
   readonly no?: string
 }

@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs'
 import type { FunctionVersion } from '../function-version.ts'
 import { METHODS, type Policy } from '../policy.ts'
 
-/** Who may call, as far as a `function.json` says it before it was read with care. */
+/** Admission fields of a `function.json`, read before its full validation. */
 export interface Admission {
   readonly auth: Policy['auth']
-  /** Null: it does not say. */
+  /** Null: not given. */
   readonly methods: Policy['methods'] | null
 }
 
 const RANKS = ['none', 'anon', 'user', 'service'] as const
 
-/** Reads who may call from a `function.json`, now; null while it cannot be read as JSON. No file means the defaults. */
+/**
+ * Reads the current admission policy from a `function.json`; null while it is not valid JSON. No file means the
+ * defaults.
+ */
 export function readAdmission(file: string): Admission | null {
   let text
   try {
@@ -29,7 +32,7 @@ export function readAdmission(file: string): Admission | null {
   }
 }
 
-/** The version with the stricter of its own policy and what the file says by now. */
+/** The version with the stricter of its own policy and the file's current one. */
 export function admitting(version: FunctionVersion, admission: Admission | null): FunctionVersion {
   if (!admission) return version
   const { policy } = version

@@ -28,43 +28,43 @@ export interface FolderSourceOptions {
   readonly builder: Builder
   readonly onBuilt: (version: FunctionVersion, ms: number) => void
   readonly onFailed: (name: string, error: unknown) => void
-  /** Told of what is wrong with the types of what is served, once somebody had time to look. */
+  /** Called with the result of the type check of the served version, once the check has run. */
   readonly onTypes: (version: FunctionVersion, found: TypesFound) => void
 }
 
 interface Folder {
-  /** Where it is, and where it really is if a link leads there. */
+  /** Path of the folder, and its real path if it is a link. */
   readonly home: string
   realHome: string
-  /** Absolute paths that count whatever is in the folder. */
+  /** Absolute paths that are inputs whatever the folder contains. */
   readonly fixed: ReadonlySet<string>
   /** Absolute paths that went into the last build. */
   inputs: ReadonlySet<string>
-  /** What tells that packages were installed; absolute paths. */
+  /** Absolute paths whose changes show that packages were installed. */
   places: readonly string[]
-  /** What the last good build made; equal means there is nothing to do. */
+  /** Digest, policy and environment of the last good build, as JSON. When unchanged, there is nothing to do. */
   fingerprint: string
   version: FunctionVersion | null
-  /** Null: nobody has looked yet. */
+  /** Null: not checked yet. */
   types: TypesFound | null
   failed: boolean
-  /** What is on disk is becoming what is served; `again` asks for another round. */
+  /** Pending work to serve the state on disk; `again` requests another round. */
   settling: Promise<void> | null
   again: boolean
 }
 
-/** Files that look the same at two looks so far apart are still. */
+/** Files count as still when two looks this far apart see no difference. */
 const STILL_MS = 150
-/** After so many rounds it is said that a folder does not come to rest; it is waited for all the same. */
+/** After this many rounds a warning says that a folder does not come to rest. The wait continues. */
 const RESTLESS_ROUNDS = 40
-/** Whoever saves again so soon wants to know about the later state only. */
+/** Delay of the type check: after another save within it, only the later state is checked. */
 const TYPES_AFTER_MS = 1500
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000
 
 /**
- * Serves the functions of a folder and follows its files: saved is served, once code and policy have been still, and
- * from the moment a stricter policy is on disk nobody is admitted under the weaker one.
+ * Serves the functions of a folder and follows its files. Saved changes are served once code and policy have been
+ * still. As soon as a stricter policy is on disk, callers are no longer admitted under the weaker one.
  */
 export class FolderSource implements AsyncDisposable {
   readonly #options: FolderSourceOptions
@@ -82,7 +82,7 @@ export class FolderSource implements AsyncDisposable {
     )
   }
 
-  /** Finds the functions and begins to watch; they are built afterwards, and a call waits for its own. */
+  /** Finds the functions and begins to watch. They are built afterwards; a call waits for its own function. */
   async open(): Promise<void> {
     await this.#scan()
   }
@@ -93,7 +93,7 @@ export class FolderSource implements AsyncDisposable {
     return folder !== undefined && (folder.version !== null || folder.failed || folder.settling !== null)
   }
 
-  /** What is wrong with the types of a function that is served; null before somebody has looked. */
+  /** Result of the type check of a served function; null before the check. */
   typesOf(name: string): TypesFound | null {
     return this.#folders.get(name)?.types ?? null
   }
@@ -141,23 +141,23 @@ export class FolderSource implements AsyncDisposable {
     }
   }
 
-  /** A new file beside a shared one may be found in its place. */
+  /** A new file beside a shared one may take its place in module resolution. */
   #isShared(path: string, { inputs }: Folder): boolean {
     const shared = join(this.#options.root, '_shared') + sep
     return path.startsWith(shared) && [...inputs].some((input) => input.startsWith(shared))
   }
 
-  /** Applies what `function.json` says about callers at once, where it is stricter. */
+  /** Applies a stricter admission policy of `function.json` at once. */
   #govern(name: string, { home, version }: Folder): void {
     if (!version) return
     const { functions, project } = this.#options
     const admission = readAdmission(join(home, 'function.json'))
-    // What cannot be read now changes nothing: it will be read again once it is still.
+    // A file that cannot be read now changes nothing. It is read again once it is still.
     if (!admission) return
     functions.govern(project.id, name, (live) => admitting({ ...live, policy: version.policy }, admission))
   }
 
-  /** Looks which functions there are; changes during a look cause one more. */
+  /** Lists the functions; changes during the scan cause another one. */
   #scan(): Promise<void> {
     this.#scanAgain = true
     this.#scanning ??= this.#scanUntilStill().finally(() => {
@@ -268,7 +268,7 @@ export class FolderSource implements AsyncDisposable {
       folder.places = packagePlaces(home, ((error as Error).cause as BundleFailure | undefined)?.missing ?? [])
       this.#watch(name, folder, own)
       const sources = [...own.files, ...shared.files].filter((path) => SOURCE.test(path))
-      // Half of what somebody is saving is not worth a report; and a package may have come while the build looked for it.
+      // A half-saved state is not reported; and a package may have been installed during the build.
       if (!(await isUntouched([...fixed, ...sources]))) return MOVED
       throw error
     }
@@ -283,7 +283,7 @@ export class FolderSource implements AsyncDisposable {
     return { version, moved: false }
   }
 
-  /** Returns the new version, or null when the files make what is served already. */
+  /** Returns the new version, or null when the files produce the version already served. */
   async #serve(name: string, folder: Folder, built: BuiltFolder): Promise<FunctionVersion | null> {
     const { root, project, functions, store } = this.#options
     const shared = await readEnvFile(join(root, '.env'))
@@ -314,7 +314,7 @@ export class FolderSource implements AsyncDisposable {
     return version
   }
 
-  /** After it is served, so that nobody waits for it. */
+  /** Runs after the version is served, so that it delays no call. */
   async #lookAtTypes(folder: Folder, version: FunctionVersion, { bundle }: BuiltFolder): Promise<void> {
     folder.types = null
     await sleep(TYPES_AFTER_MS, undefined, { ref: false })
@@ -330,7 +330,7 @@ export class FolderSource implements AsyncDisposable {
     const folders = new Set([home, realHome, dirname(realHome), ...own.folders, ...places.map(dirname)])
     for (const input of [...fixed, ...inputs]) {
       if (input.includes(`${sep}node_modules${sep}`)) continue
-      // The folders on the way too: one that is removed and made again is noticed by its parent.
+      // Also the parent folders, because a folder that is removed and made again is noticed by its parent.
       for (let at = dirname(input); !folders.has(at); at = dirname(at)) {
         folders.add(at)
         if (!at.startsWith(this.#options.root + sep)) break
@@ -342,7 +342,7 @@ export class FolderSource implements AsyncDisposable {
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|jsonc?|env)$/
 
-/** True for the folder itself and what is in it, without the packages installed there. */
+/** True for the folder itself and its contents, without installed packages. */
 function isBelow(path: string, folder: string): boolean {
   if (path === folder) return true
   return path.startsWith(folder + sep) && !path.startsWith(join(folder, 'node_modules') + sep)

@@ -8,14 +8,14 @@ import { readStatic } from '../bundle/static-files.ts'
 import { invalidPolicy } from '../errors.ts'
 import { readPolicy, type Ceilings, type Policy } from '../policy.ts'
 
-/** What a function's folder makes. */
+/** Result of building a function's folder. */
 export interface BuiltFolder {
   readonly archive: Archive
   readonly bundle: Bundle
   readonly policy: Policy
   /** Variables of the function's own `.env`. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Every file that went in; absolute paths. */
+  /** Every file that was read; absolute paths. */
   readonly inputs: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export async function buildFolder(
   }
 }
 
-/** Files that count for a folder whatever is in it, existing or not. */
+/** Files that are inputs of every folder, existing or not. */
 export function fixedInputs(folder: string): string[] {
   const own = ['function.json', '.env', ...ENTRIES].map((name) => join(folder, name))
   return [...own, join(folder, '..', '.env'), ...denoJsonFiles(folder)]

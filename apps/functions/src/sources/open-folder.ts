@@ -29,7 +29,7 @@ export async function openFolder(
     ceilings: ceilingsOf(config),
     functions,
     builder,
-    // What is built here lives as long as the process.
+    // Versions built here live as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
     onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),
     onTypes: ({ name }, { errors, unchecked }) => {

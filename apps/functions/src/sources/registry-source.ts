@@ -17,26 +17,26 @@ export interface RegistrySourceOptions {
   /** True for names that something else on this host serves. */
   readonly isTaken: (project: string, name: string) => boolean
   readonly onFailed: (record: LiveRecord, error: unknown) => void
-  /** The registry cannot be read; what is known goes on being served. */
+  /** The registry cannot be read; known functions continue to be served. */
   readonly onLost: (error: unknown) => void
-  /** Time between two looks at the registry. */
+  /** Interval between two reads of the registry. */
   readonly pollMs: number
 }
 
 interface Known {
   record: LiveRecord
-  /** What is served of it here; null until somebody asks for it. */
+  /** Etag of the version that this host serves; null until the function is first requested. */
   etag: string | null
   loading: Promise<LiveFunction | undefined> | null
-  /** After a failure: not before this moment. */
+  /** After a failure: time of the earliest retry. */
   retryAt: number
 }
 
 const RETRY_MS = 5000
 
 /**
- * Follows a registry: knows what is live, loads a function when it is first asked for, and replaces what it serves when
- * the registry changes. A lost notification costs at most one poll.
+ * Follows a registry: knows the live versions, loads a function at its first request, and replaces what it serves when
+ * the registry changes. A lost notification delays a change by one poll at most.
  */
 export class RegistrySource implements AsyncDisposable {
   private readonly options: RegistrySourceOptions
@@ -64,7 +64,7 @@ export class RegistrySource implements AsyncDisposable {
     return known && !this.options.isTaken(project, name) ? this.load(known) : undefined
   }
 
-  /** Looks at the registry now; calls during a look cause one more. */
+  /** Reads the registry now; calls during a read cause one more. */
   look(): Promise<void> {
     if (this.looking) {
       this.again = true
@@ -76,7 +76,7 @@ export class RegistrySource implements AsyncDisposable {
     return this.looking
   }
 
-  /** Looks, and resolves when this host serves what is live of the function. */
+  /** Reads the registry, and resolves when this host serves the live version of the function. */
   async follow(project: string, name: string): Promise<void> {
     await this.look()
     await this.find(project, name)
@@ -115,7 +115,7 @@ export class RegistrySource implements AsyncDisposable {
         known.record = record
         known.retryAt = 0
       }
-      // Requests go to what is served: only here is a load that failed tried again.
+      // Requests go to the served version, so a failed load is retried only here.
       if (known.etag !== null && known.etag !== record.etag) void this.find(record.project, record.name)
     }
     for (const [key, { record }] of this.known) {
@@ -125,7 +125,7 @@ export class RegistrySource implements AsyncDisposable {
     }
   }
 
-  /** Brings what is served up to the record; a version that fails leaves the former one in place. */
+  /** Updates the served version to the record; a version that fails leaves the former one in place. */
   private load(known: Known): Promise<LiveFunction | undefined> {
     known.loading ??= this.loadUntilCurrent(known).finally(() => {
       known.loading = null

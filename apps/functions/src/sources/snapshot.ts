@@ -1,10 +1,10 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What files looked like at one moment, by absolute path; equal values mean that nobody has touched the file. */
+/** State of files at one moment, by absolute path. Equal values mean that the file was not changed. */
 export type Snapshot = ReadonlyMap<string, string>
 
-/** A folder with what is below it, without installed packages. */
+/** A folder with its contents, without installed packages. */
 export interface Tree {
   readonly folders: readonly string[]
   readonly files: readonly string[]
@@ -12,17 +12,17 @@ export interface Tree {
 
 const MAX_ENTRIES = 5000
 
-/** Looks at files, which may be absent. Links are looked through. */
+/** Reads the state of files, which may be absent. Links are followed. */
 export async function lookAt(paths: Iterable<string>): Promise<Snapshot> {
   const looks = [...new Set(paths)].map(async (path) => [path, await look(path)] as const)
   return new Map(await Promise.all(looks))
 }
 
 /**
- * True when nothing that was seen the second time was touched since the first look; of files that were not looked at
- * then, their own time tells.
+ * True when no file of the second snapshot was changed since the first began. Files missing in the first are judged by
+ * their modification time.
  *
- * @param begunMs when the first look began, as `Date.now()` tells it
+ * @param begunMs when the first look began, by `Date.now()`
  */
 export function isStill(first: Snapshot, second: Snapshot, begunMs: number): boolean {
   for (const [path, seen] of second) {
@@ -31,7 +31,10 @@ export function isStill(first: Snapshot, second: Snapshot, begunMs: number): boo
   return true
 }
 
-/** What is below a folder, at most {@link MAX_ENTRIES} entries; a folder that contains itself by a link is seen once. */
+/**
+ * Contents of a folder, at most {@link MAX_ENTRIES} entries. A folder that contains itself through a link is listed
+ * once.
+ */
 export async function treeOf(folder: string): Promise<Tree> {
   const folders: string[] = []
   const files: string[] = []
@@ -56,7 +59,7 @@ export async function treeOf(folder: string): Promise<Tree> {
   return { folders, files }
 }
 
-/** The kernel's clock for files ticks more coarsely than ours. */
+/** The kernel's file timestamps have a coarser resolution than ours. */
 const CLOCK_MS = 20
 
 function isOlder(seen: string, begunMs: number): boolean {

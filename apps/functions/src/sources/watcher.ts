@@ -7,8 +7,8 @@ interface Watched {
 }
 
 /**
- * Watches folders, which may come and go, for several owners: editors replace files instead of writing them, so it is
- * the folder of a file that has to be looked at.
+ * Watches folders, which may appear and disappear, for several owners. Editors replace files instead of writing them,
+ * so the folder of a file is watched instead of the file.
  */
 export class FolderWatcher implements Disposable {
   readonly #onChange: (path: string) => void
@@ -17,8 +17,8 @@ export class FolderWatcher implements Disposable {
   readonly #wanted = new Map<string, ReadonlySet<string>>()
 
   /**
-   * @param onChange called with the absolute path of whatever changed, appeared or went in a watched folder
-   * @param onError called for a folder that the system does not let be watched: its changes go unnoticed
+   * @param onChange called with the absolute path of anything that changed, appeared or disappeared in a watched folder
+   * @param onError called for a folder that the system cannot watch: its changes go unnoticed
    */
   constructor(onChange: (path: string) => void, onError: (error: unknown) => void) {
     this.#onChange = onChange
@@ -62,7 +62,7 @@ export class FolderWatcher implements Disposable {
         return at
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
-        // It went just now, or is a file: its parent will tell when it becomes a folder.
+        // It was just removed, or is a file: its parent reports when it becomes a folder.
         if (code === 'ENOENT' || code === 'ENOTDIR') continue
         this.#onError(error)
         return at

@@ -5,7 +5,7 @@ import { seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
 import { InvalidResponse, ResponseReader } from './response-reader.ts'
 
-/** What a reader made of the bytes: heads, body and ends in order, or the error. */
+/** The reader's output for the bytes: heads, body and ends in order, or the error. */
 function read(bytes: Buffer, options: { bodiless?: boolean; cuts?: readonly number[]; closed?: boolean } = {}) {
   const reader = new ResponseReader()
   const seen = { status: 0, headers: [] as string[], body: '', ended: 0, error: '', reusable: false }

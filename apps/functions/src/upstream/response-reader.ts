@@ -1,4 +1,4 @@
-/** What a response is made of, in order: one head, any number of chunks, one end. */
+/** Parts of a response, in order: one head, any number of chunks, one end. */
 export interface ResponseEvents {
   /** @param headers names in lower case and values, alternating, as received */
   onHead(status: number, headers: string[]): void
@@ -6,7 +6,7 @@ export interface ResponseEvents {
   onEnd(): void
 }
 
-/** A response that is not HTTP/1.1 as a careful client accepts it. */
+/** A response that violates HTTP/1.1 as strict clients read it. */
 export class InvalidResponse extends Error {
   override readonly name = 'InvalidResponse'
 }
@@ -25,9 +25,9 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * Reads the HTTP/1.1 responses of one connection, one after another (RFC 9112). Strict where leniency has let one
- * message pass for two: both Content-Length and Transfer-Encoding, differing lengths, folded headers, bare line feeds
- * and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error.
+ * Reads the HTTP/1.1 responses of one connection, one after another (RFC 9112). It is strict where lenient parsing
+ * would allow response smuggling: both Content-Length and Transfer-Encoding, differing lengths, folded headers, bare
+ * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error.
  *
  * Reading HTTP here instead of through a general client halves what the host spends on a warm call; the bench
  * `warm.bench.ts` holds it to that.
@@ -66,7 +66,7 @@ export class ResponseReader {
       }
       at = next
     }
-    // Only after the whole chunk: bytes behind the end must not pass for the answer to the next request.
+    // Only after the whole chunk: bytes after the end must not pass for the answer to the next request.
     if (this.state === 'done') this.finish()
   }
 

@@ -2,19 +2,19 @@ import { connect, type Socket } from 'node:net'
 import { InvalidResponse, ResponseReader, type ResponseEvents } from './response-reader.ts'
 
 /**
- * Why an exchange failed: nobody answered the dial (the request was not sent), the peer went away before the whole
- * answer had come, or what it sent is not HTTP.
+ * Why an exchange failed: the connection was refused (the request was not sent), the peer closed it before the whole
+ * answer had come, or the answer is not HTTP.
  */
 export type UpstreamFailure = 'unreachable' | 'closed' | 'invalid'
 
 /** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
 export interface Exchange extends ResponseEvents {
   onFail(failure: UpstreamFailure, detail: string): void
-  /** Everything that has arrived so far was handed over, and the answer goes on: what was held back may go out. */
+  /** All bytes received so far were handed over, and the answer continues. Held-back output may be sent. */
   onPartial(): void
 }
 
-/** A body that is written to the connection bit by bit once the head is sent; `null` of bytes: it is not announced. */
+/** A body that is written in parts after the head is sent. `null` bytes: its length is not announced. */
 export interface StreamedBody {
   readonly bytes: number | null
 }
@@ -54,7 +54,7 @@ export class Upstream {
     while (this.idle.length > 0 && now - this.idle[0]!.idleSince > IDLE_MS) this.idle.shift()!.destroy()
   }
 
-  /** The peer is gone: whatever is under way fails. */
+  /** The peer is gone: running exchanges fail. */
   close(): void {
     this.closed = true
     for (const connection of this.open) connection.fail('closed', 'the peer is gone')
@@ -96,7 +96,7 @@ export class Connection {
   private readonly reader = new ResponseReader()
   private exchange: Exchange | null = null
   private connected = false
-  /** What is still to be written of the request; null when it is out. */
+  /** Body of the request that is still being written; null when it is complete. */
   private streaming: StreamedBody | null = null
 
   constructor(pool: Upstream) {
@@ -160,13 +160,13 @@ export class Connection {
     this.socket.resume()
   }
 
-  /** Ends the exchange without a word to its caller, and the connection with it. */
+  /** Ends the exchange without notifying its caller, and closes the connection. */
   destroy(): void {
     this.exchange = null
     this.socket.destroy()
   }
 
-  /** Ends the exchange with a failure, and the connection with it. */
+  /** Ends the exchange with a failure, and closes the connection. */
   fail(failure: UpstreamFailure, detail: string): void {
     const exchange = this.exchange
     this.exchange = null

@@ -28,7 +28,7 @@ const PARALLEL = 4
 const ANSWER_MS = 25_000
 const TRIES = 6
 
-/** How an example is called, until it answers: somebody looks, sends JSON, or a form with a file. */
+/** Ways to call an example until it answers: a GET, JSON, or a form with a file. */
 const REQUESTS: readonly (readonly [path: string, init: () => RequestInit])[] = [
   ['', () => ({})],
   [
@@ -119,7 +119,7 @@ async function call(url: string, init: RequestInit): Promise<{ own: boolean; tex
   }
 }
 
-/** Writes all of it beside the repositories, and says what did not answer. */
+/** Writes all results beside the repositories, and reports the examples that did not answer. */
 async function report(judged: readonly Judged[], missing: readonly string[]): Promise<void> {
   await writeFile(join(tmpdir(), 'terrane-examples.json'), JSON.stringify({ judged, missing }, null, 1))
   for (const kind of ['answered', 'ended', 'aside', 'failed'] as const)

@@ -11,7 +11,7 @@ import { startApp } from '../support/app.ts'
 import { FolderModel, meets } from '../support/folder-model.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-/** What a round waits before it looks: no files are touched meanwhile. */
+/** Pause before each round's check, during which no files are touched. */
 const STILLNESS_MS = 1000
 /** For a run by hand: FOLDER_RUNS=10 tries 1,000 sequences, each 100 of a seed of their own. */
 // oxlint-disable-next-line node/no-process-env -- A setting of this suite alone.

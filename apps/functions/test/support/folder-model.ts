@@ -11,12 +11,12 @@ const POLICIES = [
 type Policy = (typeof POLICIES)[number]
 
 interface ModelFunction {
-  /** What the code answers; null without code. */
+  /** The answer that the code gives; null without code. */
   code: string | null
   policy: Policy | null
 }
 
-/** A folder of functions, and a random person who edits it; knows what ought to be served. */
+/** A folder of functions and a simulated person who edits it at random. Knows what must be served. */
 export class FolderModel {
   readonly functions = new Map<string, ModelFunction>()
   /** Names that the last acts were about. */
@@ -33,7 +33,7 @@ export class FolderModel {
   async add(name: string): Promise<void> {
     this.functions.set(name, { code: null, policy: null })
     this.touched.add(name)
-    // In either order: what is half there must not be served.
+    // In either order: a half-written function must not be served.
     const acts = [() => this.#writeCode(name), () => this.#writePolicy(name)]
     if (this.#chance(0.5)) acts.reverse()
     for (const act of acts) {
@@ -57,7 +57,7 @@ export class FolderModel {
     await this.#pause()
   }
 
-  /** What a GET without a key ought to meet: the answer of the code, or the status of the refusal. */
+  /** The expected result of a GET without a key: the answer of the code, or the status of the refusal. */
   expected(name: string): string {
     const { code, policy } = this.functions.get(name) ?? { code: null, policy: null }
     if (code === null) return '404'
@@ -127,7 +127,7 @@ export class FolderModel {
   }
 }
 
-/** What a GET without a key meets: the answer, or the status of a refusal. */
+/** The actual result of a GET without a key: the answer, or the status of a refusal. */
 export async function meets(url: string): Promise<string> {
   const response = await fetch(url)
   const text = await response.text()

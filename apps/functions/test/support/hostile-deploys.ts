@@ -1,5 +1,5 @@
-// Thirty ways to deploy something that hurts. Each is answered with a 4xx or is harmless, the host lives, and a deploy
-// of somebody else goes through while it lasts.
+// Thirty harmful deploys. Each must get a 4xx or be harmless, the host must stay up, and a deploy of another user must
+// succeed meanwhile.
 import type { TestApp } from './app.ts'
 
 const nested = (open: string, close: string, depth: number, core = '1') =>
@@ -21,11 +21,11 @@ const mappings = (bytes: number) =>
 interface HostileDeploy {
   readonly files: Record<string, unknown>
   readonly policy?: unknown
-  /** Statuses that are an answer; 201 only where nothing is wrong with the code. */
+  /** Accepted statuses; 201 only where nothing is wrong with the code. */
   readonly met: readonly number[]
 }
 
-/** Each is made when it is its turn: together they would fill the test's own memory. */
+/** Each is built only when it is used: together they would exceed the test's own memory. */
 export const HOSTILE_DEPLOYS: Readonly<Record<string, () => HostileDeploy>> = {
   'a million brackets': () => ({ files: index(nested('[', ']', 1_000_000)), met: [422] }),
   'parentheses, 200,000 deep': () => ({ files: index(nested('(', ')', 200_000)), met: [422] }),
@@ -110,16 +110,16 @@ export const HOSTILE_DEPLOYS: Readonly<Record<string, () => HostileDeploy>> = {
   }),
 }
 
-/** Who deploys: a hostile project, and an honest one beside it. */
+/** The two deployers: a hostile project, and an honest one beside it. */
 export interface Deployers {
   hostile(body: object): Promise<{ readonly status: number; readonly body: unknown }>
   honest(source: string): Promise<{ readonly status: number }>
-  /** What the honest function answers. */
+  /** Calls the honest function and returns its answer. */
   call(): Promise<string>
 }
 
 export interface Outcome {
-  /** What is wrong; null when nothing is. */
+  /** The problem that was found; null when there is none. */
   readonly wrong: string | null
   readonly status: number
   /** From the request to the answer, in milliseconds. */
@@ -134,7 +134,7 @@ export const inOneProject = (app: TestApp): Deployers => ({
   call: async () => (await fetch(app.url('honest'))).text(),
 })
 
-/** Deploys one, and something honest while that lasts. */
+/** Deploys a hostile upload, and an honest one meanwhile. */
 export async function deployHostile(by: Deployers, name: string): Promise<Outcome> {
   const { files: sent, policy = {}, met } = HOSTILE_DEPLOYS[name]!()
   const body = { files: sent, policy }

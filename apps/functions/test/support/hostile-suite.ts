@@ -1,5 +1,5 @@
-// Thirty ways to be a bad function or a bad caller. Each is asked five things: what does the caller get, in what time,
-// is the host still up, did the neighbour notice anything, and is the instance kept or replaced.
+// Thirty bad functions and bad callers. Each case checks five things: what the caller gets, in what time, whether the
+// host is still up, whether the neighbour noticed anything, and whether the instance is kept or replaced.
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { createSocket } from 'node:dgram'
@@ -16,11 +16,11 @@ import { tryRuntime } from './runtimes.ts'
 
 /** A file that no function may make. */
 const SNAPSHOT = join(tmpdir(), `terrane-snapshot-${process.pid}`)
-/** Limits that only a machine busy beyond reason makes an innocent meet; cases that are about a limit lower it. */
+/** Limits that only an overloaded machine makes an innocent function exceed. Cases about a limit lower it. */
 const LIMITS = { block_ms: 5000, timeout_ms: 20_000, memory_mb: 128, max: 1 } as const
 const SHORT_BLOCK = { block_ms: 800 } as const
 const SHORT_TIMEOUT = { timeout_ms: 2500 } as const
-/** No case takes longer, whatever else the machine does. */
+/** Longest duration of a case, even on a busy machine. */
 const BOUND_MS = 25_000
 
 /** Declares the cases for one profile of Deno. */
@@ -30,11 +30,11 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
   describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 120_000 }, () => {
     let host: TestHost
     let stopWatching: () => Promise<Report>
-    /** Anything that reaches these listeners got out. */
+    /** Any connection to these listeners is an escape. */
     let tcp: Server
     let web: HttpServer
     const reached: string[] = []
-    /** The attacker's name; a new one for each test, so that nothing is left of the last. */
+    /** The attacker's name, new for each test, so that tests do not affect each other. */
     let attacker = ''
     let count = 0
 
@@ -109,7 +109,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       const response = await fetch(`${host.url(attacker)}/ok`)
       return `${response.status} ${await response.text()}`
     }
-    /** The first honest answer is part of no attack: limits that are short for one may be met by a cold start, and count not. */
+    /** The first honest answer is not part of an attack: a cold start may exceed short limits, which does not count. */
     async function warmUp() {
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
       host.exits.length = 0
@@ -179,7 +179,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       const peak = watchPeak()
       const { status, before } = await attack(source, {}, { block_ms: 10_000 })
       expect([500, 546]).toContain(status)
-      // What it caught itself leaves memory that may still be more than the watchdog lets pass, a look later.
+      // An attack that caught its own error may leave more memory than the watchdog allows at its next check.
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
       if (status === 500 && pidOf(attacker) === before) await expectKept(before)
       else await expectReplaced(before, 'memory')
@@ -336,7 +336,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       await expectReplaced(before, 'blocked')
     })
 
-    /** Runs probes inside and returns what each gave; `denied` is what a probe that failed gives. */
+    /** Runs probes inside and returns each result; `denied` for a probe that failed. */
     async function probe(
       probes: Record<string, string>,
       policy: Partial<Policy> = {},
@@ -541,7 +541,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
         'the name of the gateway': `return Deno.connect({ hostname: 'gateway.invalid', port: 80 })`,
         udp: `const dgram = await import('node:dgram'); return new Promise((yes, no) => { const s = dgram.createSocket('udp4'); s.on('error', no); s.send('x', ${udpPort}, '127.0.0.1', (e) => e ? no(e) : yes(1)) })`,
         'udp by Deno': `return Deno.listenDatagram({ transport: 'udp', port: 0 })`,
-        // A listener of old servers: its one connection stands for all requests and carries no bytes.
+        // A listener of old servers: its one connection represents all requests and carries no bytes.
         'bytes of a listener': `for await (const connection of Deno.listen({ port: 0 })) return connection.read(new Uint8Array(1))`,
         'bytes to a listener': `for await (const connection of Deno.listen({ port: 0 })) return connection.write(new Uint8Array(1))`,
         'a second connection': `const listener = Deno.listen({ port: 0 }); await listener.accept(); return listener.accept()`,
@@ -635,7 +635,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
         {},
         { static: ['a.txt'] },
       )
-      // Further connections than the one that is kept need descriptors that are gone.
+      // Further connections beyond the kept one need descriptors, of which none are left.
       const calls = await Promise.all(Array.from({ length: 8 }, callOk))
       expect(calls.filter((call) => !/^(200|50[234]) /.test(call))).toEqual([])
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')

@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 
-/** What a raw exchange over TCP brought: bytes until the peer closed or the time was up. */
+/** Sends raw bytes over TCP and returns those received until the peer closed or the time was up. */
 export function rawExchange(
   port: number,
   send: (write: (text: string) => void) => void,
@@ -24,7 +24,7 @@ export function rawExchange(
   })
 }
 
-/** Status, error code and body of an answer; a broken body is told, not thrown. */
+/** Status, error code and body of an answer; a broken body is reported, not thrown. */
 export async function outcome(
   response: Response,
 ): Promise<{ readonly status: number; readonly code: string | null; readonly body: string; readonly whole: boolean }> {
@@ -39,7 +39,7 @@ export async function outcome(
   return { status: response.status, code, body: Buffer.concat(chunks).toString('utf8'), whole }
 }
 
-/** The body of a GET that says another host than the address has; `fetch` sends none but that. */
+/** The body of a GET whose Host header differs from the address; `fetch` cannot send that. */
 export function getByHost(url: string, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { headers: { host } }, (response) => void textOf(response).then(resolve, reject)).on('error', reject)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestHost } from './host.ts'
 
-/** What the neighbour of an attacker went through. */
+/** Results of the calls to the neighbour of an attacker. */
 export interface Report {
   readonly calls: number
   readonly errors: readonly string[]

@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const STATE_DIR = fileURLToPath(new URL('../../../../.cache/functions/', import.meta.url))
 
-/** A runtime of this machine, or null and a title that says why there is none. */
+/** A runtime of this machine, or null and a title with the reason why there is none. */
 export async function tryRuntime(
   runtime: RuntimeWish['runtime'],
   profile: RuntimeWish['profile'],

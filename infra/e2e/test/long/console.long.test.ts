@@ -98,7 +98,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     expect(similarities[0]).toBeGreaterThan(0.5)
     const asked = await page.getByLabel('Like tile').inputValue()
     expect(asked).toMatch(/^\d+$/)
-    // The image lies beneath, and each match has a picture of its own.
+    // The image is drawn beneath, and each match has its own picture.
     await page.getByLabel('Shade over the image').waitFor()
     await page.waitForFunction(() => {
       const picture = document.querySelector<HTMLImageElement>('.matches img')
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.getByLabel('Path').fill('demo-town.osm.pbf')
     await page.getByRole('button', { name: 'Start the job' }).click()
     await heading('The town again').waitFor()
-    // The box reaches beyond the town, and the page says so.
+    // The box extends beyond the town, and the page says so.
     await page.locator('.page-head .badge', { hasText: 'Ended with a warning' }).waitFor({ timeout: JOB_TIMEOUT_MS })
     await page.getByText('SOURCE_COVERS_PART').first().waitFor()
     await page.getByRole('row', { name: 'public.again_streets' }).getByRole('link', { name: 'Archive' }).click()
@@ -506,7 +506,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}the console in a browser`, ()
     await page.mouse.click(box.x + box.width * x, box.y + box.height * y)
   }
 
-  /** Until nothing is loading. */
+  /** Waits until nothing is loading. */
   async function settle(): Promise<void> {
     await page.locator('h1').first().waitFor()
     await page.waitForFunction(

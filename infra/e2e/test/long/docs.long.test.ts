@@ -10,11 +10,11 @@ import { ROOT, blocksOf, followedPages, looksAsShown, pagesNobodyFollows, type B
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
 import { openWorld, type World } from '../support/world.ts'
 
-// Every page that a reader follows with a terminal is followed here, block by block, and what it shows is compared.
+// Runs every page of the documentation that a reader follows in a terminal, block by block, and compares the output.
 
 const E2E = join(ROOT, 'infra/e2e')
 const MAPLIBRE = dirname(dirname(fileURLToPath(import.meta.resolve('maplibre-gl'))))
-/** Between the outputs of blocks. */
+/** Separates the outputs of blocks. */
 const MARK = '=====block====='
 
 let stack: RunningStack
@@ -26,7 +26,7 @@ beforeAll(async () => {
   stack = await startStack(world.settings)
   folder = await mkdtemp(join(tmpdir(), 'terrane-docs-'))
   await symlink(stack.home, join(folder, '.terrane'))
-  // Programs lie where their packages are found.
+  // Programs must be in a folder where Node finds their packages.
   programs = await mkdtemp(join(E2E, '.cache-docs-'))
 }, START_TIMEOUT_MS)
 afterAll(async () => {
@@ -62,7 +62,7 @@ describe.each(followedPages())('%s', (page) => {
 })
 
 test('no page has code that nobody runs', () => {
-  // `npm start` and `npm test` of the first page are what the newcomer's walk and CI begin with.
+  // The newcomer test and CI start with `npm start` and `npm test` of the first page.
   expect(pagesNobodyFollows()).toEqual(['README.md'])
 })
 
@@ -90,13 +90,13 @@ interface DrawnMap {
   queryRenderedFeatures(): { layer: { id: string } }[]
 }
 
-/** In the page: the layers of which something is seen. */
+/** Runs in the page: layers with at least one visible feature. */
 function drawnLayers(): string[] {
   const { map } = globalThis as { map?: DrawnMap }
   return [...new Set(map?.queryRenderedFeatures().map(({ layer }) => layer.id))].toSorted()
 }
 
-/** What a shell runs for a block: the block itself, or Node with the program. */
+/** The shell command for a block: the block itself, or Node with the program. */
 async function commandOf({ language, code }: Block, name: string): Promise<string> {
   if (language === 'sh') return code
   const path = join(programs, name)

@@ -10,8 +10,8 @@ const EMAIL = 'admin@terrane.local'
 const without = CHROMIUM === undefined ? 'SKIPPED: there is no browser at CHROMIUM_PATH or /usr/bin/chromium. ' : ''
 
 /**
- * A page that tries what a page can try against the console, and keeps what came of it in `window.tried`: for each attempt
- * what it gained, or null. It learns the console's address from its own query.
+ * A page that tries every kind of access to the console that a page can, and stores the results in `window.tried`: for
+ * each attempt the data it obtained, or null. Its own query contains the console's address.
  */
 const PAGE = `<!doctype html><title>hostile</title><body><script>
 const target = new URL(location.href).searchParams.get('console')
@@ -91,7 +91,7 @@ describe.skipIf(CHROMIUM === undefined)(`${without}pages of a function beside th
       `${stack.urls[way]}/functions/v1/page?console=${encodeURIComponent(stack.consoleUrl)}`,
     )
     expect(answer!.status()).toBe(200)
-    // Its scripts do run: what follows is not for want of trying.
+    // Its scripts do run, so the attempts are really made.
     await attack.waitForFunction(() => document.title.startsWith('done '))
     const gained = JSON.parse((await attack.title()).slice('done '.length)) as Record<string, string | null>
     expect(Object.keys(gained).length).toBe(13)

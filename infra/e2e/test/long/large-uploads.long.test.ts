@@ -73,7 +73,7 @@ describe.skipIf(python === undefined)(`${told}large files`, () => {
     const part = Buffer.alloc(MB)
     for (let i = 0; i < EACH_BYTES / MB; i++) await file.write(part.fill(i))
     const target = (object: string) => ({ origin: stack.urls.origin, key, bucket: 'uploads', object })
-    // What is loaded once is no growth.
+    // Memory of code that is loaded once does not count as growth.
     await send(await begin(target('first.bin'), EACH_BYTES), key, path)
     const before = originBytes(stack.pid)
     let most = before
@@ -148,7 +148,7 @@ function originBytes(stackPid: number): number {
       if (Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) !== stackPid) continue
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
     } catch {
-      // It ended while it was looked at.
+      // The process ended during the check.
     }
   }
   throw new Error('the stack has no process of the origin')

@@ -65,7 +65,7 @@ describe.skipIf(missing.length > 0)(
     let page: Page
     let clicks = 0
     let served: string
-    /** Where an upload lies in storage. */
+    /** Storage path of an upload. */
     let stored = ''
     const closing = new AsyncDisposableStack()
     beforeAll(async () => {

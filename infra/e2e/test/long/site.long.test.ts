@@ -10,10 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM, startBrowser } from '../support/browser.ts'
 import { ROOT } from '../support/pages.ts'
 
-// The site of the documentation, as `node infra/site.ts` builds it, with a reader who looks for something.
+// Tests the documentation site that `node infra/site.ts` builds, with a reader's search tasks.
 
 const OFFLINE = /ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|E403/
-/** What a reader wants, the page that has it, and words for the search. */
+/** Reader tasks: the goal, the page that covers it, and words for the search. */
 const TASKS = [
   ['embed a GeoTIFF: a vector for each tile', 'tasks/embed', 'embed image'],
   ['import a Shapefile, GeoPackage, CSV, …', 'tasks/import', 'import shapefile'],

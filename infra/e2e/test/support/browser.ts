@@ -19,12 +19,12 @@ export function startBrowser(): Promise<Browser> {
   })
 }
 
-/** What went on in a page: trouble it reported, and everything it was sent. */
+/** Records the activity of a page: errors that it reported, and everything that it received. */
 export class Watch {
   readonly trouble: string[] = []
   readonly origins = new Set<string>()
   private readonly bodies: Promise<string>[] = []
-  /** Trouble that a step asks for, e.g. a wrong password. */
+  /** Errors that a step expects, e.g. after a wrong password. */
   private expected: RegExp | null = null
 
   constructor(page: Page) {
@@ -45,7 +45,7 @@ export class Watch {
     })
   }
 
-  /** Lets an error of the console pass while the work goes on. */
+  /** Permits an error of the console while the work runs. */
   async expecting(error: RegExp, work: () => Promise<void>): Promise<void> {
     this.expected = error
     try {
@@ -63,7 +63,7 @@ export class Watch {
 
 /** Violations of WCAG 2.2 A and AA that axe calls serious or critical, one line each. */
 export async function seriousViolations(page: Page): Promise<string[]> {
-  // The page's own policy lets no script in; what comes through the debugger is not held by it.
+  // The page's own policy allows no injected script. The debugger is not subject to it.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(async () => {
     const { axe: engine } = window as unknown as { axe: typeof axe }
@@ -86,7 +86,10 @@ export async function mapReady(page: Page): Promise<void> {
   await page.locator('.map-box .canvas[data-drawn="true"]').waitFor()
 }
 
-/** What a walk with the Tab key through a page left out, or met without a name or without a mark of where one is. */
+/**
+ * Results of a walk through a page with the Tab key: elements that were missed, or that have no name or no visible
+ * focus.
+ */
 export interface Walk {
   readonly missed: readonly string[]
   readonly nameless: readonly string[]
@@ -96,10 +99,10 @@ export interface Walk {
 /** Far more than any page has. */
 const MOST_STOPS = 400
 
-/** Presses Tab from the top of the page until one is out of it again. */
+/** Presses Tab from the top of the page until the focus leaves it. */
 export async function walkByKeyboard(page: Page): Promise<Walk> {
   await page.evaluate(() => {
-    // Everything that a person could click and that is in sight is to be met.
+    // All visible clickable elements must be reached.
     const CLICKABLE = 'a[href], button, input, select, textarea, summary'
     for (const element of document.querySelectorAll<HTMLElement>(CLICKABLE)) {
       const isOff = element.matches(':disabled') || element.closest('[inert], [hidden]') !== null

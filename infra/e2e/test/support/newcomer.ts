@@ -9,7 +9,7 @@ const pythons = [process.env['GDAL_PYTHON'] ?? 'python3', '/usr/bin/python3'].ma
 export const python = pythons.find(
   ([program = '', ...args]) => spawnSync(program, [...args, '-c', 'import numpy; from osgeo import ogr']).status === 0,
 )
-/** Other people's programs, as commands; a test that needs one that is not here says so. */
+/** Other people's programs, as commands. A test that needs a missing one reports it. */
 // oxlint-disable-next-line node/no-process-env -- The commands of peers.
 export const { OGR2OGR = 'ogr2ogr', OSMIUM = 'osmium' } = process.env
 export const hasOgr2ogr = piped(`${OGR2OGR} --version`).status === 0
@@ -25,7 +25,7 @@ export function boxOf(west: number, south: number, east: number, north: number) 
   return { type: 'Polygon', coordinates: [ring] }
 }
 
-/** An index of extracts with one, of Monaco. */
+/** An index of extracts that contains only Monaco. */
 export function extractsAt(url: string) {
   const properties = { id: 'monaco', name: 'Monaco', urls: { pbf: `${url}/monaco.osm.pbf` } }
   return {
@@ -34,12 +34,12 @@ export function extractsAt(url: string) {
   }
 }
 
-/** What a command of a shell makes of its standard input. */
+/** Runs a shell command with the given standard input. */
 export function piped(command: string, input: Uint8Array = new Uint8Array()) {
   return spawnSync('sh', ['-c', command], { input, maxBuffer: 2 ** 28 })
 }
 
-/** The files of a folder at an address of this machine. */
+/** Serves the files of a folder at an address of this machine. */
 export async function serveFolder(folder: string): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
     const name = decodeURIComponent((request.url ?? '/').slice(1))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 
-/** A code block of a page: what is run, and the output that the page shows for it, if any. */
+/** A code block of a page: the code, and its output as shown on the page, if any. */
 export interface Block {
   readonly line: number
   readonly language: string
@@ -14,7 +14,7 @@ export interface Block {
   readonly shown: string | null
 }
 
-/** Pages that a reader follows with a terminal; each is followed by itself, from its first block to its last. */
+/** Pages that a reader follows in a terminal. Each is run separately, from its first block to its last. */
 export function followedPages(): string[] {
   return ['docs/quickstart.md', ...globSync('docs/{tasks,recipes,routing}/*.md', { cwd: ROOT }).toSorted(), ...READMES]
 }
@@ -28,7 +28,7 @@ const READMES = [
   'packages/testing/README.md',
 ]
 
-/** Pages with code that nothing runs: neither a stack nor a test of their package. */
+/** Pages whose code is not run, neither on a stack nor in a test of their package. */
 export function pagesNobodyFollows(): string[] {
   const followed = new Set(followedPages())
   const pages = globSync(['README.md', 'docs/**/*.md', '{apps,packages,infra}/*/README.md'], { cwd: ROOT })
@@ -40,7 +40,10 @@ export function pagesNobodyFollows(): string[] {
   })
 }
 
-/** The code blocks of a page. A block of `text` is what the one before it prints; `elsewhere` after the language keeps one from being run. */
+/**
+ * The code blocks of a page. A `text` block is the output of the one before it; `elsewhere` after the language keeps a
+ * block from being run.
+ */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = []
   const text = readFileSync(join(ROOT, page), 'utf8')
@@ -56,7 +59,7 @@ export function blocksOf(page: string): Block[] {
   return blocks
 }
 
-/** Does an output look as the page shows it? `…` stands for anything; how lines are broken and indented is left open. */
+/** Whether an output matches the one on the page. `…` stands for any text; line breaks and indentation may differ. */
 export function looksAsShown(output: string, shown: string): boolean {
   const pattern = bare(shown)
     .split('…')

@@ -10,7 +10,7 @@ import { freePorts } from '@terrane/testing/ports'
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE'] as const
 
-/** A machine that does much else takes minutes for what a quiet one does in 20 s. */
+/** A busy machine takes minutes for a start that takes 20 s on an idle one. */
 export const START_TIMEOUT_MS = 800_000
 
 /** The local stack, as `npm start` brings it up, with ports and a state folder of its own. */
@@ -20,7 +20,7 @@ export interface RunningStack extends AsyncDisposable {
   readonly pid: number
   readonly consoleUrl: string
   readonly urls: Readonly<Record<'origin' | 'functions' | 'worker' | 'database', string>>
-  /** Secrets that nothing outside may ever show. */
+  /** Secrets that must never be visible outside. */
   readonly keys: Readonly<Record<string, string>>
   readonly password: string
   output(): string

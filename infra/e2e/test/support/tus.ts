@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Where an upload goes, and who brings it. */
+/** Target of an upload, and the credentials of its sender. */
 export interface Target {
   readonly origin: string
   readonly key: string
@@ -29,7 +29,7 @@ export async function begin({ origin, key, bucket, object }: Target, bytes: numb
   return new URL(response.headers.get('location') ?? '', origin).href
 }
 
-/** How many bytes of an upload have arrived. */
+/** Number of bytes of an upload that have arrived. */
 export async function arrived(url: string, key: string): Promise<number> {
   const headers = { ...VERSION, apikey: key, authorization: `Bearer ${key}` }
   const response = await fetch(url, { method: 'HEAD', headers })
@@ -37,8 +37,8 @@ export async function arrived(url: string, key: string): Promise<number> {
 }
 
 /**
- * Sends a file on from where its upload stands, chunk by chunk, until it is whole; `cutAt` breaks the connection in the
- * middle of the chunk in which that byte lies, and resolves. Returns the bytes that were sent.
+ * Continues an upload chunk by chunk until it is complete. `cutAt` breaks the connection in the middle of the chunk
+ * that contains this byte, and resolves. Returns the number of bytes sent; after a cut, those up to `cutAt`.
  */
 export async function send(url: string, key: string, path: string, cutAt = Infinity): Promise<number> {
   const headers = {

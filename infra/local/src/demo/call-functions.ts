@@ -4,7 +4,7 @@ import { say } from '../log.ts'
 import type { Stack } from '../stack.ts'
 import { TOWN_BBOX } from './town.ts'
 
-/** What `nearest` answers, see apps/functions/examples/nearest. */
+/** Answer of the function `nearest`, see apps/functions/examples/nearest. */
 interface Nearest {
   readonly places: readonly {
     readonly id: number
@@ -43,7 +43,7 @@ function wayOf({ seconds, kilometers }: { readonly seconds: number; readonly kil
   return `on foot ${kilometers.toFixed(2)} km in ${Math.round(seconds / 60)} min`
 }
 
-/** The host's or the function's own words: supabase-js keeps the answer beside its error. */
+/** The error text of the host or of the function. supabase-js keeps the answer in its error's context. */
 async function reasonOf(error: unknown): Promise<string> {
   return error instanceof FunctionsHttpError ? (error.context as Response).text() : String(error)
 }

@@ -15,7 +15,7 @@ interface Answer {
   }
 }
 
-/** Asks the router, through the origin, for the way from one corner of the demo town to the other. */
+/** Requests a route through the origin from one corner of the demo town to the other. */
 export async function crossTown(stack: Stack, keys: Keys): Promise<void> {
   await routerReady(stack)
   const url = `${stack.originUrl}/routing-engine/v1/route`

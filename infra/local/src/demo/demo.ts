@@ -55,7 +55,7 @@ export async function runDemo(stack: Stack, keys: Keys, home: string): Promise<v
   else await callFunctions(stack, keys, TABLE)
 }
 
-/** Makes the scene and its embeddings, asks similarity_search, draws what it found. */
+/** Makes the scene and its embeddings, calls similarity_search, draws the matches. */
 async function searchScene(stack: Stack, keys: Keys, home: string): Promise<void> {
   const scene = join(home, 'data', 'demo-scene.tif')
   if (!existsSync(scene)) {
@@ -104,7 +104,7 @@ async function searchScene(stack: Stack, keys: Keys, home: string): Promise<void
   say(`The scene with the query tile and its matches outlined: ${picture}`)
 }
 
-/** Imports the demo town's map: the file lies under the worker's data roots. */
+/** Imports the demo town's map from a file under the worker's data roots. */
 async function importTown(stack: Stack, keys: Keys): Promise<void> {
   const client = createClient(stack.originUrl, keys.serviceRoleKey, {
     auth: { persistSession: false, autoRefreshToken: false },
@@ -135,7 +135,7 @@ async function importTown(stack: Stack, keys: Keys): Promise<void> {
   )
 }
 
-/** Archives what a map needs first, and prints where it is served. */
+/** Archives a map's most important layers, and prints their address. */
 async function archiveTown(stack: Stack, keys: Keys): Promise<void> {
   const client = createClient(stack.originUrl, keys.serviceRoleKey, {
     auth: { persistSession: false, autoRefreshToken: false },

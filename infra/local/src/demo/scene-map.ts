@@ -1,7 +1,7 @@
 import { buildCity, type City, type CityElement, type CityTags } from '@terrane/testing/city'
 import proj4 from 'proj4'
 
-/** What covers the ground at a pixel. Fields are `field` and above: one value per crop. */
+/** Land cover classes of a pixel. Fields are `field` and above: one value per crop. */
 export const GROUND = {
   meadow: 0,
   water: 1,
@@ -15,7 +15,7 @@ export const GROUND = {
   field: 16,
 } as const
 
-/** The demo scene's place: the demo town, EPSG:32632, north-up, 0.75 metres per pixel. */
+/** Grid of the demo scene, over the demo town: EPSG:32632, north-up, 0.75 metres per pixel. */
 export const SCENE = { size: 4096, epsg: 32632, metresPerPixel: 0.75 } as const
 
 export interface SceneMap {
@@ -49,7 +49,7 @@ const ROADS: Readonly<Record<string, number>> = {
   steps: 1,
 }
 
-/** Draws the demo town as a map of what covers the ground, so that the scene and the town's map lie on each other. */
+/** Draws the demo town as a land cover map, so that the scene and the town's map align. */
 export function drawSceneMap(): SceneMap {
   const city = buildCity()
   const [west, south, east, north] = city.header.bbox
@@ -93,7 +93,7 @@ function drawGround(canvas: Canvas, { ground }: City, toPixel: (p: readonly [num
   return crops
 }
 
-/** Railways under roads, roads under roofs. */
+/** Draws railways under roads, and roads under roofs. */
 function drawWays(
   canvas: Canvas,
   elements: readonly CityElement[],
@@ -120,7 +120,7 @@ function drawWays(
     )
   }
   for (const { tags, line, closed } of ways.values()) if (tags['building'] && closed) canvas.paint([line], GROUND.roof)
-  // Houses around a courtyard: closed ways each, as the town draws them.
+  // Houses around a courtyard are relations of closed ways, as the town draws them.
   for (const element of elements) {
     if (element.type !== 'relation' || !element.tags['building']) continue
     canvas.paint(

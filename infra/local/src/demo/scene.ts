@@ -88,7 +88,7 @@ function colorOf(map: SceneMap, ground: number, x: number, y: number): Color {
   if (ground >= GROUND.field)
     return CROPS[map.crops[ground - GROUND.field] as string] ?? (COLORS[GROUND.meadow] as Color)
   if (ground !== GROUND.roof) return COLORS[ground] as Color
-  // Houses stand apart by more than this, so that each has one roof.
+  // Houses are farther apart than this, so that each has one roof.
   return ROOFS[Math.floor(hash(x >> 5, y >> 5) * ROOFS.length)] as Color
 }
 

@@ -1,4 +1,4 @@
-// What attackers have found once, each by its name, against the apps as they run.
+// Attacks that once succeeded, each by its name, against the running apps.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'

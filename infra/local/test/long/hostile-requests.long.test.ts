@@ -8,20 +8,20 @@ import { attacksOn, type Attack } from '../support/hostile-requests.ts'
 import { openHouse, type House } from '../support/house.ts'
 import type { Probe } from '../support/prober.worker.ts'
 
-/** So many attacks in all, in turns over every route of every app and every caller. */
+/** Number of attacks in all, spread over every route of every app and every caller. */
 const ATTACKS = 10_000
 const SEED = 20_261_122
-/** Requests that one app is sent at once. */
+/** Concurrent requests to one app. */
 const AT_ONCE = 4
-/** How much longer than without attacks an app may take to say that it lives. */
+/** Allowed extra delay of an app's liveness answer under attack. */
 const LATER_MS = 200
-/** An attack that stops an app does so each time that it is sent. */
+/** Repetitions of an attack that seems to block an app: a real one does so each time. */
 const ROUNDS = 5
 const GROWTH_BYTES = 200 * 1024 * 1024
 
-/** What may fail on the server's side although all is well there. */
+/** Error codes with a 5xx status that are intended. */
 const MEANT = new Set(['TASK_NOT_BUILT', 'FUNCTION_BUSY', 'SERVICE_OFF', 'auth_not_offered'])
-/** Routes that answer anybody; whoever adds one says so here. */
+/** Routes that answer anyone. A new route of this kind must be added here. */
 const OPEN: ReadonlySet<string> = new Set([
   'console GET /',
   'console GET /api/session',
@@ -57,7 +57,7 @@ describe(`10,000 hostile requests (${testLane()})`, () => {
     })
     prober.on('message', (probe: Probe) => probes.push(probe))
     opened.defer(async () => void (await prober.terminate()))
-    // Each has met every route before anything is measured.
+    // Each app has handled every route before anything is measured.
     await attack((name) => attacksOn(house.app(name).routes, 1, SEED + 1))
     outcomes.length = 0
     await settle('before')
@@ -142,7 +142,7 @@ describe(`10,000 hostile requests (${testLane()})`, () => {
 
   test('only routes that are open on purpose do anything for nobody or for a stranger', () => {
     const served = outcomes.filter(({ app, status, attack: { caller, method } }) => {
-      // A stranger at the console is a person with projects of their own.
+      // At the console, a stranger is a user with projects of their own.
       const isStranger = caller === 'nobody' || (caller === 'foreign' && app !== 'console')
       return isStranger && status !== null && status < 400 && method !== 'OPTIONS'
     })
@@ -158,10 +158,10 @@ describe(`10,000 hostile requests (${testLane()})`, () => {
       process.stdout.write(`${app.name}: ${slow.length} answers came late; what was under way then is tried again\n`)
       for (const { at, ms } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, 8)) {
         const window = suspects(app.name, at, at + ms)
-        // A machine that does much else stops everybody now and then: what stops an app does so each time.
+        // A busy machine delays every app now and then. An attack that blocks an app does so each time.
         const again: number[] = []
         while (again.length < ROUNDS) {
-          // What the machine does by itself in this very moment is no fault of the attack.
+          // Measures the machine without an attack, so that its own pauses are not attributed to one.
           const quiet = performance.timeOrigin + performance.now()
           await sleep(1000)
           const from = performance.timeOrigin + performance.now()
@@ -191,7 +191,7 @@ describe(`10,000 hostile requests (${testLane()})`, () => {
   }
 })
 
-/** A step that visits every place of a list of this length once. */
+/** A step that visits every index of a list of this length once. */
 function coprime(length: number): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
   let step = Math.max(1, Math.floor(length * 0.618))
@@ -199,7 +199,7 @@ function coprime(length: number): number {
   return step
 }
 
-/** Equal lines once, with how often they came. */
+/** Counts equal lines. */
 function count(lines: readonly string[]): string[] {
   return Object.entries(Object.groupBy(lines, (line) => line.replace(/ \d+ ms$/, ''))).map(
     ([line, all]) => `${all!.length} × ${line}`,

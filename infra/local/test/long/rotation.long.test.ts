@@ -15,7 +15,7 @@ const SECRETS_KEY = 'cd'.repeat(32)
 const PASSWORD = 'correct horse battery'
 const OVERLAP_MS = 6000
 
-/** Calls an app with a key until it is told to stop; remembers every answer. */
+/** Calls an app with a key until it is stopped; records every answer. */
 interface Load {
   readonly answers: { readonly status: number; readonly endedAt: number }[]
   stop(): Promise<void>

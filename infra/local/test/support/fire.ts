@@ -1,7 +1,7 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http'
 import type { Attack } from './hostile-requests.ts'
 
-/** What came of an attack. */
+/** Result of an attack. */
 export interface Outcome {
   readonly app: string
   readonly attack: Attack
@@ -9,13 +9,13 @@ export interface Outcome {
   readonly status: number | null
   /** The code of a problem, or the reason that there was no answer. */
   readonly code: string
-  /** By the clock that all threads share, in milliseconds. */
+  /** Times in milliseconds, by the clock that all threads share. */
   readonly began: number
   readonly ended: number
 }
 
 const PATIENCE_MS = 40_000
-/** Streams of events have no end: of an answer so much is read. */
+/** Event streams do not end, so only this much of an answer is read. */
 const READ_BYTES = 256 * 1024
 
 /** Sends an attack and reads the beginning of the answer. */
@@ -30,7 +30,7 @@ export async function fire(
     return { app: app.name, attack, status, code, began, ended: performance.timeOrigin + performance.now() }
   }
   let answer = await send(app.url, attack, headers, agent)
-  // A connection may break, or stand still on a machine that does much else; what has no answer each time has none.
+  // A connection may break or stall on a busy machine. An attack counts as unanswered when every attempt fails.
   for (let again = 0; again < 2 && 'failed' in answer; again++) answer = await send(app.url, attack, headers, false)
   if ('failed' in answer) return done(null, answer.failed)
   return done(answer.status, answer.code)

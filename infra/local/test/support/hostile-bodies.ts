@@ -1,4 +1,4 @@
-/** A request body that fits nowhere, or nearly. */
+/** A request body that is invalid or almost valid. */
 export interface Body {
   readonly name: string
   readonly type: string | null
@@ -14,7 +14,7 @@ const text = (name: string, body: string, type: string | null = JSON_TYPE): Body
   bytes: Buffer.from(body),
 })
 
-/** Bodies that no schema takes. Those of megabytes are made once and shared. */
+/** Bodies that no schema accepts. Those of several megabytes are made once and shared. */
 const GENERAL: readonly Body[] = [
   text('empty', ''),
   text('cut short', '{"a":'),
@@ -54,7 +54,7 @@ const GENERAL: readonly Body[] = [
   { name: '4 MB of zeros', type: 'application/octet-stream', bytes: Buffer.alloc(4 * MIB) },
 ]
 
-/** What takes the place of a part of a body that would fit otherwise. */
+/** Values that replace a part of an otherwise valid body. */
 const VALUES: readonly unknown[] = [
   null,
   true,
@@ -90,7 +90,7 @@ interface Schema {
   readonly minItems?: number
 }
 
-/** The general bodies, and for a route that says what it wants, some that fit but for one part. */
+/** The general bodies, and for a route with a schema, some that are valid except for one part. */
 export function bodiesFor(schema: unknown, random: () => number): Body[] {
   if (schema === null || typeof schema !== 'object') return [...GENERAL]
   const nearly = Array.from({ length: 30 }, () => {
@@ -101,7 +101,7 @@ export function bodiesFor(schema: unknown, random: () => number): Body[] {
   return [...GENERAL, ...nearly]
 }
 
-/** A value that the schema would take, as far as a few words of JSON Schema tell. */
+/** A value that the schema accepts, as far as the supported JSON Schema keywords describe it. */
 function example(schema: Schema, random: () => number): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[Math.floor(random() * schema.enum.length)]

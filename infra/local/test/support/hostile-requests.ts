@@ -94,8 +94,8 @@ const HEADERS: readonly Readonly<Record<string, string | string[]>>[] = [
 const METHODS = ['PROPFIND', 'TRACE', 'OPTIONS', 'PATCH', 'PUT', 'DELETE', 'POST', 'GET'] as const
 
 /**
- * Attacks on every route of an app by every caller: `perPair` of them, of kinds that take turns, so that in the long run each
- * route meets each kind. The same seed makes the same attacks.
+ * Attacks on every route of an app by every caller: `perPair` of them, cycling through the kinds, so that each route
+ * eventually gets each kind. The same seed makes the same attacks.
  */
 export function attacksOn(routes: readonly AppRoute[], perPair: number, seed: number): Attack[] {
   const random = seededRandom(seed)
@@ -127,7 +127,7 @@ function takesBody({ method }: { readonly method: string }): boolean {
   return method !== 'GET' && method !== 'HEAD'
 }
 
-/** The path of a route with names that are there, or that nobody means well with. */
+/** The path of a route, with existing or hostile names. */
 function fill(url: string, random: Random, hostility: number): string {
   const known: Readonly<Record<string, string>> = {
     ref: 'local',

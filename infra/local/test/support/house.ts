@@ -8,17 +8,20 @@ import { makeKeys, type Keys as StackKeys } from '../../src/keys.ts'
 import type { Caller } from './hostile-requests.ts'
 import { functionsFor, pageFor, startApp, townFor, type AppProcess } from './processes.ts'
 
-/** All five apps, each a process of its own, over one database: the stack of one project, and a stranger's beside it. */
+/**
+ * All five apps, each in its own process, on one database: the stack of one project, and a stranger's project beside
+ * it.
+ */
 export interface House {
   readonly db: TestDatabase
   readonly folder: string
   readonly keys: StackKeys
   readonly registered: Keys
   readonly apps: readonly AppProcess[]
-  /** A key of another organization's project: known, and good for nothing here. */
+  /** A key of another organization's project: valid, but without access to this project. */
   readonly foreignKey: string
   app(name: string): AppProcess
-  /** What a caller sends to an app. */
+  /** Credentials that a caller sends to an app. */
   credentials(app: string, caller: Caller): Readonly<Record<string, string>>
   /** Signs the callers of the console in. */
   signIn(): Promise<void>

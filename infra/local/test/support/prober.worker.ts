@@ -1,5 +1,5 @@
-// Asks every app whether it lives, again and again, from a thread of its own: what the thread that attacks is busy with
-// delays no answer.
+// Checks the liveness of every app continuously, in its own thread, so that the attacking thread's load does not delay
+// the measurement.
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

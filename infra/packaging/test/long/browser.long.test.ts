@@ -7,7 +7,7 @@ import { chromium, type Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installPackages, installTools, readmeBlocks, run } from './support/stranger.ts'
 
-// The raster reader on a page, from a tarball: the example of the README gives in Chromium what it gives in Node.
+// The raster reader on a page, from a tarball: the README's example gives the same result in Chromium as in Node.
 
 const CHROMIUM = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
   (path) => path !== undefined && existsSync(path),
@@ -57,7 +57,7 @@ describe.skipIf(folder === null)('the raster reader on a page', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  /** The means of all files, or what was thrown, as Chromium makes them of the page. */
+  /** The means of all files, or the error, as Chromium computes them on the page. */
   async function seen(html: string): Promise<Record<string, number[] | string>> {
     writeFileSync(join(home, 'index.html'), `<!doctype html>${html}`)
     const page = await browser.newPage()

@@ -17,7 +17,7 @@ import {
   run,
 } from './support/stranger.ts'
 
-// What a stranger does: installs tarballs into an empty folder, compiles against them, runs and bundles.
+// An outside user's steps: install tarballs into an empty folder, compile against them, run and bundle.
 const tools = installTools()
 const folder = tools === null ? null : installPackages()
 if (folder === null) console.warn('SKIPPED: the packages as a stranger has them; the npm registry cannot be reached')
@@ -83,7 +83,7 @@ describe.skipIf(folder === null)('packages from tarballs in an empty folder', ()
       readdirSync(home).find((file) => file.startsWith(`terrane-${name}-`))!,
     )
     expect(await run(bin('publint'), ['run', tarball, '--strict'], home)).toContain('All good!')
-    // It fails where a resolution that is not ignored has a problem.
+    // The command fails for a problem in any resolution mode that is not ignored.
     expect(await run(bin('attw'), [tarball, '--profile', 'esm-only'], home)).toContain('🟢 (ESM)')
   })
 
@@ -92,7 +92,7 @@ describe.skipIf(folder === null)('packages from tarballs in an empty folder', ()
     ['esnext', 'bundler'],
   ])('compile under --strict without an error, module %s', async (module, resolution) => {
     const out = resolution === 'nodenext' ? ['--outDir', 'out'] : ['--noEmit']
-    // The examples use top-level await, `using` and files of Node, nothing else that a consumer must set.
+    // The examples use top-level await, `using` and Node's files. A consumer has to set nothing else.
     const flags = ['--strict', '--target', 'es2022', '--lib', 'es2024,esnext.disposable', '--skipLibCheck', 'false']
     const args = [...flags, '--module', module, '--moduleResolution', resolution, ...out]
     const files = readdirSync(join(home, 'src')).map((file) => join('src', file))

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Problem } from '../lib/api.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-/** What went wrong, with the remedy and, if there is one, a button to try again. */
+/** An error with its remedy and, if there is one, a button to try again. */
 export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?: () => void }): JSX.Element {
   return (
     <div class="notice error" role="alert">
@@ -22,7 +22,6 @@ export function ProblemNotice({ problem, onRetry }: { problem: Problem; onRetry?
   )
 }
 
-/** A remark. */
 export function Notice({ kind = '', children }: { kind?: '' | 'warn'; children: ComponentChildren }): JSX.Element {
   return (
     <div class={`notice ${kind}`} role="status">
@@ -41,7 +40,7 @@ export function Loading({ what = 'Loading' }: { what?: string }): JSX.Element {
   )
 }
 
-/** Says that there is nothing, and what to do about it. */
+/** Says that there is nothing to show, and what to do about it. */
 export function Empty({
   icon,
   title,
@@ -60,7 +59,7 @@ export function Empty({
   )
 }
 
-/** A bar from 0 to 100; null for work whose end is not known. */
+/** A progress bar from 0 to 100; null for work whose end is not known. */
 export function ProgressBar({ percent, label }: { percent: number | null; label: string }): JSX.Element {
   return (
     <div
@@ -76,13 +75,13 @@ export function ProgressBar({ percent, label }: { percent: number | null; label:
   )
 }
 
-/** A text of the worker's own description, whose `names` are set as code. */
+/** A text of the worker's own description, with `names` shown as code. */
 export function Prose({ text }: { text: string }): JSX.Element {
   const parts = text.split('`')
   return <>{parts.map((part, i) => (i % 2 === 1 && parts.length > i + 1 ? <code key={i}>{part}</code> : part))}</>
 }
 
-/** A text in the manner of code that can be copied. */
+/** A text in a code font that can be copied. */
 export function Code({ text, label }: { text: string; label: string }): JSX.Element {
   return (
     <div class="with-copy">
@@ -162,7 +161,7 @@ export function Dialog({
   )
 }
 
-/** A button that opens a list of things to do; closes on Escape, on a click elsewhere and when focus leaves. */
+/** A button that opens a list of actions. It closes on Escape, on a click elsewhere and when focus leaves. */
 export function Menu(props: {
   label: string
   class: string

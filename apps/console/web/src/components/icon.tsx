@@ -47,7 +47,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** A picture beside a text, or with a label of its own. */
+/** An icon beside a text, or with its own label. */
 export function Icon({ name, size = 16, label }: { name: IconName; size?: number; label?: string }): JSX.Element {
   return (
     <svg

@@ -6,7 +6,7 @@ import { emptyDraft, isEntered, type Draft, type GroupDraft, type Problems } fro
 import { FieldView, isWide } from './field-view.tsx'
 import type { Field, GroupField } from './fields.ts'
 
-/** A task's form: where its input comes from, then what matters, then the rest under Advanced. */
+/** A task's form: its input sources, then the main fields, then the rest under Advanced. */
 export function DesignedForm(props: {
   task: string
   field: GroupField
@@ -26,7 +26,7 @@ export function DesignedForm(props: {
   const draftFor = (inner: Field) => draft.group[inner.name] ?? emptyDraft(inner)
   const given = sources.find(({ name }) => isGiven(byName.get(name), draft))?.name
   const [source, setSource] = useState(given ?? sources[0]?.name ?? '')
-  // What was sent before is shown whatever the design says.
+  // Fields that were sent before are shown even if the design hides them.
   const isShown = (inner: Field) => !hidden.includes(inner.name) || isGiven(inner, draft)
   const lead = design.first.map((name) => byName.get(name)).filter((inner) => inner !== undefined)
   const apart = new Set([...lead.map(({ name }) => name), ...sources.map(({ name }) => name)])
@@ -45,7 +45,7 @@ export function DesignedForm(props: {
   )
   const chooseSource = (name: string) => {
     setSource(name)
-    // Only one of them is sent.
+    // Only one of the sources is sent.
     const emptied = sources.flatMap((other) => {
       const inner = other.name === name ? undefined : byName.get(other.name)
       return inner ? [[inner.name, emptyDraft(inner)] as const] : []
@@ -83,7 +83,7 @@ function isGiven(field: Field | undefined, { group }: GroupDraft): boolean {
   return draft !== undefined && isEntered(field, draft)
 }
 
-/** True when something in the field is wrong. */
+/** True when the field or a part of it has a problem. */
 function concerns(problems: Problems, { pointer }: Field): boolean {
   return [...problems.keys()].some((path) => path === pointer || path.startsWith(`${pointer}/`))
 }

@@ -1,14 +1,14 @@
-/** How the form of a task is laid out; what is not named comes under Advanced, in the order of the schema. */
+/** Layout of a task's form. Fields that are not named come under Advanced, in the order of the schema. */
 export interface FormDesign {
   /** Fields that come first, in this order. */
   readonly first: readonly string[]
-  /** Where its input comes from: one of these is filled in, and the form shows the chosen one. */
+  /** Alternative input sources: one of these fields is filled in, and the form shows the chosen one. */
   readonly sources?: readonly { readonly name: string; readonly label: string }[]
-  /** Fields of the interface that a form has no use for. */
+  /** Fields of the API that a form does not need. */
   readonly hidden?: readonly string[]
 }
 
-/** What may be written in a field, by its name. */
+/** Example values of fields, by field name. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   areaName: 'Porto',
   tablePrefix: 'porto',
@@ -69,7 +69,7 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
       { name: 'aoiGeoJson', label: 'An area on the map' },
       { name: 'placeQuery', label: 'A place by its name' },
     ],
-    // The same request in another shape, and what is not available.
+    // `pipeline` is the same request in another form; the other field is not available.
     hidden: ['pipeline', 'pretrainedModelRunId'],
   },
   archiveToPmtiles: { first: ['table', 'zooms', 'properties'] },
@@ -81,7 +81,7 @@ export function designOf(task: string, required: readonly string[]): FormDesign 
   return DESIGNS[task] ?? { first: required }
 }
 
-/** Pointers of the fields that may say where a task's input comes from, when the request names none of them. */
+/** Pointers of the alternative input fields when the request names none of them. */
 export function missingSources(task: string, body: object): readonly string[] {
   const { sources = [], hidden = [] } = DESIGNS[task] ?? { first: [] }
   const given = Object.keys(body)
@@ -89,7 +89,7 @@ export function missingSources(task: string, body: object): readonly string[] {
   return isThere ? [] : sources.map(({ name }) => `/${name}`)
 }
 
-/** What may be written in a field; undefined for none. */
+/** Example value of a field; undefined for none. */
 export function exampleOf(name: string): string | undefined {
   return EXAMPLES[name]
 }

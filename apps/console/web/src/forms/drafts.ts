@@ -3,8 +3,8 @@ import { exampleOf } from './designs.ts'
 import type { ChoiceField, Field, ListField, NumberField, TextField } from './fields.ts'
 
 /**
- * What a person has entered so far: text for everything that is typed, null for a switch that was not touched. A draft
- * keeps what is not valid (yet).
+ * Unsent input of a form: text for everything that is typed, null for a switch that was not touched. A draft also keeps
+ * invalid input.
  */
 export type Draft = string | boolean | null | readonly string[] | GroupDraft | VariantsDraft
 export interface GroupDraft {
@@ -24,11 +24,11 @@ export interface FormLimits {
   readonly maxAreaKm2: number
 }
 
-/** Of the interface's identifiers. */
+/** Pattern of the API's identifiers. */
 const IDENTIFIER_PATTERN = '^[a-z][a-z0-9_]{0,62}$'
 const MAX_VERTICES = 100_000
 
-/** A draft of nothing. */
+/** An empty draft. */
 export function emptyDraft(field: Field): Draft {
   switch (field.kind) {
     case 'boolean':
@@ -45,7 +45,7 @@ export function emptyDraft(field: Field): Draft {
   }
 }
 
-/** The draft of a body that was sent before. */
+/** The draft of a request body that was sent before. */
 export function draftOf(field: Field, value: unknown): Draft {
   if (value === undefined || value === null) return emptyDraft(field)
   switch (field.kind) {
@@ -74,7 +74,7 @@ export function draftOf(field: Field, value: unknown): Draft {
   }
 }
 
-/** The value that a draft stands for: undefined for nothing. Problems are added by the pointer of their field. */
+/** The value of a draft; undefined for an empty one. Problems are added by the pointer of their field. */
 export function readDraft(
   field: Field,
   draft: Draft,
@@ -105,7 +105,7 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
     case 'list':
       return readList(field, draft as string, problems)
     case 'group': {
-      // What an optional group asks for counts once something in it is entered.
+      // The required fields of an optional group apply once something in it is entered.
       if (!field.required && !isEntered(field, draft)) return undefined
       const { group } = draft as GroupDraft
       const entries = field.fields
@@ -129,7 +129,7 @@ function valueOf(field: Field, draft: Draft, problems: Problems, limits: FormLim
   }
 }
 
-/** True when a person has entered something, however deep. */
+/** True when a person has entered something, at any depth. */
 export function isEntered(field: Field, draft: Draft): boolean {
   switch (field.kind) {
     case 'constant':
@@ -151,7 +151,7 @@ export function isEntered(field: Field, draft: Draft): boolean {
   }
 }
 
-/** A schedule puts the day and time of each run in place of these. */
+/** Placeholders that a schedule replaces with the day and time of each run. */
 const TOKEN = /\{(?:date|time)\}/g
 
 function readText(field: TextField, text: string, pointer: string, problems: Problems): string | undefined {
@@ -164,7 +164,7 @@ function readText(field: TextField, text: string, pointer: string, problems: Pro
   return text
 }
 
-/** What a text of a field must look like: by an example, as people read no patterns. */
+/** Message about the format of a text field. It gives an example, because people do not read patterns. */
 function formProblem({ name, pattern }: TextField): string {
   if (pattern === IDENTIFIER_PATTERN) {
     const example = exampleOf(name) ?? 'my_table'
@@ -207,7 +207,7 @@ function readChoices(field: ChoiceField, chosen: readonly string[], problems: Pr
   return field.options.filter((option) => chosen.includes(option))
 }
 
-/** The worker's own reading of an area, so that what is wrong is said before anything is sent. */
+/** Reads an area with the worker's own code, so that errors are shown before anything is sent. */
 function readArea(text: string, pointer: string, problems: Problems, limits: FormLimits): unknown {
   const value = readJson(text, pointer, problems)
   if (value === undefined || problems.has(pointer)) return value

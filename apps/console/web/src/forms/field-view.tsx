@@ -8,10 +8,10 @@ import type { ChoiceField, Field, GroupField, VariantsField } from './fields.ts'
 import { Frame, Help, Key, idOf, type FieldProps } from './frame.tsx'
 import { StoredFile } from './stored-file.tsx'
 
-/** The map of an area comes with the map engine, which only forms with an area need. */
+/** Loads the map engine, which only forms with an area need. */
 const AreaInput = lazyComponent(() => import('./area-input.tsx').then((module) => module.AreaInput))
 
-/** A field of a form: its label, its control, its help, and what is wrong with it. */
+/** A field of a form: its label, its control, its help, and its problem. */
 export function FieldView(props: FieldProps): JSX.Element | null {
   const { field } = props
   switch (field.kind) {
@@ -32,7 +32,7 @@ export function FieldView(props: FieldProps): JSX.Element | null {
   }
 }
 
-/** True for fields that want the whole width of the form. */
+/** True for fields that use the full width of the form. */
 export function isWide({ kind }: Field): boolean {
   return kind === 'area' || kind === 'choices' || kind === 'group' || kind === 'json'
 }
@@ -226,7 +226,7 @@ function Variants(props: FieldProps<VariantsField>): JSX.Element {
   )
 }
 
-/** What a chosen variant asks for, without a frame of its own. */
+/** The fields of the chosen variant, without a frame. */
 function VariantBody(props: FieldProps): JSX.Element | null {
   const { field, draft, onChange } = props
   if (field.kind === 'constant') return null

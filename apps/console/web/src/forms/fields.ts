@@ -6,7 +6,7 @@ interface FieldBase {
   readonly pointer: string
   readonly help: string
   readonly required: boolean
-  /** What the worker takes when the field is not sent. */
+  /** Default of the worker when the field is not sent. */
   readonly fallback: unknown
 }
 
@@ -46,12 +46,12 @@ export interface ConstantField extends FieldBase {
   readonly kind: 'constant'
   readonly value: unknown
 }
-/** `area`: a GeoJSON polygon; `json`: whatever has no form of its own. */
+/** `area`: a GeoJSON polygon; `json`: any value without a form of its own. */
 export interface PlainField extends FieldBase {
   readonly kind: 'boolean' | 'area' | 'json'
 }
 
-/** One part of a request body and how it is asked for. */
+/** One part of a request body, with its kind of form field. */
 export type Field =
   | TextField
   | NumberField
@@ -128,7 +128,7 @@ function objectOf(base: FieldBase, schema: Schema): Field {
   return { ...base, kind: 'group', fields }
 }
 
-/** A value with a null variant is optional; what is left is a choice of forms. */
+/** A value with a null variant is optional. The other variants become a choice. */
 function variantsOf(base: FieldBase, schema: Schema, variants: readonly Schema[]): Field {
   const shared = schema.properties
     ? { type: 'object', properties: schema.properties, ...(schema.required && { required: schema.required }) }

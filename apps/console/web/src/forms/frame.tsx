@@ -16,7 +16,7 @@ export interface FieldProps<F extends Field = Field> {
   readonly onChange: (draft: Draft) => void
 }
 
-/** A field's label, its control, its help, and what is wrong with it. */
+/** A field's label, its control, its help, and its problem. */
 export function Frame(props: FieldProps & { for?: string; children: ComponentChildren }): JSX.Element {
   const { field } = props
   const label = humanise(field.name)
@@ -39,7 +39,7 @@ export function Frame(props: FieldProps & { for?: string; children: ComponentChi
   )
 }
 
-/** The name of a field in the request, for those who will send it themselves. */
+/** The name of a field in the request, for people who will send it themselves. */
 export function Key({ field }: { field: Field }): JSX.Element {
   return (
     <code class="key" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** What the forms read of a JSON schema (2020-12, as OpenAPI 3.1 carries it). */
+/** Parts of a JSON schema that the forms read (2020-12, as in OpenAPI 3.1). */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -31,7 +31,7 @@ interface Operation {
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }
 }
 
-/** The worker's own description of itself. */
+/** The worker's OpenAPI document. */
 export interface Document {
   readonly paths: Readonly<Record<string, { readonly post?: Operation }>>
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
@@ -62,7 +62,7 @@ export function tasksOf(document: Document): TaskDescription[] {
   })
 }
 
-/** The schema with its references replaced by what they point to; a schema that refers to itself ends as "anything". */
+/** The schema with its references resolved. Recursion in a schema ends as "anything". */
 function deref(document: Document, schema: Schema, depth = 0): Schema {
   if (depth > 20) return {}
   const go = (inner: Schema) => deref(document, inner, depth + 1)

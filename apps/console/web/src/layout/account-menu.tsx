@@ -9,7 +9,7 @@ import { setTheme, theme } from '../lib/theme.ts'
 
 const MIN_PASSWORD = 10
 
-/** Who is signed in, the theme, the password, and the way out. */
+/** The signed-in user, the theme, the password, and sign-out. */
 export function AccountMenu(): JSX.Element | null {
   const signedIn = useStore(session)
   const [changing, setChanging] = useState(false)

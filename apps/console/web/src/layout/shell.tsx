@@ -20,7 +20,7 @@ const SECTIONS: readonly {
   { path: 'keys', label: 'Keys', icon: 'key' },
 ]
 
-/** What stands around every page of a project: where one is, where one can go, and who one is. */
+/** Frame of every project page: current project, navigation, and the signed-in user. */
 export function Shell(props: {
   project: Pick<Project, 'ref' | 'reference' | 'name'>
   children: ComponentChildren

@@ -1,6 +1,6 @@
 import { createStore } from './store.ts'
 
-/** What the console, and every service behind it, says when something is wrong. */
+/** Error answer of the console and of every service behind it. */
 export interface Problem {
   readonly status: number
   readonly code: string
@@ -28,10 +28,10 @@ export interface SignedIn {
   readonly expires_at: string
 }
 
-/** `undefined` until the console was asked, null when nobody is signed in. */
+/** `undefined` until the console has answered, null when nobody is signed in. */
 export const session = createStore<SignedIn | null | undefined>(undefined)
 
-/** Whose session the console has ended while a page was open; null after signing out. */
+/** The user whose session the console ended while a page was open; null after signing out. */
 export const lapsed = createStore<SignedIn | null>(null)
 
 export async function loadSession(): Promise<void> {
@@ -50,9 +50,9 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Asks the console's API. A session that has ended brings the sign-in page up.
+ * Sends a request to the console's API. An ended session opens the sign-in page.
  *
- * @throws ApiError with what the console said, or code OFFLINE when it does not answer
+ * @throws ApiError with the console's problem, or code OFFLINE when it does not answer
  */
 export async function request<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await send(method, path, body, signal)
@@ -95,7 +95,7 @@ export async function send(method: string, path: string, body?: unknown, signal?
   throw new ApiError(problem)
 }
 
-/** True when the same person has signed in again in another tab, whose session now is this one's. */
+/** True when the same person has signed in again in another tab. This tab then uses that session. */
 async function renewed(): Promise<boolean> {
   const before = session.get()
   await loadSession()
@@ -103,7 +103,7 @@ async function renewed(): Promise<boolean> {
   return now?.user.id === before?.user.id && now?.csrf_token !== before?.csrf_token
 }
 
-/** Problem details, PostgREST's errors and the routing engine's, in one shape. */
+/** Converts problem details, PostgREST's errors and the routing engine's to one form. */
 async function readProblem(response: Response): Promise<Problem> {
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : null)
@@ -119,7 +119,7 @@ async function readProblem(response: Response): Promise<Problem> {
   }
 }
 
-/** Anything thrown as a problem that can be shown. */
+/** Converts anything thrown to a problem that can be shown. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem
   const message = error instanceof Error ? error.message : String(error)

@@ -15,14 +15,14 @@ export interface EmbeddingTable {
   readonly created_at: string
 }
 
-/** A tile or cell. Ids are text: those of cells have more digits than a JavaScript number holds. */
+/** A tile or cell. Ids are text, because ids of cells have more digits than a JavaScript number holds. */
 export interface Tile {
   readonly id: string
   readonly geom: GeoJSON.Polygon
   readonly label_name: string | null
 }
 
-/** A tile and how much it is like another, or has changed. */
+/** A tile with its similarity or change score. */
 export interface Match {
   readonly id: string
   /** Similarity, or `1 - similarity` of two dates. */
@@ -30,10 +30,10 @@ export interface Match {
   readonly geom: GeoJSON.Polygon
 }
 
-/** What the others are compared with: a tile, or what lies at a position. */
+/** The reference of a search: a tile, or the tile at a position. */
 export type SearchFrom = { readonly id: string } | { readonly lng: number; readonly lat: number }
 
-/** Most tiles whose outlines are drawn; beyond them one searches by position. */
+/** Largest number of tiles whose outlines are drawn. Larger tables are searched by position. */
 export const MAX_TILES = 20_000
 
 const COLUMNS = 'table_name,kind,model_name,dims,rows,level,tile_size,attribution,bbox,created_at'
@@ -48,7 +48,7 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
 }
 
-/** The most similar tiles, the nearest first; a tile that is compared with others is among them. */
+/** The most similar tiles, the most similar first; includes the tile that the others are compared with. */
 export function search(
   ref: string,
   table: string,

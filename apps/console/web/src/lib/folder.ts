@@ -9,8 +9,8 @@ const ENTRIES = /^index\.(?:[cm]?[jt]s|[jt]sx)$/
 const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
 
 /**
- * The files of a chosen folder that a function is made of, and what is left behind: installed packages, which a build
- * looks up itself, and whatever begins with a dot, which may hold secrets.
+ * The files of a chosen folder for a function, and those left out: installed packages, which a build resolves itself,
+ * and files that begin with a dot, which may hold secrets.
  */
 export function filesOfFolder(files: Iterable<File>): { files: ChosenFile[]; left: string[] } {
   const found: ChosenFile[] = []
@@ -23,7 +23,7 @@ export function filesOfFolder(files: Iterable<File>): { files: ChosenFile[]; lef
   return { files: found, left }
 }
 
-/** The name that a folder's function gets unless told: that of the folder, in what names may hold. */
+/** Default name of a folder's function: the folder's name, reduced to permitted characters. */
 export function functionNameOf(files: Iterable<File>): string {
   const [first] = files
   const folder = first?.webkitRelativePath.split('/')[0] ?? ''

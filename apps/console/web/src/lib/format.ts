@@ -59,7 +59,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ''}`
 }
 
-/** Words that are written in a way of their own. */
+/** Words with a special spelling. */
 const WRITTEN: Readonly<Record<string, string>> = {
   crs: 'CRS',
   csv: 'CSV',
@@ -77,7 +77,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   url: 'URL',
 }
 
-/** Names that say how a value is written, not what it is. */
+/** Names that describe how a value is written, not its meaning. */
 const CALLED: Readonly<Record<string, string>> = { aoiGeoJson: 'Area' }
 
 /** A name of the interface for people: `geotiffPath` is `GeoTIFF path`. */

@@ -38,7 +38,7 @@ export interface Version {
 
 export interface Call {
   readonly method: string
-  /** What comes after the name of the function. */
+  /** Path after the name of the function. */
   readonly path: string
   readonly query: string
   readonly body?: string
@@ -57,7 +57,7 @@ export interface Answer {
 export interface LogEntry {
   readonly time: string
   readonly level: string
-  /** Who says it: the host, or the function itself. */
+  /** Origin of the message: the host, or the function itself. */
   readonly source: 'host' | 'function'
   readonly message: string
   readonly request_id: string | null
@@ -80,12 +80,12 @@ export async function readVersions(ref: string, name: string, signal?: AbortSign
   return data.toSorted((a, b) => b.version - a.version)
 }
 
-/** Lets an earlier version answer again. */
+/** Makes an earlier version live again. */
 export function rollBack(ref: string, name: string, version: number): Promise<unknown> {
   return request('POST', `${pathOf(ref, name)}/rollback`, { version })
 }
 
-/** Takes a function away with its versions and secrets. */
+/** Removes a function with its versions and secrets. */
 export function removeFunction(ref: string, name: string): Promise<void> {
   return request('DELETE', pathOf(ref, name))
 }

@@ -11,8 +11,8 @@ interface Source {
 }
 
 /**
- * The jobs of several tasks as one list, newest first. The worker lists each task by itself: the feed keeps a page of
- * each and takes the newest of them, so that nothing is left out or shown twice however far one goes.
+ * The jobs of several tasks as one list, newest first. The worker lists each task separately. The feed keeps a page of
+ * each and takes the newest jobs of them, so that none is left out or shown twice.
  */
 export class JobFeed {
   private readonly sources: Source[]

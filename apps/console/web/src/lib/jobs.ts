@@ -34,12 +34,12 @@ export function retryJob(ref: string, job: Job): Promise<Job> {
   return request('POST', projectPath(ref, `/jobs/${encodeURIComponent(job.taskName)}/${job.job_id}/retry`))
 }
 
-/** How a job stands, for people: a cancelled job is `failed` in the record. */
+/** State of a job for display. A cancelled job is `failed` in the record. */
 export function jobState(job: Job): 'pending' | 'running' | 'success' | 'failed' | 'cancelled' {
   return job.status === 'failed' && job.error?.code === 'cancelled' ? 'cancelled' : job.status
 }
 
-/** What a job that ended well lost, left out or did not find. */
+/** A warning of a successful job: data that it lost, left out or did not find. */
 export interface JobWarning {
   readonly code: string
   readonly message: string
@@ -47,7 +47,7 @@ export interface JobWarning {
   readonly examples?: readonly unknown[]
 }
 
-/** The warnings of a job's result, and one of the page's own where a job made tables without any row and says nothing. */
+/** The warnings of a job's result. The page adds one for a job that made tables without rows and has no warning. */
 export function jobWarnings({ status, result }: Job): readonly JobWarning[] {
   if (status !== 'success' || result === null) return []
   const told = Array.isArray(result['warnings']) ? (result['warnings'] as JobWarning[]) : []
@@ -65,7 +65,7 @@ function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boole
   return rows === 0
 }
 
-/** What a job is about, in a few words. */
+/** Short name of a job: a name in its input, or the beginning of its id. */
 export function jobSubject(job: Job): string {
   const { input } = job
   for (const name of ['tableName', 'table', 'areaName', 'tablePrefix']) {

@@ -2,7 +2,7 @@ import { PbfWriter } from 'pbf'
 import { expect, test } from 'vitest'
 import { osmExtent } from './osm-extent.ts'
 
-/** An .osm.pbf that is nothing but a header; sides in nanodegrees: left, right, top, bottom. */
+/** An .osm.pbf that consists of only a header. Sides in nanodegrees: left, right, top, bottom. */
 async function headerOf(sides: readonly number[] | null, pack: 'raw' | 'zlib'): Promise<Blob> {
   const header = new PbfWriter()
   if (sides)

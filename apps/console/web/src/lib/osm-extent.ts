@@ -5,7 +5,7 @@ const MAX_BLOB_HEADER = 64 * 1024
 const MAX_BLOB = 1024 * 1024
 const NANODEGREES = 1e9
 
-/** The box that the header of an .osm.pbf states, in degrees; null where it states none or cannot be read. */
+/** The bounding box in the header of an .osm.pbf, in degrees; null where it has none or cannot be read. */
 export async function osmExtent(file: Blob): Promise<Box | null> {
   const { PbfReader } = await import('pbf')
   /** Numbers and bytes of a message, by the number of their field. */

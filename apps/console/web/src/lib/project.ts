@@ -1,8 +1,8 @@
 import { projectPath, request } from './api.ts'
 
-/** A project as the console tells it. */
+/** A project as the console's API describes it. */
 export interface Project {
-  /** What names it in addresses: its reference, or its id where another project of the person has the same. */
+  /** Its name in addresses: its reference, or its id where another project of the person has the same reference. */
   readonly ref: string
   /** Its reference, for people. */
   readonly reference: string
@@ -15,7 +15,7 @@ export interface Project {
 
 type Told = Omit<Project, 'reference'> & { readonly address: string }
 
-/** The projects of the organizations one is a member of. */
+/** The projects of the organizations that the user is a member of. */
 export async function readProjects(signal: AbortSignal): Promise<Project[]> {
   const { data } = await request<{ data: Told[] }>('GET', '/api/projects', undefined, signal)
   return data.map(addressed)

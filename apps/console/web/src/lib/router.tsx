@@ -20,7 +20,7 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   scrollTo(0, 0)
 }
 
-/** Where the page is: the path without its query, and the query. */
+/** Current address of the page: the path without its query, and the query. */
 export function usePlace(): { readonly path: string; readonly query: URLSearchParams } {
   const [path = '/', query = ''] = useStore(place).split('?')
   return { path, query: new URLSearchParams(query) }

@@ -3,7 +3,7 @@ import { boxOf } from '../map/box.ts'
 import type { Box } from '../map/graticule.ts'
 import { projectPath, request } from './api.ts'
 
-/** How one travels, with a name for people. */
+/** Travel modes, with their display names. */
 export const COSTINGS = {
   auto: 'Car',
   bicycle: 'Bicycle',
@@ -31,7 +31,7 @@ interface Summary {
 }
 
 export interface Maneuver {
-  /** What kind of turn it is, as a number of the routing engine's contract. */
+  /** Kind of turn, as a number of the routing engine's contract. */
   readonly type: number
   readonly instruction: string
   readonly time: number
@@ -42,7 +42,7 @@ export interface Maneuver {
 
 export interface Leg {
   readonly maneuvers?: readonly Maneuver[]
-  /** Polyline of six digits. */
+  /** Encoded polyline with six decimal digits. */
   readonly shape: string
   readonly summary: Summary
 }
@@ -52,10 +52,10 @@ export interface Trip {
   readonly summary: Summary
 }
 
-/** Other ways to show beside the best, where there are any: the engine gives them between two places. */
+/** Number of alternative routes to request. The engine gives them only between two places. */
 const ALTERNATES = 2
 
-/** The best route, then others worth a look. */
+/** The best route, then the alternatives. */
 export async function findRoutes(ref: string, wanted: RouteRequest, signal?: AbortSignal): Promise<readonly Trip[]> {
   const body = { ...wanted, alternates: ALTERNATES }
   const { trip, alternates = [] } = await request<{
@@ -71,7 +71,10 @@ export type Reach = GeoJSON.FeatureCollection<
   { readonly contour: number; readonly metric: string }
 >
 
-/** What can be reached from a place ([lng, lat]) within so many minutes, and within a third and two thirds of them. */
+/**
+ * Areas that can be reached from a place ([lng, lat]) within so many minutes, and within a third and two thirds of
+ * them.
+ */
 export function findReach(
   ref: string,
   wanted: { readonly place: readonly [number, number]; readonly costing: Costing; readonly minutes: number },
@@ -84,7 +87,7 @@ export function findReach(
   return request('POST', projectPath(ref, '/isochrone'), body, signal)
 }
 
-/** Where the streets of the routing engine lie; null where it does not say. */
+/** Bounding box of the routing engine's road graph; null where it does not report one. */
 export async function readGraphBox(ref: string, signal?: AbortSignal): Promise<Box | null> {
   const { bbox } = await request<{ bbox?: GeoJSON.FeatureCollection<GeoJSON.Polygon> }>(
     'POST',

@@ -6,7 +6,7 @@ export interface Table {
   readonly table_name: string
   readonly kind: 'table' | 'view' | 'embeddings'
   readonly geometry_type: string | null
-  /** The server's estimate; null when it has none. */
+  /** Row count estimated by the server; null when it has none. */
   readonly rows: number | null
   readonly bytes: number
   readonly job_id: string | null
@@ -57,7 +57,7 @@ export function dropTable(ref: string, table: Table): Promise<void> {
   return request('DELETE', pathOf(ref, table))
 }
 
-/** How a client reads the table, ready to be pasted. */
+/** Client code that reads the table, ready to be pasted. */
 export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
   const { table_schema: schema, table_name: name } = table
   if (language === 'curl') {

@@ -5,9 +5,9 @@ export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'terrane.theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
-/** What the person has chosen; theme.js has set it before the first paint. */
+/** The user's choice; theme.js has applied it before the first paint. */
 export const theme = createStore<Theme>((document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system')
-/** What is shown. */
+/** Whether the page is shown dark. */
 export const isDark = createStore(resolve())
 
 export function setTheme(next: Theme): void {

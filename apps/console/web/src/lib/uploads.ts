@@ -1,14 +1,14 @@
 import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
 
-/** Where files go that are brought by the page. */
+/** Bucket for files uploaded by the page. */
 export const UPLOADS = 'uploads'
-/** As clients of Supabase storage send them. */
+/** Chunk size that clients of Supabase storage use. */
 const CHUNK_BYTES = 6 * 1024 * 1024
-/** The model that is always there. */
+/** The model that is always available. */
 const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
-/** What is known of a GeoTIFF before anything is done with it. */
+/** Properties of a GeoTIFF that are read before it is used. */
 export interface RasterFacts {
   readonly width: number
   readonly height: number
@@ -18,12 +18,12 @@ export interface RasterFacts {
 }
 
 /**
- * Brings a file into storage, in chunks that are tried again when the connection breaks. Returns `bucket/key`.
+ * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.
  *
  * @param onPercent told how far it is, 0 to 100
  */
 export async function uploadFile(ref: string, file: File, onPercent: (percent: number) => void): Promise<string> {
-  // Who brings no file loads no code for it.
+  // The code is loaded only for an upload.
   const [{ Upload }] = await Promise.all([import('tus-js-client'), makeBucket(ref)])
   let key = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}/${safeName(file.name)}`
   await new Promise<void>((resolve, reject) => {
@@ -32,7 +32,7 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
       endpoint: new URL(projectPath(ref, '/storage/v1/upload/resumable'), location.href).href,
       chunkSize: CHUNK_BYTES,
       retryDelays: [0, 1000, 3000, 5000, 10_000],
-      // An upload that the end of a page cut is taken up again when the same file is brought again.
+      // An upload that was cut off by closing the page is resumed when the same file is chosen again.
       removeFingerprintOnSuccess: true,
       headers: { 'x-csrf-token': session.get()?.csrf_token ?? '' },
       metadata,
@@ -53,12 +53,12 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
   return `${UPLOADS}/${key}`
 }
 
-/** The headers of a GeoTIFF in storage. @throws what the origin refuses it for */
+/** Reads the headers of a GeoTIFF in storage. @throws the origin's reason for refusing it */
 export function lookAtRaster(ref: string, path: string): Promise<RasterFacts> {
   return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(`storage://${path}`)}`))
 }
 
-/** What fits a file by the ending of its name, with the fields of the form that are known; `extent` of OSM data. */
+/** Task for a file by its name's extension, with the form fields that are known; `extent` of OSM data. */
 export function taskFor(
   name: string,
   path: string,
@@ -86,7 +86,7 @@ export function taskFor(
   return { task: 'ogr2ogrImport', label: 'Import the file', presets: { storagePath, tableName } }
 }
 
-/** Where the form of a fitting task is, filled in. */
+/** Address of the form of a fitting task, filled in. */
 export function formOf(ref: string, { task, presets }: Pick<ReturnType<typeof taskFor>, 'task' | 'presets'>): string {
   return `/p/${ref}/new/${task}?${new URLSearchParams(presets).toString()}`
 }
@@ -111,7 +111,7 @@ export function tableNameOf(name: string): string {
   return /^[a-z]/.test(bare) ? bare : `t_${bare}`
 }
 
-/** A key that storage takes, whatever the file was called. */
+/** A valid storage key from any file name. */
 function safeName(name: string): string {
   return name.replaceAll(/[^\w.-]+/g, '_') || 'file'
 }
@@ -119,7 +119,7 @@ function safeName(name: string): string {
 async function makeBucket(ref: string): Promise<void> {
   await request('POST', projectPath(ref, '/storage/v1/bucket'), { name: UPLOADS }).catch((error: unknown) => {
     const { problem } = error as { problem?: { status: number } }
-    // It is there.
+    // The bucket exists already.
     if (problem?.status !== 409) throw error
   })
 }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { session, toProblem, type Problem } from './api.ts'
 import { useStore } from './store.ts'
 
-/** Something that is read from the console: its value once it is there, what went wrong otherwise. */
+/** A value that is read from the console: the value once it is loaded, or the problem. */
 export interface Resource<T> {
   readonly value: T | undefined
   readonly problem: Problem | null
@@ -11,8 +11,8 @@ export interface Resource<T> {
 }
 
 /**
- * Reads something and reads it anew when `key` changes or {@link Resource.reload} is called; the old value of the same
- * key stays until the new one is there. A null key reads nothing.
+ * Reads a value, and reads it again when `key` changes or {@link Resource.reload} is called. The old value of the same
+ * key stays until the new one is loaded. A null key reads nothing.
  */
 export function useResource<T>(key: string | null, read: (signal: AbortSignal) => Promise<T>): Resource<T> {
   const [state, setState] = useState<{ key: string | null; value?: T; problem: Problem | null; loading: boolean }>({
@@ -37,7 +37,7 @@ export function useResource<T>(key: string | null, read: (signal: AbortSignal) =
     return () => abort.abort()
   }, [key, round])
   const signedIn = useStore(session)
-  // What the end of a session refused is read once somebody is signed in again.
+  // Reads that failed because the session ended are repeated after the next sign-in.
   useEffect(() => {
     if (signedIn && state.problem?.code === 'NOT_SIGNED_IN') setRound((r) => r + 1)
   }, [signedIn])
@@ -51,7 +51,7 @@ export function useResource<T>(key: string | null, read: (signal: AbortSignal) =
   }
 }
 
-/** Calls back every `ms` while the page is in sight, and when it comes into sight again. Null pauses. */
+/** Calls back every `ms` while the page is visible, and when it becomes visible again. Null pauses. */
 export function useInterval(ms: number | null, onTick: () => void): void {
   const latest = useRef(onTick)
   latest.current = onTick

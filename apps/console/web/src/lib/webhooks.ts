@@ -7,7 +7,7 @@ export async function readWebhooks(ref: string, signal?: AbortSignal): Promise<r
   return (await request<{ data: Webhook[] }>('GET', projectPath(ref, '/webhooks'), undefined, signal)).data
 }
 
-/** Makes a webhook; its secret is told this once. */
+/** Creates a webhook. Only this answer contains its secret. */
 export function makeWebhook(
   ref: string,
   body: Pick<Webhook, 'url' | 'description' | 'tasks' | 'statuses'>,
@@ -23,7 +23,7 @@ export function deleteWebhook(ref: string, { id }: Webhook): Promise<void> {
   return request('DELETE', projectPath(ref, `/webhooks/${id}`))
 }
 
-/** What a webhook was told lately, newest first. */
+/** Recent deliveries of a webhook, newest first. */
 export async function readDeliveries(
   ref: string,
   id: string,

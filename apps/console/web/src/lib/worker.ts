@@ -2,7 +2,7 @@ import { tasksOf, type Document, type TaskDescription } from '../forms/openapi.t
 import { projectPath, request } from './api.ts'
 import { useResource, type Resource } from './use-resource.ts'
 
-/** What one job may be, and how busy the worker is. */
+/** Limits of one job, and the current load of the worker. */
 export interface Capacity {
   readonly maxAoiKm2: number
   readonly queued: number

@@ -7,7 +7,7 @@ import { chosenBasemap, readOwnBasemap, showBasemap, type Basemap, type OwnBasem
 
 const NONE: OwnBasemap = { kind: 'none', url: '', attribution: '' }
 
-/** Chooses what lies beneath the data, for all maps of this browser, and draws it. */
+/** Chooses the basemap beneath the data, for all maps of this browser, and draws it. */
 export function BasemapSwitch({ map, dark }: { map: MapLibreMap; dark: boolean }): JSX.Element {
   const chosen = useStore(chosenBasemap)
   const asked = useResource('basemap', readOwnBasemap)

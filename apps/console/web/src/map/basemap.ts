@@ -5,29 +5,29 @@ import { createStore, type Store } from '../lib/store.ts'
 import { mapColors } from './colors.ts'
 import { FONT, addArchive } from './engine.ts'
 
-/** What lies beneath the data: nothing, the countries of the world, or what the operator has set. */
+/** The basemap beneath the data: none, the countries of the world, or the operator's. */
 export type Basemap = 'plain' | 'world' | 'own'
 
-/** The operator's basemap, as the console tells of it. */
+/** The operator's basemap, as the console's API describes it. */
 export interface OwnBasemap {
   readonly kind: 'none' | 'raster' | 'pmtiles'
   readonly url: string
   readonly attribution: string
 }
 
-/** What the build packs for the basemap of the world. */
+/** Data of the world basemap, packed by the build. */
 interface World {
   readonly topology: Topology<{ countries: GeometryCollection<{ name: string }>; land: GeometryCollection }>
   /** Name, longitude, latitude, people in thousands; the largest first. */
   readonly towns: readonly (readonly [string, number, number, number])[]
 }
 
-/** Everything of a basemap lies beneath this layer. */
+/** All layers of a basemap are drawn beneath this layer. */
 const ABOVE = 'graticule-lines'
 const PREFIX = 'base:'
 const KEY = 'terrane.basemap'
 
-/** The basemap that this browser shows; null while nobody has chosen. */
+/** The basemap that this browser shows; null while none was chosen. */
 export const chosenBasemap: Store<Basemap | null> = createStore<Basemap | null>(saved())
 chosenBasemap.subscribe(() => localStorage.setItem(KEY, chosenBasemap.get() ?? ''))
 
@@ -43,7 +43,7 @@ export function readOwnBasemap(signal?: AbortSignal): Promise<OwnBasemap> {
 /** Draws a basemap in place of the one before. */
 export async function showBasemap(map: MapLibreMap, basemap: Basemap, own: OwnBasemap, dark: boolean): Promise<void> {
   const parts = await partsOf(basemap, own, dark)
-  // The reading took a while: the map may be gone.
+  // The map may have been removed while the parts were loaded.
   if (!map.style) return
   for (const { id } of map.getStyle().layers) if (id.startsWith(PREFIX)) map.removeLayer(id)
   for (const id of Object.keys(map.getStyle().sources)) if (id.startsWith(PREFIX)) map.removeSource(id)
@@ -63,7 +63,7 @@ async function partsOf(basemap: Basemap, own: OwnBasemap, dark: boolean): Promis
   return { sources: {}, layers: [] }
 }
 
-/** Land, borders, and names of countries and towns: from the page's own files. */
+/** Land, borders, and names of countries and towns, from the page's own files. */
 async function worldParts(dark: boolean): Promise<Parts> {
   const [{ default: world }, { feature, mesh }] = await Promise.all([
     import('virtual:world'),
@@ -103,7 +103,7 @@ async function worldParts(dark: boolean): Promise<Parts> {
         type: 'symbol',
         source: 'base:towns',
         minzoom: 3,
-        // Ever smaller towns as one comes nearer.
+        // Smaller towns appear at higher zoom levels.
         filter: ['>=', ['get', 'rank'], ['interpolate', ['linear'], ['zoom'], 3, 5000, 5, 1000, 7, 100]],
         layout: {
           'text-field': ['get', 'name'],
@@ -141,7 +141,7 @@ function rasterParts({ url, attribution }: OwnBasemap): Parts {
   }
 }
 
-/** An archive of pictures, of Protomaps' schema, or of any other layers. */
+/** An archive of raster tiles, of Protomaps' schema, or of any other layers. */
 async function archiveParts({ url, attribution }: OwnBasemap, dark: boolean): Promise<Parts> {
   const { source, layerIds } = await addArchive(url)
   const sources = { 'base:own': { ...source, ...(attribution && { attribution }) } }

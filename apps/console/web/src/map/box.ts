@@ -1,6 +1,6 @@
 import type { Box } from './graticule.ts'
 
-/** The box around positions; null for none. */
+/** The bounding box of positions; null for none. */
 export function boxOf(positions: Iterable<readonly number[]>): Box | null {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const [lng = 0, lat = 0] of positions) {

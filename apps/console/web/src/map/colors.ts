@@ -1,4 +1,4 @@
-/** Colours of the parts of a map that are drawn beneath the data. */
+/** Colours of the map parts beneath the data. */
 export interface MapColors {
   readonly background: string
   readonly land: string
@@ -9,7 +9,7 @@ export interface MapColors {
   /** Outlines of tiles and areas. */
   readonly outline: string
   readonly accent: string
-  /** Under a line, so that it stands out from what is beneath it. */
+  /** Beneath a line, so that it contrasts with the map. */
   readonly casing: string
 }
 
@@ -39,7 +39,7 @@ export function mapColors(dark: boolean): MapColors {
       }
 }
 
-/** What the name of a layer suggests, then colours that are easily told apart on light and on dark. */
+/** Colours suggested by the name of a layer. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/water|river|lake|sea|bathymetry/, '#3b8fd0'],
   [/building/, '#b9785a'],
@@ -61,7 +61,7 @@ export function layerColor(name: string): string {
 }
 
 /**
- * Shades of similarity, from least to most alike: the viridis map of van der Walt and Smith at five places. It rises
- * evenly in lightness, also for people who do not tell red from green.
+ * Shades of similarity, from least to most alike: five samples of the viridis colour map of van der Walt and Smith. Its
+ * lightness increases evenly, also for people who cannot tell red from green.
  */
 export const SIMILARITY_RAMP = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725'] as const

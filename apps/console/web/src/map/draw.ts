@@ -11,7 +11,7 @@ const MAX_CORNERS = 2000
 /** Digits of the tool's coordinates. */
 const PRECISION = 9
 
-/** Draws and changes polygons on a map. What is drawn is handed over at once; the tool keeps nothing. */
+/** Draws and edits polygons on a map. Each drawn polygon is handed over at once; the tool stores none. */
 export class AreaDrawing {
   private readonly map: MapLibreMap
   private tool: TerraDraw | null = null
@@ -85,7 +85,7 @@ export class AreaDrawing {
   }
 }
 
-/** The polygons of a GeoJSON text, in whatever it wraps them; none when it is not one. */
+/** The polygons of a GeoJSON text, whether geometry, feature or collection; none when it is not GeoJSON. */
 export function polygonsIn(text: string): Polygons {
   try {
     return collect(JSON.parse(text) as GeoJSON.GeoJSON)

@@ -28,13 +28,13 @@ export interface MapOptions {
   readonly view: MapView | null
 }
 
-/** Where a map looks. */
+/** View of a map. */
 export interface MapView {
   readonly center: readonly [number, number]
   readonly zoom: number
 }
 
-/** A map of meridians and parallels. A basemap goes beneath them, what the project has on top. */
+/** A map of meridians and parallels. A basemap is drawn beneath them, the project's data above. */
 export function createMap({ container, dark, view }: MapOptions): MapLibreMap {
   const map = new MapLibreMap({
     container,
@@ -124,7 +124,7 @@ function baseStyle(dark: boolean): StyleSpecification {
           'text-size': 10.5,
           'text-anchor': ['get', 'anchor'],
           'text-padding': 4,
-          // Away from the edge that they stand on.
+          // Moves labels away from the edge of the map.
           'text-offset': ['match', ['get', 'anchor'], 'left', ['literal', [0.5, 0]], ['literal', [0, -0.4]]],
         },
         paint: { 'text-color': colors.label, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },

@@ -2,7 +2,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { projectPath, request } from '../lib/api.ts'
 import type { Box } from './graticule.ts'
 
-/** What is known of the raster that an embeddings table was made of. */
+/** Metadata of the raster that an embeddings table was made from. */
 export interface Imagery {
   readonly geographic_bounds: Box
   readonly minzoom: number
@@ -11,17 +11,17 @@ export interface Imagery {
 
 const SOURCE = 'imagery'
 
-/** The picture of a table's source; refused by the origin where the source is not there any more. */
+/** Metadata of the source of a table. The origin refuses it where the source no longer exists. */
 export function readImagery(ref: string, table: string, signal?: AbortSignal): Promise<Imagery> {
   return request('GET', rasterPath(ref, 'info', table), undefined, signal)
 }
 
-/** Address of a small picture of a part of a table's source. */
+/** Address of a thumbnail of a part of a table's source. */
 export function thumbnailOf(ref: string, table: string, box: Box, side: number): string {
   return rasterPath(ref, `bbox/${box.map((degrees) => degrees.toFixed(7)).join(',')}/${side}x${side}.webp`, table)
 }
 
-/** Draws the source of a table beneath a layer, or takes it away. */
+/** Draws the source of a table beneath a layer, or removes it. */
 export function showImagery(
   map: MapLibreMap,
   ref: string,

@@ -33,7 +33,7 @@ export function visibleLayers(ref: string): Store<readonly string[]> {
   return store
 }
 
-/** False while nobody has chosen layers in this browser. */
+/** False until layers were chosen in this browser. */
 export function hasSavedLayers(ref: string): boolean {
   return localStorage.getItem(`terrane.layers.${ref}`) !== null
 }
@@ -68,7 +68,7 @@ export async function showLayers(
   }
 }
 
-/** Where a layer lies. */
+/** Bounding box of a layer. */
 export async function layerBox(ref: string, path: string): Promise<Box> {
   const { minLon, minLat, maxLon, maxLat } = await openArchive(archivePath(ref, path)).getHeader()
   return [minLon, minLat, maxLon, maxLat]
@@ -89,7 +89,7 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: st
   if (!map.style || map.getSource(source)) return
   map.addSource(source, archiveSource(archivePath(ref, path)))
   const color = layerColor(path)
-  // Tables as they are now lie on top of archives, which may be older.
+  // Live tables are drawn above archives, which may be older.
   const live = map.getStyle().layers.find((layer) => 'source' in layer && layer.source.startsWith('live:'))
   const anchor = live?.id ?? (beneath !== null && map.getLayer(beneath) ? beneath : undefined)
   for (const { id } of metadata.vector_layers ?? []) {
@@ -99,7 +99,7 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: st
   }
 }
 
-/** How features of any kind look in one colour. */
+/** Style of features of any kind in one colour. */
 export function styledLayers(id: string, source: string, sourceLayer: string, color: string): LayerSpecification[] {
   const from = { source, 'source-layer': sourceLayer }
   return [

@@ -3,15 +3,15 @@ import { formatNumber } from '../lib/format.ts'
 import { readValues } from '../lib/tables.ts'
 import { PALETTE, SIMILARITY_RAMP, layerColor } from './colors.ts'
 
-/** What the colours of a table stand for. */
+/** Legend of a table's colours. */
 export interface Legend {
   readonly color: ExpressionSpecification | string
   readonly entries: readonly { readonly color: string; readonly text: string }[]
-  /** Read from so many rows, and there are more. */
+  /** Number of rows read when the table has more; null when all were read. */
   readonly sampled: number | null
 }
 
-/** Rows that the values are read from: as many as one answer holds. */
+/** Maximum number of rows that the values are read from: the size of one answer. */
 const SAMPLE = 1000
 const OTHER = '#8a949a'
 
@@ -61,7 +61,7 @@ function categories(property: string, values: readonly string[]): Pick<Legend, '
   }
 }
 
-/** Draws a table in the colours of a legend; in its one colour without. */
+/** Draws a table in the colours of a legend, or in its single colour without one. */
 export function colorTable(map: MapLibreMap, table: string, legend: Legend | null): void {
   const color = legend?.color ?? layerColor(table)
   for (const layer of map.getStyle().layers) {

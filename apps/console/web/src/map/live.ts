@@ -61,7 +61,7 @@ export async function showTables(
   for (const name of names) if (!map.getSource(sourceId(name))) await addTable(map, ref, name, beneath)
 }
 
-/** Where a table lies. */
+/** Bounding box of a table. */
 export async function tableBox(ref: string, name: string): Promise<Box> {
   return (await readTileJson(ref, name)).bounds
 }

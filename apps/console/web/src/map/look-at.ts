@@ -3,7 +3,7 @@ import type { Box } from './graticule.ts'
 
 /** Web Mercator shows no more. */
 const MAX_LAT = 85
-/** A sight so many times as wide as what is looked at shows it as a dot. */
+/** A view that is this many times as wide as its target shows the target as a dot. */
 const FAR = 6
 
 /** Moves a map to a box of degrees. */

@@ -7,15 +7,15 @@ import { BasemapSwitch } from './basemap-switch.tsx'
 import { createMap, setMapTheme, type MapView } from './engine.ts'
 
 export interface MapCanvasProps {
-  /** What the map shows, for people who do not see it. */
+  /** Description of the map for screen readers. */
   readonly label: string
   readonly projectRef: string
-  /** Called when the map is there, and with null when it goes. */
+  /** Called when the map is ready, and with null when it is removed. */
   readonly onMap: (map: MapLibreMap | null) => void
   readonly children?: ComponentChildren
 }
 
-/** A map that remembers where one was looking in the project. */
+/** A map that remembers its last view in the project. */
 export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const current = useRef<MapLibreMap | null>(null)
@@ -32,7 +32,7 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
       setShown(map)
     })
     map.on('moveend', () => saveView(projectRef, map))
-    // For whoever waits until everything is drawn, tests for one.
+    // For code that waits until everything is drawn, such as tests.
     const frame = box.current
     map.on('idle', () => (frame.dataset['drawn'] = 'true'))
     map.on('dataloading', () => (frame.dataset['drawn'] = 'false'))
@@ -56,7 +56,7 @@ export function MapCanvas({ label, projectRef, onMap, children }: MapCanvasProps
   )
 }
 
-/** True when this browser has looked somewhere in the project before. */
+/** True when this browser has a saved view of the project. */
 export function hasSavedView(projectRef: string): boolean {
   return savedView(projectRef) !== null
 }

@@ -1,7 +1,7 @@
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import type { Reach } from '../lib/routing.ts'
 
-/** From the nearest area to the farthest: they differ for people who see no red or green, too. */
+/** From the nearest area to the farthest, distinguishable for people who see no red or green, too. */
 export const REACH_COLORS = ['#0b7a6d', '#2f6fd0', '#b5651d'] as const
 
 const NOTHING: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }

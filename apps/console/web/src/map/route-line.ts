@@ -1,7 +1,7 @@
 import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
 import { mapColors } from './colors.ts'
 
-/** The lowest of the map's layers that lie on top of archives. */
+/** The lowest of the map's layers above archives. */
 export const FIRST_ROUTE_LAYER = 'others-line'
 
 /** The words stand together: the map leaves out what another attribution says as well. */
@@ -41,7 +41,7 @@ export function showLines(
   })
 }
 
-/** Draws the other ways beneath the route; each knows its place among all. */
+/** Draws the alternative routes beneath the chosen one. Each has its index as a property. */
 export function showOthers(
   map: MapLibreMap,
   others: readonly { readonly index: number; readonly lines: readonly (readonly [number, number][])[] }[],

@@ -2,7 +2,7 @@ import type { ExpressionSpecification, GeoJSONSource, Map as MapLibreMap } from 
 import type { Match, Tile } from '../lib/embeddings.ts'
 import { SIMILARITY_RAMP, mapColors } from './colors.ts'
 
-/** The lowest of the map's layers that lie on top of archives. */
+/** The lowest of the map's layers above archives. */
 export const FIRST_TILE_LAYER = 'tiles-fill'
 
 /** Scores from the least to the greatest that are shown; the tile that was asked for is not among them. */
@@ -30,7 +30,7 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
   map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
 }
 
-/** Draws the outlines of a table's tiles; `attribution` is what its source wants said. */
+/** Draws the outlines of a table's tiles; `attribution` is the attribution of its source. */
 export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution: string | null = null): void {
   const source = map.getSource<GeoJSONSource>('tiles')
   // The control reads it when the data of the source change.
@@ -66,12 +66,12 @@ export function showFocus(map: MapLibreMap, queryId: string | null, focusId: str
   map.setFilter('query-line', ['any', ['==', ['get', 'id'], queryId ?? ''], ['==', ['get', 'id'], focusId ?? '']])
 }
 
-/** How strongly matches are shaded over what is beneath them, 0 to 1. */
+/** Opacity of the shading of matches, 0 to 1. */
 export function showShade(map: MapLibreMap, opacity: number): void {
   map.setPaintProperty('matches-fill', 'fill-opacity', opacity)
 }
 
-/** Leaves out what is less alike. */
+/** Hides matches below a score. */
 export function showFrom(map: MapLibreMap, least: number): void {
   map.setFilter('matches-fill', ['>=', ['get', 'score'], least])
 }

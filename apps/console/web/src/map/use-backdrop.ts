@@ -5,12 +5,12 @@ import { hasSavedLayers, layerBox, readLayers, showLayers, visibleLayers } from 
 import { lookAt } from './look-at.ts'
 import { hasSavedView } from './map-canvas.tsx'
 
-/** Layers that are shown while nobody has chosen any. */
+/** Layers that are shown until some are chosen. */
 const SHOWN_AT_FIRST = 8
 
 /**
- * Draws the project's chosen layers beneath what the page itself draws. Where nobody has chosen or looked around yet it
- * shows the latest ones and goes where they are; `stay` leaves the view alone.
+ * Draws the project's chosen layers beneath the page's own. Without a saved choice or view it shows the latest layers
+ * and moves to them; `stay` leaves the view unchanged.
  */
 export function useBackdrop(map: MapLibreMap | null, ref: string, beneath: string | null, stay = false): void {
   const visible = useStore(visibleLayers(ref))
@@ -22,7 +22,7 @@ export function useBackdrop(map: MapLibreMap | null, ref: string, beneath: strin
       const { data } = await readLayers(ref, abort.signal)
       if (data.length > 0) visibleLayers(ref).set(data.slice(0, SHOWN_AT_FIRST).map(({ path }) => path))
     }
-    // Pages that list the layers tell of what is wrong with them.
+    // Pages that list the layers report their problems.
     chooseFirst().catch(() => {})
     return () => abort.abort()
   }, [ref])

@@ -16,7 +16,7 @@ import {
 
 type Listed = Static<typeof FunctionList>['data'][number]
 
-/** What is said of a function of a watched folder. */
+/** Fields of a function of a watched folder that are the same for all. */
 const OF_FOLDER = { etag: null, version: 0, bytes: 0, created_by: 'folder', created_at: null, type_errors: null }
 
 /** `GET …/functions` and `GET …/functions/{name}/versions`. */

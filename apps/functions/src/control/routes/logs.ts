@@ -6,7 +6,7 @@ import type { LogEntry } from '../../observe/log-book.ts'
 import type { ControlDeps } from '../control-deps.ts'
 import { FunctionParams, LogsQuery, answers, describe } from '../schemas.ts'
 
-/** A reader who falls this many bytes behind is let go. */
+/** A reader that falls this many bytes behind is disconnected. */
 const MAX_BEHIND = 4 * 1024 * 1024
 
 /** `GET …/functions/{name}/logs`: one JSON object per line, oldest first. */

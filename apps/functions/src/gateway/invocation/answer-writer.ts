@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { SMALL_BODY, type Connection } from '../../upstream/upstream.ts'
 
-/** Writes what a function answers to its caller, no faster than the caller reads it. */
+/** Writes a function's answer to its caller, no faster than the caller reads it. */
 export class AnswerWriter {
   bytes = 0
   readonly #response: ServerResponse
@@ -23,7 +23,7 @@ export class AnswerWriter {
     this.#write(chunk, connection)
   }
 
-  /** Sends what was held back: more is to come. */
+  /** Sends held-back bytes, because more will follow. */
   flush(connection: Connection): void {
     const first = this.#first
     this.#first = null

@@ -13,7 +13,7 @@ import { leads } from './states.ts'
 
 const LIMIT = 100
 
-/** All that an invocation meets, made of lists: what can happen next is asked of it, and what did happen is counted. */
+/** A simulated environment of an invocation. It lists the possible next events and counts those that occurred. */
 class World {
   readonly counts = { finished: 0, began: 0, ended: 0, released: 0, heads: 0, afterEnd: 0, bytes: 0, handed: 0 }
   reserved = 0
@@ -92,7 +92,7 @@ class World {
     )
   }
 
-  /** What may happen now. */
+  /** Events that are possible now. */
   events(random: () => number): Record<string, () => void> {
     const events: Record<string, () => void> = { gone: () => this.response.emit('close') }
     const part = Buffer.alloc(1 + Math.floor(random() * 60))
@@ -190,7 +190,7 @@ test('whatever happens to an invocation, it ends once and gives back all that it
     expect([world.reserved, world.receiving.size], about).toEqual([0, 0])
     expect(heads, about).toBeLessThanOrEqual(1)
     expect(bytes, about).toBeLessThanOrEqual(LIMIT)
-    // Nothing that comes late changes anything.
+    // Late events change nothing.
     const before = JSON.stringify([world.counts, world.invocation.status, world.invocation.problem])
     for (const event of Object.values(world.events(random))) event()
     expect(JSON.stringify([world.counts, world.invocation.status, world.invocation.problem]), about).toBe(before)
@@ -198,7 +198,7 @@ test('whatever happens to an invocation, it ends once and gives back all that it
     seen.add(world.invocation.problem).add(`${began} instances`)
     world.request.emit('close')
   }
-  // The tries have met all that there is.
+  // The runs have covered every case.
   expect([...seen].toSorted()).toEqual(
     expect.arrayContaining([
       'body_bytes',

@@ -19,7 +19,7 @@ import { newsOf } from './news.ts'
 import { RequestBody } from './request-body.ts'
 import type { Target } from '../target.ts'
 
-/** What an invocation has of the gateway that it came through. */
+/** Parts of the gateway that an invocation uses. */
 export interface Desk {
   readonly functions: Functions
   readonly authenticate: Authenticate
@@ -55,7 +55,7 @@ export class Invocation implements Exchange, Waiter, Call {
   #instance: Instance | null = null
   #connection: Connection | null = null
   #leaveQueue: (() => void) | null = null
-  /** Background work goes on after the answer, says the answer. */
+  /** The answer announced background work that continues after it. */
   #held = false
   #retried = false
 
@@ -177,7 +177,7 @@ export class Invocation implements Exchange, Waiter, Call {
     const instance = this.#instance!
     this.#leave(false)
     if (failure === 'unreachable' && !this.#retried && this.#body.rewind()) {
-      // Not a byte was sent, and the body is here: another instance may take it.
+      // No byte was sent and the body is still here: another instance may take it.
       this.#retried = true
       return this.#acquire()
     }
@@ -191,7 +191,7 @@ export class Invocation implements Exchange, Waiter, Call {
     void newsOf(instance).then((exit) => broken(exit?.reason ?? null))
   }
 
-  /** The watchdog: the time is up. */
+  /** The watchdog's time limit has passed. */
   expire(): void {
     this.#fail(refusals.timedOut(this.#live.version.policy), { why: 'timeout', served: false })
   }
@@ -236,10 +236,10 @@ export class Invocation implements Exchange, Waiter, Call {
   }
 
   /**
-   * Ends it from wherever it is: with a problem, or without a word where the answer has begun.
+   * Ends it from any state: with a problem, or by cutting the connection when the answer has begun.
    *
-   * @param about `why` is logged once no problem can be told; `served`: the instance did its part, which tells its pool
-   *   that it works
+   * @param about `why` is logged when it is too late to send a problem; `served`: the instance did its part, so its
+   * pool counts it as working
    */
   #fail(problem: Problem, about: { readonly why: string; readonly served: boolean }): void {
     if (this.#state === 'over') return
@@ -249,7 +249,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#refuse(problem)
   }
 
-  /** Gives the function's answer up and answers in its place. */
+  /** Discards the function's answer and answers in its place. */
   #drop(problem: Problem): void {
     this.#fail(problem, { why: problem.code, served: true })
   }
@@ -269,7 +269,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#finish()
   }
 
-  /** Too late for an error answer: the caller sees that the rest is missing. */
+  /** Too late for an error answer: the caller sees a truncated one. */
   #cut(why: string): void {
     this.problem = why
     this.#connection?.destroy()

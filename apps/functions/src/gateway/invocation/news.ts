@@ -1,9 +1,9 @@
 import type { Exit, Instance } from '../../pool/instance.ts'
 
-/** How long an answer waits for the news of its instance's end, which says why the connection broke. */
+/** Time that an answer waits for the exit reason of its instance, which explains why the connection broke. */
 const EXIT_NEWS_MS = 1000
 
-/** How an instance ended; null when nothing is heard of that. */
+/** Exit reason of an instance; null when none arrives in time. */
 export async function newsOf(instance: Instance): Promise<Exit | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {

@@ -5,10 +5,10 @@ import type { Bodies } from './bodies.ts'
 import type { Problem } from '../problems.ts'
 import { bodyTooLarge, bodyTooSlow, noRoom } from '../refusals.ts'
 
-/** Told when a body cannot be taken; `why` is what is logged once it is too late to say so. */
+/** Called when a body cannot be accepted. `why` is logged when it is too late for an error answer. */
 export type OnTrouble = (problem: Problem, why: 'body_bytes' | 'body_timeout') => void
 
-/** The body of one request: held until it is whole, or handed on as it comes. */
+/** The body of one request: buffered until it is complete, or streamed. */
 export class RequestBody {
   /** Received so far. */
   bytes = 0
@@ -31,27 +31,27 @@ export class RequestBody {
     this.#announced = Number(request.headers['content-length'] ?? 0)
   }
 
-  /** What goes to the function, now or later. */
+  /** The content for the function, now or later. */
   get content(): readonly Buffer[] | StreamedBody | null {
     return this.#stream ?? this.#parts
   }
 
-  /** What the function is told of its length; null when it is not known. */
+  /** The length announced to the function; null when it is not known. */
   get length(): number | null {
     return this.#stream ? this.#stream.bytes : this.bytes
   }
 
-  /** Whether the caller still sends what the function had in part. */
+  /** True while the caller still sends a body that the function received only in part. */
   get isUnread(): boolean {
     return this.#stream !== null && !this.#request.complete
   }
 
-  /** The caller has not sent it in time. */
+  /** The caller did not send the body in time. */
   late(): void {
     this.#onTrouble(bodyTooSlow(), 'body_timeout')
   }
 
-  /** Reads it, or prepares to hand it on; `ready` once the function can have the request. */
+  /** Reads the body, or prepares to stream it. Calls `ready` once the function can receive the request. */
   receive(ready: () => void): void {
     if (this.#announced > this.#policy.body_bytes) return this.#onTrouble(bodyTooLarge(this.#policy), 'body_bytes')
     if (this.#policy.stream_body) {
@@ -69,7 +69,7 @@ export class RequestBody {
     })
   }
 
-  /** Hands it on, where it is not held, no faster than the function reads it. */
+  /** Streams a body that is not buffered, no faster than the function reads it. */
   pass(connection: Connection): void {
     if (!this.#stream) return
     const isFirst = this.#connection === null
@@ -86,7 +86,7 @@ export class RequestBody {
     })
   }
 
-  /** Waits for another instance; false when a part of it is gone with the one before. */
+  /** Prepares it for another instance; false when a part was already sent to the previous one. */
   rewind(): boolean {
     if (!this.#stream) return true
     if (this.bytes > 0) return false
@@ -95,7 +95,7 @@ export class RequestBody {
     return true
   }
 
-  /** Gives its place back; what still comes is nobody's. */
+  /** Releases its reserved memory. Bytes that still arrive are ignored. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -108,7 +108,7 @@ export class RequestBody {
     if (this.#isOver) return
     this.bytes += chunk.length
     if (this.bytes > this.#policy.body_bytes) return this.#onTrouble(bodyTooLarge(this.#policy), 'body_bytes')
-    // What was announced has its place; what was not takes it as it comes.
+    // An announced body has its memory reserved. Otherwise memory is reserved as bytes arrive.
     if (this.bytes > this.#reserved && !this.#reserve(this.bytes - this.#reserved))
       return this.#onTrouble(noRoom(), 'body_bytes')
     if (this.#parts) this.#parts.push(chunk)
@@ -120,7 +120,7 @@ export class RequestBody {
     this.bytes += chunk.length
     if (this.bytes > this.#policy.body_bytes) return this.#onTrouble(bodyTooLarge(this.#policy), 'body_bytes')
     if (this.#connection!.write(chunk, () => this.#resume())) return this.#bodies.begin(this)
-    // It is the function that takes its time now, and `timeout_ms` bounds that.
+    // From here on the function takes the time, and `timeout_ms` limits that.
     this.#bodies.end(this)
     this.#request.pause()
   }

@@ -1,6 +1,6 @@
 /**
- * Where an invocation is, and where it can go from there. An event that would lead elsewhere has come too late and
- * changes nothing.
+ * States of an invocation and their possible successors. An event that would lead to any other state has come too late
+ * and changes nothing.
  */
 const NEXT = {
   /** Who calls, and may they? */
@@ -11,14 +11,14 @@ const NEXT = {
   queued: ['called', 'over'],
   /** An instance has it and has not answered. One that was not there at all is replaced by another, once. */
   called: ['answering', 'queued', 'over'],
-  /** The head of the answer is out: nobody can answer in the function's place. */
+  /** The head of the answer is sent: the host can no longer answer in the function's place. */
   answering: ['over'],
   over: [],
 } as const satisfies Record<string, readonly string[]>
 
 export type InvocationState = keyof typeof NEXT
 
-/** Whether the table leads from one state to the other. */
+/** Whether the table allows a change from one state to the other. */
 export function leads(from: InvocationState, to: InvocationState): boolean {
   return (NEXT[from] as readonly InvocationState[]).includes(to)
 }

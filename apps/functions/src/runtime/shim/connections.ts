@@ -1,9 +1,9 @@
-// Servers as they were before `Deno.serve`: `Deno.listen`, `Deno.serveHttp` and a loop over requests. Old versions of
-// deno.land/std and of oak are made so, and functions that pin them are many.
+// Servers before `Deno.serve`: `Deno.listen`, `Deno.serveHttp` and a loop over requests. Old versions of deno.land/std
+// and of oak use them, and many functions pin those versions.
 
 type Answer = (request: Request) => Promise<Response>
 
-/** What is replaced of Deno. */
+/** Functions of Deno that are replaced. */
 export interface DenoListening {
   listen: unknown
   listenTls: unknown
@@ -19,7 +19,7 @@ const ADDRESS = { transport: 'tcp', hostname: '127.0.0.1', port: 8000 }
 const RAW = 'a function has no connections of its own: it answers HTTP, by Deno.serve or Deno.serveHttp'
 
 /**
- * Gives the one listener a connection that every request comes by.
+ * Gives the one listener a single connection that carries every request.
  *
  * @param offer takes what answers; throws when the function has started already
  */
@@ -49,7 +49,7 @@ export function serveConnections(deno: DenoListening, offer: (answer: Answer) =>
     Object.defineProperty(deno, name, { value, configurable: true, writable: true })
 }
 
-/** Requests that wait for the loop, or the loop that waits for one. */
+/** Queue between requests and the loop that takes them. */
 class Requests {
   readonly #events: RequestEvent[] = []
   #waiting: ((event: RequestEvent) => void) | null = null

@@ -5,7 +5,7 @@ const LOG_BURST = 200
 const LOG_PER_SECOND = 100
 const MAX_LOG_CHARS = 10_000
 
-/** Lets the console speak to the host, a hundred lines a second; what is dropped is counted. */
+/** Sends console output to the host, a hundred lines a second; dropped lines are counted. */
 export function replaceConsole(
   platform: Pick<Platform, 'inspect'>,
   say: (message: object) => void,
@@ -44,7 +44,7 @@ export function replaceConsole(
   }
 }
 
-/** The console's substitutions (console.spec.whatwg.org); what is left over follows after spaces. */
+/** The console's substitutions (console.spec.whatwg.org). Remaining arguments follow, separated by spaces. */
 function format(args: readonly unknown[], inspect: (value: unknown) => string): string {
   const rest = [...args]
   let text = ''

@@ -1,5 +1,5 @@
-// Runs inside the box, beside code that may be hostile: nothing here guards anything. It turns the host's unix socket
-// into the handler shapes that users write; what must hold is held by the host and the process's confinement.
+// Runs inside the sandbox, beside code that may be hostile, so nothing here is a security boundary. It connects the
+// host's unix socket to the handler forms that users write. The host and the process's confinement enforce the limits.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { logLine, replaceConsole } from './console.ts'
 import { replaceFetch } from './fetch.ts'
@@ -10,17 +10,17 @@ export interface Boot {
   readonly name: string
   /** file: URL of the bundle. */
   readonly bundle: string
-  /** Unix socket to serve on, and the one that leads to the host. */
+  /** Unix socket to serve on, and the one to the host. */
   readonly ingress: string
   readonly gateway: string
-  /** The one that leads to other hosts, and `host:port` of those that it leads to. */
+  /** Socket for other hosts, and `host:port` of the reachable ones. */
   readonly sockets: { readonly path: string; readonly listed: readonly string[] }
   readonly env: Readonly<Record<string, string>>
   /** The module that keeps `/tmp`, and how much it may hold. */
   readonly tmp: { readonly module: string; readonly bytes: number }
 }
 
-/** What differs between Deno and Node. */
+/** Differences between Deno and Node. */
 export interface Platform {
   readonly stdin: AsyncIterable<Uint8Array>
   listen(path: string, serve: (request: Request) => Response | Promise<Response>): Promise<void>
@@ -35,19 +35,19 @@ export interface Platform {
   offerHttp(path: string, code: string, around: (headers: HttpHeaders, handle: () => void) => void): HttpOffer | null
   /** Lets TCP clients of the bundle dial the hosts that are listed. */
   carrySockets(path: string, listed: readonly string[], code: string): void
-  /** Keeps `/tmp` in memory where the bundle may ask for it. */
+  /** Keeps `/tmp` in memory if the bundle may use it. */
   keepTmp(tmp: Boot['tmp'], bundle: string, code: string): Promise<void>
-  /** Makes the function that carries a request to the host; its URL is without meaning. */
+  /** Creates the function that sends a request to the host. Its URL has no meaning. */
   gatewayClient(path: string): (request: Request) => Promise<Response>
   write(text: string): void
   readonly inspect: (value: unknown) => string
   /** Replaces the whole environment. */
   setEnv(env: Readonly<Record<string, string>>): void
-  /** Calls back for errors that nobody caught; the process stays. */
+  /** Calls back for uncaught errors; the process continues. */
   onUncaught(report: (error: unknown) => void): void
   /** Offers `Deno.serve` to users. */
   defineServe(serve: (...args: unknown[]) => unknown): void
-  /** Offers what was there before it, `Deno.listen` and `Deno.serveHttp`. */
+  /** Offers the older APIs, `Deno.listen` and `Deno.serveHttp`. */
   serveConnections(offer: (answer: (request: Request) => Promise<Response>) => void): void
   /** Removes globals that have no place in a function. */
   tidy(): void
@@ -57,7 +57,7 @@ export interface Platform {
 /** Headers of a `node:http` request, names in lower case. */
 export type HttpHeaders = Record<string, string | string[] | undefined>
 
-/** What becomes of a server that the bundle may start. */
+/** Handle of a server that the bundle may start. */
 export interface HttpOffer {
   /** Resolves when it listens. */
   readonly listening: Promise<void>
@@ -75,7 +75,9 @@ interface Context {
   readonly claims: Readonly<Record<string, unknown>> | null
   /** Keeps the instance alive for work that goes on after the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void
-  /** The project's database under the role and the claims of the caller, while this call goes on; null where there is none. */
+  /**
+   * URL of the project's database under the caller's role and claims, valid during this call; null where there is none.
+   */
   readonly databaseUrl: string | null
 }
 
@@ -140,7 +142,7 @@ export async function run(platform: Platform): Promise<void> {
         return failure('invalid')
       }
       if (scope.held === 0) return response
-      // A copy, because the headers of an answer that was fetched cannot be changed.
+      // A copy, because the headers of a fetched response cannot be changed.
       const held = new Response(response.body, response)
       held.headers.set('x-terrane-held', '1')
       return held
@@ -175,7 +177,7 @@ export async function run(platform: Platform): Promise<void> {
   void obey(lines, platform, say)
   try {
     const importing = import(boot.bundle) as Promise<{ default?: unknown }>
-    // A module may wait for the end of its server, which never comes.
+    // A module may wait for the end of its server, which does not happen.
     const served = offered.promise.then(() => importsSettled(importing))
     const loaded = await Promise.race([importing, served, ...(offer ? [offer.listening] : [])])
     handler = captured ?? handlerOf([loaded?.default])
@@ -207,7 +209,7 @@ export async function run(platform: Platform): Promise<void> {
 const NO_HANDLER =
   'no handler: export default { fetch(request, ctx) }, export default a function, call Deno.serve(handler), or let one node:http server listen'
 
-/** What `Deno.serve` gives: a server on the address that was asked for, as far as anybody can see. */
+/** Return value of `Deno.serve`: looks like a server on the requested address. */
 function serverOf(args: readonly unknown[]): object {
   const options = args.find((value): value is ServeOptions => value !== null && typeof value === 'object')
   const addr = { transport: 'tcp', hostname: options?.hostname ?? '0.0.0.0', port: options?.port || 8000 }
@@ -223,12 +225,12 @@ interface ServeOptions {
   readonly onListen?: (addr: object) => void
 }
 
-/** Gives a module that serves so long to finish, or to fail. */
+/** Gives a module that serves a limited time to finish or fail. */
 async function importsSettled<T>(importing: Promise<T>): Promise<T | null> {
   return Promise.race([importing, new Promise<null>((resolve) => setTimeout(() => resolve(null), SETTLE_MS))])
 }
 
-/** Frameworks let their server listen a few turns after the module has run. */
+/** Frameworks call `listen` a few turns after the module has run. */
 async function startsSoon(listening: Promise<void>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const patience = new Promise<false>((resolve) => {
@@ -239,7 +241,7 @@ async function startsSoon(listening: Promise<void>): Promise<boolean> {
   return started
 }
 
-/** Answers the watchdog; leaves when the host is gone. */
+/** Answers the watchdog's pings; exits when the host is gone. */
 async function obey(lines: AsyncGenerator<string>, platform: Platform, say: (message: object) => void): Promise<void> {
   for await (const line of lines) if (line.startsWith('ping ')) say({ t: 'pong', n: Number(line.slice(5)) })
   platform.exit(0)
@@ -286,7 +288,7 @@ function hold(
   say: (message: object) => void,
   scopes: Scopes,
 ): void {
-  // While the module loads there is no call to hold.
+  // While the module loads, there is no call to hold.
   if (scope && scope.held++ === 0) say({ t: 'hold', call: scope.call })
   Promise.resolve(work)
     .catch((error: unknown) => say(logLine('error', `waitUntil: ${platform.inspect(error)}`, scopes)))

@@ -1,6 +1,9 @@
 import type { HttpHeaders, HttpOffer } from './core.ts'
 
-/** What the shim touches of `node:http`, loaded only where the bundle has it: it costs a start some milliseconds. */
+/**
+ * Parts of `node:http` that the shim uses. Loaded only where the bundle uses it, because loading takes some
+ * milliseconds.
+ */
 interface NodeHttp {
   readonly Server: { readonly prototype: HttpServer }
 }
@@ -16,7 +19,7 @@ interface Env {
   delete(name: string): void
 }
 
-/** Deno's own way to move the next server to another address; it is read when the server begins to listen. */
+/** Deno's setting that moves the next server to another address. It is read when the server begins to listen. */
 const ADDRESS = 'DENO_SERVE_ADDRESS'
 const ONE_SERVER =
   'a function has one server, which listens while the module loads: put what a second one does into the first'

@@ -1,7 +1,10 @@
-// Lets Node's and Deno's TCP clients reach the hosts that the policy lists: they dial a unix socket, whose first line says
-// which host is meant. What may be reached decides the host; what is said here is for the author of the function.
+// Lets Node's and Deno's TCP clients reach the hosts that the policy lists. They connect to a unix socket and name the
+// target in the first line. The host enforces the policy; the errors here only inform the function's author.
 
-/** What the shim touches of Node's modules, loaded only where the bundle has them: they cost a start some milliseconds. */
+/**
+ * Parts of Node's modules that the shim uses. Loaded only where the bundle uses them, because loading takes some
+ * milliseconds.
+ */
 export interface NodeSockets {
   readonly net: {
     readonly Socket: { readonly prototype: Dialer }
@@ -25,10 +28,12 @@ interface DialOptions {
   readonly servername?: string
 }
 
-/** Addresses that lead nowhere (RFC 1112, section 4) stand for names: libraries that resolve first dial them. */
+/**
+ * Reserved addresses (RFC 1112, section 4) that represent names, for libraries that resolve a name before they connect.
+ */
 const FAKE_PREFIX = '240.0.0.'
 
-/** Which hosts may be dialled, and the names behind the addresses that were told of them. */
+/** Which hosts may be dialled, and the names behind the placeholder addresses. */
 export class Reach {
   readonly #listed: readonly string[]
   readonly #fake = new Map<string, string>()
@@ -37,7 +42,7 @@ export class Reach {
     this.#listed = listed.map((entry) => (/:\d+$/.test(entry) ? entry : `${entry}:443`).toLowerCase())
   }
 
-  /** `host:port` as the host knows it. @throws EACCES with what to do */
+  /** `host:port` in the host's notation. @throws EACCES with the remedy */
   target(host: string, port: number): string {
     const name = (this.#fake.get(host) ?? host).toLowerCase()
     const target = `${name}:${port}`
@@ -45,7 +50,7 @@ export class Reach {
     throw refusal(`connection to ${target} is not allowed: add "${target}" to "net" in function.json`)
   }
 
-  /** An address for a name that is listed with any port. @throws EACCES */
+  /** A placeholder address for a name that is listed with any port. @throws EACCES */
   address(name: string): string {
     const wanted = name.toLowerCase()
     if (!this.#listed.some((entry) => entry.slice(0, entry.lastIndexOf(':')) === wanted))
@@ -61,7 +66,7 @@ function refusal(message: string): Error {
   return Object.assign(new Error(message), { code: 'EACCES', syscall: 'connect' })
 }
 
-/** Puts Node's TCP, TLS and name clients on the socket at `path`. */
+/** Routes Node's TCP, TLS and DNS clients through the socket at `path`. */
 export function carryNodeSockets({ net, tls, https, dns }: NodeSockets, path: string, reach: Reach): void {
   const { prototype } = net.Socket
   const { connect } = prototype
@@ -76,7 +81,7 @@ export function carryNodeSockets({ net, tls, https, dns }: NodeSockets, path: st
       return this
     }
     connect.call(this, { path }, ...(done ? [done] : []))
-    // Nothing can be written before it: the library does not have the socket yet.
+    // This is the first write: the library does not have the socket yet.
     this.write(`${target}\n`)
     return this
   }
@@ -124,7 +129,7 @@ interface DenoSockets {
   startTls: unknown
 }
 
-/** Puts `Deno.connect` on the socket at `path`. */
+/** Routes `Deno.connect` through the socket at `path`. */
 export function carryDenoSockets(deno: DenoSockets, path: string, reach: Reach): void {
   const native = deno.connect
   const connect = async (options: { hostname?: string; port?: number; transport?: string }) => {

@@ -26,13 +26,16 @@ const encoder = new TextEncoder()
 const nativeFetch = globalThis.fetch
 const nativeServe = deno.serve as (options: { path: string; onListen: () => void }, serve: unknown) => unknown
 
-/** The function may neither remove nor replace the socket it is reached by. */
+/** The function may neither remove nor replace its ingress socket. */
 function seal(path: string): void {
   deno.permissions.revokeSync({ name: 'read', path })
   deno.permissions.revokeSync({ name: 'write', path })
 }
 
-/** What programs ask of the system, answered without telling of the host: there is no permission to ask. */
+/**
+ * Gives fixed answers to queries about the system, for which there is no permission, so that nothing about the host is
+ * revealed.
+ */
 function answerAsNobody(): void {
   const nobody = 65_534
   const answers = {
@@ -107,8 +110,8 @@ const platform: Platform = {
   serveConnections: (offer) => serveConnections(deno as unknown as DenoListening, offer),
   tidy() {
     answerAsNobody()
-    // Storage would be files on the host's disk (and its folder is not writable), a worker does not fit the memory
-    // limit, and the GPU is not the function's business.
+    // Storage would be files on the host's disk (and its folder is not writable), a worker exceeds the memory limit,
+    // and functions have no access to the GPU.
     for (const name of ['Worker', 'caches', 'localStorage', 'sessionStorage', 'alert', 'confirm', 'prompt'])
       Reflect.deleteProperty(globalThis, name)
     Reflect.deleteProperty(Object.getPrototypeOf(navigator) as object, 'gpu')

@@ -34,7 +34,7 @@ export const NEEDED = [
   'ascorbic/og-edge',
 ] as const
 
-/** Lays all examples out as functions folders below a folder. Their files are not touched; packages are installed beside. */
+/** Copies all examples into functions folders. Their files are not changed; packages are installed beside them. */
 export async function collect(repositories: Repositories, into: string): Promise<Root[]> {
   const place = (name: string) => join(into, name)
   await repositories.checkOut(
@@ -46,11 +46,11 @@ export async function collect(repositories: Repositories, into: string): Promise
   await repositories.checkOut(EXPRESS.name, EXPRESS.ref, [], place('express'))
   await repositories.checkOut(OAK.name, OAK.ref, [], place('oak'))
   await repositories.checkOut(HONO.name, HONO.ref, [], place('hono'))
-  // Express' examples ask for what Express is developed with, as `../../` and by name.
+  // Express' examples import Express' development dependencies, as `../../` and by name.
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: place('express') })
   await singleFiles(place('edge/k6/functions'), place('k6'))
   await singleFiles(place('oak/examples'), place('oak'))
-  // What stands in `src` is the function.
+  // The function is the content of `src`.
   for (const name of await readdir(place('hono'))) {
     const source = join(place('hono'), name, 'src')
     if ((await entryIn(source)) !== null)
@@ -101,7 +101,7 @@ async function entryIn(folder: string): Promise<string | null> {
   return ENTRIES.find((name) => names.has(name)) ?? null
 }
 
-/** Anyone may call it, it may reach any test server, and reads what lies beside it that is no source. */
+/** Anyone may call it, it may reach any test server, and it may read the files beside it that are not sources. */
 async function writePolicy(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true })
   const data = entries.filter(
@@ -115,7 +115,7 @@ async function writePolicy(folder: string): Promise<void> {
   await writeFile(join(folder, 'function.json'), JSON.stringify(policy))
 }
 
-/** A name that tells examples of all sources apart. */
+/** A name that is unique among the examples of all sources. */
 export function labelOf({ source, folder }: Root, name: string): string {
   const nested = ['test_cases', 'examples', 'k6', 'oak', 'hono-functions'].includes(basename(folder))
   return nested ? `${source}: ${name}` : `${source}: ${basename(dirname(join(folder, name)))}/${name}`

@@ -10,7 +10,7 @@ import type { Repositories } from './repositories.ts'
 
 const run = promisify(execFile)
 
-/** What a host of modules answers: a file, or where it is. */
+/** Answer of a module host: a file, or a redirect. */
 export type Served = { readonly body: Buffer | string; readonly type: string } | { readonly location: string } | null
 export type ModuleHost = (url: URL) => Promise<Served>
 
@@ -108,7 +108,7 @@ async function describe(repositories: Repositories, repository: string, ref: str
   return { manifest, exports: typeof exports === 'string' ? { '.': exports } : exports }
 }
 
-/** Bare names of a workspace are addresses once published. */
+/** Replaces bare names of a workspace by addresses, as publishing does. */
 function published(body: Buffer, path: string): Buffer {
   if (path.endsWith('deno.json')) return Buffer.from(stripJsonComments(body.toString('utf8'), { trailingCommas: true }))
   if (!/\.(?:ts|js|mjs)$/.test(path)) return body

@@ -60,9 +60,9 @@ export async function openMirror(repositories: Repositories, home: string) {
   const { port } = await listen(proxy)
   return {
     hosts: Object.keys(hosts),
-    /** What Deno reads to reach the hosts. */
+    /** Environment variables by which Deno reaches the hosts. */
     env: { HTTPS_PROXY: `http://127.0.0.1:${port}`, DENO_CERT: ca },
-    /** Addresses that it had no answer for. */
+    /** Addresses for which it had no answer. */
     missing,
     async [Symbol.asyncDispose]() {
       for (const server of [proxy, modules]) {

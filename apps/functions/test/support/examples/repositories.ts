@@ -41,7 +41,7 @@ export class Repositories {
     return (await this.#git(name, ['tag', '--sort=-version:refname'])).toString('utf8').split('\n').filter(Boolean)
   }
 
-  /** Writes folders of a repository below a folder, without what the copy lacks. */
+  /** Writes folders of a repository below a folder, without the files that the copy lacks. */
   async checkOut(name: string, ref: string, folders: readonly string[], into: string): Promise<void> {
     const listed = (await this.#git(name, ['ls-tree', '-r', '-z', ref, '--', ...folders])).toString('utf8')
     for (const line of listed.split('\0').filter(Boolean)) {

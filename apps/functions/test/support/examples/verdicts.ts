@@ -1,4 +1,4 @@
-/** What an example came to. */
+/** Result of running an example. */
 export interface Verdict {
   /**
    * `answered`: with a status of its own below 500. `ended`: as it is made to. `aside`: it cannot run without something
@@ -10,7 +10,7 @@ export interface Verdict {
 
 type Rule = readonly [reason: string, examples: RegExp, said: RegExp]
 
-/** Test cases of a runtime that are made to end badly, and how this host has to end them. */
+/** Test cases of a runtime that are meant to end badly, and how this host must end them. */
 const MADE_TO_END: readonly Rule[] = [
   ['throws at its start', /: boot_err_user_worker$/, /Error: fail/],
   ['takes more memory than it may', /: (?:array-alloc(?:-sync)?|heap_limit)$/, /too much memory|SIGTRAP|SIGKILL/],
@@ -25,7 +25,7 @@ const MADE_TO_END: readonly Rule[] = [
   ['has no handler', /: /, /no handler: export default/],
 ]
 
-/** What an example cannot run without, and what it says then. */
+/** Requirements without which an example cannot run, and the error that shows it. */
 const NEEDS: readonly Rule[] = [
   ['a module that the mirror lacks', /: /, /code from \S+ is not imported|what it imports cannot be fetched/],
   ['an account, a model or a site outside', /: /, /fetch to (?!localhost|127\.)\S+ is not allowed/],

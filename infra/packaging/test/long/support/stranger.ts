@@ -17,10 +17,10 @@ import { promisify } from 'node:util'
 const ROOT = resolve(import.meta.dirname, '../../../../..')
 const PEERS = join(ROOT, 'infra/peers/packing')
 
-/** What is published, in the order of who needs whom. */
+/** Published packages, dependencies first. */
 export const PACKAGES = ['core', 'contracts', 'osm', 'tiling', 'embeddings', 'routing', 'client'] as const
 
-/** Natively compiled packages and WebAssembly, which a bundle leaves where they are installed. */
+/** Native packages and WebAssembly, which a bundle leaves in node_modules. */
 export const NATIVE = ['sharp', 'onnxruntime-node', 'lerc', '@cornerstonejs/codec-libjpeg-turbo-8bit']
 
 /** A compiler, two bundlers, two checkers and an older Node, of fixed versions. Null when they cannot be installed. */
@@ -60,7 +60,7 @@ export function readmeBlocks(name: string, language = 'ts'): string[] {
   return Array.from(text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g')), ([, code]) => code!)
 }
 
-/** Runs a program; its standard output. @throws with all that it printed when it fails */
+/** Runs a program and returns its standard output. @throws with the whole output when it fails */
 export async function run(program: string, args: readonly string[], cwd: string, env = process.env): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 1 << 26, timeout: 300_000 }).catch(
     (error: { stdout: string; stderr: string; message: string }) => {

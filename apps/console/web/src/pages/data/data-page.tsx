@@ -13,7 +13,10 @@ import { FilesSection } from './files-section.tsx'
 import { UploadBox } from './upload-box.tsx'
 import { TablePanel } from './table-panel.tsx'
 
-/** What the project holds: its tables, where they come from, who may read them, and its files. `?table=` opens one, `?show=files` the files. */
+/**
+ * Data of the project: its tables, their sources, who may read them, and its files. `?table=` opens a table,
+ * `?show=files` the files.
+ */
 export function DataPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
   const tables = useResource(`tables ${project.ref}`, (signal) => readTables(project.ref, signal))

@@ -10,7 +10,7 @@ import { Link } from '../../lib/router.tsx'
 import { UPLOADS, formOf, taskFor } from '../../lib/uploads.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** The files in storage: what can be done with each, a link to it, and its end. `round` grows when a file was brought. */
+/** The files in storage: actions, a link and removal for each. `round` increases when a file was uploaded. */
 export function FilesSection({ project, round }: { project: Project; round: number }): JSX.Element {
   const buckets = useResource(`buckets ${project.ref} ${round}`, (signal) => readBuckets(project.ref, signal))
   const [wanted, setWanted] = useState<string | null>(null)

@@ -14,7 +14,7 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['authenticated', 'Users who are signed in'],
 ]
 
-/** One table: its rows, who may read it, how a client reads it, and its end. */
+/** One table: its rows, who may read it, how a client reads it, and its removal. */
 export function TablePanel(props: {
   project: Project
   table: Table
@@ -25,13 +25,13 @@ export function TablePanel(props: {
   const [offset, setOffset] = useState(0)
   const [asked, setAsked] = useState(false)
   const panel = useRef<HTMLElement>(null)
-  // It lies beneath a long list.
+  // The panel is below a long list.
   useEffect(() => panel.current?.scrollIntoView({ block: 'start' }), [])
   const name = `${table.table_schema}.${table.table_name}`
   const rows = useResource(`rows ${project.ref} ${name} ${offset}`, (signal) =>
     readRows(project.ref, table, offset, signal),
   )
-  // What was asked for is shown until the list of tables says how it is.
+  // The requested state is shown until the list of tables is read again.
   const [wanted, setWanted] = useState<{ role: Role; shared: boolean } | null>(null)
   useEffect(() => setWanted(null), [table])
   const share = (role: Role, shared: boolean) => {
@@ -137,7 +137,7 @@ export function TablePanel(props: {
   )
 }
 
-/** Longest text of a cell; geometries and vectors are longer than anybody reads. */
+/** Longest text of a cell. Geometries and vectors are cut off. */
 const MAX_TEXT = 80
 
 function RowTable({ rows }: { rows: readonly Readonly<Record<string, unknown>>[] }): JSX.Element {

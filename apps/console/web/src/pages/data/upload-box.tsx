@@ -10,18 +10,18 @@ import { Link } from '../../lib/router.tsx'
 import { formOf, lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
 import type { Box } from '../../map/graticule.ts'
 
-/** A file on its way, or there. */
+/** A file that is being uploaded, or was uploaded. */
 interface Upload {
   readonly file: File
   readonly percent: number
-  /** `bucket/key` once it is there. */
+  /** `bucket/key` once it is uploaded. */
   readonly path: string | null
   readonly facts: RasterFacts | null
-  /** Where OpenStreetMap data lie, as their file says. */
+  /** Bounding box of OpenStreetMap data, from their file's header. */
   readonly extent: Box | null
 }
 
-/** Drop a file, see what it is, and go on with the task that fits it. */
+/** Takes a dropped file, shows its kind, and continues with the task that fits it. */
 export function UploadBox({ project, onArrived }: { project: Project; onArrived: () => void }): JSX.Element {
   const [upload, setUpload] = useState<Upload | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)

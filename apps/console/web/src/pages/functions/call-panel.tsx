@@ -9,7 +9,7 @@ import type { Project } from '../../lib/project.ts'
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Calls a function by hand and shows what came back. */
+/** Calls a function by hand and shows the answer. */
 export function CallPanel(props: { project: Project; name: string; policy: Policy }): JSX.Element {
   const { project, name: called } = props
   const { methods, auth } = props.policy

@@ -8,7 +8,7 @@ import { useInterval, useResource } from '../../lib/use-resource.ts'
 
 const EVERY_MS = 2500
 
-/** What a function and its host have logged, kept up to date while it is in sight. */
+/** Log of a function and its host, updated while it is visible. */
 export function FunctionLog({ project, name }: { project: Project; name: string }): JSX.Element {
   const log = useResource(`log ${project.ref} ${name}`, (signal) => readLog(project.ref, name, signal))
   useInterval(log.problem ? null : EVERY_MS, log.reload)

@@ -12,10 +12,10 @@ import { DeployBox } from './deploy-box.tsx'
 import { FunctionLog } from './function-log.tsx'
 import { VersionsPanel } from './versions-panel.tsx'
 
-/** Saved files are built and served, or not, while one looks. */
+/** Refresh interval: functions of a watched folder change whenever a file is saved. */
 const LOOK_MS = 5000
 
-/** The functions of a project: what they are, what keeps one from being served, its versions, a call by hand, and its log. */
+/** The functions of a project: their properties and problems, versions, a test call, and the log. */
 export function FunctionsPage({ project, name }: { project: Project; name?: string }): JSX.Element {
   const functions = useResource(`functions ${project.ref}`, (signal) => readFunctions(project.ref, signal))
   useInterval(LOOK_MS, functions.reload)
@@ -93,7 +93,7 @@ export function FunctionsPage({ project, name }: { project: Project; name?: stri
   )
 }
 
-/** What the host could not build or start. */
+/** Build or start error of a function. */
 function BuildProblem(props: { problem: NonNullable<FunctionShown['problem']>; served: boolean }): JSX.Element {
   const { problem, served } = props
   return (

@@ -7,7 +7,7 @@ import { readVersions, removeFunction, rollBack, type FunctionShown } from '../.
 import type { Project } from '../../lib/project.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
-/** The versions of a deployed function: which one answers, the way back to another, and the end of all of them. */
+/** The versions of a deployed function: the live one, rollback to another, and removal of the function. */
 export function VersionsPanel(props: { project: Project; shown: FunctionShown; onChange: () => void }): JSX.Element {
   const { project, shown, onChange } = props
   const { name } = shown

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { Link } from '../../lib/router.tsx'
 
-/** The way back to the list of jobs. */
+/** Link back to the list of jobs. */
 export function Crumbs({ projectRef, children }: { projectRef: string; children?: ComponentChildren }): JSX.Element {
   return (
     <nav class="crumbs" aria-label="Breadcrumb">

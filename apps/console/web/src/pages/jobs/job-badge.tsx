@@ -9,7 +9,7 @@ const LABELS = {
   cancelled: 'Cancelled',
 } as const
 
-/** How a job stands. */
+/** State of a job. */
 export function JobBadge({ job }: { job: Job }): JSX.Element {
   const state = jobState(job)
   const stopping = job.cancel_requested && !job.terminal

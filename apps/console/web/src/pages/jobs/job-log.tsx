@@ -7,7 +7,7 @@ import { useJobLog } from './use-job-log.ts'
 
 const LOOKS = { info: '', warning: 'warned', error: 'bad' } as const
 
-/** What happened to a job, line by line, as it goes. */
+/** Log of a job, line by line, updated while it runs. */
 export function JobLog({ project, job }: { project: Project; job: Job }): JSX.Element {
   const { lines, dropped, problem, reload } = useJobLog(project.ref, job)
   return (

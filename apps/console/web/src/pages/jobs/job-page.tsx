@@ -15,7 +15,7 @@ import { JobLog } from './job-log.tsx'
 import { JobResult } from './job-result.tsx'
 import { useJob } from './use-job.ts'
 
-/** One job: how far it is, what came of it, and what can be done about it. */
+/** One job: its progress, its result, and the actions on it. */
 export function JobPage({ project, task, id }: { project: Project; task: string; id: string }): JSX.Element {
   const { job, problem, show } = useJob(project.ref, task, id)
   const [refused, setRefused] = useState<Problem | null>(null)

@@ -19,7 +19,7 @@ interface StoredFile {
   readonly bytes: number
 }
 
-/** What a job made, with the ways on: to the map, to an archive of a table, to its files. */
+/** Results of a job, with links to the map, to an archive of a table, and to its files. */
 export function JobResult({ project, job }: { project: Project; job: Job }): JSX.Element {
   const result = job.result ?? {}
   const tables = Array.isArray(result['tables']) ? (result['tables'] as Table[]) : []

@@ -13,7 +13,7 @@ import { useInterval } from '../../lib/use-resource.ts'
 import { JobBadge } from './job-badge.tsx'
 
 const PAGE = 25
-/** While something is going on one looks often. */
+/** Refresh interval while jobs are running. */
 const BUSY_MS = 3000
 const CALM_MS = 15_000
 
@@ -159,7 +159,7 @@ function JobRow({ job, projectRef }: { job: Job; projectRef: string }): JSX.Elem
   )
 }
 
-/** What was shown last: who comes back to the list finds it as long as it was, and scrolled as it was. */
+/** The list as last shown, so that returning to it restores its length and scroll position. */
 let left: { readonly key: string; readonly jobs: readonly Job[]; readonly more: boolean } | null = null
 session.subscribe(() => (left = null))
 

@@ -74,7 +74,7 @@ function JobForm(props: {
   const suggestions = { ...useSuggestions(project.ref), modelName: models }
   const defaultMissing = capacity.value?.models?.some((model) => model.is_default && !model.available) ?? false
   useEffect(() => {
-    // The model that is taken without a word is not here: the best that is stands in the form.
+    // The default model is missing: the form suggests the best available one.
     const best = models.at(-1)
     if (best !== undefined && defaultMissing) setDraft((now) => withText(now, 'modelName', best))
   }, [defaultMissing])
@@ -90,7 +90,7 @@ function JobForm(props: {
   const isReady = () => {
     setChecked(true)
     setAnswer(null)
-    // After the messages are there.
+    // Runs after the messages are rendered.
     if (problems.size > 0) setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     return problems.size === 0
   }
@@ -152,7 +152,7 @@ function JobForm(props: {
   )
 }
 
-/** What the worker said about a field goes to that field, or to the nearest one around it. */
+/** Assigns the worker's field errors to their fields, or to the nearest enclosing ones. */
 function withAnswer(problems: Problems, answer: Problem | null): Problems {
   const all = new Map(problems)
   for (const { path, message } of answer?.errors ?? []) {
@@ -164,12 +164,12 @@ function withAnswer(problems: Problems, answer: Problem | null): Problems {
   return all
 }
 
-/** Inputs that hold a hidden value do not come back: the person enters them anew. */
+/** Inputs with a redacted value are left out, so that the person enters them again. */
 function withoutSecrets(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => !JSON.stringify(value)?.includes(REDACTED)))
 }
 
-/** Names that the project has, for fields that name one: tables and buckets. */
+/** Existing names in the project for fields that refer to them: tables and buckets. */
 function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>> {
   const tables = useResource(`tables ${ref}`, (signal) => readTables(ref, signal))
   const buckets = useResource(`buckets ${ref}`, (signal) => readBuckets(ref, signal))
@@ -179,7 +179,7 @@ function useSuggestions(ref: string): Readonly<Record<string, readonly string[]>
   }
 }
 
-/** A draft with a text in one of its fields, where nothing stands yet. */
+/** A draft with a text in one of its fields, unless the field has one already. */
 function withText(draft: Draft, name: string, text: string): Draft {
   const { group } = draft as GroupDraft
   return group[name] === '' ? { group: { ...group, [name]: text } } : draft

@@ -6,7 +6,7 @@ import { toProblem, type Problem } from '../../lib/api.ts'
 import { navigate } from '../../lib/router.tsx'
 import { makeSchedule } from '../../lib/schedules.ts'
 
-/** Beside the form of a job: has its request submitted again and again. `ready` says whether the form is filled in. */
+/** Beside the form of a job: schedules its request. `ready` says whether the form is filled in. */
 export function ScheduleBox(props: {
   projectRef: string
   task: string

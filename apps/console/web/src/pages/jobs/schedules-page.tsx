@@ -12,7 +12,7 @@ import { Crumbs } from './crumbs.tsx'
 
 const LOOK_MS = 15_000
 
-/** The schedules of the project: when each runs next, and what became of its last time. */
+/** The schedules of the project: the time of each one's next run, and the result of its last. */
 export function SchedulesPage({ project }: { project: Project }): JSX.Element {
   const schedules = useResource(`schedules ${project.ref}`, (signal) => readSchedules(project.ref, signal))
   const [refused, setRefused] = useState<Problem | null>(null)

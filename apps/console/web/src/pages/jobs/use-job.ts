@@ -5,7 +5,7 @@ import type { Job } from '../../lib/jobs.ts'
 /** A stream that was refused is asked for again after this. */
 const AGAIN_MS = 3000
 
-/** A job as it goes: the worker's event stream, which the browser takes up again by itself when it is cut. */
+/** A job with live updates: the worker's event stream, which the browser reconnects by itself. */
 export function useJob(ref: string, task: string, id: string) {
   const [job, setJob] = useState<Job | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)

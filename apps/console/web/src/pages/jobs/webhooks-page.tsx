@@ -13,7 +13,7 @@ import { WebhookForm } from './webhook-form.tsx'
 
 const LOOK_MS = 15_000
 
-/** Who is told of the ends of jobs, and what each was told. */
+/** The webhooks that are called when jobs end, and their deliveries. */
 export function WebhooksPage({ project }: { project: Project }): JSX.Element {
   const webhooks = useResource(`webhooks ${project.ref}`, (signal) => readWebhooks(project.ref, signal))
   const [refused, setRefused] = useState<Problem | null>(null)

@@ -124,7 +124,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
     }
   }, [map, imagery.value])
   useEffect(() => {
-    // Without a picture there is nothing to be seen through the shades.
+    // Without imagery there is nothing to see through the shades.
     if (map) showShade(map, imagery.value ? shade : 0.78)
   }, [map, imagery.value, shade])
   useEffect(() => {
@@ -223,7 +223,7 @@ function comparable(other: EmbeddingTable, entry: EmbeddingTable): boolean {
   )
 }
 
-/** Chooses the earlier table; nothing where none compares. */
+/** Chooses the earlier table; hidden where none can be compared. */
 function BeforeSelect(props: {
   tables: readonly EmbeddingTable[]
   before: string | null

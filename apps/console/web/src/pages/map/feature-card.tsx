@@ -7,7 +7,7 @@ export interface ClickedFeature {
   readonly properties: Readonly<Record<string, unknown>>
 }
 
-/** What the features under a click say, one at a time. */
+/** Properties of the features under a click, one feature at a time. */
 export function FeatureCard(props: { features: readonly ClickedFeature[]; onClose: () => void }): JSX.Element | null {
   const { features, onClose } = props
   const [at, setAt] = useState(0)

@@ -13,7 +13,7 @@ import { layerColor } from '../../map/colors.ts'
 import { layerBox, visibleLayers, type Layer, type LayerList } from '../../map/layers.ts'
 import { lookAt } from '../../map/look-at.ts'
 
-/** The archives of the project: which are shown, and where they lie. */
+/** The archives of the project, which of them are shown, and their extents. */
 export function LayersSection(props: {
   project: Project
   map: MapLibreMap | null

@@ -22,9 +22,9 @@ import { TablesSection } from './tables-section.tsx'
 const MAX_CLICKED = 8
 
 /**
- * The project's data on a map: archives, what their features say, and embedding tiles shaded by how much they are like
- * the one that is clicked. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` what is compared, or
- * with `before=` the earlier table that it is compared with.
+ * The project's data on a map: archives, the properties of their features, and embedding tiles shaded by their
+ * similarity to the clicked one. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` the
+ * reference of a search, or with `before=` the earlier table for a comparison.
  */
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
@@ -97,7 +97,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   )
 }
 
-/** A click asks for tiles like the one under it; without a table it tells of the features there. */
+/** A click searches for tiles like the one under it. Without a table it shows the features there. */
 function useClicks(
   map: MapLibreMap | null,
   table: string | null,

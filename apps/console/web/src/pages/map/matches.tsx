@@ -4,15 +4,15 @@ import { formatNumber } from '../../lib/format.ts'
 import type { Match } from '../../lib/embeddings.ts'
 import { SIMILARITY_RAMP } from '../../map/colors.ts'
 
-/** Rows of the list; the map shows them all. */
+/** Number of rows in the list; the map shows all matches. */
 const LISTED = 100
 
-/** What the shades mean, and from where on they are shown. */
+/** Legend of the shades, with the least score that is shown. */
 export function SimilarityLegend(props: {
   low: number
   high: number
   least: number
-  /** What is measured. */
+  /** Unit of the score. */
   unit: string
   onLeast: (least: number) => void
 }): JSX.Element {
@@ -46,9 +46,9 @@ export function MatchList(props: {
   low: number
   high: number
   focus: string | null
-  /** What the list is. */
+  /** Accessible name of the list. */
   label: string
-  /** Addresses of what a match looks like, before and after for a change; none where there is no picture. */
+  /** Addresses of a match's pictures, before and after for a change; empty where there are none. */
   pictures: (match: Match) => readonly string[]
   onLook: (match: Match) => void
   onFrom: (id: string) => void

@@ -8,7 +8,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { colorTable, legendOf } from '../../map/legend.ts'
 import { tableProperties } from '../../map/live.ts'
 
-/** Colours a table that is drawn by one of its properties, and says what the colours stand for. */
+/** Colours a drawn table by one of its properties, and shows the legend. */
 export function TableColors({
   project,
   map,
@@ -28,7 +28,7 @@ export function TableColors({
   useEffect(() => {
     const draw = () => colorTable(map, table, shown)
     draw()
-    // The layers of a table come when its description was read.
+    // The layers of a table are added after its description is read.
     map.on('styledata', draw)
     return () => void map.off('styledata', draw)
   }, [map, table, shown])

@@ -14,7 +14,7 @@ import { readLiveTables, showTables, tableBox, visibleTables } from '../../map/l
 import { lookAt } from '../../map/look-at.ts'
 import { TableColors } from './table-colors.tsx'
 
-/** Tables with a geometry, drawn as they are now; `wanted` is shown at once. */
+/** Tables with a geometry, drawn live; `wanted` is shown at once. */
 export function TablesSection(props: {
   project: Project
   map: MapLibreMap | null

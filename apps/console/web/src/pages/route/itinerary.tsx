@@ -5,7 +5,7 @@ import { formatDuration } from '../../lib/format.ts'
 import type { Leg, RouteRequest, Trip } from '../../lib/routing.ts'
 import { stopName } from './stops.ts'
 
-/** The ways that were found; nothing where there is only one. */
+/** The routes that were found; hidden where there is only one. */
 export function RouteChoice(props: {
   trips: readonly Trip[]
   chosen: number
@@ -28,7 +28,7 @@ export function RouteChoice(props: {
 
 type Line = readonly [number, number][]
 
-/** How far and how long a route is, and its maneuvers; choosing one shows its stretch. */
+/** Length and duration of a route, and its maneuvers. Choosing one shows its part of the route. */
 export function Itinerary(props: {
   trip: Trip
   /** The line of each leg. */

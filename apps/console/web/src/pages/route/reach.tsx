@@ -21,7 +21,7 @@ export function useReach(
   )
 }
 
-/** Chooses how far to look from the first place, and says what the colours mean. */
+/** Chooses the time limit from the first place, and shows the legend. */
 export function ReachControl(props: {
   minutes: number
   reach: Resource<Reach>

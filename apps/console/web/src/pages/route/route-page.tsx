@@ -35,7 +35,7 @@ const MOST_STREETS = 4
 
 const LANGUAGES = ['en-US', 'en-GB', 'cs-CZ', 'de-DE', 'es-ES', 'fr-FR', 'it-IT', 'nl-NL', 'pl-PL', 'pt-BR'] as const
 
-/** A route between clicked or entered places: the line, how far, how long, and each turn in words. */
+/** A route between clicked or entered places: the line, its length and duration, and instructions for each turn. */
 export function RoutePage({ project }: { project: Project }): JSX.Element {
   const [map, setMap] = useState<MapLibreMap | null>(null)
   const [stops, setStops] = useState<readonly Stop[]>(() => [emptyStop(), emptyStop()])
@@ -96,7 +96,7 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   }, [map, stretch])
   useEffect(() => {
     if (!map) return
-    // A click on another way takes it; elsewhere it sets a place.
+    // A click on an alternative route selects it; elsewhere it sets a place.
     const click = ({ lngLat, point }: MapMouseEvent) => {
       const [other] = map.queryRenderedFeatures(point, { layers: ['others-line'] })
       if (other) setChoice(Number(other.properties['index']))
@@ -233,13 +233,13 @@ function positionsOf({ type, coordinates }: Reach['features'][number]['geometry'
   return type === 'Polygon' ? coordinates.flat() : coordinates.flat(2)
 }
 
-/** Draws the project's own tables of streets, so that one sees where a route can go. */
+/** Draws the project's own street tables, to show where a route can go. */
 function useStreets(map: MapLibreMap | null, ref: string): void {
   const tables = useResource(`tables with streets ${ref}`, (signal) => readLiveTables(ref, signal))
   useEffect(() => {
     if (!map || !tables.value) return
     const streets = tables.value.filter(({ name }) => STREETS.test(name)).map(({ name }) => name)
-    // The page of the map says what is wrong with a table.
+    // The map page reports problems of a table.
     showTables(map, ref, streets.slice(0, MOST_STREETS), FIRST_ROUTE_LAYER).catch(() => {})
   }, [map, tables.value])
 }

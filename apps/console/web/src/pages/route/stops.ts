@@ -1,4 +1,4 @@
-/** A place of a route as it is entered: latitude and longitude in degrees, or nothing yet. */
+/** A place of a route as entered: latitude and longitude in degrees, or empty. */
 export interface Stop {
   readonly key: number
   readonly text: string
@@ -10,7 +10,7 @@ export function emptyStop(): Stop {
   return { key: made++, text: '' }
 }
 
-/** [lng, lat] of a stop; null while it is none. */
+/** [lng, lat] of a stop; null while it is empty. */
 export function readStop({ text }: Stop): [number, number] | null {
   const found = /^\s*([+-]?\d+(?:\.\d+)?)\s*[,;\s]\s*([+-]?\d+(?:\.\d+)?)\s*$/.exec(text)
   if (!found) return null

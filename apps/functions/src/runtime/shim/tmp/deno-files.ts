@@ -31,7 +31,7 @@ const CODES: Readonly<Record<string, string>> = {
   ELOOP: 'FilesystemLoop',
 }
 
-/** Lets Deno's file functions find `/tmp` in memory; every other path goes where it went. */
+/** Redirects Deno's file functions to memory for `/tmp`. All other paths are passed through. */
 export function keepDenoFiles(deno: DenoFiles, volume: IFs): void {
   const sync = functionsOf(volume)
   const translated = (error: unknown) => {
@@ -75,7 +75,7 @@ function isKept([path]: readonly unknown[]): boolean {
 const temporary = ({ dir = TMP, prefix = '', suffix = '' }: TempOptions = {}) =>
   `${dir}/${prefix}${crypto.randomUUID().slice(0, 8)}${suffix}`
 
-/** What Deno's functions do with a path, at once; their promises do the same later. */
+/** The synchronous forms of Deno's functions; the asynchronous ones do the same later. */
 function functionsOf(volume: IFs): Readonly<Record<string, Call>> {
   const open = (path: string, options: OpenOptions = { read: true }) => MemoryFile.open(volume, at(path), options)
   const write = (
@@ -138,7 +138,7 @@ function functionsOf(volume: IFs): Readonly<Record<string, Call>> {
   }
 }
 
-/** @throws EXDEV for a path that is not in the folder, beside one that is */
+/** @throws EXDEV for a path outside the folder in a call with one inside */
 function at(path: string): string {
   const inside = insideTmp(path)
   if (inside === null) throw Object.assign(new Error(`EXDEV: ${path} is not in ${TMP}`), { code: 'EXDEV' })

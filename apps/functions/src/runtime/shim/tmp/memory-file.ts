@@ -1,6 +1,6 @@
 import type { IFs } from 'memfs'
 
-/** As `Deno.open` takes them. */
+/** Options of `Deno.open`. */
 export interface OpenOptions {
   readonly read?: boolean
   readonly write?: boolean
@@ -11,7 +11,7 @@ export interface OpenOptions {
   readonly mode?: number
 }
 
-/** What both kinds of numbers of memfs' facts have. */
+/** Members that memfs' stats have in both number formats. */
 interface Facts {
   isFile(): boolean
   isDirectory(): boolean

@@ -17,7 +17,7 @@ const DESCRIPTORS = 'close fchmod fchown fdatasync fstat fsync ftruncate futimes
 /** memfs counts its descriptors down from the largest; those of the system are small. */
 const LEAST_DESCRIPTOR = 0x40_00_00_00
 
-/** Lets `node:fs` find `/tmp` in memory; every other path goes where it went. */
+/** Redirects `node:fs` to memory for `/tmp`. All other paths are passed through. */
 export function keepNodeFiles(fs: NodeFs, volume: IFs): void {
   const memory = volume as unknown as NodeFs
   for (const [real, kept] of [[fs, memory] as const, [fs.promises, memory.promises] as const]) {
@@ -41,7 +41,7 @@ function replace(
   const instead = kept[name] as Call | undefined
   if (typeof before !== 'function' || typeof instead !== 'function') return
   const chosen = (...args: unknown[]) => (isOurs(args) ? instead.apply(kept, args) : before.apply(real, args))
-  // What programs find on the function itself: `realpath.native`, the promise form.
+  // Keeps properties of the function itself: `realpath.native`, the promise form.
   Object.defineProperties(chosen, Object.getOwnPropertyDescriptors(before))
   if (name.startsWith('realpath')) Object.assign(chosen, { native: chosen })
   real[name] = chosen
@@ -49,7 +49,7 @@ function replace(
 
 const isIn = (from: unknown, to: unknown) => isKept(to) && !isKept(from)
 
-/** A static file may be copied into the folder. */
+/** Allows copying a static file into the folder. */
 function copyIn(fs: NodeFs, volume: IFs): void {
   const [copy, copySync] = [fs.promises['copyFile'], fs['copyFileSync']] as [Call, Call]
   const [read, readSync] = [fs.promises['readFile'], fs['readFileSync']] as [Call, Call]

@@ -3,15 +3,15 @@ import { Volume, createFsFromVolume, type IFs } from 'memfs'
 /** The one folder that a function may write to. */
 export const TMP = '/tmp'
 
-/** A folder that is no part of it, whatever its path. */
+/** A folder that is excluded from it, whatever its path. */
 let elsewhere = '\0'
 
-/** Lets the paths of a folder lead where they led. */
+/** Leaves the paths of a folder on the real file system. */
 export function leaveAlone(folder: string): void {
   elsewhere = folder
 }
 
-/** What of memfs' nodes is read and replaced, to bound them. */
+/** Members of memfs' nodes that are read and replaced to limit their size. */
 interface Content {
   buf: Buffer
   capacity: number
@@ -21,7 +21,7 @@ interface Content {
   setBuffer: (this: Content, bytes: Uint8Array) => void
 }
 
-/** A file system in memory with an empty `/tmp`, whose files hold so many bytes together and not one more. */
+/** An in-memory file system with an empty `/tmp`. The total size of its files is limited. */
 export function openVolume(limitBytes: number): IFs {
   const volume = new Volume()
   const core = (volume as unknown as { readonly _core: { readonly inodes: Readonly<Record<number, Content>> } })._core
@@ -31,7 +31,7 @@ export function openVolume(limitBytes: number): IFs {
   return createFsFromVolume(volume)
 }
 
-/** Lets contents grow by a quarter at a time, and never beyond what is left. */
+/** Lets contents grow by a quarter at a time, within the remaining space. */
 function bound(prototype: Content, all: () => readonly Content[], limitBytes: number): void {
   const { write, truncate, setBuffer } = prototype
   const reserve = (content: Content, wanted: number) => {
@@ -68,7 +68,7 @@ function full(limitBytes: number): Error {
   return Object.assign(new Error(text), { code: 'ENOSPC', errno: -28, syscall: 'write' })
 }
 
-/** The path below {@link TMP} that is meant, without `..`; null for any other. @param cwd where relative paths begin */
+/** The path below {@link TMP} that is meant, without `..`; null for any other. @param cwd base of relative paths */
 export function insideTmp(path: unknown, cwd = '/'): string | null {
   const text = textOf(path)
   if (text === null) return null
