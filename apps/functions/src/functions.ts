@@ -37,26 +37,26 @@ const TICK_MS = 100
 
 /** The functions of this host: which version answers for which name, and the processes behind each. */
 export class Functions implements AsyncDisposable {
-  private readonly factory: InstanceFactory
-  private readonly capacity: Capacity
-  private readonly events: FunctionEvents
-  private readonly live = new Map<string, LiveFunction>()
-  private readonly broken = new Set<string>()
-  private readonly failures = new Map<string, Failure>()
-  private readonly pools = new Map<Pool, FunctionVersion>()
-  private readonly timer: NodeJS.Timeout
-  private ticked = performance.now()
+  readonly #factory: InstanceFactory
+  readonly #capacity: Capacity
+  readonly #events: FunctionEvents
+  readonly #live = new Map<string, LiveFunction>()
+  readonly #broken = new Set<string>()
+  readonly #failures = new Map<string, Failure>()
+  readonly #pools = new Map<Pool, FunctionVersion>()
+  readonly #timer: NodeJS.Timeout
+  #ticked = performance.now()
 
   constructor(factory: InstanceFactory, capacity: Capacity, events: FunctionEvents) {
-    this.factory = factory
-    this.capacity = capacity
-    this.events = events
-    this.timer = setInterval(() => this.tick(), TICK_MS)
-    this.timer.unref()
+    this.#factory = factory
+    this.#capacity = capacity
+    this.#events = events
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#timer.unref()
   }
 
   get(project: string, name: string): LiveFunction | undefined {
-    return this.live.get(`${project}/${name}`)
+    return this.#live.get(`${project}/${name}`)
   }
 
   /** The live version of a function that was found earlier; undefined when it was removed since. */
@@ -65,24 +65,24 @@ export class Functions implements AsyncDisposable {
   }
 
   [Symbol.iterator](): Iterator<LiveFunction> {
-    return this.live.values()
+    return this.#live.values()
   }
 
   /** True for a function that exists but has never had a version that could be served. */
   isBroken(project: string, name: string): boolean {
-    return this.broken.has(`${project}/${name}`)
+    return this.#broken.has(`${project}/${name}`)
   }
 
   markBroken(project: string, name: string): void {
-    this.broken.add(`${project}/${name}`)
+    this.#broken.add(`${project}/${name}`)
   }
 
   /** Records why the newest code of a function is not served, until it is served or removed. */
   fail(project: string, name: string, error: unknown): void {
     const key = `${project}/${name}`
-    if (!this.live.has(key)) this.broken.add(key)
+    if (!this.#live.has(key)) this.#broken.add(key)
     const { code, message, details, detail } = error as Partial<TerraneError> & { detail?: string }
-    this.failures.set(key, {
+    this.#failures.set(key, {
       code: code ?? 'INTERNAL',
       message: message ?? String(error),
       details: details ?? detail ?? null,
@@ -92,13 +92,13 @@ export class Functions implements AsyncDisposable {
 
   /** Names of a project's functions whose newest code is not served, and why. */
   failuresOf(project: string): ReadonlyMap<string, Failure> {
-    const own = [...this.failures].filter(([key]) => key.startsWith(`${project}/`))
+    const own = [...this.#failures].filter(([key]) => key.startsWith(`${project}/`))
     return new Map(own.map(([key, failure]) => [key.slice(project.length + 1), failure]))
   }
 
   /** Resolves when no process of the version is left. */
   async whenUnused(version: FunctionVersion): Promise<void> {
-    const pools = [...this.pools].filter(([, used]) => used.codeDir === version.codeDir)
+    const pools = [...this.#pools].filter(([, used]) => used.codeDir === version.codeDir)
     await Promise.all(pools.map(([pool]) => pool.empty))
   }
 
@@ -116,13 +116,13 @@ export class Functions implements AsyncDisposable {
       min: policy.min,
       max: policy.max,
       idleMs: policy.idle_ms,
-      start: () => this.factory.start(version, false),
-      capacity: this.capacity,
-      events: this.events.pool(version),
+      start: () => this.#factory.start(version, false),
+      capacity: this.#capacity,
+      events: this.#events.pool(version),
     })
-    this.pools.set(pool, version)
-    void pool.empty.then(() => this.pools.delete(pool))
-    if (options.warm || policy.min > 0 || (this.live.get(key)?.pool.size ?? 0) > 0) {
+    this.#pools.set(pool, version)
+    void pool.empty.then(() => this.#pools.delete(pool))
+    if (options.warm || policy.min > 0 || (this.#live.get(key)?.pool.size ?? 0) > 0) {
       try {
         await pool.warm()
       } catch (error) {
@@ -131,56 +131,56 @@ export class Functions implements AsyncDisposable {
       }
     }
     // Read after the wait: another version may have become the current one meanwhile.
-    const before = this.live.get(key)
-    this.live.set(key, { version: options.govern?.(version) ?? version, pool })
-    this.broken.delete(key)
-    this.failures.delete(key)
+    const before = this.#live.get(key)
+    this.#live.set(key, { version: options.govern?.(version) ?? version, pool })
+    this.#broken.delete(key)
+    this.#failures.delete(key)
     before?.pool.retire()
-    this.events.live(version)
+    this.#events.live(version)
   }
 
   /** Applies another admission policy to the live version; does nothing when there is none. */
   govern(project: string, name: string, rule: (version: FunctionVersion) => FunctionVersion): void {
     const key = `${project}/${name}`
-    const found = this.live.get(key)
-    if (found) this.live.set(key, { version: rule(found.version), pool: found.pool })
+    const found = this.#live.get(key)
+    if (found) this.#live.set(key, { version: rule(found.version), pool: found.pool })
   }
 
   remove(project: string, name: string): void {
     const key = `${project}/${name}`
-    this.broken.delete(key)
-    this.failures.delete(key)
-    const found = this.live.get(key)
+    this.#broken.delete(key)
+    this.#failures.delete(key)
+    const found = this.#live.get(key)
     if (!found) return
-    this.live.delete(key)
+    this.#live.delete(key)
     found.pool.retire()
-    this.events.removed(found.version)
+    this.#events.removed(found.version)
   }
 
   /** Waits until no function is handling a request, at most `ms`. */
   async drain(ms: number): Promise<void> {
     const end = performance.now() + ms
-    while (performance.now() < end && this.working()) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (performance.now() < end && this.#working()) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.timer)
-    for (const pool of this.pools.keys()) pool.stop()
-    await Promise.all([...this.pools.keys()].map((pool) => pool.empty))
+    clearInterval(this.#timer)
+    for (const pool of this.#pools.keys()) pool.stop()
+    await Promise.all([...this.#pools.keys()].map((pool) => pool.empty))
   }
 
-  private working(): boolean {
-    for (const pool of this.pools.keys()) {
+  #working(): boolean {
+    for (const pool of this.#pools.keys()) {
       if (pool.queued > 0) return true
       for (const instance of pool) if (instance.working) return true
     }
     return false
   }
 
-  private tick(): void {
+  #tick(): void {
     const now = performance.now()
-    const lateMs = Math.max(0, now - this.ticked - TICK_MS)
-    this.ticked = now
-    for (const pool of this.pools.keys()) pool.check(now, lateMs)
+    const lateMs = Math.max(0, now - this.#ticked - TICK_MS)
+    this.#ticked = now
+    for (const pool of this.#pools.keys()) pool.check(now, lateMs)
   }
 }

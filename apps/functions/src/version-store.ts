@@ -24,21 +24,21 @@ const SEALED = 'sealed'
  * changed. Its cache is filled by one run and read-only afterwards.
  */
 export class VersionStore implements AsyncDisposable {
-  private readonly root: string
-  private readonly factory: InstanceFactory
+  readonly #root: string
+  readonly #factory: InstanceFactory
   /** One at a time per version: they would write to the same cache. */
-  private readonly preparing = new Map<string, Promise<FunctionVersion>>()
+  readonly #preparing = new Map<string, Promise<FunctionVersion>>()
   /** Number of users that need a version's folder, by folder. */
-  private readonly held = new Map<string, number>()
+  readonly #held = new Map<string, number>()
   /** Folders that are being removed. */
-  private readonly going = new Map<string, Promise<void>>()
+  readonly #going = new Map<string, Promise<void>>()
   /** Caches that are closed while this host runs. */
-  private readonly closed = new Set<string>()
+  readonly #closed = new Set<string>()
 
   /** @param root a folder that only hosts of this user write to */
   constructor(root: string, factory: InstanceFactory) {
-    this.root = root
-    this.factory = factory
+    this.#root = root
+    this.#factory = factory
   }
 
   /**
@@ -46,15 +46,15 @@ export class VersionStore implements AsyncDisposable {
    * refers to it before it is live. Waits for a removal that has begun.
    */
   async use<T>(project: string, digest: string, work: () => Promise<T>): Promise<T> {
-    const home = join(this.root, project, digest)
-    while (this.going.has(home)) await this.going.get(home)
-    this.held.set(home, (this.held.get(home) ?? 0) + 1)
+    const home = join(this.#root, project, digest)
+    while (this.#going.has(home)) await this.#going.get(home)
+    this.#held.set(home, (this.#held.get(home) ?? 0) + 1)
     try {
       return await work()
     } finally {
-      const left = this.held.get(home)! - 1
-      if (left > 0) this.held.set(home, left)
-      else this.held.delete(home)
+      const left = this.#held.get(home)! - 1
+      if (left > 0) this.#held.set(home, left)
+      else this.#held.delete(home)
     }
   }
 
@@ -63,19 +63,19 @@ export class VersionStore implements AsyncDisposable {
     const digest = digestOf(archive)
     const found = await this.find(digest, facts)
     if (found) return found
-    await this.write(join(this.root, facts.project, digest), archive)
+    await this.#write(join(this.#root, facts.project, digest), archive)
     return (await this.find(digest, facts))!
   }
 
   /** The version of this content, if it is unpacked here. */
   async find(digest: string, facts: VersionFacts): Promise<FunctionVersion | null> {
-    const home = join(this.root, facts.project, digest)
+    const home = join(this.#root, facts.project, digest)
     const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
     if (manifest === null) return null
     const files = JSON.parse(manifest) as string[]
     const cacheDir = join(home, 'cache')
     const sealed = await exists(join(home, SEALED))
-    if (sealed) await this.seal(cacheDir)
+    if (sealed) await this.#seal(cacheDir)
     return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir, sealed }
   }
 
@@ -86,7 +86,7 @@ export class VersionStore implements AsyncDisposable {
    */
   async prove(version: FunctionVersion): Promise<FunctionVersion> {
     if (!version.sealed) return this.prepare(version)
-    await this.run(version)
+    await this.#run(version)
     return version
   }
 
@@ -98,28 +98,28 @@ export class VersionStore implements AsyncDisposable {
   async prepare(version: FunctionVersion): Promise<FunctionVersion> {
     if (version.sealed) return version
     const { cacheDir } = version
-    const before = this.preparing.get(cacheDir)
-    const done = (before ?? Promise.resolve()).catch(nothing).then(() => this.fill(version))
-    this.preparing.set(cacheDir, done)
+    const before = this.#preparing.get(cacheDir)
+    const done = (before ?? Promise.resolve()).catch(nothing).then(() => this.#fill(version))
+    this.#preparing.set(cacheDir, done)
     try {
       return await done
     } finally {
-      if (this.preparing.get(cacheDir) === done) this.preparing.delete(cacheDir)
+      if (this.#preparing.get(cacheDir) === done) this.#preparing.delete(cacheDir)
     }
   }
 
-  private async fill(version: FunctionVersion): Promise<FunctionVersion> {
+  async #fill(version: FunctionVersion): Promise<FunctionVersion> {
     const { cacheDir } = version
     if (await exists(join(dirname(cacheDir), SEALED))) return { ...version, sealed: true }
     await rm(cacheDir, { recursive: true, force: true })
     await mkdir(cacheDir, { mode: 0o755 })
     // Deno's storage APIs keep files below this name; a file in its place keeps them from it.
     await writeFile(join(cacheDir, 'location_data'), '')
-    await this.run(version)
+    await this.#run(version)
     // The cache's databases are complete only after they were opened a second time. Then they can be read without write
     // access.
-    await this.run(version)
-    await this.seal(cacheDir)
+    await this.#run(version)
+    await this.#seal(cacheDir)
     await writeFile(join(dirname(cacheDir), SEALED), '')
     return { ...version, sealed: true }
   }
@@ -128,40 +128,40 @@ export class VersionStore implements AsyncDisposable {
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
     await functions.whenUnused(version)
     for (const live of functions) if (live.version.codeDir === version.codeDir) return
-    if (!this.held.has(dirname(version.codeDir))) await this.remove(version)
+    if (!this.#held.has(dirname(version.codeDir))) await this.#remove(version)
   }
 
   /** Removes a version that `use` holds, when it turned out to be unusable; not while others hold it too. */
   async reject(version: FunctionVersion): Promise<void> {
-    if (this.held.get(dirname(version.codeDir)) === 1) await this.remove(version)
+    if (this.#held.get(dirname(version.codeDir)) === 1) await this.#remove(version)
   }
 
-  private remove(version: FunctionVersion): Promise<void> {
+  #remove(version: FunctionVersion): Promise<void> {
     const home = dirname(version.codeDir)
     const gone = (async () => {
       await unseal(version.cacheDir)
-      this.closed.delete(version.cacheDir)
+      this.#closed.delete(version.cacheDir)
       await rm(home, { recursive: true, force: true })
-    })().finally(() => this.going.delete(home))
-    this.going.set(home, gone)
+    })().finally(() => this.#going.delete(home))
+    this.#going.set(home, gone)
     return gone
   }
 
   /** Makes the caches writable, so that the folder can be removed when nothing runs. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const cacheDir of this.closed) await unseal(cacheDir)
+    for (const cacheDir of this.#closed) await unseal(cacheDir)
   }
 
   /** Takes the right to write from everyone, and the files from the user that filled them. */
-  private async seal(cacheDir: string): Promise<void> {
-    if (this.closed.has(cacheDir)) return
+  async #seal(cacheDir: string): Promise<void> {
+    if (this.#closed.has(cacheDir)) return
     const isRoot = process.getuid?.() === 0
     await claimFolder(cacheDir, { fileMode: 0o444, folderMode: 0o555, ...(isRoot && { uid: 0 }) })
-    this.closed.add(cacheDir)
+    this.#closed.add(cacheDir)
   }
 
   /** Writes to a temporary path and renames, so that no reader sees a partial file. */
-  private async write(home: string, { code, files }: Archive): Promise<void> {
+  async #write(home: string, { code, files }: Archive): Promise<void> {
     const draft = `${home}.${process.pid}.${performance.now()}`
     await mkdir(join(draft, 'cache'), { recursive: true, mode: 0o755 })
     await writeFile(join(draft, 'cache', 'location_data'), '')
@@ -177,8 +177,8 @@ export class VersionStore implements AsyncDisposable {
     })
   }
 
-  private async run(version: FunctionVersion): Promise<void> {
-    const instance = await this.factory.start(version, true)
+  async #run(version: FunctionVersion): Promise<void> {
+    const instance = await this.#factory.start(version, true)
     try {
       await instance.ready
     } finally {

@@ -12,16 +12,16 @@ const STOP_TIMEOUT_MS = 15_000
 /** One app of the stack, in a process of its own. */
 export class App {
   readonly name: string
-  private readonly child: ChildProcess
-  private readonly exited: Promise<number | null>
-  private stopping = false
+  readonly #child: ChildProcess
+  readonly #exited: Promise<number | null>
+  #stopping = false
 
   private constructor(name: string, child: ChildProcess, onFailure: (message: string) => void) {
     this.name = name
-    this.child = child
-    this.exited = new Promise((resolve) => {
+    this.#child = child
+    this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        if (!this.stopping) onFailure(`${name} ended unexpectedly (${signal ?? `exit code ${code}`})`)
+        if (!this.#stopping) onFailure(`${name} ended unexpectedly (${signal ?? `exit code ${code}`})`)
         resolve(code)
       })
     })
@@ -44,31 +44,31 @@ export class App {
       if (stream) createInterface({ input: stream }).on('line', (line) => printLine(name, line))
     }
     const app = new App(name, child, onFailure)
-    await app.listening()
+    await app.#listening()
     return app
   }
 
   /** Asks the app to stop and waits; kills it when it does not. */
   async stop(): Promise<void> {
-    this.stopping = true
-    this.child.kill('SIGTERM')
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS)
-    await this.exited
+    this.#stopping = true
+    this.#child.kill('SIGTERM')
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+    await this.#exited
     clearTimeout(timer)
   }
 
-  private listening(): Promise<void> {
+  #listening(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error(`${this.name} did not start within ${START_TIMEOUT_MS / 1000} s`)),
         START_TIMEOUT_MS,
       )
-      this.child.on('message', (message: { type?: string }) => {
+      this.#child.on('message', (message: { type?: string }) => {
         if (message.type !== 'listening') return
         clearTimeout(timer)
         resolve()
       })
-      void this.exited.then((code) => {
+      void this.#exited.then((code) => {
         clearTimeout(timer)
         return reject(new Error(`${this.name} did not start (exit code ${code}); see its lines above`))
       })

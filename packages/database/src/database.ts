@@ -126,37 +126,37 @@ function connection(options: DatabaseOptions): ClientConfig {
 
 class PooledDatabase implements Database {
   readonly capabilities: Capabilities
-  private readonly pool: Pool
-  private readonly options: DatabaseOptions
-  private readonly signal: AbortSignal | null
-  private closed: Promise<void> | null = null
+  readonly #pool: Pool
+  readonly #options: DatabaseOptions
+  readonly #signal: AbortSignal | null
+  #closed: Promise<void> | null = null
 
   constructor(pool: Pool, options: DatabaseOptions, capabilities: Capabilities, signal: AbortSignal | null = null) {
     this.capabilities = capabilities
-    this.pool = pool
-    this.options = options
-    this.signal = signal
+    this.#pool = pool
+    this.#options = options
+    this.#signal = signal
   }
 
   withSignal(signal: AbortSignal): Database {
-    return new PooledDatabase(this.pool, this.options, this.capabilities, signal)
+    return new PooledDatabase(this.#pool, this.#options, this.capabilities, signal)
   }
 
   async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
-    if (this.signal) return this.session((session) => session.query<Row>(text, values))
+    if (this.#signal) return this.session((session) => session.query<Row>(text, values))
     try {
-      return await this.pool.query<Row>(text, values as unknown[])
+      return await this.#pool.query<Row>(text, values as unknown[])
     } catch (error) {
       throw mapConnectionError(error)
     }
   }
 
   session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.lend((session) => work(session))
+    return this.#lend((session) => work(session))
   }
 
   transaction<T>(work: (session: Session) => Promise<T>, begin = 'begin'): Promise<T> {
-    return this.lendForTransaction(async (session) => {
+    return this.#lendForTransaction(async (session) => {
       await session.query(begin)
       const value = await work(session)
       await session.query('commit')
@@ -165,14 +165,14 @@ class PooledDatabase implements Database {
   }
 
   statement<Row extends QueryResultRow>(text: string, begin: string): Promise<QueryResult<Row>> {
-    return this.lendForTransaction(async (session) => {
+    return this.#lendForTransaction(async (session) => {
       const results: unknown = await session.query(`${begin}; ${text}; commit`)
       return (results as readonly QueryResult<Row>[]).at(-2) as QueryResult<Row>
     })
   }
 
-  private lendForTransaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.lend(async (session, settle) => {
+  #lendForTransaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#lend(async (session, settle) => {
       try {
         return await work(session)
       } catch (error) {
@@ -184,12 +184,12 @@ class PooledDatabase implements Database {
   }
 
   /** @param work gets a connection, and a function after which no cancellation is on its way to it */
-  private async lend<T>(work: (session: Session, settle: () => Promise<void>) => Promise<T>): Promise<T> {
-    const { signal } = this
+  async #lend<T>(work: (session: Session, settle: () => Promise<void>) => Promise<T>): Promise<T> {
+    const signal = this.#signal
     signal?.throwIfAborted()
     let client: PoolClient
     try {
-      client = await this.pool.connect()
+      client = await this.#pool.connect()
     } catch (error) {
       throw mapConnectionError(error)
     }
@@ -198,7 +198,7 @@ class PooledDatabase implements Database {
       signal.throwIfAborted()
     }
     // A connection that fails between two statements would otherwise raise an unhandled error.
-    const onError = (error: Error) => this.options.onError?.(error)
+    const onError = (error: Error) => this.#options.onError?.(error)
     client.on('error', onError)
     const cancellation = signal && new Cancellation(client, signal)
     let broken: Error | boolean = false
@@ -221,14 +221,14 @@ class PooledDatabase implements Database {
 
   async listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null> {
     if (!this.capabilities.notify) return null
-    const listener = new Listener(this.options, channel, onNotify)
+    const listener = new Listener(this.#options, channel, onNotify)
     await listener.start()
     return listener
   }
 
   close(): Promise<void> {
-    this.closed ??= this.pool.end()
-    return this.closed
+    this.#closed ??= this.#pool.end()
+    return this.#closed
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -252,48 +252,48 @@ const RELISTEN_MS = 1000
 
 /** One LISTEN connection; it comes back after a loss until it is disposed of. */
 class Listener implements AsyncDisposable {
-  private client: Client | null = null
-  private stopped = false
-  private timer: NodeJS.Timeout | undefined
-  private readonly options: DatabaseOptions
-  private readonly channel: string
-  private readonly onNotify: (payload: string) => void
+  #client: Client | null = null
+  #stopped = false
+  #timer: NodeJS.Timeout | undefined
+  readonly #options: DatabaseOptions
+  readonly #channel: string
+  readonly #onNotify: (payload: string) => void
 
   constructor(options: DatabaseOptions, channel: string, onNotify: (payload: string) => void) {
-    this.options = options
-    this.channel = channel
-    this.onNotify = onNotify
+    this.#options = options
+    this.#channel = channel
+    this.#onNotify = onNotify
   }
 
   async start(): Promise<void> {
     const client = new Client({
-      ...connection(this.options),
-      application_name: `${this.options.applicationName ?? 'terrane'} listen`,
+      ...connection(this.#options),
+      application_name: `${this.#options.applicationName ?? 'terrane'} listen`,
       keepAlive: true,
     })
-    client.on('notification', (message) => this.onNotify(message.payload ?? ''))
-    client.on('error', (error) => this.options.onError?.(error))
-    client.on('end', () => this.again())
-    this.client = client
+    client.on('notification', (message) => this.#onNotify(message.payload ?? ''))
+    client.on('error', (error) => this.#options.onError?.(error))
+    client.on('end', () => this.#again())
+    this.#client = client
     try {
       await client.connect()
-      await client.query(`listen ${quoteIdentifier(this.channel)}`)
+      await client.query(`listen ${quoteIdentifier(this.#channel)}`)
     } catch (error) {
-      if (!this.stopped) this.again()
-      this.options.onError?.(error as Error)
+      if (!this.#stopped) this.#again()
+      this.#options.onError?.(error as Error)
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.stopped = true
-    clearTimeout(this.timer)
-    await this.client?.end().catch(ignore)
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await this.#client?.end().catch(ignore)
   }
 
-  private again(): void {
-    if (this.stopped) return
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => void this.start(), RELISTEN_MS)
+  #again(): void {
+    if (this.#stopped) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.start(), RELISTEN_MS)
   }
 }
 

@@ -48,20 +48,20 @@ interface Entry {
  * one step that makes new content visible; several processes may share the folder.
  */
 export class FileStore implements ObjectStore {
-  private readonly root: string
-  private readonly signal: AbortSignal | undefined
+  readonly #root: string
+  readonly #signal: AbortSignal | undefined
 
   constructor(root: string, signal?: AbortSignal) {
-    this.root = root
-    this.signal = signal
+    this.#root = root
+    this.#signal = signal
   }
 
   withSignal(signal: AbortSignal): FileStore {
-    return new FileStore(this.root, signal)
+    return new FileStore(this.#root, signal)
   }
 
   async ready(): Promise<void> {
-    await mkdir(this.root, { recursive: true }).catch((cause: unknown) => {
+    await mkdir(this.#root, { recursive: true }).catch((cause: unknown) => {
       throw storageUnavailable({ operation: 'mkdir' }, { cause })
     })
   }
@@ -70,35 +70,35 @@ export class FileStore implements ObjectStore {
     checkBucketName(id)
     const now = new Date()
     const bucket: Bucket = { id, ...rules, createdAt: now, updatedAt: now }
-    if (!(await this.writeJson(this.bucketFile(id), bucket, false))) throw bucketExists({ bucket: id })
+    if (!(await this.#writeJson(this.#bucketFile(id), bucket, false))) throw bucketExists({ bucket: id })
     return bucket
   }
 
   async getBucket(id: string): Promise<Bucket | null> {
     checkBucketName(id)
-    const stored = (await readJson(this.bucketFile(id))) as Bucket | null
+    const stored = (await readJson(this.#bucketFile(id))) as Bucket | null
     return stored && { ...stored, createdAt: new Date(stored.createdAt), updatedAt: new Date(stored.updatedAt) }
   }
 
   async listBuckets(): Promise<Bucket[]> {
-    const names = await readdirOrEmpty(join(this.root, 'buckets'))
+    const names = await readdirOrEmpty(join(this.#root, 'buckets'))
     const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))
     const buckets = await Promise.all(ids.toSorted().map((id) => this.getBucket(id)))
     return buckets.filter((bucket) => bucket !== null)
   }
 
   async updateBucket(id: string, rules: Partial<BucketRules>): Promise<Bucket> {
-    const bucket = { ...(await this.bucket(id)), ...rules, updatedAt: new Date() }
-    await this.writeJson(this.bucketFile(id), bucket, true)
+    const bucket = { ...(await this.#bucket(id)), ...rules, updatedAt: new Date() }
+    await this.#writeJson(this.#bucketFile(id), bucket, true)
     return bucket
   }
 
   async deleteBucket(id: string): Promise<void> {
-    await this.bucket(id)
+    await this.#bucket(id)
     for await (const _ of this.list(id, '')) throw bucketNotEmpty({ bucket: id })
-    await rm(this.bucketFile(id), { force: true })
-    await rm(join(this.root, 'entries', id), { recursive: true, force: true })
-    await rm(join(this.root, 'bytes', id), { recursive: true, force: true })
+    await rm(this.#bucketFile(id), { force: true })
+    await rm(join(this.#root, 'entries', id), { recursive: true, force: true })
+    await rm(join(this.#root, 'bytes', id), { recursive: true, force: true })
   }
 
   async put(
@@ -108,11 +108,11 @@ export class FileStore implements ObjectStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
-    await this.bucket(bucket)
-    if (!options.upsert && (await this.entry(bucket, key))) throw objectExists({ bucket, key })
+    await this.#bucket(bucket)
+    if (!options.upsert && (await this.#entry(bucket, key))) throw objectExists({ bucket, key })
     const version = randomUUID()
-    const path = this.bytesFile(bucket, version)
-    const signal = options.signal ?? this.signal
+    const path = this.#bytesFile(bucket, version)
+    const signal = options.signal ?? this.#signal
     await mkdir(dirname(path), { recursive: true })
     const hash = createHash('md5')
     let size = 0
@@ -133,7 +133,7 @@ export class FileStore implements ObjectStore {
       throw fullOr(error)
     }
     const now = new Date().toISOString()
-    return this.install(bucket, options.upsert ?? false, {
+    return this.#install(bucket, options.upsert ?? false, {
       key,
       version,
       size,
@@ -148,8 +148,8 @@ export class FileStore implements ObjectStore {
 
   async head(bucket: string, key: string): Promise<ObjectInfo | null> {
     checkKey(key)
-    await this.bucket(bucket)
-    const entry = await this.entry(bucket, key)
+    await this.#bucket(bucket)
+    const entry = await this.#entry(bucket, key)
     return entry && toInfo(bucket, entry)
   }
 
@@ -159,14 +159,14 @@ export class FileStore implements ObjectStore {
     options: { range?: ByteRange; signal?: AbortSignal } = {},
   ): Promise<ObjectBody> {
     checkKey(key)
-    await this.bucket(bucket)
-    const signal = options.signal ?? this.signal
+    await this.#bucket(bucket)
+    const signal = options.signal ?? this.#signal
     for (let attempt = 0; ; attempt++) {
-      const entry = await this.entry(bucket, key)
+      const entry = await this.#entry(bucket, key)
       if (!entry) throw objectNotFound({ bucket, key })
       try {
         // Opened before it is handed out: content that is replaced from now on is still read to its end.
-        const file = await open(this.bytesFile(bucket, entry.version), 'r')
+        const file = await open(this.#bytesFile(bucket, entry.version), 'r')
         const stream = createReadStream('', {
           fd: file,
           ...options.range,
@@ -181,11 +181,11 @@ export class FileStore implements ObjectStore {
   }
 
   async *list(bucket: string, prefix: string): AsyncGenerator<ObjectInfo> {
-    await this.bucket(bucket)
+    await this.#bucket(bucket)
     const infos: ObjectInfo[] = []
-    for (const path of await readdirOrEmpty(join(this.root, 'entries', bucket), true)) {
+    for (const path of await readdirOrEmpty(join(this.#root, 'entries', bucket), true)) {
       if (!path.endsWith('.json')) continue
-      const entry = (await readJson(join(this.root, 'entries', bucket, path))) as Entry | null
+      const entry = (await readJson(join(this.#root, 'entries', bucket, path))) as Entry | null
       if (entry?.key.startsWith(prefix)) infos.push(toInfo(bucket, entry))
     }
     yield* infos.toSorted((a, b) => (a.key < b.key ? -1 : 1))
@@ -193,10 +193,10 @@ export class FileStore implements ObjectStore {
 
   async describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
     // A listing reads the whole entry of each object.
-    return listed.every(isWhole) ? [...listed] : this.heads(bucket, listed)
+    return listed.every(isWhole) ? [...listed] : this.#heads(bucket, listed)
   }
 
-  private async heads(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
+  async #heads(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
     return (await mapBounded(listed, 24, ({ key }) => this.head(bucket, key))).filter((info) => info !== null)
   }
 
@@ -208,61 +208,61 @@ export class FileStore implements ObjectStore {
   async move(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
     checkKey(from.key)
     checkKey(to.key)
-    await this.bucket(from.bucket)
-    await this.bucket(to.bucket)
-    const entry = await this.entry(from.bucket, from.key)
+    await this.#bucket(from.bucket)
+    await this.#bucket(to.bucket)
+    const entry = await this.#entry(from.bucket, from.key)
     if (!entry) throw objectNotFound(from)
     if (from.bucket === to.bucket && from.key === to.key) return toInfo(to.bucket, entry)
     const version = randomUUID()
-    const target = this.bytesFile(to.bucket, version)
+    const target = this.#bytesFile(to.bucket, version)
     await mkdir(dirname(target), { recursive: true })
-    await link(this.bytesFile(from.bucket, entry.version), target)
-    const info = await this.install(to.bucket, options.upsert ?? false, { ...entry, key: to.key, version })
+    await link(this.#bytesFile(from.bucket, entry.version), target)
+    const info = await this.#install(to.bucket, options.upsert ?? false, { ...entry, key: to.key, version })
     await this.remove(from.bucket, [from.key])
     return info
   }
 
   async remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]> {
-    await this.bucket(bucket)
+    await this.#bucket(bucket)
     const removed: ObjectInfo[] = []
     for (const key of keys) {
       checkKey(key)
-      const entry = await this.entry(bucket, key)
+      const entry = await this.#entry(bucket, key)
       if (!entry) continue
-      await rm(this.entryFile(bucket, key), { force: true })
-      await rm(this.bytesFile(bucket, entry.version), { force: true })
+      await rm(this.#entryFile(bucket, key), { force: true })
+      await rm(this.#bytesFile(bucket, entry.version), { force: true })
       removed.push(toInfo(bucket, entry))
     }
     return removed
   }
 
   /** Makes written bytes the content of their key, and forgets the bytes they replace. */
-  private async install(bucket: string, upsert: boolean, entry: Entry): Promise<ObjectInfo> {
-    const before = await this.entry(bucket, entry.key)
+  async #install(bucket: string, upsert: boolean, entry: Entry): Promise<ObjectInfo> {
+    const before = await this.#entry(bucket, entry.key)
     const merged = before ? { ...entry, createdAt: before.createdAt } : entry
-    if (!(await this.writeJson(this.entryFile(bucket, entry.key), merged, upsert))) {
-      await rm(this.bytesFile(bucket, entry.version), { force: true })
+    if (!(await this.#writeJson(this.#entryFile(bucket, entry.key), merged, upsert))) {
+      await rm(this.#bytesFile(bucket, entry.version), { force: true })
       throw objectExists({ bucket, key: entry.key })
     }
-    if (before) await rm(this.bytesFile(bucket, before.version), { force: true })
+    if (before) await rm(this.#bytesFile(bucket, before.version), { force: true })
     return toInfo(bucket, merged)
   }
 
-  private async bucket(id: string): Promise<Bucket> {
-    this.signal?.throwIfAborted()
+  async #bucket(id: string): Promise<Bucket> {
+    this.#signal?.throwIfAborted()
     const bucket = await this.getBucket(id)
     if (!bucket) throw bucketNotFound({ bucket: id })
     return bucket
   }
 
-  private async entry(bucket: string, key: string): Promise<Entry | null> {
-    return (await readJson(this.entryFile(bucket, key))) as Entry | null
+  async #entry(bucket: string, key: string): Promise<Entry | null> {
+    return (await readJson(this.#entryFile(bucket, key))) as Entry | null
   }
 
   /** Writes a JSON file in one step; false when it is there and may not be replaced. */
-  private async writeJson(path: string, value: unknown, replace: boolean): Promise<boolean> {
+  async #writeJson(path: string, value: unknown, replace: boolean): Promise<boolean> {
     await mkdir(dirname(path), { recursive: true })
-    const temporary = join(this.root, `.${randomUUID()}.tmp`)
+    const temporary = join(this.#root, `.${randomUUID()}.tmp`)
     {
       await using file = await open(temporary, 'wx')
       try {
@@ -288,16 +288,16 @@ export class FileStore implements ObjectStore {
     }
   }
 
-  private bucketFile(id: string): string {
-    return join(this.root, 'buckets', `${id}.json`)
+  #bucketFile(id: string): string {
+    return join(this.#root, 'buckets', `${id}.json`)
   }
 
-  private entryFile(bucket: string, key: string): string {
-    return `${join(this.root, 'entries', bucket, ...key.split('/').map(fileName))}.json`
+  #entryFile(bucket: string, key: string): string {
+    return `${join(this.#root, 'entries', bucket, ...key.split('/').map(fileName))}.json`
   }
 
-  private bytesFile(bucket: string, version: string): string {
-    return join(this.root, 'bytes', bucket, version.slice(0, 2), version)
+  #bytesFile(bucket: string, version: string): string {
+    return join(this.#root, 'bytes', bucket, version.slice(0, 2), version)
   }
 }
 

@@ -48,27 +48,27 @@ const ANSWER_MS = 20_000
 
 /** Publishes files in another project's storage through its HTTP API. Bodies are collected in memory before they are sent. */
 export class RemoteStore implements ArtifactStore {
-  private readonly base: string
-  private readonly auth: Readonly<Record<string, string>>
-  private readonly fetch: RemoteFetch
-  private readonly options: RemoteOptions
-  private readonly signal: AbortSignal | undefined
+  readonly #base: string
+  readonly #auth: Readonly<Record<string, string>>
+  readonly #fetch: RemoteFetch
+  readonly #options: RemoteOptions
+  readonly #signal: AbortSignal | undefined
 
   constructor(options: RemoteOptions, signal?: AbortSignal) {
-    this.options = options
-    this.signal = signal
-    this.base = options.url.replace(/\/+$/, '')
-    this.auth = { apikey: options.serviceRoleKey, authorization: `Bearer ${options.serviceRoleKey}` }
-    this.fetch = options.fetch
+    this.#options = options
+    this.#signal = signal
+    this.#base = options.url.replace(/\/+$/, '')
+    this.#auth = { apikey: options.serviceRoleKey, authorization: `Bearer ${options.serviceRoleKey}` }
+    this.#fetch = options.fetch
   }
 
   withSignal(signal: AbortSignal): RemoteStore {
-    return new RemoteStore(this.options, signal)
+    return new RemoteStore(this.#options, signal)
   }
 
   async getBucket(id: string): Promise<Bucket | null> {
     checkBucketName(id)
-    const answer = await this.call('GET', `/bucket/${id}`)
+    const answer = await this.#call('GET', `/bucket/${id}`)
     if (answer === null) return null
     const b = answer as {
       public?: boolean
@@ -89,7 +89,7 @@ export class RemoteStore implements ArtifactStore {
 
   async createBucket(id: string, rules: BucketRules): Promise<Bucket> {
     checkBucketName(id)
-    await this.call('POST', '/bucket', {
+    await this.#call('POST', '/bucket', {
       id,
       name: id,
       public: rules.public,
@@ -108,11 +108,11 @@ export class RemoteStore implements ArtifactStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
-    const signal = options.signal ?? this.signal
-    const response = await this.fetch(`${this.base}/object/${path(bucket, key)}`, {
+    const signal = options.signal ?? this.#signal
+    const response = await this.#fetch(`${this.#base}/object/${path(bucket, key)}`, {
       method: 'POST',
       headers: {
-        ...this.auth,
+        ...this.#auth,
         'content-type': options.contentType ?? DEFAULT_CONTENT_TYPE,
         'cache-control': options.cacheControl ?? DEFAULT_CACHE_CONTROL,
         'x-upsert': String(options.upsert ?? false),
@@ -132,7 +132,7 @@ export class RemoteStore implements ArtifactStore {
 
   async head(bucket: string, key: string): Promise<ObjectInfo | null> {
     checkKey(key)
-    const answer = (await this.call('GET', `/object/info/${path(bucket, key)}`)) as {
+    const answer = (await this.#call('GET', `/object/info/${path(bucket, key)}`)) as {
       size?: number
       content_type?: string
       cache_control?: string
@@ -164,9 +164,9 @@ export class RemoteStore implements ArtifactStore {
     const info = await this.head(bucket, key)
     if (!info) throw objectNotFound({ bucket, key })
     const { range } = options
-    const signal = options.signal ?? this.signal
-    const response = await this.fetch(`${this.base}/object/authenticated/${path(bucket, key)}`, {
-      headers: { ...this.auth, ...(range && { range: `bytes=${range.start}-${range.end}` }) },
+    const signal = options.signal ?? this.#signal
+    const response = await this.#fetch(`${this.#base}/object/authenticated/${path(bucket, key)}`, {
+      headers: { ...this.#auth, ...(range && { range: `bytes=${range.start}-${range.end}` }) },
       maxBytes: range ? range.end - range.start + 1 : info.size,
       ...(signal && { signal }),
     })
@@ -175,7 +175,7 @@ export class RemoteStore implements ArtifactStore {
 
   async move(from: ObjectAddress, to: ObjectAddress, options: { upsert?: boolean } = {}): Promise<ObjectInfo> {
     if (options.upsert) await this.remove(to.bucket, [to.key])
-    await this.call('POST', '/object/move', {
+    await this.#call('POST', '/object/move', {
       bucketId: from.bucket,
       sourceKey: from.key,
       destinationBucket: to.bucket,
@@ -188,20 +188,20 @@ export class RemoteStore implements ArtifactStore {
 
   async remove(bucket: string, keys: readonly string[]): Promise<ObjectInfo[]> {
     const infos = (await Promise.all(keys.map((key) => this.head(bucket, key)))).filter((info) => info !== null)
-    await this.call('DELETE', `/object/${encodeURIComponent(bucket)}`, { prefixes: keys })
+    await this.#call('DELETE', `/object/${encodeURIComponent(bucket)}`, { prefixes: keys })
     return infos
   }
 
   /** One JSON exchange; null for "not found", which that API says with status 400 or 404. */
-  private async call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
-    const response = await this.fetch(`${this.base}${route}`, {
+  async #call(method: 'GET' | 'POST' | 'DELETE', route: string, body?: unknown): Promise<unknown> {
+    const response = await this.#fetch(`${this.#base}${route}`, {
       method,
-      headers: { ...this.auth, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: { ...this.#auth, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       accept: ANSWERS,
       maxBytes: ANSWER_BYTES,
       timeoutMs: ANSWER_MS,
-      ...(this.signal && { signal: this.signal }),
+      ...(this.#signal && { signal: this.#signal }),
     })
     const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
     if (response.status < 400) return JSON.parse(text || 'null') as unknown

@@ -15,10 +15,10 @@ interface UserRow extends User {
 
 /** Users and the organizations they are members of. */
 export class Accounts {
-  private readonly database: Database
+  readonly #database: Database
 
   constructor(database: Database) {
-    this.database = database
+    this.#database = database
   }
 
   /**
@@ -27,7 +27,7 @@ export class Accounts {
    * @param failures recent failed sign-ins from there: attempts with fewer failures go first
    */
   async authenticate(email: string, password: string, failures = 0): Promise<User | null> {
-    const { rows } = await this.database.query<UserRow>(
+    const { rows } = await this.#database.query<UserRow>(
       'select id, email, name, password_hash from terrane.users where email = $1 and disabled_at is null',
       [normaliseEmail(email)],
     )
@@ -37,13 +37,13 @@ export class Accounts {
   }
 
   async isEmpty(): Promise<boolean> {
-    const { rowCount } = await this.database.query('select 1 from terrane.users limit 1')
+    const { rowCount } = await this.#database.query('select 1 from terrane.users limit 1')
     return rowCount === 0
   }
 
   /** Makes a user; null when the address is taken. */
   async add(user: { email: string; name?: string; password: string }): Promise<User | null> {
-    const { rows } = await this.database.query<User>(
+    const { rows } = await this.#database.query<User>(
       `insert into terrane.users (id, email, name, password_hash) values ($1, $2, $3, $4)
        on conflict (email) do nothing returning id, email, name`,
       [uuidv7(), normaliseEmail(user.email), user.name ?? '', await hashPassword(user.password)],
@@ -54,7 +54,7 @@ export class Accounts {
   /** Sets a new password and ends the user's other sessions. False when there is no such user. */
   async setPassword(email: string, password: string, keepSession = ''): Promise<boolean> {
     const hash = await hashPassword(password)
-    return this.database.transaction(async (session) => {
+    return this.#database.transaction(async (session) => {
       const { rows } = await session.query<{ id: string }>(
         'update terrane.users set password_hash = $2 where email = $1 returning id',
         [normaliseEmail(email), hash],
@@ -71,7 +71,7 @@ export class Accounts {
 
   /** Makes a user a member of an organization. False when either is not there. */
   async addMember(email: string, organizationId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
+    const { rowCount } = await this.#database.query(
       `insert into terrane.memberships (user_id, organization_id)
        select u.id, o.id from terrane.users u, terrane.organizations o where u.email = $1 and o.id = $2
        on conflict (user_id, organization_id) do update set user_id = excluded.user_id`,
@@ -82,7 +82,7 @@ export class Accounts {
 
   /** Takes a user out of an organization; sessions see it at their next request. */
   async removeMember(email: string, organizationId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
+    const { rowCount } = await this.#database.query(
       `delete from terrane.memberships m using terrane.users u
        where m.user_id = u.id and u.email = $1 and m.organization_id = $2`,
       [normaliseEmail(email), organizationId],

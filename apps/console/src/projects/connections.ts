@@ -29,23 +29,23 @@ export interface ServiceSettings extends WorkerSettings {
  * anon. Each method throws SERVICE_OFF when a part is not configured.
  */
 export class Connection {
-  private readonly settings: ServiceSettings
-  private readonly keys: ProjectKeys
+  readonly #settings: ServiceSettings
+  readonly #keys: ProjectKeys
 
   constructor(settings: ServiceSettings, keys: ProjectKeys) {
-    this.settings = settings
-    this.keys = keys
+    this.#settings = settings
+    this.#keys = keys
   }
 
   /** The job API: service-role key for a local worker, Services API key for a shared pool. */
   worker(): Endpoint {
     const service = 'worker'
-    const worker = workerBase(this.settings)
+    const worker = workerBase(this.#settings)
     if (!worker) throw serviceOff({ service, missing: 'CONSOLE_WORKER_BASE_SHARED or TERRANE_SERVICES_URL' })
     const key =
       worker.pool === 'local'
-        ? need(this.keys.serviceRoleKey, service, 'the service-role key of the project')
-        : need(this.keys.servicesKey, service, 'the Services API key of the organization')
+        ? need(this.#keys.serviceRoleKey, service, 'the service-role key of the project')
+        : need(this.#keys.servicesKey, service, 'the Services API key of the organization')
     return { service, base: worker.url, key }
   }
 
@@ -54,20 +54,20 @@ export class Connection {
     const service = 'project API'
     return {
       service,
-      base: trimmed(need(this.keys.originUrl, service, 'the address of the project')),
-      key: need(this.keys.serviceRoleKey, service, 'the service-role key of the project'),
+      base: trimmed(need(this.#keys.originUrl, service, 'the address of the project')),
+      key: need(this.#keys.serviceRoleKey, service, 'the service-role key of the project'),
     }
   }
 
   /** The routing engine, with the Services API key. */
   routing(): Endpoint {
     const service = 'routing engine'
-    const { TERRANE_ROUTER_URL: own, TERRANE_SERVICES_URL: services } = this.settings
+    const { TERRANE_ROUTER_URL: own, TERRANE_SERVICES_URL: services } = this.#settings
     const host = need(own ?? services ?? null, service, 'TERRANE_ROUTER_URL or TERRANE_SERVICES_URL')
     return {
       service,
       base: `${trimmed(host)}/routing-engine/v1`,
-      key: need(this.keys.servicesKey, service, 'the Services API key of the organization'),
+      key: need(this.#keys.servicesKey, service, 'the Services API key of the organization'),
     }
   }
 
@@ -76,11 +76,11 @@ export class Connection {
     const service = 'functions host'
     return {
       service,
-      base: `${trimmed(need(this.keys.originUrl, service, 'the address of the project'))}/functions/v1`,
+      base: `${trimmed(need(this.#keys.originUrl, service, 'the address of the project'))}/functions/v1`,
       key:
         role === 'anon'
-          ? need(this.keys.anonKey, service, 'the anon key of the project')
-          : need(this.keys.serviceRoleKey, service, 'the service-role key of the project'),
+          ? need(this.#keys.anonKey, service, 'the anon key of the project')
+          : need(this.#keys.serviceRoleKey, service, 'the service-role key of the project'),
     }
   }
 
@@ -89,14 +89,14 @@ export class Connection {
     const service = 'functions host'
     return {
       service,
-      base: trimmed(need(this.settings.TERRANE_FUNCTIONS_URL ?? null, service, 'TERRANE_FUNCTIONS_URL')),
-      key: need(this.keys.serviceRoleKey, service, 'the service-role key of the project'),
+      base: trimmed(need(this.#settings.TERRANE_FUNCTIONS_URL ?? null, service, 'TERRANE_FUNCTIONS_URL')),
+      key: need(this.#keys.serviceRoleKey, service, 'the service-role key of the project'),
     }
   }
 
   /** Keys for a member who accesses the project from elsewhere; null for parts that are not configured. */
   shown(): ProjectKeys {
-    return this.keys
+    return this.#keys
   }
 
   /** Which services are configured, so that a page can say so instead of failing. */

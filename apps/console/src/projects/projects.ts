@@ -22,15 +22,15 @@ export interface ProjectsOptions {
 
 /** The projects of a user: those of the organizations the user is a member of, and no others. */
 export class Projects {
-  private readonly options: ProjectsOptions
+  readonly #options: ProjectsOptions
 
   constructor(options: ProjectsOptions) {
-    this.options = options
+    this.#options = options
   }
 
   async list(userId: string): Promise<Project[]> {
-    const found = await this.options.registered.ofMember(userId)
-    return Promise.all(found.map((project) => this.toProject(project)))
+    const found = await this.#options.registered.ofMember(userId)
+    return Promise.all(found.map((project) => this.#toProject(project)))
   }
 
   /**
@@ -39,18 +39,18 @@ export class Projects {
    * @throws PROJECT_NOT_FOUND, also for a project of another organization, and PROJECT_AMBIGUOUS
    */
   async get(userId: string, name: string): Promise<Project> {
-    return this.toProject(await this.options.registered.ofMemberNamed(userId, name))
+    return this.#toProject(await this.#options.registered.ofMemberNamed(userId, name))
   }
 
-  private async toProject(project: ReachableProject): Promise<Project> {
-    const keys = await this.keysOf(project)
+  async #toProject(project: ReachableProject): Promise<Project> {
+    const keys = await this.#keysOf(project)
     const { id, ref, name, organizationId, organizationName, createdAt } = project
     const organization = { id: organizationId, name: organizationName }
-    return { id, ref, name, organization, createdAt, connection: new Connection(this.options.settings, keys) }
+    return { id, ref, name, organization, createdAt, connection: new Connection(this.#options.settings, keys) }
   }
 
-  private async keysOf({ id, organizationId, credentials, servicesKey }: ReachableProject): Promise<ProjectKeys> {
-    const { local, keys } = this.options
+  async #keysOf({ id, organizationId, credentials, servicesKey }: ReachableProject): Promise<ProjectKeys> {
+    const { local, keys } = this.#options
     if (local?.id === id) return local.keys
     return {
       originUrl: credentials.originUrl ?? null,

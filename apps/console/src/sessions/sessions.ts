@@ -24,26 +24,26 @@ interface SessionRow extends User {
 
 /** Sessions in the control database; a session's token is kept as a hash only. */
 export class Sessions {
-  private readonly database: Database
-  private readonly limits: SessionLimits
+  readonly #database: Database
+  readonly #limits: SessionLimits
 
   constructor(database: Database, limits: SessionLimits) {
-    this.database = database
-    this.limits = limits
+    this.#database = database
+    this.#limits = limits
   }
 
   /** Opens a session and returns it with its token, which only the cookie holds. Deletes expired sessions. */
   async open(user: User): Promise<{ session: Session; token: string }> {
     const token = randomBytes(32).toString('base64url')
     const tokenSha256 = hashKey(token)
-    await this.database.query(
+    await this.#database.query(
       `delete from terrane.console_sessions where expires_at < now() or last_seen_at < now() - $1 * interval '1 minute'`,
-      [this.limits.idleMinutes],
+      [this.#limits.idleMinutes],
     )
-    const { rows } = await this.database.query<{ expires_at: Date }>(
+    const { rows } = await this.#database.query<{ expires_at: Date }>(
       `insert into terrane.console_sessions (token_sha256, user_id, expires_at)
        values ($1, $2, clock_timestamp() + $3 * interval '1 hour') returning expires_at`,
-      [tokenSha256, user.id, this.limits.hours],
+      [tokenSha256, user.id, this.#limits.hours],
     )
     const expiresAt = rows[0]?.expires_at ?? new Date()
     return { session: { user, tokenSha256, csrfToken: csrfTokenOf(token), expiresAt }, token }
@@ -52,18 +52,18 @@ export class Sessions {
   /** The session of a token, or null when there is none or it has ended. */
   async find(token: string): Promise<Session | null> {
     const tokenSha256 = hashKey(token)
-    const { rows } = await this.database.query<SessionRow>(
+    const { rows } = await this.#database.query<SessionRow>(
       `select u.id, u.email, u.name, s.expires_at, s.last_seen_at < clock_timestamp() - interval '1 minute' as stale
        from terrane.console_sessions s join terrane.users u on u.id = s.user_id
        where s.token_sha256 = $1 and s.expires_at > clock_timestamp() and u.disabled_at is null
          and s.last_seen_at > clock_timestamp() - $2 * interval '1 minute'`,
-      [tokenSha256, this.limits.idleMinutes],
+      [tokenSha256, this.#limits.idleMinutes],
     )
     const row = rows[0]
     if (!row) return null
     // At most once a minute, to avoid a write per request.
     if (row.stale) {
-      await this.database.query(
+      await this.#database.query(
         'update terrane.console_sessions set last_seen_at = clock_timestamp() where token_sha256 = $1',
         [tokenSha256],
       )
@@ -73,7 +73,7 @@ export class Sessions {
   }
 
   async close(session: Session): Promise<void> {
-    await this.database.query('delete from terrane.console_sessions where token_sha256 = $1', [session.tokenSha256])
+    await this.#database.query('delete from terrane.console_sessions where token_sha256 = $1', [session.tokenSha256])
   }
 }
 

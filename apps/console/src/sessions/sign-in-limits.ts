@@ -30,10 +30,10 @@ export interface Attempt {
  * the password is checked, in one statement, so that simultaneous guesses cannot pass the limit together.
  */
 export class SignInLimits {
-  private readonly database: Database
+  readonly #database: Database
 
   constructor(database: Database) {
-    this.database = database
+    this.#database = database
   }
 
   /** Counts an attempt; one that has to wait is not counted again. */
@@ -41,12 +41,12 @@ export class SignInLimits {
     const network = networkOf(address)
     const from = subjectOf('address', network)
     const account = subjectOf('account', `${network} ${email}`)
-    const ofAddress = await this.count(from, ADDRESS)
+    const ofAddress = await this.#count(from, ADDRESS)
     return {
-      waitSeconds: ofAddress.waitSeconds || (await this.count(account, ACCOUNT)).waitSeconds,
+      waitSeconds: ofAddress.waitSeconds || (await this.#count(account, ACCOUNT)).waitSeconds,
       failures: ofAddress.failures - 1,
       succeeded: async () => {
-        await this.database.query(
+        await this.#database.query(
           `with forgotten as (
              delete from terrane.sign_in_limits
              where subject = $1 or updated_at < clock_timestamp() - $3 * interval '1 second')
@@ -59,8 +59,8 @@ export class SignInLimits {
   }
 
   /** Adds a failure unless the subject has to wait; returns how long, in seconds, and its failures with this one. */
-  private async count(subject: string, rule: Rule): Promise<{ waitSeconds: number; failures: number }> {
-    const { rows: counted } = await this.database.query<{ failures: number }>(
+  async #count(subject: string, rule: Rule): Promise<{ waitSeconds: number; failures: number }> {
+    const { rows: counted } = await this.#database.query<{ failures: number }>(
       `insert into terrane.sign_in_limits as l (subject, failures, blocked_until, updated_at)
        values ($1, 1, clock_timestamp(), clock_timestamp())
        on conflict (subject) do update set
@@ -74,7 +74,7 @@ export class SignInLimits {
       [subject, rule.free, rule.longestSeconds, MEMORY_SECONDS],
     )
     if (counted[0]) return { waitSeconds: 0, failures: counted[0].failures }
-    const { rows } = await this.database.query<{ seconds: number }>(
+    const { rows } = await this.#database.query<{ seconds: number }>(
       `select greatest(1, ceil(extract(epoch from blocked_until - clock_timestamp())))::int as seconds
        from terrane.sign_in_limits where subject = $1`,
       [subject],

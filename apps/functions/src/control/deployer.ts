@@ -38,14 +38,14 @@ export interface Deployed {
 
 /** Turns uploads into versions, and makes versions live. */
 export class Deployer {
-  private readonly registry: Registry
-  private readonly archives: Archives
-  private readonly projects: Projects
-  private readonly store: VersionStore
-  private readonly builder: Builder
-  private readonly source: RegistrySource
-  private readonly ceilings: Ceilings
-  private readonly keepVersions: number
+  readonly #registry: Registry
+  readonly #archives: Archives
+  readonly #projects: Projects
+  readonly #store: VersionStore
+  readonly #builder: Builder
+  readonly #source: RegistrySource
+  readonly #ceilings: Ceilings
+  readonly #keepVersions: number
 
   constructor(parts: {
     readonly registry: Registry
@@ -57,14 +57,14 @@ export class Deployer {
     readonly ceilings: Ceilings
     readonly keepVersions: number
   }) {
-    this.registry = parts.registry
-    this.archives = parts.archives
-    this.projects = parts.projects
-    this.store = parts.store
-    this.builder = parts.builder
-    this.source = parts.source
-    this.ceilings = parts.ceilings
-    this.keepVersions = parts.keepVersions
+    this.#registry = parts.registry
+    this.#archives = parts.archives
+    this.#projects = parts.projects
+    this.#store = parts.store
+    this.#builder = parts.builder
+    this.#source = parts.source
+    this.#ceilings = parts.ceilings
+    this.#keepVersions = parts.keepVersions
   }
 
   /**
@@ -75,19 +75,19 @@ export class Deployer {
    * FUNCTION_DEPLOY_CONFLICT
    */
   async deploy(project: string, name: string, upload: Upload, options: DeployOptions): Promise<Deployed> {
-    const live = await this.registry.live(project, name)
+    const live = await this.#registry.live(project, name)
     if (options.ifMatch !== undefined && options.ifMatch !== live?.etag) throw deployConflict({ name })
     const policy = parsePolicy(upload.policy)
-    const { code } = await this.builder.bundleFiles(project, upload.files)
+    const { code } = await this.#builder.bundleFiles(project, upload.files)
     const archive = { code, files: pickStatic(upload.files, withFilesBeside(policy.static, upload.files)) }
-    const digest = await this.check(project, name, archive, policy)
+    const digest = await this.#check(project, name, archive, policy)
     if (live?.digest === digest && JSON.stringify(live.policy) === JSON.stringify(sorted(policy, live.policy)))
       return { version: live.version, digest, etag: live.etag, unchanged: true }
     if (options.dryRun) return { version: null, digest, etag: live?.etag ?? null, unchanged: false }
-    const { bytes } = await this.archives.put(project, archive)
-    const version = await this.registry.addVersion(project, name, { digest, bytes, policy, createdBy: options.by })
-    const etag = await this.promote(project, name, version, live)
-    await this.prune(project, name, this.keepVersions)
+    const { bytes } = await this.#archives.put(project, archive)
+    const version = await this.#registry.addVersion(project, name, { digest, bytes, policy, createdBy: options.by })
+    const etag = await this.#promote(project, name, version, live)
+    await this.prune(project, name, this.#keepVersions)
     return { version, digest, etag, unchanged: false }
   }
 
@@ -97,51 +97,51 @@ export class Deployer {
    * @throws FUNCTION_VERSION_NOT_FOUND, FUNCTION_DEPLOY_CONFLICT
    */
   async rollback(project: string, name: string, wanted: number | null): Promise<{ version: number; etag: string }> {
-    const live = await this.registry.live(project, name)
+    const live = await this.#registry.live(project, name)
     if (!live) throw versionNotFound({ name, version: wanted })
-    const versions = await this.registry.versions(project, name)
+    const versions = await this.#registry.versions(project, name)
     const target = versions.find(({ version }) => (wanted === null ? version < live.version : version === wanted))
     if (!target) throw versionNotFound({ name, version: wanted })
-    return { version: target.version, etag: await this.promote(project, name, target.version, live) }
+    return { version: target.version, etag: await this.#promote(project, name, target.version, live) }
   }
 
   /** Removes a function with its versions, secrets and archives; false when there is none. */
   async remove(project: string, name: string): Promise<boolean> {
-    const removed = await this.registry.remove(project, name)
-    await this.archives.remove(project, removed?.unused ?? [])
-    await this.source.look()
+    const removed = await this.#registry.remove(project, name)
+    await this.#archives.remove(project, removed?.unused ?? [])
+    await this.#source.look()
     return removed !== null
   }
 
   /** Deletes old versions. Returns how many. */
   async prune(project: string, name: string, keep: number): Promise<number> {
-    const { removed, unused } = await this.registry.prune(project, name, keep)
-    await this.archives.remove(project, unused)
+    const { removed, unused } = await this.#registry.prune(project, name, keep)
+    await this.#archives.remove(project, unused)
     return removed
   }
 
-  private async promote(project: string, name: string, version: number, live: LiveRecord | null): Promise<string> {
-    const etag = await this.registry.promote(project, name, version, live?.etag ?? null)
+  async #promote(project: string, name: string, version: number, live: LiveRecord | null): Promise<string> {
+    const etag = await this.#registry.promote(project, name, version, live?.etag ?? null)
     if (etag === null) throw deployConflict({ name })
-    await this.source.follow(project, name)
+    await this.#source.follow(project, name)
     return etag
   }
 
   /** Starts the version once, under the same confinement as in service. Returns its digest. */
-  private async check(project: string, name: string, archive: Archive, given: Policy): Promise<string> {
-    const policy = clampPolicy(given, this.ceilings)
+  async #check(project: string, name: string, archive: Archive, given: Policy): Promise<string> {
+    const policy = clampPolicy(given, this.#ceilings)
     const secrets = {
-      project: await this.registry.secrets(project, ''),
-      own: await this.registry.secrets(project, name),
+      project: await this.#registry.secrets(project, ''),
+      own: await this.#registry.secrets(project, name),
     }
-    const env = environmentOf(this.projects.get(project), policy, secrets)
+    const env = environmentOf(this.#projects.get(project), policy, secrets)
     const digest = digestOf(archive)
-    await this.store.use(project, digest, async () => {
-      const version = await this.store.add(archive, { project, name, version: 0, policy, env })
+    await this.#store.use(project, digest, async () => {
+      const version = await this.#store.add(archive, { project, name, version: 0, policy, env })
       try {
-        await this.store.prove(version)
+        await this.#store.prove(version)
       } catch (error) {
-        if (!version.sealed) await this.store.reject(version)
+        if (!version.sealed) await this.#store.reject(version)
         if (error instanceof BootFailure) throw bootFailed({ reason: error.message, detail: error.detail })
         throw error
       }

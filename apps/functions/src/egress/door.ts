@@ -79,14 +79,14 @@ export function createDoor(carry: (outgoing: Outgoing) => void, sockets: Sockets
 
 /** A token bucket that may be overdrawn: a caller that takes too much waits until the tokens are refilled. */
 class Turns {
-  private tokens = BURST
-  private refilled = performance.now()
+  #tokens = BURST
+  #refilled = performance.now()
 
   /** Time to wait for this turn, in milliseconds. */
   take(now: number): number {
-    this.tokens = Math.min(BURST, this.tokens + ((now - this.refilled) * PER_SECOND) / 1000) - 1
-    this.refilled = now
-    return this.tokens >= 0 ? 0 : (-this.tokens * 1000) / PER_SECOND
+    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilled) * PER_SECOND) / 1000) - 1
+    this.#refilled = now
+    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / PER_SECOND
   }
 }
 

@@ -33,22 +33,22 @@ export interface ProjectAddress {
  * it sends any, else those of the caller it works for; for privileged functions the service role.
  */
 export class ProjectApi implements Disposable {
-  private readonly addressOf: (project: string) => ProjectAddress | null
-  private readonly depths: Depths
-  private readonly agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) }
+  readonly #addressOf: (project: string) => ProjectAddress | null
+  readonly #depths: Depths
+  readonly #agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) }
 
   constructor(addressOf: (project: string) => ProjectAddress | null, depths: Depths) {
-    this.addressOf = addressOf
-    this.depths = depths
+    this.#addressOf = addressOf
+    this.#depths = depths
   }
 
   carry(outgoing: Outgoing): void {
     const { request, response, target, call, version } = outgoing
-    const address = this.addressOf(version.project)
+    const address = this.#addressOf(version.project)
     if (!address) return deny(response, 'the project API has no address here')
     const headers = passable(request.headers)
     addCredentials(headers, call?.caller ?? null, version.policy.privileged ? address : null)
-    headers[DEPTH_HEADER] = this.depths.next(call?.depth ?? 0)
+    headers[DEPTH_HEADER] = this.#depths.next(call?.depth ?? 0)
     if (call) headers['x-request-id'] = call.requestId
     if (isAuthRequest(target)) {
       const given = headers['authorization']
@@ -60,14 +60,14 @@ export class ProjectApi implements Disposable {
     const { method } = request
     const upstream =
       base.protocol === 'https:'
-        ? httpsRequest(base.origin, { agent: this.agents.https, method, path, headers })
-        : httpRequest(base.origin, { agent: this.agents.http, method, path, headers })
+        ? httpsRequest(base.origin, { agent: this.#agents.https, method, path, headers })
+        : httpRequest(base.origin, { agent: this.#agents.http, method, path, headers })
     forward(request, response, upstream, () => deny(response, 'the project API cannot be reached'))
   }
 
   [Symbol.dispose](): void {
-    this.agents.http.destroy()
-    this.agents.https.destroy()
+    this.#agents.http.destroy()
+    this.#agents.https.destroy()
   }
 }
 

@@ -11,24 +11,24 @@ export const DEPTH_HEADER = 'x-terrane-depth'
  * call from outside.
  */
 export class Depths {
-  private readonly tokens: readonly string[]
-  private readonly depths: ReadonlyMap<string, number>
+  readonly #tokens: readonly string[]
+  readonly #depths: ReadonlyMap<string, number>
 
   constructor(secret: string) {
-    this.tokens = Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => {
+    this.#tokens = Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => {
       const signature = createHmac('sha256', secret).update(`functions depth ${depth}`).digest('base64url')
       return `${depth}.${signature}`
     })
-    this.depths = new Map(this.tokens.map((token, depth) => [token, depth]))
+    this.#depths = new Map(this.#tokens.map((token, depth) => [token, depth]))
   }
 
   /** 0 for a call from outside. */
   read(header: string | string[] | undefined): number {
-    return typeof header === 'string' ? (this.depths.get(header) ?? 0) : 0
+    return typeof header === 'string' ? (this.#depths.get(header) ?? 0) : 0
   }
 
   /** The header of a call made by a function that itself runs at this depth. */
   next(depth: number): string {
-    return this.tokens[Math.min(depth, MAX_DEPTH) + 1]!
+    return this.#tokens[Math.min(depth, MAX_DEPTH) + 1]!
   }
 }

@@ -56,11 +56,11 @@ export class Gateway implements Desk, Disposable {
   readonly resourceLimitStatus: number
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
-  private readonly options: GatewayOptions
-  private calls = 0
+  readonly #options: GatewayOptions
+  #calls = 0
 
   constructor(options: GatewayOptions) {
-    this.options = options
+    this.#options = options
     this.functions = options.functions
     this.authenticate = options.authenticate
     this.depths = options.depths
@@ -77,37 +77,37 @@ export class Gateway implements Desk, Disposable {
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     const target = readTarget(request.url!)
     if (!this.ownOrigin && request.headers['service-worker'] !== undefined)
-      return this.refuse(request, response, requestId, noServiceWorkers())
-    const project = target && this.options.projectOf(request)
+      return this.#refuse(request, response, requestId, noServiceWorkers())
+    const project = target && this.#options.projectOf(request)
     if (!target || project === null) {
       const name = target?.name ?? null
-      return this.refuse(request, response, requestId, notFound(name))
+      return this.#refuse(request, response, requestId, notFound(name))
     }
     const live = this.functions.get(project, target.name)
-    if (live) return this.begin(live, target, request, response, requestId)
-    const finding = this.options.find(project, target.name)
-    const absent = () => this.refuse(request, response, requestId, this.absent(project, target.name))
+    if (live) return this.#begin(live, target, request, response, requestId)
+    const finding = this.#options.find(project, target.name)
+    const absent = () => this.#refuse(request, response, requestId, this.#absent(project, target.name))
     if (!finding) return absent()
-    void finding.then((found) => (found ? this.begin(found, target, request, response, requestId) : absent()))
+    void finding.then((found) => (found ? this.#begin(found, target, request, response, requestId) : absent()))
   }
 
-  private begin(
+  #begin(
     live: LiveFunction,
     target: Target,
     request: IncomingMessage,
     response: ServerResponse,
     requestId: string,
   ): void {
-    const id = String(++this.calls)
+    const id = String(++this.#calls)
     new Invocation(this, live, target, request, response, { id, requestId }).begin()
   }
 
-  private absent(project: string, name: string): Problem {
+  #absent(project: string, name: string): Problem {
     return this.functions.isBroken(project, name) ? notStarting(1000) : notFound(name)
   }
 
   /** There is no function, hence no policy; the request of a page that was preflighted hears why. */
-  private refuse(request: IncomingMessage, response: ServerResponse, requestId: string, problem: Problem): void {
+  #refuse(request: IncomingMessage, response: ServerResponse, requestId: string, problem: Problem): void {
     if (isPreflight(request.method!, request.headers, OPEN))
       return answerPreflight(request, response, { requestId, policy: OPEN })
     const status = statusOf(problem.code, this.resourceLimitStatus)
@@ -115,7 +115,7 @@ export class Gateway implements Desk, Disposable {
   }
 
   finished(invocation: Invocation): void {
-    this.options.onFinished(invocation)
+    this.#options.onFinished(invocation)
   }
 
   /** Fields that identify the request of a log line. */

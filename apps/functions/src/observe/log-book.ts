@@ -36,13 +36,13 @@ interface Shelf {
  * of functions are marked as untrusted, and can only be attributed to requests that the instance really has.
  */
 export class LogBook {
-  private readonly logger: Logger
-  private readonly shelves = new Map<string, Shelf>()
-  private readonly followers = new Map<string, Set<(entry: LogEntry | null) => void>>()
+  readonly #logger: Logger
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #followers = new Map<string, Set<(entry: LogEntry | null) => void>>()
 
   constructor(logger: Logger) {
     // Only known fields are logged here. Searching each line for secrets would cost more than the call.
-    this.logger = logger.child({}, { redact: [] })
+    this.#logger = logger.child({}, { redact: [] })
   }
 
   /** Logs an event of the host about a function. */
@@ -54,16 +54,16 @@ export class LogBook {
     requestId: string | null = null,
   ): void {
     const { project, name, version } = subject
-    this.logger[level]({ project, function: name, version, requestId: requestId ?? undefined, ...fields }, message)
-    this.keep({ ...head(subject, level, message, requestId), source: 'host', fields })
+    this.#logger[level]({ project, function: name, version, requestId: requestId ?? undefined, ...fields }, message)
+    this.#keep({ ...head(subject, level, message, requestId), source: 'host', fields })
   }
 
   line(subject: Subject, line: FunctionLine, requestId: string | null): void {
     const { project, name, version } = subject
     const { level, text, dropped } = line
     const fields = { project, function: name, version, requestId: requestId ?? undefined, untrusted: true, text }
-    this.logger[level](dropped > 0 ? { ...fields, dropped } : fields, 'function line')
-    this.keep({
+    this.#logger[level](dropped > 0 ? { ...fields, dropped } : fields, 'function line')
+    this.#keep({
       ...head(subject, level, text, requestId),
       source: 'function',
       ...(dropped > 0 && { fields: { dropped } }),
@@ -72,33 +72,33 @@ export class LogBook {
 
   /** The latest entries of a function, oldest first. */
   latest(project: string, name: string, limit: number): readonly LogEntry[] {
-    return limit === 0 ? [] : (this.shelves.get(`${project}/${name}`)?.entries.slice(-limit) ?? [])
+    return limit === 0 ? [] : (this.#shelves.get(`${project}/${name}`)?.entries.slice(-limit) ?? [])
   }
 
   /** Calls back for each new entry, and with null at the end, until the returned function is called. */
   follow(project: string, name: string, onEntry: (entry: LogEntry | null) => void): () => void {
     const key = `${project}/${name}`
-    const followers = this.followers.get(key) ?? new Set()
-    this.followers.set(key, followers.add(onEntry))
+    const followers = this.#followers.get(key) ?? new Set()
+    this.#followers.set(key, followers.add(onEntry))
     return () => {
       followers.delete(onEntry)
-      if (followers.size === 0 && this.followers.get(key) === followers) this.followers.delete(key)
+      if (followers.size === 0 && this.#followers.get(key) === followers) this.#followers.delete(key)
     }
   }
 
   /** Ends every follower's stream. */
   close(): void {
-    for (const followers of this.followers.values()) for (const follower of followers) follower(null)
+    for (const followers of this.#followers.values()) for (const follower of followers) follower(null)
   }
 
-  private keep(entry: LogEntry): void {
+  #keep(entry: LogEntry): void {
     const key = `${entry.project}/${entry.function}`
-    const shelf = this.shelves.get(key) ?? { entries: [], chars: 0 }
-    if (shelf.entries.length === 0) this.shelves.set(key, shelf)
+    const shelf = this.#shelves.get(key) ?? { entries: [], chars: 0 }
+    if (shelf.entries.length === 0) this.#shelves.set(key, shelf)
     shelf.entries.push(entry)
     shelf.chars += entry.message.length
     if (shelf.entries.length >= 2 * KEPT_ENTRIES || shelf.chars >= 2 * KEPT_CHARS) trim(shelf)
-    for (const follower of this.followers.get(key) ?? []) follower(entry)
+    for (const follower of this.#followers.get(key) ?? []) follower(entry)
   }
 }
 

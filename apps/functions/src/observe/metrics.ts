@@ -7,61 +7,61 @@ import type { Exit } from '../pool/instance.ts'
 
 /** The Prometheus metrics of the functions host. */
 export class FunctionMetrics {
-  private readonly calls: Counter
-  private readonly duration: Histogram
-  private readonly starts: Histogram
-  private readonly exits: Counter
-  private readonly bootFailures: Counter
-  private readonly lostLines: Counter
+  readonly #calls: Counter
+  readonly #duration: Histogram
+  readonly #starts: Histogram
+  readonly #exits: Counter
+  readonly #bootFailures: Counter
+  readonly #lostLines: Counter
 
   constructor(registry: Registry) {
     const registers = [registry]
     const fn = ['project', 'function'] as const
-    this.calls = new Counter({
+    this.#calls = new Counter({
       name: 'terrane_function_calls_total',
       help: 'Calls by status; code is empty when the function itself answered.',
       labelNames: [...fn, 'status', 'code'],
       registers,
     })
-    this.duration = new Histogram({
+    this.#duration = new Histogram({
       name: 'terrane_function_call_seconds',
       help: 'From the arrival of a call to the last byte of its answer.',
       labelNames: fn,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     })
-    this.starts = new Histogram({
+    this.#starts = new Histogram({
       name: 'terrane_function_start_seconds',
       help: 'From the decision to start an instance until it answers.',
       labelNames: fn,
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     })
-    this.exits = new Counter({
+    this.#exits = new Counter({
       name: 'terrane_function_exits_total',
       help: 'Instances that ended, by reason.',
       labelNames: [...fn, 'reason'],
       registers,
     })
-    this.bootFailures = new Counter({
+    this.#bootFailures = new Counter({
       name: 'terrane_function_boot_failures_total',
       help: 'Instances that did not start.',
       labelNames: fn,
       registers,
     })
-    this.lostLines = new Counter({
+    this.#lostLines = new Counter({
       name: 'terrane_function_log_lines_lost_total',
       help: 'Log lines over the rate.',
       labelNames: fn,
       registers,
     })
-    this.registry = registry
+    this.#registry = registry
   }
-  private readonly registry: Registry
+  readonly #registry: Registry
 
   /** Adds the gauges, which look at the functions whenever they are read. */
   watch(functions: Functions, capacity: Capacity): void {
-    const registers = [this.registry]
+    const registers = [this.#registry]
     const instances = new Gauge({
       name: 'terrane_function_instances',
       help: 'Instances that are ready.',
@@ -88,23 +88,23 @@ export class FunctionMetrics {
 
   called(invocation: Invocation): void {
     const { project, name } = invocation.functionVersion
-    this.calls.inc({ project, function: name, status: invocation.status, code: invocation.problem })
-    this.duration.observe({ project, function: name }, (performance.now() - invocation.startedAt) / 1000)
+    this.#calls.inc({ project, function: name, status: invocation.status, code: invocation.problem })
+    this.#duration.observe({ project, function: name }, (performance.now() - invocation.startedAt) / 1000)
   }
 
   started({ project, name }: FunctionVersion, ms: number): void {
-    this.starts.observe({ project, function: name }, ms / 1000)
+    this.#starts.observe({ project, function: name }, ms / 1000)
   }
 
   exited({ project, name }: FunctionVersion, { reason }: Exit): void {
-    this.exits.inc({ project, function: name, reason })
+    this.#exits.inc({ project, function: name, reason })
   }
 
   bootFailed({ project, name }: FunctionVersion): void {
-    this.bootFailures.inc({ project, function: name })
+    this.#bootFailures.inc({ project, function: name })
   }
 
   linesLost({ project, name }: FunctionVersion, count: number): void {
-    this.lostLines.inc({ project, function: name }, count)
+    this.#lostLines.inc({ project, function: name }, count)
   }
 }

@@ -8,42 +8,42 @@ export interface Tenant {
 
 /** Bounds the number of instances on this host; makes room by ending the one that has been idle longest. */
 export class Capacity {
-  private readonly limit: number
-  private readonly tenants = new Set<Tenant>()
-  private count = 0
+  readonly #limit: number
+  readonly #tenants = new Set<Tenant>()
+  #count = 0
 
   constructor(limit: number) {
-    this.limit = limit
+    this.#limit = limit
   }
 
   get used(): number {
-    return this.count
+    return this.#count
   }
 
   join(tenant: Tenant): void {
-    this.tenants.add(tenant)
+    this.#tenants.add(tenant)
   }
 
   leave(tenant: Tenant): void {
-    this.tenants.delete(tenant)
+    this.#tenants.delete(tenant)
   }
 
   /** Takes one place; false when every instance on the host has work. */
   take(): boolean {
-    if (this.count >= this.limit) {
+    if (this.#count >= this.#limit) {
       let oldest: Instance | null = null
-      for (const tenant of this.tenants) {
+      for (const tenant of this.#tenants) {
         const spare = tenant.spare()
         if (spare && (!oldest || spare.usedAt < oldest.usedAt)) oldest = spare
       }
       if (!oldest) return false
       oldest.kill('idle')
     }
-    this.count++
+    this.#count++
     return true
   }
 
   give(): void {
-    this.count--
+    this.#count--
   }
 }

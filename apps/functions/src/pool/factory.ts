@@ -42,13 +42,13 @@ const PREFIX = 'terrane-fn-'
 /** Makes instances: a folder for the sockets, the door to the host, the process, and the removal of all three. */
 export class InstanceFactory implements AsyncDisposable {
   readonly runtime: Runtime
-  private readonly options: FactoryOptions
+  readonly #options: FactoryOptions
   /** Folder of this host's sockets and of other files that are removed with it. */
   readonly base: string
-  private readonly meter = createMeter()
-  private readonly users: number[] = []
-  private readonly running = new Set<Instance>()
-  private count = 0
+  readonly #meter = createMeter()
+  readonly #users: number[] = []
+  readonly #running = new Set<Instance>()
+  #count = 0
 
   /**
    * Creates the folder of this host's sockets: private, and with a short path, because a socket's path has at most 107
@@ -63,13 +63,13 @@ export class InstanceFactory implements AsyncDisposable {
   }
 
   private constructor(options: FactoryOptions, base: string) {
-    this.options = options
+    this.#options = options
     this.runtime = options.runtime
     this.base = base
     if (options.users) {
-      for (let i = options.users.count - 1; i >= 0; i--) this.users.push(options.users.first + i)
+      for (let i = options.users.count - 1; i >= 0; i--) this.#users.push(options.users.first + i)
     }
-    process.once('exit', this.killAll)
+    process.once('exit', this.#killAll)
   }
 
   /**
@@ -78,20 +78,20 @@ export class InstanceFactory implements AsyncDisposable {
    * @param isCheck true for a run that answers no requests
    */
   async start(version: FunctionVersion, isCheck: boolean): Promise<Instance> {
-    const runDir = join(this.base, String(++this.count))
-    const uid = this.users.length > 0 ? this.users.pop()! : null
-    if (this.options.users && uid === null) throw new Error('every user of the range is taken')
+    const runDir = join(this.base, String(++this.#count))
+    const uid = this.#users.length > 0 ? this.#users.pop()! : null
+    if (this.#options.users && uid === null) throw new Error('every user of the range is taken')
     await mkdir(runDir, { mode: 0o700 })
     let instance: Instance | null = null
     const paths = { gateway: join(runDir, GATEWAY), sockets: join(runDir, SOCKETS) }
-    const door = await this.options.door.open(paths, version, () => instance)
+    const door = await this.#options.door.open(paths, version, () => instance)
     if (uid !== null) {
       await Promise.all([runDir, ...Object.values(paths)].map((path) => chown(path, uid, uid)))
       // A different user may have filled it before.
       if (!version.sealed) await claimFolder(version.cacheDir, { uid, fileMode: 0o644, folderMode: 0o755 })
     }
     const { policy } = version
-    const id = `${version.name}.${version.version}.${this.count}`
+    const id = `${version.name}.${version.version}.${this.#count}`
     const started = new Instance({
       id,
       name: version.name,
@@ -112,35 +112,35 @@ export class InstanceFactory implements AsyncDisposable {
       tmpMb: policy.tmp_mb,
       blockMs: policy.block_ms,
       timeoutMs: policy.timeout_ms,
-      bootMs: this.options.bootMs,
-      meter: this.meter,
-      onLine: (line, requestId) => this.options.onLine(version, line, requestId),
+      bootMs: this.#options.bootMs,
+      meter: this.#meter,
+      onLine: (line, requestId) => this.#options.onLine(version, line, requestId),
     })
     instance = started
-    this.running.add(started)
-    void this.cleanUp(started, door, runDir, uid)
+    this.#running.add(started)
+    void this.#cleanUp(started, door, runDir, uid)
     return started
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    process.off('exit', this.killAll)
-    const ends = [...this.running].map((instance) => instance.exited)
-    this.killAll()
+    process.off('exit', this.#killAll)
+    const ends = [...this.#running].map((instance) => instance.exited)
+    this.#killAll()
     await Promise.all(ends)
     await rm(this.base, { recursive: true, force: true })
   }
 
   /** Takes everything of an instance away once it has ended. */
-  private async cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
+  async #cleanUp(instance: Instance, door: AsyncDisposable, runDir: string, uid: number | null): Promise<void> {
     await instance.exited
-    this.running.delete(instance)
+    this.#running.delete(instance)
     await door[Symbol.asyncDispose]()
     await rm(runDir, { recursive: true, force: true })
-    if (uid !== null) this.users.push(uid)
+    if (uid !== null) this.#users.push(uid)
   }
 
-  private readonly killAll = (): void => {
-    for (const instance of this.running) instance.kill('stopped')
+  readonly #killAll = (): void => {
+    for (const instance of this.#running) instance.kill('stopped')
   }
 }
 

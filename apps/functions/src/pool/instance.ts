@@ -77,37 +77,37 @@ export class Instance {
   /** True when it accepts no more requests and ends when it has no work. */
   retiring = false
   pid: number
-  private alive = true
-  private readonly options: InstanceOptions
-  private readonly process: ChildProcess
-  private readonly calls: Presences
-  private reason: ExitReason | null = null
-  private stderr = ''
-  private pings = 0
-  private pongs = 0
-  private pingedAt = 0
-  private health = NEW_BORN
-  private readonly booted = Promise.withResolvers<void>()
-  private readonly ended = Promise.withResolvers<Exit>()
+  #alive = true
+  readonly #options: InstanceOptions
+  readonly #process: ChildProcess
+  readonly #calls: Presences
+  #reason: ExitReason | null = null
+  #stderr = ''
+  #pings = 0
+  #pongs = 0
+  #pingedAt = 0
+  #health = NEW_BORN
+  readonly #booted = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<Exit>()
 
   constructor(options: InstanceOptions) {
-    this.options = options
-    this.calls = new Presences(options.timeoutMs)
+    this.#options = options
+    this.#calls = new Presences(options.timeoutMs)
     this.id = options.id
     this.usedAt = performance.now()
     this.upstream = new Upstream(options.ingress)
-    this.ready = this.booted.promise
-    this.exited = this.ended.promise
+    this.ready = this.#booted.promise
+    this.exited = this.#ended.promise
     this.ready.catch(() => {})
     const { command } = options
-    this.process = spawn(command.file, command.args, {
+    this.#process = spawn(command.file, command.args, {
       env: command.env,
       cwd: '/',
       stdio: command.keeper ? ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
     })
-    this.pid = this.process.pid ?? 0
-    this.listen(command.keeper)
-    this.process.stdin!.write(
+    this.pid = this.#process.pid ?? 0
+    this.#listen(command.keeper)
+    this.#process.stdin!.write(
       `${JSON.stringify({
         name: options.name,
         bundle: command.bundle,
@@ -119,7 +119,7 @@ export class Instance {
       })}\n`,
     )
     const timer = setTimeout(() => {
-      this.booted.reject(new BootFailure(`it was not ready within ${options.bootMs} ms`, this.stderr))
+      this.#booted.reject(new BootFailure(`it was not ready within ${options.bootMs} ms`, this.#stderr))
       this.kill('boot_timeout')
     }, options.bootMs)
     this.ready.finally(() => clearTimeout(timer)).catch(() => {})
@@ -127,50 +127,50 @@ export class Instance {
 
   /** Requests in it right now. */
   get inflight(): number {
-    return this.calls.unanswered
+    return this.#calls.unanswered
   }
 
   /** True when it may be given another request. */
   get accepting(): boolean {
-    return this.alive && !this.retiring && this.reason === null
+    return this.#alive && !this.retiring && this.#reason === null
   }
 
   /** Why the host is ending it; null while it is not. */
   get doom(): ExitReason | null {
-    return this.reason
+    return this.#reason
   }
 
   /** True while a request or background work of one is in it. */
   get working(): boolean {
-    return this.calls.any
+    return this.#calls.any
   }
 
   /** The call that a project API request claims to come from, if this instance really has it. */
   call(id: string): Call | undefined {
-    return this.calls.get(id)
+    return this.#calls.get(id)
   }
 
   begin(call: Call): void {
-    this.calls.enter(call)
+    this.#calls.enter(call)
   }
 
   /** The call has ended. @param heldByAnswer whether its answer announced background work */
   end(call: Call, heldByAnswer: boolean): void {
     this.usedAt = performance.now()
-    this.calls.answer(call, heldByAnswer, this.usedAt)
+    this.#calls.answer(call, heldByAnswer, this.usedAt)
   }
 
   /** Ends the process at once. */
   kill(reason: ExitReason): void {
-    if (!this.alive) return
-    this.reason ??= reason
+    if (!this.#alive) return
+    this.#reason ??= reason
     this.upstream.close()
     try {
       process.kill(this.pid, 'SIGKILL')
     } catch {
       // It is gone already, or it is a keeper's child that is not announced yet: then the keeper takes it along.
     }
-    this.process.kill('SIGKILL')
+    this.#process.kill('SIGKILL')
   }
 
   /**
@@ -179,38 +179,38 @@ export class Instance {
    * @param lateMs delay of this check caused by the host itself, which is not counted against the instance
    */
   check(now: number, lateMs: number): void {
-    if (!this.alive) return
+    if (!this.#alive) return
     this.upstream.sweep(now)
-    this.pingedAt += lateMs
-    this.calls.sweep(now)
-    const active = this.calls.any || this.health.busy || now - this.usedAt < PING_AFTER_USE_MS
-    const waited = this.pings > this.pongs ? now - this.pingedAt : 0
-    if (waited > this.options.blockMs) this.kill('blocked')
-    else if (active && waited === 0) this.ping(now)
-    if (active || now - this.health.sampledAt >= SAMPLE_MS) this.sample(now)
+    this.#pingedAt += lateMs
+    this.#calls.sweep(now)
+    const active = this.#calls.any || this.#health.busy || now - this.usedAt < PING_AFTER_USE_MS
+    const waited = this.#pings > this.#pongs ? now - this.#pingedAt : 0
+    if (waited > this.#options.blockMs) this.kill('blocked')
+    else if (active && waited === 0) this.#ping(now)
+    if (active || now - this.#health.sampledAt >= SAMPLE_MS) this.#sample(now)
   }
 
-  private ping(now: number): void {
-    this.pingedAt = now
-    this.process.stdin!.write(`ping ${++this.pings}\n`)
+  #ping(now: number): void {
+    this.#pingedAt = now
+    this.#process.stdin!.write(`ping ${++this.#pings}\n`)
   }
 
-  private sample(now: number): void {
-    const usage = this.options.meter(this.pid)
+  #sample(now: number): void {
+    const usage = this.#options.meter(this.pid)
     if (!usage) return
-    const { memoryMb } = this.options
-    const { health, verdict } = judge(this.health, usage, { memoryMb, working: this.working, now })
-    this.health = health
+    const { memoryMb } = this.#options
+    const { health, verdict } = judge(this.#health, usage, { memoryMb, working: this.working, now })
+    this.#health = health
     if (verdict === 'worn') this.retiring = true
     else if (verdict !== 'fine') this.kill(verdict)
   }
 
-  private listen(keeper: Command['keeper']): void {
-    const { process: child } = this
+  #listen(keeper: Command['keeper']): void {
+    const child = this.#process
     child.stdin!.on('error', ignore)
-    this.read(child.stdout!)
-    this.read(child.stderr!, (chunk) => {
-      this.stderr = (this.stderr + chunk.toString('utf8')).slice(-4096)
+    this.#read(child.stdout!)
+    this.#read(child.stderr!, (chunk) => {
+      this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-4096)
     })
     if (keeper) {
       const filter = child.stdio[4] as Writable
@@ -221,20 +221,20 @@ export class Instance {
         if (pid !== undefined) this.pid = Number(pid)
       })
     }
-    child.once('error', (error) => this.gone(null, null, error.message))
+    child.once('error', (error) => this.#gone(null, null, error.message))
     child.once('exit', () => {
       child.stdout!.resume()
       child.stderr!.resume()
     })
-    child.once('close', (code, signal) => this.gone(code, signal, ''))
+    child.once('close', (code, signal) => this.#gone(code, signal, ''))
     if (this.pid > 0) lowerPriority(this.pid)
   }
 
-  private read(stream: Readable, also?: (chunk: Buffer) => void): void {
+  #read(stream: Readable, also?: (chunk: Buffer) => void): void {
     const output = new Output(
       {
-        message: (message) => this.receive(message),
-        line: (line) => this.options.onLine(line, this.calls.requestIdOf(line.call)),
+        message: (message) => this.#receive(message),
+        line: (line) => this.#options.onLine(line, this.#calls.requestIdOf(line.call)),
         throttle: (ms) => {
           stream.pause()
           setTimeout(() => stream.resume(), ms)
@@ -249,34 +249,34 @@ export class Instance {
     stream.on('error', ignore)
   }
 
-  private receive(message: ShimMessage): void {
+  #receive(message: ShimMessage): void {
     switch (message.t) {
       case 'ready':
-        if (isSocket(this.options.ingress)) this.booted.resolve()
-        else this.booted.reject(new BootFailure('it listens on no socket', this.stderr))
+        if (isSocket(this.#options.ingress)) this.#booted.resolve()
+        else this.#booted.reject(new BootFailure('it listens on no socket', this.#stderr))
         break
       case 'failed':
-        this.booted.reject(new BootFailure(message.message, message.stack))
+        this.#booted.reject(new BootFailure(message.message, message.stack))
         break
       case 'pong':
-        if (message.n === this.pings) this.pongs = this.pings
+        if (message.n === this.#pings) this.#pongs = this.#pings
         break
       case 'hold':
       case 'release':
-        this.calls.hold(message.call, message.t === 'hold', performance.now())
+        this.#calls.hold(message.call, message.t === 'hold', performance.now())
         break
     }
   }
 
-  private gone(code: number | null, signal: string | null, problem: string): void {
-    if (!this.alive) return
-    this.alive = false
-    const stderr = this.stderr + problem
+  #gone(code: number | null, signal: string | null, problem: string): void {
+    if (!this.#alive) return
+    this.#alive = false
+    const stderr = this.#stderr + problem
     const outOfMemory = OUT_OF_MEMORY.test(stderr)
-    const reason = this.reason ?? (outOfMemory ? 'memory' : 'crashed')
-    this.booted.reject(new BootFailure(`it ended while starting (${signal ?? `exit code ${code}`})`, stderr))
+    const reason = this.#reason ?? (outOfMemory ? 'memory' : 'crashed')
+    this.#booted.reject(new BootFailure(`it ended while starting (${signal ?? `exit code ${code}`})`, stderr))
     this.upstream.close()
-    this.ended.resolve({ reason, code, signal, stderr })
+    this.#ended.resolve({ reason, code, signal, stderr })
   }
 }
 

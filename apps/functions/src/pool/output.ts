@@ -37,59 +37,59 @@ const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
  * bytes over the rate are not even read, so a flood costs its author and not the host.
  */
 export class Output {
-  private readonly events: OutputEvents
-  private held = ''
-  private lines = LINES_BURST
-  private bytes = BYTES_BURST
-  private refilled: number
-  private dropped = 0
+  readonly #events: OutputEvents
+  #held = ''
+  #lines = LINES_BURST
+  #bytes = BYTES_BURST
+  #refilled: number
+  #dropped = 0
 
   constructor(events: OutputEvents, now: number) {
-    this.events = events
-    this.refilled = now
+    this.#events = events
+    this.#refilled = now
   }
 
   push(chunk: Buffer, now: number): void {
-    this.refill(now)
-    this.bytes -= chunk.length
-    const parts = (this.held + chunk.toString('utf8')).split('\n')
-    this.held = parts.pop()!
-    for (const part of parts) this.take(part)
-    if (this.held.length > MAX_LINE) {
-      this.take(this.held)
-      this.held = ''
+    this.#refill(now)
+    this.#bytes -= chunk.length
+    const parts = (this.#held + chunk.toString('utf8')).split('\n')
+    this.#held = parts.pop()!
+    for (const part of parts) this.#take(part)
+    if (this.#held.length > MAX_LINE) {
+      this.#take(this.#held)
+      this.#held = ''
     }
-    if (this.bytes < 0) this.events.throttle(Math.ceil((-this.bytes / BYTES_PER_SECOND) * 1000))
+    if (this.#bytes < 0) this.#events.throttle(Math.ceil((-this.#bytes / BYTES_PER_SECOND) * 1000))
   }
 
-  private refill(now: number): void {
-    const seconds = (now - this.refilled) / 1000
-    this.lines = Math.min(LINES_BURST, this.lines + seconds * LINES_PER_SECOND)
-    this.bytes = Math.min(BYTES_BURST, this.bytes + seconds * BYTES_PER_SECOND)
-    this.refilled = now
+  #refill(now: number): void {
+    const seconds = (now - this.#refilled) / 1000
+    this.#lines = Math.min(LINES_BURST, this.#lines + seconds * LINES_PER_SECOND)
+    this.#bytes = Math.min(BYTES_BURST, this.#bytes + seconds * BYTES_PER_SECOND)
+    this.#refilled = now
   }
 
-  private take(text: string): void {
+  #take(text: string): void {
     if (text === '') return
     const message = text.startsWith('{"t":"') ? parse(text) : null
-    if (message === null) this.log('info', text, '', 0)
+    if (message === null) this.#log('info', text, '', 0)
     else if (message['t'] === 'log') {
       const { level, text: said, call, dropped } = message
       const known = LEVELS.has(level) ? (level as FunctionLine['level']) : 'info'
       const lost = typeof dropped === 'number' && dropped > 0 ? Math.floor(dropped) : 0
-      this.log(known, String(said), typeof call === 'string' ? call : '', lost)
-    } else if (isShimMessage(message)) this.events.message(message)
+      this.#log(known, String(said), typeof call === 'string' ? call : '', lost)
+    } else if (isShimMessage(message)) this.#events.message(message)
   }
 
-  private log(level: FunctionLine['level'], text: string, call: string, lost: number): void {
-    this.dropped += lost
-    if (this.lines < 1) {
-      this.dropped++
+  #log(level: FunctionLine['level'], text: string, call: string, lost: number): void {
+    this.#dropped += lost
+    if (this.#lines < 1) {
+      this.#dropped++
       return
     }
-    this.lines--
-    this.events.line({ level, text: text.slice(0, MAX_TEXT), call, dropped: this.dropped })
-    this.dropped = 0
+    this.#lines--
+    this.#events.line({ level, text: text.slice(0, MAX_TEXT), call, dropped: this.#dropped })
+    this.#dropped = 0
   }
 }
 

@@ -10,8 +10,8 @@ class FakeInstance {
   usedAt = performance.now()
   retiring = false
   accepting = true
-  private readonly ended = Promise.withResolvers<Exit>()
-  readonly exited = this.ended.promise
+  readonly #ended = Promise.withResolvers<Exit>()
+  readonly exited = this.#ended.promise
   readonly ready: Promise<void>
 
   constructor(ready: Promise<void>) {
@@ -23,7 +23,7 @@ class FakeInstance {
   check() {}
   kill(reason: ExitReason) {
     this.accepting = false
-    this.ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
+    this.#ended.resolve({ reason, code: null, signal: 'SIGKILL', stderr: '' })
   }
 }
 

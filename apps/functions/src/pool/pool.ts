@@ -37,36 +37,36 @@ const MAX_BACKOFF_MS = 30_000
 
 /** The instances of one function version: started on demand, shared by requests, replaced when they die. */
 export class Pool implements Tenant {
-  private readonly options: PoolOptions
-  private readonly instances: Instance[] = []
-  private readonly queue: { readonly waiter: Waiter; readonly until: number; cancelled: boolean }[] = []
-  private starting = 0
-  private failures = 0
-  private blockedUntil = 0
-  private why: Refusal['why'] = 'boot'
-  private retired = false
-  private readonly emptied = Promise.withResolvers<void>()
+  readonly #options: PoolOptions
+  readonly #instances: Instance[] = []
+  readonly #queue: { readonly waiter: Waiter; readonly until: number; cancelled: boolean }[] = []
+  #starting = 0
+  #failures = 0
+  #blockedUntil = 0
+  #why: Refusal['why'] = 'boot'
+  #retired = false
+  readonly #emptied = Promise.withResolvers<void>()
 
   constructor(options: PoolOptions) {
-    this.options = options
+    this.#options = options
     options.capacity.join(this)
   }
 
   get size(): number {
-    return this.instances.length
+    return this.#instances.length
   }
 
   get queued(): number {
-    return this.queue.length
+    return this.#queue.length
   }
 
   [Symbol.iterator](): Iterator<Instance> {
-    return this.instances.values()
+    return this.#instances.values()
   }
 
   /** Resolves once a retired pool has no instance and no request left. */
   get empty(): Promise<void> {
-    return this.emptied.promise
+    return this.#emptied.promise
   }
 
   /**
@@ -74,135 +74,135 @@ export class Pool implements Tenant {
    * queue.
    */
   acquire(waiter: Waiter): () => void {
-    const instance = this.leastLoaded()
+    const instance = this.#leastLoaded()
     if (instance) {
       waiter.granted(instance)
       return nothing
     }
     const now = performance.now()
-    if (this.instances.length === 0 && this.starting === 0 && now < this.blockedUntil) {
-      waiter.refused({ why: this.why, retryMs: this.blockedUntil - now })
+    if (this.#instances.length === 0 && this.#starting === 0 && now < this.#blockedUntil) {
+      waiter.refused({ why: this.#why, retryMs: this.#blockedUntil - now })
       return nothing
     }
-    if (this.queue.length >= QUEUE_LIMIT) {
+    if (this.#queue.length >= QUEUE_LIMIT) {
       waiter.refused({ why: 'busy', retryMs: 1000 })
       return nothing
     }
     const place = { waiter, until: now + QUEUE_WAIT_MS, cancelled: false }
-    this.queue.push(place)
-    this.grow()
+    this.#queue.push(place)
+    this.#grow()
     return () => (place.cancelled = true)
   }
 
   /** A request has left the instance; `served` when it was answered by the function. */
   released(served: boolean): void {
-    if (served) this.failures = 0
-    this.serveQueue()
-    if (this.retired) this.drain()
+    if (served) this.#failures = 0
+    this.#serveQueue()
+    if (this.#retired) this.#drain()
   }
 
   /** Starts one instance whether or not it is wanted, and resolves when it is ready. @throws BootFailure */
   async warm(): Promise<void> {
-    await this.launch()
+    await this.#launch()
   }
 
   /** From now on keeps no idle instances: they end as soon as they have no work. */
   retire(): void {
-    this.retired = true
-    this.drain()
+    this.#retired = true
+    this.#drain()
   }
 
   /** Ends everything at once. */
   stop(): void {
-    this.retired = true
-    for (const place of this.queue.splice(0)) place.waiter.refused({ why: 'busy', retryMs: 1000 })
-    for (const instance of this.instances) instance.kill('stopped')
-    this.drain()
+    this.#retired = true
+    for (const place of this.#queue.splice(0)) place.waiter.refused({ why: 'busy', retryMs: 1000 })
+    for (const instance of this.#instances) instance.kill('stopped')
+    this.#drain()
   }
 
   spare(): Instance | null {
-    if (this.queue.length > 0 || this.instances.length <= this.options.min) return null
+    if (this.#queue.length > 0 || this.#instances.length <= this.#options.min) return null
     let oldest: Instance | null = null
-    for (const instance of this.instances)
+    for (const instance of this.#instances)
       if (!instance.working && (!oldest || instance.usedAt < oldest.usedAt)) oldest = instance
     return oldest
   }
 
   /** The host's tick: watches every instance, ends idle ones, and gives up on requests that waited too long. */
   check(now: number, lateMs: number): void {
-    for (const instance of this.instances) instance.check(now, lateMs)
-    for (const instance of this.instances) {
+    for (const instance of this.#instances) instance.check(now, lateMs)
+    for (const instance of this.#instances) {
       if (instance.working) continue
-      if (instance.retiring || this.retired) instance.kill('replaced')
-      else if (now - instance.usedAt > this.options.idleMs && this.instances.length > this.options.min)
+      if (instance.retiring || this.#retired) instance.kill('replaced')
+      else if (now - instance.usedAt > this.#options.idleMs && this.#instances.length > this.#options.min)
         instance.kill('idle')
     }
-    while (this.queue.length > 0 && (this.queue[0]!.cancelled || now > this.queue[0]!.until)) {
-      const place = this.queue.shift()!
+    while (this.#queue.length > 0 && (this.#queue[0]!.cancelled || now > this.#queue[0]!.until)) {
+      const place = this.#queue.shift()!
       if (!place.cancelled) place.waiter.refused({ why: 'busy', retryMs: 1000 })
     }
-    this.grow()
-    if (this.retired) this.drain()
+    this.#grow()
+    if (this.#retired) this.#drain()
   }
 
-  private leastLoaded(): Instance | null {
+  #leastLoaded(): Instance | null {
     let best: Instance | null = null
-    for (const instance of this.instances) {
-      if (!instance.accepting || instance.inflight >= this.options.concurrency) continue
+    for (const instance of this.#instances) {
+      if (!instance.accepting || instance.inflight >= this.#options.concurrency) continue
       if (!best || instance.inflight < best.inflight) best = instance
     }
     return best
   }
 
-  private serveQueue(): void {
-    while (this.queue.length > 0) {
-      const instance = this.leastLoaded()
+  #serveQueue(): void {
+    while (this.#queue.length > 0) {
+      const instance = this.#leastLoaded()
       if (!instance) return
-      const place = this.queue.shift()!
+      const place = this.#queue.shift()!
       if (!place.cancelled) place.waiter.granted(instance)
     }
   }
 
   /** Starts as many instances as the queue needs, the bounds allow, and past failures permit. */
-  private grow(): void {
-    if (performance.now() < this.blockedUntil) return
-    const wanted = Math.ceil(this.queue.length / this.options.concurrency)
-    const missing = this.retired ? 0 : this.options.min - this.instances.length
-    while (this.starting < Math.max(wanted, missing) && this.instances.length + this.starting < this.options.max) {
-      if (!this.options.capacity.take()) return
-      this.launch(true).catch(nothing)
+  #grow(): void {
+    if (performance.now() < this.#blockedUntil) return
+    const wanted = Math.ceil(this.#queue.length / this.#options.concurrency)
+    const missing = this.#retired ? 0 : this.#options.min - this.#instances.length
+    while (this.#starting < Math.max(wanted, missing) && this.#instances.length + this.#starting < this.#options.max) {
+      if (!this.#options.capacity.take()) return
+      this.#launch(true).catch(nothing)
     }
   }
 
-  private async launch(placed = false): Promise<void> {
-    if (!placed && !this.options.capacity.take()) throw new BootFailure('every instance of this host is at work', '')
-    this.starting++
+  async #launch(placed = false): Promise<void> {
+    if (!placed && !this.#options.capacity.take()) throw new BootFailure('every instance of this host is at work', '')
+    this.#starting++
     const begun = performance.now()
     try {
-      const instance = await this.start()
-      this.starting--
+      const instance = await this.#start()
+      this.#starting--
       instance.usedAt = performance.now()
-      this.instances.push(instance)
-      this.options.events.started(instance, performance.now() - begun)
-      this.serveQueue()
+      this.#instances.push(instance)
+      this.#options.events.started(instance, performance.now() - begun)
+      this.#serveQueue()
     } catch (error) {
-      this.starting--
+      this.#starting--
       const failure = error instanceof BootFailure ? error : new BootFailure((error as Error).message, '')
-      this.options.events.bootFailed(failure)
-      this.failed('boot')
+      this.#options.events.bootFailed(failure)
+      this.#failed('boot')
       throw failure
     }
   }
 
-  private async start(): Promise<Instance> {
+  async #start(): Promise<Instance> {
     let instance: Instance
     try {
-      instance = await this.options.start()
+      instance = await this.#options.start()
     } catch (error) {
-      this.options.capacity.give()
+      this.#options.capacity.give()
       throw error
     }
-    void instance.exited.then((exit) => this.lost(instance, exit))
+    void instance.exited.then((exit) => this.#lost(instance, exit))
     try {
       await instance.ready
     } catch (error) {
@@ -213,34 +213,34 @@ export class Pool implements Tenant {
     return instance
   }
 
-  private lost(instance: Instance, exit: Exit): void {
-    this.options.capacity.give()
-    const at = this.instances.indexOf(instance)
+  #lost(instance: Instance, exit: Exit): void {
+    this.#options.capacity.give()
+    const at = this.#instances.indexOf(instance)
     if (at >= 0) {
-      this.instances.splice(at, 1)
-      this.options.events.exited(instance, exit)
-      if (exit.reason !== 'idle' && exit.reason !== 'replaced' && exit.reason !== 'stopped') this.failed('busy')
+      this.#instances.splice(at, 1)
+      this.#options.events.exited(instance, exit)
+      if (exit.reason !== 'idle' && exit.reason !== 'replaced' && exit.reason !== 'stopped') this.#failed('busy')
     }
-    if (this.retired) this.drain()
-    else this.grow()
+    if (this.#retired) this.#drain()
+    else this.#grow()
   }
 
   /** One failure is forgiven; from the second in a row on, starts wait twice as long each time. */
-  private failed(why: Refusal['why']): void {
-    this.failures++
-    this.why = why
-    if (this.failures > 1)
-      this.blockedUntil = performance.now() + Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (this.failures - 2))
-    if (this.instances.length > 0 || (why === 'busy' && this.blockedUntil < performance.now())) return
-    const retryMs = Math.max(this.blockedUntil - performance.now(), BACKOFF_MS)
-    for (const place of this.queue.splice(0)) if (!place.cancelled) place.waiter.refused({ why, retryMs })
+  #failed(why: Refusal['why']): void {
+    this.#failures++
+    this.#why = why
+    if (this.#failures > 1)
+      this.#blockedUntil = performance.now() + Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (this.#failures - 2))
+    if (this.#instances.length > 0 || (why === 'busy' && this.#blockedUntil < performance.now())) return
+    const retryMs = Math.max(this.#blockedUntil - performance.now(), BACKOFF_MS)
+    for (const place of this.#queue.splice(0)) if (!place.cancelled) place.waiter.refused({ why, retryMs })
   }
 
-  private drain(): void {
-    for (const instance of this.instances) if (!instance.working) instance.kill('replaced')
-    if (this.instances.length > 0 || this.starting > 0 || this.queue.length > 0) return
-    this.options.capacity.leave(this)
-    this.emptied.resolve()
+  #drain(): void {
+    for (const instance of this.#instances) if (!instance.working) instance.kill('replaced')
+    if (this.#instances.length > 0 || this.#starting > 0 || this.#queue.length > 0) return
+    this.#options.capacity.leave(this)
+    this.#emptied.resolve()
   }
 }
 

@@ -6,39 +6,39 @@ const BUCKET = 'functions'
 
 /** The code of deployed versions in object storage, addressed by content. Existing objects are never overwritten. */
 export class Archives {
-  private readonly store: ObjectStore
-  private readonly folderOf: (project: string) => string
+  readonly #store: ObjectStore
+  readonly #folderOf: (project: string) => string
 
   /** @param folderOf prefix of a project's code */
   constructor(store: ObjectStore, folderOf: (project: string) => string) {
-    this.store = store
-    this.folderOf = folderOf
+    this.#store = store
+    this.#folderOf = folderOf
   }
 
   /** Stores an archive unless it is there. */
   async put(project: string, archive: Archive): Promise<{ digest: string; bytes: number }> {
     const packed = pack(archive)
     const digest = sha256(packed)
-    if (!(await this.store.getBucket(BUCKET)))
-      await this.store
+    if (!(await this.#store.getBucket(BUCKET)))
+      await this.#store
         .createBucket(BUCKET, { public: false, fileSizeLimit: null, allowedMimeTypes: null })
         .catch(ignore)
-    const key = `${this.folderOf(project)}/${digest}`
-    if (!(await this.store.head(BUCKET, key))) await this.store.put(BUCKET, key, once(packed), { upsert: true })
+    const key = `${this.#folderOf(project)}/${digest}`
+    if (!(await this.#store.head(BUCKET, key))) await this.#store.put(BUCKET, key, once(packed), { upsert: true })
     return { digest, bytes: packed.length }
   }
 
   /** @throws FUNCTION_ARCHIVE_INVALID when the bytes are not the ones that were stored */
   async get(project: string, digest: string): Promise<Archive> {
-    const { body } = await this.store.get(BUCKET, `${this.folderOf(project)}/${digest}`)
+    const { body } = await this.#store.get(BUCKET, `${this.#folderOf(project)}/${digest}`)
     const packed = Buffer.concat(await Array.fromAsync(body))
     if (sha256(packed) !== digest) throw archiveInvalid({ reason: 'its digest differs' })
     return unpack(packed)
   }
 
   async remove(project: string, digests: readonly string[]): Promise<void> {
-    const keys = digests.map((digest) => `${this.folderOf(project)}/${digest}`)
-    if (keys.length > 0) await this.store.remove(BUCKET, keys)
+    const keys = digests.map((digest) => `${this.#folderOf(project)}/${digest}`)
+    if (keys.length > 0) await this.#store.remove(BUCKET, keys)
   }
 }
 

@@ -38,39 +38,39 @@ const LIVE = `select l.project_id as project, l.name, l.etag, ${VERSION} from te
 /** The registry of deployed functions in PostgreSQL: immutable versions, one of them live, and sealed secrets. */
 export class Registry {
   readonly database: Database
-  private readonly sealer: Sealer
-  private readonly ids: RegistryIds
+  readonly #sealer: Sealer
+  readonly #ids: RegistryIds
 
   constructor(database: Database, sealer: Sealer, ids: RegistryIds) {
     this.database = database
-    this.sealer = sealer
-    this.ids = ids
+    this.#sealer = sealer
+    this.#ids = ids
   }
 
   async allLive(): Promise<LiveRecord[]> {
-    return this.own((await this.database.query<LiveRecord>(LIVE)).rows)
+    return this.#own((await this.database.query<LiveRecord>(LIVE)).rows)
   }
 
   async live(project: string, name: string): Promise<LiveRecord | null> {
     const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_id = $1 and l.name = $2`, [
-      this.ids.toRegistry(project),
+      this.#ids.toRegistry(project),
       name,
     ])
-    return this.own(rows)[0] ?? null
+    return this.#own(rows)[0] ?? null
   }
 
   async liveOf(project: string): Promise<LiveRecord[]> {
     const { rows } = await this.database.query<LiveRecord>(`${LIVE} where l.project_id = $1 order by l.name`, [
-      this.ids.toRegistry(project),
+      this.#ids.toRegistry(project),
     ])
-    return this.own(rows)
+    return this.#own(rows)
   }
 
   /** Versions of a function, newest first. */
   async versions(project: string, name: string): Promise<VersionRecord[]> {
     const { rows } = await this.database.query<VersionRecord>(
       `select ${VERSION} from terrane.function_versions v where project_id = $1 and name = $2 order by version desc`,
-      [this.ids.toRegistry(project), name],
+      [this.#ids.toRegistry(project), name],
     )
     return rows
   }
@@ -89,7 +89,7 @@ export class Registry {
          from terrane.function_versions where project_id = $1 and name = $2
          on conflict do nothing returning version`,
         [
-          this.ids.toRegistry(project),
+          this.#ids.toRegistry(project),
           name,
           record.digest,
           record.bytes,
@@ -114,11 +114,11 @@ export class Registry {
            on conflict do nothing returning etag`
         : `update terrane.function_live set version = $3, etag = gen_random_uuid(), updated_at = clock_timestamp()
            where project_id = $1 and name = $2 and etag = $4 returning etag`
-    const id = this.ids.toRegistry(project)
+    const id = this.#ids.toRegistry(project)
     const values = etag === null ? [id, name, version] : [id, name, version, etag]
     const { rows } = await this.database.query<{ etag: string }>(statement, values)
     const changed = rows[0]?.etag ?? null
-    if (changed !== null) await this.tell(project, name)
+    if (changed !== null) await this.#tell(project, name)
     return changed
   }
 
@@ -128,7 +128,7 @@ export class Registry {
    * @returns the digests that no version of the project names any more, or null when there was no such function
    */
   async remove(project: string, name: string): Promise<{ unused: string[] } | null> {
-    const key = [this.ids.toRegistry(project), name]
+    const key = [this.#ids.toRegistry(project), name]
     const digests = await this.database.transaction(async (session) => {
       await session.query('delete from terrane.function_live where project_id = $1 and name = $2', key)
       await session.query('delete from terrane.function_secrets where project_id = $1 and name = $2', key)
@@ -139,8 +139,8 @@ export class Registry {
       return rows.map((row) => row.digest)
     })
     if (digests.length === 0) return null
-    await this.tell(project, name)
-    return { unused: await this.unused(project, digests) }
+    await this.#tell(project, name)
+    return { unused: await this.#unused(project, digests) }
   }
 
   /**
@@ -156,16 +156,16 @@ export class Registry {
          and not exists (select 1 from terrane.function_live l
                          where (l.project_id, l.name, l.version) = (v.project_id, v.name, v.version))
        returning digest`,
-      [this.ids.toRegistry(project), name, keep],
+      [this.#ids.toRegistry(project), name, keep],
     )
     const digests = rows.map((row) => row.digest)
-    return { removed: digests.length, unused: await this.unused(project, digests) }
+    return { removed: digests.length, unused: await this.#unused(project, digests) }
   }
 
-  private async unused(project: string, digests: readonly string[]): Promise<string[]> {
+  async #unused(project: string, digests: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.query<{ digest: string }>(
       'select distinct digest from terrane.function_versions where project_id = $1 and digest = any ($2)',
-      [this.ids.toRegistry(project), digests],
+      [this.#ids.toRegistry(project), digests],
     )
     const used = new Set(rows.map((row) => row.digest))
     return [...new Set(digests)].filter((digest) => !used.has(digest))
@@ -173,12 +173,12 @@ export class Registry {
 
   /** The secrets of a function, or with an empty name the project's, opened. */
   async secrets(project: string, name: string): Promise<Record<string, string>> {
-    const id = this.ids.toRegistry(project)
+    const id = this.#ids.toRegistry(project)
     const { rows } = await this.database.query<{ key: string; sealed: Buffer }>(
       'select key, sealed from terrane.function_secrets where project_id = $1 and name = $2 order by key',
       [id, name],
     )
-    const open = (key: string, sealed: Buffer) => this.sealer.open(sealed, secretContext(id, name, key)) as string
+    const open = (key: string, sealed: Buffer) => this.#sealer.open(sealed, secretContext(id, name, key)) as string
     return Object.fromEntries(rows.map(({ key, sealed }) => [key, open(key, sealed)]))
   }
 
@@ -187,26 +187,26 @@ export class Registry {
     const { rows } = await this.database.query<{ name: string; updatedAt: Date }>(
       `select key as name, updated_at as "updatedAt" from terrane.function_secrets
        where project_id = $1 and name = $2 order by key`,
-      [this.ids.toRegistry(project), name],
+      [this.#ids.toRegistry(project), name],
     )
     return rows
   }
 
   /** Changes secrets, all or none, and replaces the instances that use them on every host. */
   async changeSecrets(project: string, name: string, changes: SecretChanges): Promise<void> {
-    const id = this.ids.toRegistry(project)
+    const id = this.#ids.toRegistry(project)
     await this.database.transaction(async (session) => {
-      for (const [key, value] of Object.entries(changes)) await this.changeSecret(session, id, name, key, value)
+      for (const [key, value] of Object.entries(changes)) await this.#changeSecret(session, id, name, key, value)
       await session.query(
         `update terrane.function_live set etag = gen_random_uuid(), updated_at = clock_timestamp()
          where project_id = $1 and ($2 = '' or name = $2)`,
         [id, name],
       )
     })
-    await this.tell(project, name)
+    await this.#tell(project, name)
   }
 
-  private async changeSecret(
+  async #changeSecret(
     session: Queryable,
     project: string,
     name: string,
@@ -224,7 +224,7 @@ export class Registry {
     await session.query(
       `insert into terrane.function_secrets (project_id, name, key, sealed) values ($1, $2, $3, $4)
        on conflict (project_id, name, key) do update set sealed = excluded.sealed, sealed_for = null, updated_at = clock_timestamp()`,
-      [project, name, key, this.sealer.seal(value, secretContext(project, name, key))],
+      [project, name, key, this.#sealer.seal(value, secretContext(project, name, key))],
     )
   }
 
@@ -235,11 +235,11 @@ export class Registry {
     )
     for (const { id, ref, name, key, sealed } of rows) {
       try {
-        const value = this.sealer.open(sealed, secretContext(ref, name, key))
+        const value = this.#sealer.open(sealed, secretContext(ref, name, key))
         await this.database.query(
           `update terrane.function_secrets set sealed = $5, sealed_for = null
            where (project_id, name, key) = ($1, $2, $3) and sealed_for = $4`,
-          [id, name, key, ref, this.sealer.seal(value, secretContext(id, name, key))],
+          [id, name, key, ref, this.#sealer.seal(value, secretContext(id, name, key))],
         )
       } catch (error) {
         onUnreadable(error)
@@ -248,15 +248,15 @@ export class Registry {
   }
 
   /** Records under the host's words for their projects, without those that it does not serve. */
-  private own(records: readonly LiveRecord[]): LiveRecord[] {
+  #own(records: readonly LiveRecord[]): LiveRecord[] {
     return records.flatMap((record) => {
-      const project = this.ids.fromRegistry(record.project)
+      const project = this.#ids.fromRegistry(record.project)
       return project === null ? [] : [{ ...record, project }]
     })
   }
 
   /** Notifies the other hosts. Those whose server delivers no notifications notice at their next poll. */
-  private async tell(project: string, name: string): Promise<void> {
+  async #tell(project: string, name: string): Promise<void> {
     await this.database.query('select pg_notify($1, $2)', [CHANNEL, `${project}/${name}`])
   }
 }

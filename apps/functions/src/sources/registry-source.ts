@@ -39,41 +39,41 @@ const RETRY_MS = 5000
  * the registry changes. A lost notification delays a change by one poll at most.
  */
 export class RegistrySource implements AsyncDisposable {
-  private readonly options: RegistrySourceOptions
-  private readonly known = new Map<string, Known>()
-  private timer: NodeJS.Timeout | undefined
-  private listening: AsyncDisposable | null = null
-  private looking: Promise<void> | null = null
-  private again = false
+  readonly #options: RegistrySourceOptions
+  readonly #known = new Map<string, Known>()
+  #timer: NodeJS.Timeout | undefined
+  #listening: AsyncDisposable | null = null
+  #looking: Promise<void> | null = null
+  #again = false
 
   constructor(options: RegistrySourceOptions) {
-    this.options = options
+    this.#options = options
   }
 
   async open(): Promise<void> {
-    const { registry, pollMs } = this.options
-    this.listening = await registry.database.listen(CHANNEL, () => void this.look())
+    const { registry, pollMs } = this.#options
+    this.#listening = await registry.database.listen(CHANNEL, () => void this.look())
     await this.look()
-    this.timer = setInterval(() => void this.look(), pollMs)
-    this.timer.unref()
+    this.#timer = setInterval(() => void this.look(), pollMs)
+    this.#timer.unref()
   }
 
   /** The function, loaded if the registry has it and this host has not; undefined when there is none. */
   find(project: string, name: string): Promise<LiveFunction | undefined> | undefined {
-    const known = this.known.get(`${project}/${name}`)
-    return known && !this.options.isTaken(project, name) ? this.load(known) : undefined
+    const known = this.#known.get(`${project}/${name}`)
+    return known && !this.#options.isTaken(project, name) ? this.#load(known) : undefined
   }
 
   /** Reads the registry now; calls during a read cause one more. */
   look(): Promise<void> {
-    if (this.looking) {
-      this.again = true
-      return this.looking
+    if (this.#looking) {
+      this.#again = true
+      return this.#looking
     }
-    this.looking = this.lookUntilStill().finally(() => {
-      this.looking = null
+    this.#looking = this.#lookUntilStill().finally(() => {
+      this.#looking = null
     })
-    return this.looking
+    return this.#looking
   }
 
   /** Reads the registry, and resolves when this host serves the live version of the function. */
@@ -83,31 +83,31 @@ export class RegistrySource implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.timer)
-    await this.listening?.[Symbol.asyncDispose]()
-    await this.looking
+    clearInterval(this.#timer)
+    await this.#listening?.[Symbol.asyncDispose]()
+    await this.#looking
   }
 
-  private async lookUntilStill(): Promise<void> {
+  async #lookUntilStill(): Promise<void> {
     do {
-      this.again = false
+      this.#again = false
       try {
-        this.take(await this.options.registry.allLive())
+        this.#take(await this.#options.registry.allLive())
       } catch (error) {
-        this.options.onLost(error)
+        this.#options.onLost(error)
       }
-    } while (this.again)
+    } while (this.#again)
   }
 
-  private take(records: readonly LiveRecord[]): void {
-    const { functions } = this.options
+  #take(records: readonly LiveRecord[]): void {
+    const { functions } = this.#options
     const seen = new Set<string>()
     for (const record of records) {
       const key = keyOf(record)
       seen.add(key)
-      const known = this.known.get(key)
+      const known = this.#known.get(key)
       if (!known) {
-        this.known.set(key, { record, etag: null, loading: null, retryAt: 0 })
+        this.#known.set(key, { record, etag: null, loading: null, retryAt: 0 })
         if (record.policy.min > 0) void this.find(record.project, record.name)
         continue
       }
@@ -118,30 +118,30 @@ export class RegistrySource implements AsyncDisposable {
       // Requests go to the served version, so a failed load is retried only here.
       if (known.etag !== null && known.etag !== record.etag) void this.find(record.project, record.name)
     }
-    for (const [key, { record }] of this.known) {
+    for (const [key, { record }] of this.#known) {
       if (seen.has(key)) continue
-      this.known.delete(key)
-      if (!this.options.isTaken(record.project, record.name)) functions.remove(record.project, record.name)
+      this.#known.delete(key)
+      if (!this.#options.isTaken(record.project, record.name)) functions.remove(record.project, record.name)
     }
   }
 
   /** Updates the served version to the record; a version that fails leaves the former one in place. */
-  private load(known: Known): Promise<LiveFunction | undefined> {
-    known.loading ??= this.loadUntilCurrent(known).finally(() => {
+  #load(known: Known): Promise<LiveFunction | undefined> {
+    known.loading ??= this.#loadUntilCurrent(known).finally(() => {
       known.loading = null
     })
     return known.loading
   }
 
-  private async loadUntilCurrent(known: Known): Promise<LiveFunction | undefined> {
-    const { functions, store, onFailed } = this.options
+  async #loadUntilCurrent(known: Known): Promise<LiveFunction | undefined> {
+    const { functions, store, onFailed } = this.#options
     const { project, name } = known.record
     while (known.etag !== known.record.etag && performance.now() >= known.retryAt) {
       const { record } = known
       const former = functions.get(project, name)?.version
       try {
         const version = await store.use(project, record.digest, async () => {
-          const prepared = await store.prepare(await this.unpacked(record))
+          const prepared = await store.prepare(await this.#unpacked(record))
           await functions.install(prepared)
           return prepared
         })
@@ -157,8 +157,8 @@ export class RegistrySource implements AsyncDisposable {
   }
 
   /** The version with its files on this machine, fetched if they are not there. */
-  private async unpacked(record: LiveRecord): Promise<FunctionVersion> {
-    const { registry, archives, projects, store, ceilings } = this.options
+  async #unpacked(record: LiveRecord): Promise<FunctionVersion> {
+    const { registry, archives, projects, store, ceilings } = this.#options
     const { project: ref, name, version, digest } = record
     const policy = clampPolicy(record.policy, ceilings)
     const secrets = { project: await registry.secrets(ref, ''), own: await registry.secrets(ref, name) }

@@ -35,81 +35,81 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 export class ResponseReader {
   /** True when the connection may carry another request after the message that just ended. */
   reusable = false
-  private state: State = 'done'
-  private events: ResponseEvents | null = null
-  private bodiless = false
-  private remaining = 0
-  private held: Buffer = EMPTY
+  #state: State = 'done'
+  #events: ResponseEvents | null = null
+  #bodiless = false
+  #remaining = 0
+  #held: Buffer = EMPTY
 
   /** Expects one response. @param bodiless true when the request was HEAD */
   expect(events: ResponseEvents, bodiless: boolean): void {
-    this.events = events
-    this.bodiless = bodiless
-    this.state = 'head'
+    this.#events = events
+    this.#bodiless = bodiless
+    this.#state = 'head'
     this.reusable = false
   }
 
   /** @throws InvalidResponse */
   push(received: Buffer): void {
     let chunk = received
-    if (this.held.length > 0) {
-      chunk = Buffer.concat([this.held, received])
-      this.held = EMPTY
+    if (this.#held.length > 0) {
+      chunk = Buffer.concat([this.#held, received])
+      this.#held = EMPTY
     }
     let at = 0
     while (at < chunk.length) {
-      const next = this.step(chunk, at)
+      const next = this.#step(chunk, at)
       if (next < 0) {
         // An incomplete head or line is kept; both are bounded, so this never grows beyond MAX_HEAD.
-        this.held = chunk.subarray(at)
+        this.#held = chunk.subarray(at)
         return
       }
       at = next
     }
     // Only after the whole chunk: bytes after the end must not pass for the answer to the next request.
-    if (this.state === 'done') this.finish()
+    if (this.#state === 'done') this.#finish()
   }
 
   /** The peer closed. @throws InvalidResponse when that cuts a message short */
   close(): void {
-    if (this.state === 'done') return
-    if (this.state !== 'close') throw new InvalidResponse('the response was cut short')
+    if (this.#state === 'done') return
+    if (this.#state !== 'close') throw new InvalidResponse('the response was cut short')
     this.reusable = false
-    this.state = 'done'
-    this.finish()
+    this.#state = 'done'
+    this.#finish()
   }
 
   /** Consumes what the state can use from `at` and returns the new position, or -1 when more bytes are needed. */
-  private step(chunk: Buffer, at: number): number {
-    switch (this.state) {
+  #step(chunk: Buffer, at: number): number {
+    switch (this.#state) {
       case 'head':
-        return this.readHead(chunk, at)
+        return this.#readHead(chunk, at)
       case 'length':
       case 'chunk': {
-        const end = Math.min(chunk.length, at + this.remaining)
-        this.remaining -= end - at
-        this.events!.onData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end))
-        if (this.remaining === 0) {
-          if (this.state === 'chunk') this.state = 'chunk-end'
-          else this.state = 'done'
+        const end = Math.min(chunk.length, at + this.#remaining)
+        this.#remaining -= end - at
+        this.#events!.onData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end))
+        if (this.#remaining === 0) {
+          if (this.#state === 'chunk') this.#state = 'chunk-end'
+          else this.#state = 'done'
         }
         return end
       }
       case 'close':
-        this.events!.onData(at === 0 ? chunk : chunk.subarray(at))
+        this.#events!.onData(at === 0 ? chunk : chunk.subarray(at))
         return chunk.length
       case 'chunk-line':
-        return this.readChunkLine(chunk, at)
+        return this.#readChunkLine(chunk, at)
       case 'chunk-end': {
         if (chunk.length - at < 2) return -1
         if (chunk[at] !== 13 || chunk[at + 1] !== 10) throw new InvalidResponse('a chunk has the wrong length')
-        this.state = 'chunk-line'
+        this.#state = 'chunk-line'
         return at + 2
       }
       case 'trailers': {
         const end = chunk.indexOf(LINE_END, at)
         if (end < 0) return bounded(chunk.length - at, MAX_HEAD)
-        if (end === at) this.state = 'done'
+        if (end === at) this.#state = 'done'
         return end + 2
       }
       case 'done':
@@ -117,7 +117,7 @@ export class ResponseReader {
     }
   }
 
-  private readHead(chunk: Buffer, at: number): number {
+  #readHead(chunk: Buffer, at: number): number {
     const end = chunk.indexOf(HEAD_END, at)
     if (end < 0) return bounded(chunk.length - at, MAX_HEAD)
     bounded(end - at, MAX_HEAD)
@@ -151,36 +151,36 @@ export class ResponseReader {
       return end + 4
     }
     this.reusable = !close
-    this.events!.onHead(status, headers)
-    this.beginBody(status, length, chunked)
+    this.#events!.onHead(status, headers)
+    this.#beginBody(status, length, chunked)
     return end + 4
   }
 
-  private beginBody(status: number, length: number, chunked: boolean): void {
-    if (this.bodiless || status === 204 || status === 304 || length === 0) this.state = 'done'
-    else if (chunked) this.state = 'chunk-line'
+  #beginBody(status: number, length: number, chunked: boolean): void {
+    if (this.#bodiless || status === 204 || status === 304 || length === 0) this.#state = 'done'
+    else if (chunked) this.#state = 'chunk-line'
     else if (length > 0) {
-      this.state = 'length'
-      this.remaining = length
+      this.#state = 'length'
+      this.#remaining = length
     } else {
-      this.state = 'close'
+      this.#state = 'close'
       this.reusable = false
     }
   }
 
-  private readChunkLine(chunk: Buffer, at: number): number {
+  #readChunkLine(chunk: Buffer, at: number): number {
     const end = chunk.indexOf(LINE_END, at)
     if (end < 0) return bounded(chunk.length - at, MAX_CHUNK_LINE)
     const size = /^([0-9a-f]{1,12})[\t ]*(?:;[\t\x20-\x7e]*)?$/i.exec(chunk.toString('latin1', at, end))?.[1]
     if (size === undefined) throw new InvalidResponse('a chunk size is malformed')
-    this.remaining = Number.parseInt(size, 16)
-    this.state = this.remaining === 0 ? 'trailers' : 'chunk'
+    this.#remaining = Number.parseInt(size, 16)
+    this.#state = this.#remaining === 0 ? 'trailers' : 'chunk'
     return end + 2
   }
 
-  private finish(): void {
-    const events = this.events
-    this.events = null
+  #finish(): void {
+    const events = this.#events
+    this.#events = null
     events?.onEnd()
   }
 }

@@ -28,9 +28,9 @@ const IDLE_MS = 4000
 /** HTTP/1.1 connections to one unix socket, kept for the next request, never pipelined. */
 export class Upstream {
   readonly path: string
-  private readonly idle: Connection[] = []
-  private readonly open = new Set<Connection>()
-  private closed = false
+  readonly #idle: Connection[] = []
+  readonly #open = new Set<Connection>()
+  #closed = false
 
   constructor(path: string) {
     this.path = path
@@ -44,46 +44,46 @@ export class Upstream {
    * @param bodiless true for HEAD
    */
   send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): Connection {
-    const connection = this.take() ?? this.dial()
+    const connection = this.#take() ?? this.#dial()
     connection.send(head, body, bodiless, exchange)
     return connection
   }
 
   /** Drops connections that have been idle too long; call it now and then. */
   sweep(now: number): void {
-    while (this.idle.length > 0 && now - this.idle[0]!.idleSince > IDLE_MS) this.idle.shift()!.destroy()
+    while (this.#idle.length > 0 && now - this.#idle[0]!.idleSince > IDLE_MS) this.#idle.shift()!.destroy()
   }
 
   /** The peer is gone: running exchanges fail. */
   close(): void {
-    this.closed = true
-    for (const connection of this.open) connection.fail('closed', 'the peer is gone')
+    this.#closed = true
+    for (const connection of this.#open) connection.fail('closed', 'the peer is gone')
   }
 
   /** Called by a connection whose exchange has ended well. */
   release(connection: Connection): void {
-    if (this.closed) connection.destroy()
-    else this.idle.push(connection)
+    if (this.#closed) connection.destroy()
+    else this.#idle.push(connection)
   }
 
   /** Called by a connection that is gone. */
   forget(connection: Connection): void {
-    this.open.delete(connection)
-    const at = this.idle.indexOf(connection)
-    if (at >= 0) this.idle.splice(at, 1)
+    this.#open.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
   }
 
-  private take(): Connection | undefined {
+  #take(): Connection | undefined {
     this.sweep(performance.now())
-    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (connection.usable) return connection
     }
     return undefined
   }
 
-  private dial(): Connection {
+  #dial(): Connection {
     const connection = new Connection(this)
-    this.open.add(connection)
+    this.#open.add(connection)
     return connection
   }
 }
@@ -91,49 +91,49 @@ export class Upstream {
 /** One socket, one exchange at a time. */
 export class Connection {
   idleSince = 0
-  private readonly pool: Upstream
-  private readonly socket: Socket
-  private readonly reader = new ResponseReader()
-  private exchange: Exchange | null = null
-  private connected = false
+  readonly #pool: Upstream
+  readonly #socket: Socket
+  readonly #reader = new ResponseReader()
+  #exchange: Exchange | null = null
+  #connected = false
   /** Body of the request that is still being written; null when it is complete. */
-  private streaming: StreamedBody | null = null
+  #streaming: StreamedBody | null = null
 
   constructor(pool: Upstream) {
-    this.pool = pool
-    this.socket = connect(pool.path)
-    this.socket.on('connect', () => (this.connected = true))
-    this.socket.on('data', (chunk: Buffer) => this.receive(chunk))
-    this.socket.on('error', (error) => this.fail(this.connected ? 'closed' : 'unreachable', error.message))
-    this.socket.on('close', () => this.gone())
+    this.#pool = pool
+    this.#socket = connect(pool.path)
+    this.#socket.on('connect', () => (this.#connected = true))
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#socket.on('error', (error) => this.fail(this.#connected ? 'closed' : 'unreachable', error.message))
+    this.#socket.on('close', () => this.#gone())
   }
 
   get usable(): boolean {
-    return !this.socket.destroyed && this.socket.writable
+    return !this.#socket.destroyed && this.#socket.writable
   }
 
   send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): void {
-    this.exchange = exchange
-    this.reader.expect(this, bodiless)
-    if (body === null) this.socket.write(head, 'latin1')
+    this.#exchange = exchange
+    this.#reader.expect(this, bodiless)
+    if (body === null) this.#socket.write(head, 'latin1')
     else if ('bytes' in body) {
-      this.streaming = body
-      this.socket.write(head, 'latin1')
+      this.#streaming = body
+      this.#socket.write(head, 'latin1')
     } else if (body.length === 1 && body[0]!.length <= SMALL_BODY)
-      this.socket.write(head + body[0]!.toString('latin1'), 'latin1')
+      this.#socket.write(head + body[0]!.toString('latin1'), 'latin1')
     else {
-      this.socket.cork()
-      this.socket.write(head, 'latin1')
-      for (const part of body) this.socket.write(part)
-      this.socket.uncork()
+      this.#socket.cork()
+      this.#socket.write(head, 'latin1')
+      for (const part of body) this.#socket.write(part)
+      this.#socket.uncork()
     }
   }
 
   /** Writes a part of a streamed body; false when the peer should be waited for, until `drained` is called. */
   write(part: Buffer, drained: () => void): boolean {
-    if (!this.streaming) return true
-    const { socket } = this
-    if (this.streaming.bytes !== null) socket.write(part)
+    if (!this.#streaming) return true
+    const socket = this.#socket
+    if (this.#streaming.bytes !== null) socket.write(part)
     else {
       socket.cork()
       socket.write(`${part.length.toString(16)}\r\n`, 'latin1')
@@ -148,72 +148,72 @@ export class Connection {
 
   /** A streamed body is complete. */
   endBody(): void {
-    if (this.streaming?.bytes === null) this.socket.write('0\r\n\r\n', 'latin1')
-    this.streaming = null
+    if (this.#streaming?.bytes === null) this.#socket.write('0\r\n\r\n', 'latin1')
+    this.#streaming = null
   }
 
   pause(): void {
-    this.socket.pause()
+    this.#socket.pause()
   }
 
   resume(): void {
-    this.socket.resume()
+    this.#socket.resume()
   }
 
   /** Ends the exchange without notifying its caller, and closes the connection. */
   destroy(): void {
-    this.exchange = null
-    this.socket.destroy()
+    this.#exchange = null
+    this.#socket.destroy()
   }
 
   /** Ends the exchange with a failure, and closes the connection. */
   fail(failure: UpstreamFailure, detail: string): void {
-    const exchange = this.exchange
-    this.exchange = null
-    this.socket.destroy()
+    const exchange = this.#exchange
+    this.#exchange = null
+    this.#socket.destroy()
     exchange?.onFail(failure, detail)
   }
 
   onHead(status: number, headers: string[]): void {
-    this.exchange?.onHead(status, headers)
+    this.#exchange?.onHead(status, headers)
   }
 
   onData(chunk: Buffer): void {
-    this.exchange?.onData(chunk)
+    this.#exchange?.onData(chunk)
   }
 
   onEnd(): void {
-    const exchange = this.exchange
-    this.exchange = null
+    const exchange = this.#exchange
+    this.#exchange = null
     // An answer before the end of the request: nothing else can follow on this connection.
-    if (this.reader.reusable && !this.streaming && !this.socket.destroyed) {
-      this.socket.resume()
+    if (this.#reader.reusable && !this.#streaming && !this.#socket.destroyed) {
+      this.#socket.resume()
       this.idleSince = performance.now()
-      this.pool.release(this)
-    } else this.socket.destroy()
+      this.#pool.release(this)
+    } else this.#socket.destroy()
     exchange?.onEnd()
   }
 
-  private receive(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     try {
-      this.reader.push(chunk)
-      this.exchange?.onPartial()
+      this.#reader.push(chunk)
+      this.#exchange?.onPartial()
     } catch (error) {
-      this.refuse(error)
+      this.#refuse(error)
     }
   }
 
-  private gone(): void {
-    this.pool.forget(this)
-    if (!this.exchange) return
+  #gone(): void {
+    this.#pool.forget(this)
+    if (!this.#exchange) return
     try {
-      this.reader.close()
+      this.#reader.close()
     } catch (error) {
       this.fail('closed', (error as Error).message)
     }
   }
 
-  private refuse(error: unknown): void {
+  #refuse(error: unknown): void {
     if (!(error instanceof InvalidResponse)) throw error
     this.fail('invalid', error.message)
   }

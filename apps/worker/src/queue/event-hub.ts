@@ -11,50 +11,50 @@ interface Watcher {
 
 /** Tells watchers of jobs about changes: one query for all of them, twice a second, while there are any. */
 export class EventHub {
-  private readonly store: JobStore
-  private readonly logger: Logger
-  private readonly watchers = new Map<string, Set<Watcher>>()
-  private timer: NodeJS.Timeout | null = null
-  private busy = false
+  readonly #store: JobStore
+  readonly #logger: Logger
+  readonly #watchers = new Map<string, Set<Watcher>>()
+  #timer: NodeJS.Timeout | null = null
+  #busy = false
 
   constructor(store: JobStore, logger: Logger) {
-    this.store = store
-    this.logger = logger
+    this.#store = store
+    this.#logger = logger
   }
 
   /** Calls `onChange` for each change of the job after `revision`. Returns how to stop. */
   watch(id: string, revision: number, onChange: (row: JobRow) => void): () => void {
     const watcher = { revision, onChange }
-    const set = this.watchers.get(id) ?? new Set()
-    this.watchers.set(id, set.add(watcher))
-    this.timer ??= setInterval(() => void this.poll(), POLL_MS)
+    const set = this.#watchers.get(id) ?? new Set()
+    this.#watchers.set(id, set.add(watcher))
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS)
     return () => {
       set.delete(watcher)
-      if (set.size === 0) this.watchers.delete(id)
-      if (this.watchers.size === 0 && this.timer) {
-        clearInterval(this.timer)
-        this.timer = null
+      if (set.size === 0) this.#watchers.delete(id)
+      if (this.#watchers.size === 0 && this.#timer) {
+        clearInterval(this.#timer)
+        this.#timer = null
       }
     }
   }
 
-  private async poll(): Promise<void> {
-    if (this.busy) return
-    this.busy = true
+  async #poll(): Promise<void> {
+    if (this.#busy) return
+    this.#busy = true
     try {
       const known = new Map<string, number>()
-      for (const [id, set] of this.watchers) known.set(id, Math.min(...[...set].map((watcher) => watcher.revision)))
-      for (const row of await this.store.changedSince(known)) {
-        for (const watcher of this.watchers.get(row.id) ?? []) {
+      for (const [id, set] of this.#watchers) known.set(id, Math.min(...[...set].map((watcher) => watcher.revision)))
+      for (const row of await this.#store.changedSince(known)) {
+        for (const watcher of this.#watchers.get(row.id) ?? []) {
           if (row.revision <= watcher.revision) continue
           watcher.revision = row.revision
           watcher.onChange(row)
         }
       }
     } catch (error) {
-      this.logger.warn({ err: error }, 'watching jobs failed')
+      this.#logger.warn({ err: error }, 'watching jobs failed')
     } finally {
-      this.busy = false
+      this.#busy = false
     }
   }
 }

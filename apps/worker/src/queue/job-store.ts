@@ -21,13 +21,13 @@ const NOBODY: JobEnds = { jobEnded: () => Promise.resolve() }
 
 /** The queries on `terrane.jobs`. Every change raises the revision, which is the id of the event that tells of it. */
 export class JobStore {
-  private readonly database: Database
-  private readonly ends: JobEnds
+  readonly #database: Database
+  readonly #ends: JobEnds
 
   /** @param ends hears of each end of a job, in the transaction that writes it */
   constructor(database: Database, ends: JobEnds = NOBODY) {
-    this.database = database
-    this.ends = ends
+    this.#database = database
+    this.#ends = ends
   }
 
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
@@ -66,12 +66,12 @@ export class JobStore {
   }
 
   async get(id: string): Promise<JobRow | null> {
-    const { rows } = await this.database.query<JobRow>('select * from terrane.jobs where id = $1', [id])
+    const { rows } = await this.#database.query<JobRow>('select * from terrane.jobs where id = $1', [id])
     return rows[0] ?? null
   }
 
   async find(scope: JobScope, task: string, id: string): Promise<JobRow | null> {
-    const { rows } = await this.database.query<JobRow>(
+    const { rows } = await this.#database.query<JobRow>(
       `select * from terrane.jobs where id = $1 and task = $2 and project_ref = $3 and organization_id is not distinct from $4`,
       [id, task, scope.projectRef, scope.organizationId],
     )
@@ -91,7 +91,7 @@ export class JobStore {
   ): Promise<{ rows: JobRow[]; nextCursor: string | null }> {
     const cursor = options.cursor === undefined ? null : decodeCursor(options.cursor)
     const [compare, direction] = options.ascending ? ['>', 'asc'] : ['<', 'desc']
-    const { rows } = await this.database.query<JobRow & { cursor_at: string }>(
+    const { rows } = await this.#database.query<JobRow & { cursor_at: string }>(
       `select *, ${CURSOR_TIME} as cursor_at from terrane.jobs
        where project_ref = $1 and organization_id is not distinct from $2 and task = $3
          and ($4::text is null or status = $4)
@@ -114,7 +114,7 @@ export class JobStore {
 
   /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
-    const { rows } = await this.database.query<JobRow>(
+    const { rows } = await this.#database.query<JobRow>(
       `update terrane.jobs set status = 'running', attempt = $2, progress = null,
          started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running') returning *`,
@@ -123,7 +123,7 @@ export class JobStore {
     const row = rows[0]
     if (!row) return null
     const message = `Started, attempt ${attempt} of ${row.max_attempts}`
-    await writeLines(this.database, id, [{ event: 'started', message }], { attempt })
+    await writeLines(this.#database, id, [{ event: 'started', message }], { attempt })
     return row
   }
 
@@ -134,12 +134,12 @@ export class JobStore {
     progress: JobProgress | null,
     lines: readonly NewLine[],
   ): Promise<boolean> {
-    const { rowCount } = await this.database.query(
+    const { rowCount } = await this.#database.query(
       `update terrane.jobs set progress = coalesce($3, progress), updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and attempt = $2 and status = 'running'`,
       [id, attempt, progress === null ? null : JSON.stringify(progress)],
     )
-    if (rowCount === 1) await writeLines(this.database, id, lines, { attempt })
+    if (rowCount === 1) await writeLines(this.#database, id, lines, { attempt })
     return rowCount === 1
   }
 
@@ -153,7 +153,7 @@ export class JobStore {
     )
     const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
     await writeLines(session, id, [...warnings.map(warningLine), { event: 'succeeded', message: 'Done' }])
-    await this.ends.jobEnded(session, id)
+    await this.#ends.jobEnded(session, id)
   }
 
   async fail(session: Queryable, id: string, error: JobError): Promise<void> {
@@ -164,7 +164,7 @@ export class JobStore {
       [id, JSON.stringify(error)],
     )
     await writeLines(session, id, [endLine(error)])
-    await this.ends.jobEnded(session, id)
+    await this.#ends.jobEnded(session, id)
   }
 
   /** Puts a job back that will be run again. */
@@ -193,18 +193,18 @@ export class JobStore {
     if (!row) return null
     const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
     await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
-    if (row.status === 'failed') await this.ends.jobEnded(session, id)
+    if (row.status === 'failed') await this.#ends.jobEnded(session, id)
     return row
   }
 
   /** Lines of the log of a job, in order. */
   log(id: string, options: { readonly after: number; readonly limit: number }) {
-    return readLines(this.database, id, options)
+    return readLines(this.#database, id, options)
   }
 
   /** Which of the jobs are to be cancelled. */
   async cancelRequested(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
+    const { rows } = await this.#database.query<{ id: string }>(
       'select id from terrane.jobs where id = any($1::uuid[]) and cancel_requested',
       [ids],
     )
@@ -213,19 +213,19 @@ export class JobStore {
 
   /** Jobs that ended while they waited for another run, and may have left something behind. */
   async leftovers(): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
+    const { rows } = await this.#database.query<{ id: string }>(
       `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
     )
     return rows.map((row) => row.id)
   }
 
   async hasNoLeftovers(id: string): Promise<void> {
-    await this.database.query('update terrane.jobs set leftovers = false where id = $1', [id])
+    await this.#database.query('update terrane.jobs set leftovers = false where id = $1', [id])
   }
 
   /** Which of the jobs are there and run nowhere. */
   async idle(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.database.query<{ id: string }>(
+    const { rows } = await this.#database.query<{ id: string }>(
       `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
       [ids],
     )
@@ -234,7 +234,7 @@ export class JobStore {
 
   /** Rows among the jobs whose revision is newer than the one given for each. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
-    const { rows } = await this.database.query<JobRow>(
+    const { rows } = await this.#database.query<JobRow>(
       `select j.* from terrane.jobs j join unnest($1::uuid[], $2::bigint[]) as k(id, revision) on k.id = j.id
        where j.revision > k.revision`,
       [[...known.keys()], [...known.values()]],
@@ -244,7 +244,7 @@ export class JobStore {
 
   /** How many jobs of each task wait and run, over all workers; tasks without any are not there. */
   async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
-    const { rows } = await this.database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
+    const { rows } = await this.#database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
       `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') group by task, status`,
     )
     return rows
@@ -252,11 +252,11 @@ export class JobStore {
 
   /** Forgets what ended long ago and idempotency keys older than a day. */
   async prune(retentionDays: number): Promise<void> {
-    await this.database.query(
+    await this.#database.query(
       `delete from terrane.jobs where finished_at < clock_timestamp() - make_interval(days => $1)`,
       [retentionDays],
     )
-    await this.database.query(
+    await this.#database.query(
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
   }

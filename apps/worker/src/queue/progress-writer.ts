@@ -16,31 +16,31 @@ const MOST_WAITING = 100
  * for each step.
  */
 export class ProgressWriter {
-  private readonly store: JobStore
-  private readonly id: string
-  private readonly attempt: number
-  private readonly onLost: () => void
-  private latest: Stored | null = null
-  private writing: Promise<void> | null = null
-  private timer: NodeJS.Timeout | undefined
-  private lastWrite = 0
-  private readonly steps = new RunSteps()
-  private readonly phases = new Phases()
-  private lines: (NewLine & { readonly at: number })[] = []
-  private skipped = 0
+  readonly #store: JobStore
+  readonly #id: string
+  readonly #attempt: number
+  readonly #onLost: () => void
+  #latest: Stored | null = null
+  #writing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | undefined
+  #lastWrite = 0
+  readonly #steps = new RunSteps()
+  readonly #phases = new Phases()
+  #lines: (NewLine & { readonly at: number })[] = []
+  #skipped = 0
 
   /** @param onLost called when the job runs elsewhere by now, so that this run must stop */
   constructor(store: JobStore, id: string, attempt: number, onLost: () => void) {
-    this.store = store
-    this.id = id
-    this.attempt = attempt
-    this.onLost = onLost
+    this.#store = store
+    this.#id = id
+    this.#attempt = attempt
+    this.#onLost = onLost
   }
 
   report(step: JobProgress): void {
     const { done, total } = step
-    this.phases.now(step.phase)
-    this.latest = {
+    this.#phases.now(step.phase)
+    this.#latest = {
       percent: total !== null && total > 0 ? Math.min(100, Math.round((done / total) * 1000) / 10) : null,
       phase: step.phase,
       message: step.message ?? step.phase,
@@ -49,51 +49,51 @@ export class ProgressWriter {
       unit: step.unit,
       eta_seconds: step.etaSeconds === undefined ? null : Math.max(0, Math.round(step.etaSeconds * 10) / 10),
     }
-    this.note((now) => this.steps.line(step, now))
-    if (this.timer || this.writing) return
-    this.timer = setTimeout(() => this.write(), Math.max(0, this.lastWrite + INTERVAL_MS - Date.now()))
+    this.#note((now) => this.#steps.line(step, now))
+    if (this.#timer || this.#writing) return
+    this.#timer = setTimeout(() => this.#write(), Math.max(0, this.#lastWrite + INTERVAL_MS - Date.now()))
   }
 
   /** Ends the writing; what was reported last is written. */
   async close(): Promise<void> {
-    this.phases.now(null)
-    await this.writing
-    clearTimeout(this.timer)
-    this.timer = undefined
-    this.note((now) => this.steps.times(now))
-    if (this.latest || this.lines.length > 0) this.write()
-    await this.writing
+    this.#phases.now(null)
+    await this.#writing
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#note((now) => this.#steps.times(now))
+    if (this.#latest || this.#lines.length > 0) this.#write()
+    await this.#writing
   }
 
-  private note(lineAt: (now: number) => NewLine | null): void {
+  #note(lineAt: (now: number) => NewLine | null): void {
     const at = Date.now()
     const line = lineAt(at)
     if (!line) return
-    if (this.lines.length < MOST_WAITING) this.lines.push({ ...line, at })
-    else this.skipped++
+    if (this.#lines.length < MOST_WAITING) this.#lines.push({ ...line, at })
+    else this.#skipped++
   }
 
-  private write(): void {
-    this.timer = undefined
-    const step = this.latest
+  #write(): void {
+    this.#timer = undefined
+    const step = this.#latest
     const now = Date.now()
-    if (this.skipped > 0) this.lines.push({ event: 'step', message: `and ${this.skipped} more steps`, at: now })
-    const noted = this.lines
+    if (this.#skipped > 0) this.#lines.push({ event: 'step', message: `and ${this.#skipped} more steps`, at: now })
+    const noted = this.#lines
     const lines = noted.map(({ at, ...line }) => ({ ...line, ageMs: now - at }))
-    this.latest = null
-    this.lines = []
-    this.skipped = 0
-    this.lastWrite = now
-    this.writing = this.store
-      .progress(this.id, this.attempt, step, lines)
-      .then((current) => (current ? undefined : this.onLost()))
+    this.#latest = null
+    this.#lines = []
+    this.#skipped = 0
+    this.#lastWrite = now
+    this.#writing = this.#store
+      .progress(this.#id, this.#attempt, step, lines)
+      .then((current) => (current ? undefined : this.#onLost()))
       // The next step is written anyway, with the lines of this one, and the end of the job does not depend on it.
       .catch(() => {
-        this.lines = [...noted, ...this.lines]
+        this.#lines = [...noted, ...this.#lines]
       })
       .finally(() => {
-        this.writing = null
-        if (this.latest && !this.timer) this.timer = setTimeout(() => this.write(), INTERVAL_MS)
+        this.#writing = null
+        if (this.#latest && !this.#timer) this.#timer = setTimeout(() => this.#write(), INTERVAL_MS)
       })
   }
 }

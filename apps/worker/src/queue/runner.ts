@@ -34,49 +34,49 @@ interface Run {
 
 /** Takes jobs from the queues and runs their tasks; ends them in exactly one way, whatever happens. */
 export class Runner {
-  private readonly options: RunnerOptions
-  private readonly claims: Claims
-  private readonly active = new Map<string, Run>()
-  private readonly upkeep: Upkeep
-  private readonly listeners: (AsyncDisposable | null)[] = []
-  private slots: Promise<void>[] = []
+  readonly #options: RunnerOptions
+  readonly #claims: Claims
+  readonly #active = new Map<string, Run>()
+  readonly #upkeep: Upkeep
+  readonly #listeners: (AsyncDisposable | null)[] = []
+  #slots: Promise<void>[] = []
   /** Aborts once: no more jobs are taken. */
-  private readonly stopping = new AbortController()
+  readonly #stopping = new AbortController()
   /** Longest wait for a run that was told to stop. */
-  private leaveMs = LEAVE_MS
+  #leaveMs = LEAVE_MS
   /** What slots that wait for a job of a task wait for. */
-  private readonly nudges = new Map<string, PromiseWithResolvers<void>>()
+  readonly #nudges = new Map<string, PromiseWithResolvers<void>>()
 
   constructor(options: RunnerOptions) {
-    this.options = options
-    this.claims = new Claims(options)
-    this.upkeep = new Upkeep(options, (id) => this.active.has(id))
+    this.#options = options
+    this.#claims = new Claims(options)
+    this.#upkeep = new Upkeep(options, (id) => this.#active.has(id))
   }
 
   /** Starts working on the queues, which must be there. */
   async start(): Promise<void> {
-    const { database, tasks, logger, workdir, concurrency } = this.options
+    const { database, tasks, logger, workdir, concurrency } = this.#options
     await mkdir(workdir, { recursive: true })
-    await this.upkeep.start()
-    this.listeners.push(
+    await this.#upkeep.start()
+    this.#listeners.push(
       await database.listen(CANCEL_CHANNEL, (id) => this.cancel(id)),
       await database.listen(WORK_CHANNEL, (task) => this.nudge(task)),
     )
-    this.upkeep.every(CANCEL_POLL_MS, () => this.pollCancellations())
-    this.upkeep.every(HEARTBEAT_REFRESH_MS, () => this.beat())
-    this.slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.work(task)))
+    this.#upkeep.every(CANCEL_POLL_MS, () => this.#pollCancellations())
+    this.#upkeep.every(HEARTBEAT_REFRESH_MS, () => this.#beat())
+    this.#slots = tasks.flatMap((task) => Array.from({ length: concurrency }, () => this.#work(task)))
     logger.info({ tasks: tasks.map((task) => task.name) }, 'working')
   }
 
   /** Looks for jobs of a task now instead of at the next poll. */
   nudge(task: string): void {
-    this.nudges.get(task)?.resolve()
-    this.nudges.delete(task)
+    this.#nudges.get(task)?.resolve()
+    this.#nudges.delete(task)
   }
 
   /** How many jobs run here now. */
   get running(): number {
-    return this.active.size
+    return this.#active.size
   }
 
   /**
@@ -86,99 +86,93 @@ export class Runner {
    * @param budgetMs for both together
    */
   async stop(budgetMs: number): Promise<void> {
-    this.stopping.abort()
-    const ended = Promise.all(this.slots)
+    this.#stopping.abort()
+    const ended = Promise.all(this.#slots)
     const patience = new AbortController()
     const grace = sleep(budgetMs * GRACE_SHARE, undefined, patience).catch(ignore)
     await Promise.race([ended, grace])
     patience.abort()
-    this.leaveMs = Math.max(HAND_OVER_MS, (budgetMs * (1 - GRACE_SHARE)) / 2)
-    for (const { controller } of this.active.values()) controller.abort(shuttingDown())
+    this.#leaveMs = Math.max(HAND_OVER_MS, (budgetMs * (1 - GRACE_SHARE)) / 2)
+    for (const { controller } of this.#active.values()) controller.abort(shuttingDown())
     await ended
-    this.upkeep.stop()
-    for (const listener of this.listeners) await listener?.[Symbol.asyncDispose]()
+    this.#upkeep.stop()
+    for (const listener of this.#listeners) await listener?.[Symbol.asyncDispose]()
   }
 
   /** Stops a job that runs here; nothing happens when it does not. */
   cancel(id: string): void {
-    this.active.get(id)?.controller.abort(cancelled())
+    this.#active.get(id)?.controller.abort(cancelled())
   }
 
   /** One slot for jobs of a task. After a job it looks for the next one at once. */
-  private async work(task: Task): Promise<void> {
-    const { database, logger } = this.options
+  async #work(task: Task): Promise<void> {
+    const { database, logger } = this.#options
     const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
-    while (!this.stopping.signal.aborted) {
-      const nudged = this.nextNudge(task.name)
+    while (!this.#stopping.signal.aborted) {
+      const nudged = this.#nextNudge(task.name)
       let claim: Claim | null = null
       try {
-        claim = await this.claims.take(task.name)
+        claim = await this.#claims.take(task.name)
       } catch (error) {
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
       }
-      if (claim) await this.handle(task, claim)
-      else if (!this.stopping.signal.aborted) await Promise.race([nudged, this.pause(pollMs)])
+      if (claim) await this.#handle(task, claim)
+      else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pollMs)])
     }
   }
 
-  private nextNudge(task: string): Promise<void> {
-    const nudge = this.nudges.get(task) ?? Promise.withResolvers<void>()
-    this.nudges.set(task, nudge)
+  #nextNudge(task: string): Promise<void> {
+    const nudge = this.#nudges.get(task) ?? Promise.withResolvers<void>()
+    this.#nudges.set(task, nudge)
     return nudge.promise
   }
 
-  private pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.stopping.signal }).catch(ignore)
+  #pause(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#stopping.signal }).catch(ignore)
   }
 
-  private async handle(task: Task, claim: Claim): Promise<void> {
+  async #handle(task: Task, claim: Claim): Promise<void> {
     const controller = new AbortController()
     const { promise: done, resolve } = Promise.withResolvers<void>()
-    this.active.set(claim.id, { claim, controller, done })
+    this.#active.set(claim.id, { claim, controller, done })
     const seconds = timeoutSeconds(task.expireSeconds)
     const timeout = setTimeout(() => controller.abort(timedOut({ seconds })), seconds * 1000)
-    const logger = this.options.logger.child({ jobId: claim.id, task: task.name, attempt: claim.attempt })
+    const logger = this.#options.logger.child({ jobId: claim.id, task: task.name, attempt: claim.attempt })
     try {
-      await this.run(task, claim, controller, logger)
+      await this.#run(task, claim, controller, logger)
     } catch (error) {
       logger.error({ err: error }, 'the end of a job could not be written; its heartbeat will tell')
     } finally {
       clearTimeout(timeout)
-      this.active.delete(claim.id)
+      this.#active.delete(claim.id)
       resolve()
     }
   }
 
-  private async run(task: Task, claim: Claim, controller: AbortController, logger: Logger): Promise<void> {
-    const { store } = this.options
-    if (this.stopping.signal.aborted) return this.settle(logger, () => this.claims.handOver(claim, HANDED_OVER))
+  async #run(task: Task, claim: Claim, controller: AbortController, logger: Logger): Promise<void> {
+    const { store } = this.#options
+    if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#claims.handOver(claim, HANDED_OVER))
     const row = await store.start(claim.id, claim.attempt)
-    if (!row) return this.settle(logger, () => this.claims.forget(claim))
-    if (row.cancel_requested) return this.end(claim, cancelled(), logger)
+    if (!row) return this.#settle(logger, () => this.#claims.forget(claim))
+    if (row.cancel_requested) return this.#end(claim, cancelled(), logger)
     const { traceparent } = row
     const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
-    await inSpan(`job ${task.name}`, () => this.runTraced(task, claim, row, controller, logger), {
+    await inSpan(`job ${task.name}`, () => this.#runTraced(task, claim, row, controller, logger), {
       traceparent,
       attributes,
     })
   }
 
   /** Runs a job, as part of the trace of the request that asked for it. */
-  private async runTraced(
-    task: Task,
-    claim: Claim,
-    row: JobRow,
-    controller: AbortController,
-    logger: Logger,
-  ): Promise<void> {
-    const { store } = this.options
+  async #runTraced(task: Task, claim: Claim, row: JobRow, controller: AbortController, logger: Logger): Promise<void> {
+    const { store } = this.#options
     if (claim.attempt === 1) spanSince('wait in the queue', row.created_at)
     const lost = () => controller.abort(workerLost({ attempts: claim.attempt }))
     const progress = new ProgressWriter(store, claim.id, claim.attempt, lost)
     const trace = traceId()
     logger.setBindings({ requestId: row.request_id, ...(trace !== null && { traceId: trace }) })
     logger.info('job started')
-    const outcome = await this.outcome(task, row, {
+    const outcome = await this.#outcome(task, row, {
       attempt: claim.attempt,
       number: claim.run,
       controller,
@@ -187,7 +181,7 @@ export class Runner {
     })
     await progress.close()
     if ('result' in outcome) {
-      await this.settle(logger, () => this.claims.succeed(claim, outcome.result))
+      await this.#settle(logger, () => this.#claims.succeed(claim, outcome.result))
       logger.info('job succeeded')
       return
     }
@@ -195,17 +189,17 @@ export class Runner {
     switch (endingOf(error, claim.attempt)) {
       case 'handed over':
         logger.info('job handed over')
-        return this.settle(logger, () => this.claims.handOver(claim, HANDED_OVER))
+        return this.#settle(logger, () => this.#claims.handOver(claim, HANDED_OVER))
       case 'another attempt':
         logger.warn({ err: outcome.thrown }, 'job interrupted')
-        return this.settle(logger, () => this.claims.tryAgain(claim, error))
+        return this.#settle(logger, () => this.#claims.tryAgain(claim, error))
       case 'failed':
-        return this.end(claim, error, logger, outcome.thrown)
+        return this.#end(claim, error, logger, outcome.thrown)
     }
   }
 
   /** Runs the task. One that goes on for long after it was told to stop is left behind: what it does later counts nowhere. */
-  private async outcome(
+  async #outcome(
     task: Task,
     row: JobRow,
     run: {
@@ -221,12 +215,12 @@ export class Runner {
     let timer: NodeJS.Timeout | undefined
     signal.addEventListener('abort', () => {
       timer = setTimeout(() => {
-        run.logger.error({ waitedMs: this.leaveMs }, 'a job that was told to stop goes on; it is left behind')
+        run.logger.error({ waitedMs: this.#leaveMs }, 'a job that was told to stop goes on; it is left behind')
         leave(signal.reason)
-      }, this.leaveMs)
+      }, this.#leaveMs)
     })
     try {
-      return { result: await Promise.race([execute(this.options, task, row, { ...run, signal }), left]) }
+      return { result: await Promise.race([execute(this.#options, task, row, { ...run, signal }), left]) }
     } catch (error) {
       return { thrown: signal.aborted ? signal.reason : error }
     } finally {
@@ -234,14 +228,14 @@ export class Runner {
     }
   }
 
-  private async end(claim: Claim, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
-    await this.settle(logger, () => this.claims.fail(claim, error))
+  async #end(claim: Claim, error: TerraneError, logger: Logger, thrown?: unknown): Promise<void> {
+    await this.#settle(logger, () => this.#claims.fail(claim, error))
     if (error.kind === 'internal') logger.error({ err: thrown }, 'job failed')
     else logger.info({ code: error.code, reason: error.message }, 'job failed')
   }
 
   /** Settles a job, however long the database is away within a heartbeat. */
-  private async settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
+  async #settle(logger: Logger, write: () => Promise<boolean>): Promise<void> {
     for (const wait of [...SETTLE_WAITS_MS, null]) {
       try {
         if (!(await write())) logger.warn('the job was taken over meanwhile; this run ends nothing')
@@ -254,18 +248,18 @@ export class Runner {
   }
 
   /** Says that the runs here go on, and stops those that were given to others meanwhile. */
-  private async beat(): Promise<void> {
-    if (this.active.size === 0) return
-    const lost = await this.claims.touch([...this.active.values()].map(({ claim }) => claim))
+  async #beat(): Promise<void> {
+    if (this.#active.size === 0) return
+    const lost = await this.#claims.touch([...this.#active.values()].map(({ claim }) => claim))
     for (const { id, run, attempt } of lost) {
-      const here = this.active.get(id)
+      const here = this.#active.get(id)
       if (here?.claim.run === run) here.controller.abort(workerLost({ attempts: attempt }))
     }
   }
 
-  private async pollCancellations(): Promise<void> {
-    if (this.active.size === 0) return
-    for (const id of await this.options.store.cancelRequested([...this.active.keys()])) this.cancel(id)
+  async #pollCancellations(): Promise<void> {
+    if (this.#active.size === 0) return
+    for (const id of await this.#options.store.cancelRequested([...this.#active.keys()])) this.cancel(id)
   }
 }
 

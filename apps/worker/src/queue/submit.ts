@@ -36,10 +36,10 @@ export interface Submission {
 
 /** Puts jobs into the queue and takes them out again. The record and the queue's job are written in one transaction. */
 export class Submitter {
-  private readonly options: SubmitterOptions
+  readonly #options: SubmitterOptions
 
   constructor(options: SubmitterOptions) {
-    this.options = options
+    this.#options = options
   }
 
   /**
@@ -50,7 +50,7 @@ export class Submitter {
   async replay(submission: Submission): Promise<JobRow | null> {
     const { idempotencyKey, scope, task } = submission
     if (idempotencyKey === undefined) return null
-    const { rows } = await this.options.database.query<JobRow & { body_sha256: string }>(
+    const { rows } = await this.#options.database.query<JobRow & { body_sha256: string }>(
       `select k.body_sha256, j.* from terrane.idempotency_keys k join terrane.jobs j on j.id = k.job_id
        where k.project_ref = $1 and k.task = $2 and k.key = $3 and k.created_at > clock_timestamp() - interval '24 hours'`,
       [scopeKey(scope), task.name, idempotencyKey],
@@ -65,7 +65,7 @@ export class Submitter {
   async submit(submission: Submission): Promise<{ row: JobRow; replayed: boolean }> {
     const id = uuidv7()
     const outcome = await inSpan('submit', () =>
-      this.options.database.transaction((session) => this.enqueue(session, submission, id)),
+      this.#options.database.transaction((session) => this.enqueue(session, submission, id)),
     ).catch((error: unknown) => {
       if (error instanceof KeyTaken) return null
       throw error
@@ -90,7 +90,7 @@ export class Submitter {
     id: string,
     refusal: TerraneError | null = null,
   ): Promise<JobRow> {
-    const { boss, database, store, sealer } = this.options
+    const { boss, database, store, sealer } = this.#options
     const { task, scope, input } = submission
     // One after the other, so that each counts those before it. The embedded database has transactions in turns anyway.
     if (database.capabilities.locks) {
@@ -113,7 +113,7 @@ export class Submitter {
       await store.fail(session, id, toJobError(refusal))
       return row
     }
-    if (!(await this.reserveKey(session, submission, id))) throw new KeyTaken()
+    if (!(await this.#reserveKey(session, submission, id))) throw new KeyTaken()
     // A project that has many jobs waiting stands behind one that has few.
     const priority = 1 - (await store.countPending(session, scope, task.name))
     await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
@@ -123,12 +123,12 @@ export class Submitter {
 
   /** Has the runner of this process look for jobs at once. */
   announce(task: string): void {
-    this.options.onEnqueued(task)
+    this.#options.onEnqueued(task)
   }
 
   /** Cancels a job: a pending one ends at once, a running one is told to stop, one that has ended stays as it is. */
   async cancel(row: JobRow, requestId: string): Promise<JobRow> {
-    const { boss, database, store } = this.options
+    const { boss, database, store } = this.#options
     const changed = await database.transaction(async (session) => {
       const now = await store.requestCancel(session, row.id, toJobError(cancelled()), requestId)
       if (now?.status === 'failed') await boss.cancel(row.task, row.id, inTransaction(session))
@@ -138,7 +138,7 @@ export class Submitter {
     return changed ?? (await store.get(row.id)) ?? row
   }
 
-  private async reserveKey(session: Session, submission: Submission, jobId: string): Promise<boolean> {
+  async #reserveKey(session: Session, submission: Submission, jobId: string): Promise<boolean> {
     const { idempotencyKey, scope, task, input } = submission
     if (idempotencyKey === undefined) return true
     const { rowCount } = await session.query(

@@ -33,28 +33,28 @@ export interface UpkeepOptions {
  * schedules whose time has come.
  */
 export class Upkeep {
-  private readonly options: UpkeepOptions
-  private readonly runsHere: (id: string) => boolean
-  private readonly timers: NodeJS.Timeout[] = []
+  readonly #options: UpkeepOptions
+  readonly #runsHere: (id: string) => boolean
+  readonly #timers: NodeJS.Timeout[] = []
 
   constructor(options: UpkeepOptions, runsHere: (id: string) => boolean) {
-    this.options = options
-    this.runsHere = runsHere
+    this.#options = options
+    this.#runsHere = runsHere
   }
 
   /** Puts in order what lies there, and goes on doing so until {@link stop}. */
   async start(): Promise<void> {
-    await this.recoverLost()
-    await this.sweep()
-    await this.clear()
-    this.every(SCHEDULE_MS, () => this.options.scheduler.tick())
-    this.every(RECONCILE_MS, () => this.reconcile())
-    this.every(RECONCILE_MS, () => this.clear())
-    this.every(RETENTION_SWEEP_MS, () => this.sweep())
+    await this.#recoverLost()
+    await this.#sweep()
+    await this.#clear()
+    this.every(SCHEDULE_MS, () => this.#options.scheduler.tick())
+    this.every(RECONCILE_MS, () => this.#reconcile())
+    this.every(RECONCILE_MS, () => this.#clear())
+    this.every(RETENTION_SWEEP_MS, () => this.#sweep())
   }
 
   stop(): void {
-    for (const timer of this.timers) clearInterval(timer)
+    for (const timer of this.#timers) clearInterval(timer)
   }
 
   /** Repeats work until {@link stop}; a failure is logged and the next round tries again. */
@@ -64,17 +64,17 @@ export class Upkeep {
       if (busy) return
       busy = true
       work()
-        .catch((error: unknown) => this.options.logger.warn({ err: error }, 'housekeeping failed'))
+        .catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
         .finally(() => {
           busy = false
         })
     }, ms)
-    this.timers.push(timer)
+    this.#timers.push(timer)
   }
 
   /** Gives jobs that a predecessor of the same name held when it died back to the queue, without waiting for its heartbeat. */
-  private async recoverLost(): Promise<void> {
-    const { boss, database, workerId, logger } = this.options
+  async #recoverLost(): Promise<void> {
+    const { boss, database, workerId, logger } = this.#options
     const { rows } = await database.query<{ id: string; name: string }>(
       `select id, name from ${QUEUE_SCHEMA}.job where state = 'active' and data->>'worker' = $1`,
       [workerId],
@@ -86,8 +86,8 @@ export class Upkeep {
   }
 
   /** Brings records up to date whose queue job was given back or given up without a runner to say so. */
-  private async reconcile(): Promise<void> {
-    const { database, store, logger } = this.options
+  async #reconcile(): Promise<void> {
+    const { database, store, logger } = this.#options
     const { rows } = await database.query<{ id: string; state: string | null; attempts: number }>(
       `select j.id, b.state::text as state, coalesce(b.retry_count, 0) + 1 as attempts
        from terrane.jobs j left join ${QUEUE_SCHEMA}.job b on b.name = j.task and b.id = j.id
@@ -95,32 +95,32 @@ export class Upkeep {
          and (b.state is null or b.state in ('failed', 'cancelled') or (b.state = 'retry' and j.status = 'running'))`,
     )
     for (const { id, state, attempts } of rows) {
-      if (this.runsHere(id)) continue
+      if (this.#runsHere(id)) continue
       if (state === 'retry') {
         await store.requeue(database, id, 'The worker was lost; another one takes the job over', 'lost')
         continue
       }
       logger.warn({ jobId: id, attempts }, 'job given up')
-      await this.cleanUp(id)
+      await this.#cleanUp(id)
       await database.transaction((session) => store.fail(session, id, toJobError(workerLost({ attempts }))))
     }
   }
 
   /** Removes what interrupted runs left behind of jobs that were cancelled before another run. */
-  private async clear(): Promise<void> {
-    const { store } = this.options
+  async #clear(): Promise<void> {
+    const { store } = this.#options
     for (const id of await store.leftovers()) {
-      if (await this.cleanUp(id)) await store.hasNoLeftovers(id)
+      if (await this.#cleanUp(id)) await store.hasNoLeftovers(id)
     }
   }
 
   /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
-  private async sweep(): Promise<void> {
-    const { store, workdir, retentionDays } = this.options
+  async #sweep(): Promise<void> {
+    const { store, workdir, retentionDays } = this.#options
     const folders = new Map<string, string[]>()
     for (const name of await readdir(workdir)) {
       const id = RUN_FOLDER.exec(name)?.[1]
-      if (id !== undefined && !this.runsHere(id)) folders.set(id, [...(folders.get(id) ?? []), name])
+      if (id !== undefined && !this.#runsHere(id)) folders.set(id, [...(folders.get(id) ?? []), name])
     }
     for (const id of await store.idle([...folders.keys()])) {
       for (const name of folders.get(id) ?? []) await rm(join(workdir, name), { recursive: true, force: true })
@@ -129,18 +129,18 @@ export class Upkeep {
   }
 
   /** Removes what a lost run may have left in its project; false when that did not work. */
-  private async cleanUp(id: string): Promise<boolean> {
+  async #cleanUp(id: string): Promise<boolean> {
     try {
-      const row = await this.options.store.get(id)
+      const row = await this.#options.store.get(id)
       if (!row) return true
-      const { project } = await this.options.projects.open(row)
+      const { project } = await this.#options.projects.open(row)
       await using opened = project
       await closeRuns(opened.database, id)
       await dropCheckpoint(opened.database, id)
       await dropStaging(opened.database, id)
       return true
     } catch (error) {
-      this.options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')
+      this.#options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')
       return false
     }
   }

@@ -23,15 +23,15 @@ export function startBrowser(): Promise<Browser> {
 export class Watch {
   readonly trouble: string[] = []
   readonly origins = new Set<string>()
-  private readonly bodies: Promise<string>[] = []
+  readonly #bodies: Promise<string>[] = []
   /** Errors that a step expects, e.g. after a wrong password. */
-  private expected: RegExp | null = null
+  #expected: RegExp | null = null
 
   constructor(page: Page) {
     page.on('pageerror', (error) => this.trouble.push(`page error: ${error.message}`))
     page.on('console', (message) => {
       const text = `${message.type()}: ${message.text()} ${message.location().url}`
-      if (message.type() === 'error' && !this.expected?.test(text)) this.trouble.push(text)
+      if (message.type() === 'error' && !this.#expected?.test(text)) this.trouble.push(text)
     })
     page.on('request', (request) => {
       const { protocol, origin } = new URL(request.url())
@@ -39,25 +39,25 @@ export class Watch {
     })
     page.on('response', (response) => {
       const head = response.headersArray().then((headers) => JSON.stringify(headers))
-      this.bodies.push(head.catch(() => ''))
+      this.#bodies.push(head.catch(() => ''))
       const streams = response.headers()['content-type']?.startsWith('text/event-stream') ?? false
-      if (!streams) this.bodies.push(response.text().catch(() => ''))
+      if (!streams) this.#bodies.push(response.text().catch(() => ''))
     })
   }
 
   /** Permits an error of the console while the work runs. */
   async expecting(error: RegExp, work: () => Promise<void>): Promise<void> {
-    this.expected = error
+    this.#expected = error
     try {
       await work()
     } finally {
-      this.expected = null
+      this.#expected = null
     }
   }
 
   /** Everything that was received so far. */
   async received(): Promise<string> {
-    return (await Promise.all(this.bodies)).join('\n')
+    return (await Promise.all(this.#bodies)).join('\n')
   }
 }
 

@@ -12,188 +12,188 @@ const MICROS_TO_2000 = 946_684_800_000_000n
  * re-entrant: take what {@link take} returns before the next row is written.
  */
 export class CopyEncoder {
-  private buffer = Buffer.allocUnsafe(1 << 18)
-  private length = 0
-  private readonly columns: readonly Column[]
+  #buffer = Buffer.allocUnsafe(1 << 18)
+  #length = 0
+  readonly #columns: readonly Column[]
 
   constructor(columns: readonly Column[]) {
-    this.columns = columns
+    this.#columns = columns
     this.begin()
   }
 
   /** Begins a new file, when everything before was taken. */
   begin(): void {
-    this.length = HEADER.copy(this.buffer)
+    this.#length = HEADER.copy(this.#buffer)
   }
 
   /** Bytes that wait to be taken. */
   get size(): number {
-    return this.length
+    return this.#length
   }
 
   /** Appends a row. @throws RangeError when a value does not fit its column */
   write(row: Row): void {
-    const start = this.length
+    const start = this.#length
     try {
-      this.reserve(2)
-      this.length = this.buffer.writeInt16BE(this.columns.length, this.length)
-      for (let i = 0; i < this.columns.length; i++) {
-        const column = this.columns[i] as Column
+      this.#reserve(2)
+      this.#length = this.#buffer.writeInt16BE(this.#columns.length, this.#length)
+      for (let i = 0; i < this.#columns.length; i++) {
+        const column = this.#columns[i] as Column
         const value = row[i]
         if (value === null || value === undefined) {
-          this.reserve(4)
-          this.length = this.buffer.writeInt32BE(-1, this.length)
+          this.#reserve(4)
+          this.#length = this.#buffer.writeInt32BE(-1, this.#length)
         } else {
-          this.value(column.type, value)
+          this.#value(column.type, value)
         }
       }
     } catch (error) {
-      this.length = start
+      this.#length = start
       throw error
     }
   }
 
   /** Appends the end mark. */
   end(): void {
-    this.reserve(2)
-    this.length += TRAILER.copy(this.buffer, this.length)
+    this.#reserve(2)
+    this.#length += TRAILER.copy(this.#buffer, this.#length)
   }
 
   /** Hands out what was written since the last call and starts a new buffer. */
   take(): Buffer {
-    const chunk = this.buffer.subarray(0, this.length)
-    this.buffer = Buffer.allocUnsafe(Math.max(1 << 18, this.length))
-    this.length = 0
+    const chunk = this.#buffer.subarray(0, this.#length)
+    this.#buffer = Buffer.allocUnsafe(Math.max(1 << 18, this.#length))
+    this.#length = 0
     return chunk
   }
 
-  private reserve(bytes: number): void {
-    const needed = this.length + bytes
-    if (needed <= this.buffer.length) return
-    const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2))
-    this.buffer.copy(larger, 0, 0, this.length)
-    this.buffer = larger
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2))
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
   }
 
-  private value(type: ColumnType, value: unknown): void {
+  #value(type: ColumnType, value: unknown): void {
     switch (type) {
       case 'int2':
-        this.fixed(2)
-        this.length = this.buffer.writeInt16BE(value as number, this.length)
+        this.#fixed(2)
+        this.#length = this.#buffer.writeInt16BE(value as number, this.#length)
         return
       case 'int4':
-        this.fixed(4)
-        this.length = this.buffer.writeInt32BE(value as number, this.length)
+        this.#fixed(4)
+        this.#length = this.#buffer.writeInt32BE(value as number, this.#length)
         return
       case 'int8':
-        this.fixed(8)
-        this.int8(value as number | bigint)
+        this.#fixed(8)
+        this.#int8(value as number | bigint)
         return
       case 'float4':
-        this.fixed(4)
-        this.length = this.buffer.writeFloatBE(value as number, this.length)
+        this.#fixed(4)
+        this.#length = this.#buffer.writeFloatBE(value as number, this.#length)
         return
       case 'float8':
-        this.fixed(8)
-        this.length = this.buffer.writeDoubleBE(value as number, this.length)
+        this.#fixed(8)
+        this.#length = this.#buffer.writeDoubleBE(value as number, this.#length)
         return
       case 'bool':
-        this.fixed(1)
-        this.length = this.buffer.writeUInt8(value === true ? 1 : 0, this.length)
+        this.#fixed(1)
+        this.#length = this.#buffer.writeUInt8(value === true ? 1 : 0, this.#length)
         return
       case 'timestamptz':
       case 'timestamp': {
         const micros =
           typeof value === 'string' ? microsOf(value) : BigInt((value as Date).getTime()) * 1000n - MICROS_TO_2000
-        this.fixed(8)
-        this.length = this.buffer.writeBigInt64BE(micros, this.length)
+        this.#fixed(8)
+        this.#length = this.#buffer.writeBigInt64BE(micros, this.#length)
         return
       }
       case 'time': {
         const micros = microsOfDay(value as string)
-        this.fixed(8)
-        this.length = this.buffer.writeBigInt64BE(micros, this.length)
+        this.#fixed(8)
+        this.#length = this.#buffer.writeBigInt64BE(micros, this.#length)
         return
       }
       case 'date': {
         const days = daysOf(value as string)
-        this.fixed(4)
-        this.length = this.buffer.writeInt32BE(days, this.length)
+        this.#fixed(4)
+        this.#length = this.#buffer.writeInt32BE(days, this.#length)
         return
       }
       case 'numeric': {
         const bytes = encodeNumeric(String(value))
-        this.fixed(bytes.length)
-        this.length += bytes.copy(this.buffer, this.length)
+        this.#fixed(bytes.length)
+        this.#length += bytes.copy(this.#buffer, this.#length)
         return
       }
       case 'uuid':
-        this.fixed(16)
-        this.length += this.buffer.write((value as string).replaceAll('-', ''), this.length, 16, 'hex')
+        this.#fixed(16)
+        this.#length += this.#buffer.write((value as string).replaceAll('-', ''), this.#length, 16, 'hex')
         return
       case 'text':
-        this.text(withoutNul(value as string), 0)
+        this.#text(withoutNul(value as string), 0)
         return
       case 'jsonb':
-        this.text(jsonText(value), 1)
+        this.#text(jsonText(value), 1)
         return
       case 'bytea':
       case 'geometry': {
         const bytes = value as Uint8Array
-        this.fixed(bytes.byteLength)
-        this.buffer.set(bytes, this.length)
-        this.length += bytes.byteLength
+        this.#fixed(bytes.byteLength)
+        this.#buffer.set(bytes, this.#length)
+        this.#length += bytes.byteLength
         return
       }
       case 'vector':
-        this.vector(value as Float32Array)
+        this.#vector(value as Float32Array)
         return
       case 'halfvec':
-        this.halfvec(value as Float32Array)
+        this.#halfvec(value as Float32Array)
     }
   }
 
   /** Writes the length field and makes room for the value. */
-  private fixed(bytes: number): void {
-    this.reserve(4 + bytes)
-    this.length = this.buffer.writeInt32BE(bytes, this.length)
+  #fixed(bytes: number): void {
+    this.#reserve(4 + bytes)
+    this.#length = this.#buffer.writeInt32BE(bytes, this.#length)
   }
 
   /** Numbers go in two halves: a BigInt for each would cost more than the rest of the row. */
-  private int8(value: number | bigint): void {
+  #int8(value: number | bigint): void {
     if (typeof value === 'bigint' || !Number.isSafeInteger(value)) {
-      this.length = this.buffer.writeBigInt64BE(BigInt(value), this.length)
+      this.#length = this.#buffer.writeBigInt64BE(BigInt(value), this.#length)
       return
     }
     const high = Math.floor(value / 2 ** 32)
-    this.length = this.buffer.writeInt32BE(high, this.length)
-    this.length = this.buffer.writeUInt32BE(value - high * 2 ** 32, this.length)
+    this.#length = this.#buffer.writeInt32BE(high, this.#length)
+    this.#length = this.#buffer.writeUInt32BE(value - high * 2 ** 32, this.#length)
   }
 
   /** `version` bytes (jsonb has one, of value 1) and the text. */
-  private text(text: string, version: 0 | 1): void {
-    this.reserve(5 + text.length * 3)
-    const at = this.length
-    this.length += 4
-    if (version === 1) this.length = this.buffer.writeUInt8(1, this.length)
-    this.length += this.buffer.write(text, this.length, 'utf8')
-    this.buffer.writeInt32BE(this.length - at - 4, at)
+  #text(text: string, version: 0 | 1): void {
+    this.#reserve(5 + text.length * 3)
+    const at = this.#length
+    this.#length += 4
+    if (version === 1) this.#length = this.#buffer.writeUInt8(1, this.#length)
+    this.#length += this.#buffer.write(text, this.#length, 'utf8')
+    this.#buffer.writeInt32BE(this.#length - at - 4, at)
   }
 
   /** pgvector: int16 dimensions, int16 0, then float4 each. */
-  private vector(values: Float32Array): void {
-    this.fixed(4 + values.length * 4)
-    const { buffer } = this
-    let at = buffer.writeInt32BE(values.length << 16, this.length)
+  #vector(values: Float32Array): void {
+    this.#fixed(4 + values.length * 4)
+    const buffer = this.#buffer
+    let at = buffer.writeInt32BE(values.length << 16, this.#length)
     for (let i = 0; i < values.length; i++) at = buffer.writeFloatBE(values[i] as number, at)
-    this.length = at
+    this.#length = at
   }
 
-  private halfvec(values: Float32Array): void {
-    this.fixed(4 + values.length * 2)
-    const { buffer } = this
-    let at = buffer.writeInt32BE(values.length << 16, this.length)
+  #halfvec(values: Float32Array): void {
+    this.#fixed(4 + values.length * 2)
+    const buffer = this.#buffer
+    let at = buffer.writeInt32BE(values.length << 16, this.#length)
     for (let i = 0; i < values.length; i++) at = buffer.writeUInt16BE(toHalf(values[i] as number), at)
-    this.length = at
+    this.#length = at
   }
 }

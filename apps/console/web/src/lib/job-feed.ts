@@ -15,25 +15,25 @@ interface Source {
  * each and takes the newest jobs of them, so that none is left out or shown twice.
  */
 export class JobFeed {
-  private readonly sources: Source[]
-  private readonly readPage: ReadPage
+  readonly #sources: Source[]
+  readonly #readPage: ReadPage
 
   constructor(tasks: readonly string[], readPage: ReadPage) {
-    this.sources = tasks.map((task) => ({ task, buffer: [], cursor: null, ended: false }))
-    this.readPage = readPage
+    this.#sources = tasks.map((task) => ({ task, buffer: [], cursor: null, ended: false }))
+    this.#readPage = readPage
   }
 
   /** True when there may be more. */
   get hasMore(): boolean {
-    return this.sources.some((source) => !source.ended || source.buffer.length > 0)
+    return this.#sources.some((source) => !source.ended || source.buffer.length > 0)
   }
 
   /** The next jobs, at most `count`. */
   async next(count: number): Promise<Job[]> {
     const jobs: Job[] = []
     while (jobs.length < count) {
-      await this.fill()
-      const newest = this.sources
+      await this.#fill()
+      const newest = this.#sources
         .filter((source) => source.buffer.length > 0)
         .toSorted((a, b) => (isNewer(a.buffer[0] as Job, b.buffer[0] as Job) ? -1 : 1))[0]
       if (!newest) break
@@ -43,11 +43,11 @@ export class JobFeed {
     return jobs
   }
 
-  private async fill(): Promise<void> {
-    const dry = this.sources.filter((source) => source.buffer.length === 0 && !source.ended)
+  async #fill(): Promise<void> {
+    const dry = this.#sources.filter((source) => source.buffer.length === 0 && !source.ended)
     await Promise.all(
       dry.map(async (source) => {
-        const page = await this.readPage(source.task, source.cursor)
+        const page = await this.#readPage(source.task, source.cursor)
         source.buffer = page.data
         source.cursor = page.next_cursor
         source.ended = page.next_cursor === null

@@ -13,11 +13,11 @@ const PRECISION = 9
 
 /** Draws and edits polygons on a map. Each drawn polygon is handed over at once; the tool stores none. */
 export class AreaDrawing {
-  private readonly map: MapLibreMap
-  private tool: TerraDraw | null = null
+  readonly #map: MapLibreMap
+  #tool: TerraDraw | null = null
 
   constructor(map: MapLibreMap) {
-    this.map = map
+    this.#map = map
   }
 
   /** True for polygons that {@link AreaDrawing.edit} takes. */
@@ -33,12 +33,12 @@ export class AreaDrawing {
 
   /** Lets a person draw one shape, then calls back with it. */
   draw(shape: 'rectangle' | 'polygon', onDrawn: (polygon: Polygons[number]) => void): void {
-    const tool = this.start()
+    const tool = this.#start()
     tool.on('finish', () => {
       const [drawn] = polygonsOf(tool)
       // The tool is in the middle of the event: it is put away after it.
       queueMicrotask(() => {
-        if (this.tool === tool) this.stop()
+        if (this.#tool === tool) this.stop()
         if (drawn) onDrawn(drawn)
       })
     })
@@ -47,7 +47,7 @@ export class AreaDrawing {
 
   /** Lets a person drag shapes and their corners, and calls back after each change. */
   edit(polygons: Polygons, onChange: (polygons: Polygons) => void): void {
-    const tool = this.start()
+    const tool = this.#start()
     const features = polygons.map((rings) => ({
       type: 'Feature' as const,
       properties: { mode: 'polygon' },
@@ -63,25 +63,25 @@ export class AreaDrawing {
   }
 
   stop(): void {
-    this.tool?.stop()
-    this.tool = null
+    this.#tool?.stop()
+    this.#tool = null
   }
 
-  private start(): TerraDraw {
+  #start(): TerraDraw {
     this.stop()
     const editable = {
       feature: { draggable: true, coordinates: { midpoints: true, draggable: true, deletable: true } },
     }
-    this.tool = new TerraDraw({
-      adapter: new TerraDrawMapLibreGLAdapter({ map: this.map, coordinatePrecision: PRECISION }),
+    this.#tool = new TerraDraw({
+      adapter: new TerraDrawMapLibreGLAdapter({ map: this.#map, coordinatePrecision: PRECISION }),
       modes: [
         new TerraDrawPolygonMode(),
         new TerraDrawRectangleMode(),
         new TerraDrawSelectMode({ flags: { polygon: editable } }),
       ],
     })
-    this.tool.start()
-    return this.tool
+    this.#tool.start()
+    return this.#tool
   }
 }
 

@@ -44,24 +44,24 @@ interface TilesDone {
  * and only then are weights loaded.
  */
 export class GeoEmbeddingsRun {
-  private readonly deps: GeoEmbeddingsDeps
-  private readonly request: GeoRequest
-  private readonly context: JobContext
-  private readonly watch = new Stopwatch()
+  readonly #deps: GeoEmbeddingsDeps
+  readonly #request: GeoRequest
+  readonly #context: JobContext
+  readonly #watch = new Stopwatch()
 
   constructor(deps: GeoEmbeddingsDeps, request: GeoRequest, context: JobContext) {
-    this.deps = deps
-    this.request = request
-    this.context = context
+    this.#deps = deps
+    this.#request = request
+    this.#context = context
   }
 
   async run(): Promise<EmbeddingsResult> {
-    const { deps, request, context, watch } = this
+    const [deps, request, context, watch] = [this.#deps, this.#request, this.#context, this.#watch] as const
     const manifest = await deps.models.find(request.modelName)
     const path = await watch.time('download', openSource(request.source, context, deps))
-    this.step('inspect', 'reading the headers')
-    const reading = await watch.time('inspect', this.inspect(path, manifest))
-    this.step('model', 'loading the model')
+    this.#step('inspect', 'reading the headers')
+    const reading = await watch.time('inspect', this.#inspect(path, manifest))
+    this.#step('model', 'loading the model')
     const model = await watch.time(
       'model',
       deps.models.acquire(request.modelName, {
@@ -70,11 +70,11 @@ export class GeoEmbeddingsRun {
       }),
     )
     using lease = await deps.engines.lease(model, context.signal)
-    return await this.embed(lease.engine, path, reading)
+    return await this.#embed(lease.engine, path, reading)
   }
 
-  private async inspect(path: string, manifest: ModelManifest): Promise<Reading> {
-    const { deps, request, context } = this
+  async #inspect(path: string, manifest: ModelManifest): Promise<Reading> {
+    const [deps, request, context] = [this.#deps, this.#request, this.#context] as const
     const unit = manifest.input.unit ?? 'scaled'
     const taken =
       request.scaleFrom === null
@@ -95,8 +95,8 @@ export class GeoEmbeddingsRun {
     return { inspected, scale, stretch: storedStretch(inspected, scale, unit) }
   }
 
-  private async embed(engine: Engine, path: string, reading: Reading): Promise<EmbeddingsResult> {
-    const { request, context, watch } = this
+  async #embed(engine: Engine, path: string, reading: Reading): Promise<EmbeddingsResult> {
+    const [request, context, watch] = [this.#request, this.#context, this.#watch] as const
     const { model } = engine
     const described = { request, model, ...reading }
     const options = {
@@ -112,20 +112,20 @@ export class GeoEmbeddingsRun {
     const done = kept && (await EmbeddingOutput.canGoOn(context, options)) ? kept : null
     const output = await EmbeddingOutput.open(context, options, done?.output)
     const loading = { path, reading, output, identity, done }
-    const skipped = await watch.time('embed', this.load(engine, loading))
+    const skipped = await watch.time('embed', this.#load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
     return await output.publish(publicationOf(described, skipped), watch)
   }
 
   /** Takes the batches as they come; returns how many tiles were skipped. */
-  private async load(
+  async #load(
     engine: Engine,
     { path, reading: { inspected, scale }, output, identity, done }: Loading,
   ): Promise<number> {
-    const { request, context } = this
+    const [request, context] = [this.#request, this.#context] as const
     const { tiles: from, skipped: skippedBefore } = done ?? { tiles: 0, skipped: 0 }
-    if (from > 0) this.step('embed', `going on after ${from} tiles of an earlier run`)
+    if (from > 0) this.#step('embed', `going on after ${from} tiles of an earlier run`)
     const run = engine.embed({
       from,
       source: geoTiffTiles({ path, inspected, scale, manifest: engine.model.manifest }),
@@ -159,8 +159,8 @@ export class GeoEmbeddingsRun {
     return skippedBefore + run.skipped
   }
 
-  private step(phase: string, message: string): void {
-    this.context.signal.throwIfAborted()
-    this.context.progress({ phase, message, done: 0, total: null, unit: '' })
+  #step(phase: string, message: string): void {
+    this.#context.signal.throwIfAborted()
+    this.#context.progress({ phase, message, done: 0, total: null, unit: '' })
   }
 }

@@ -6,21 +6,21 @@ import type { DecodedPicture, ProgramAddress } from './platform.ts'
 
 /** Collects what a decompressor gives, as far as `limit`. */
 class Collected {
-  private readonly bytes: Uint8Array
-  private length = 0
+  readonly #bytes: Uint8Array
+  #length = 0
 
   constructor(limit: number) {
-    this.bytes = new Uint8Array(limit)
+    this.#bytes = new Uint8Array(limit)
   }
 
   add(part: Uint8Array): void {
-    if (this.length + part.length > this.bytes.length) throw new Error('it holds more than its block')
-    this.bytes.set(part, this.length)
-    this.length += part.length
+    if (this.#length + part.length > this.#bytes.length) throw new Error('it holds more than its block')
+    this.#bytes.set(part, this.#length)
+    this.#length += part.length
   }
 
   all(): Uint8Array {
-    return this.bytes.subarray(0, this.length)
+    return this.#bytes.subarray(0, this.#length)
   }
 }
 
