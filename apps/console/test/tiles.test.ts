@@ -6,7 +6,7 @@ let project: FakeService
 let browser: Browser
 beforeAll(async () => {
   project = await openService()
-  console_ = await openConsole({ TERRANE_PROJECT_URL: project.url })
+  console_ = await openConsole({ TERRANE_PROJECT_URL: project.url, TERRANE_ROUTER_URL: project.url })
   browser = await console_.signIn()
 })
 afterAll(async () => {
@@ -35,6 +35,22 @@ test('a tile that shows nothing is empty, any other refusal is passed on, other 
   for (const rest of ['raster/v1/../rest/v1/secrets', 'raster/v1/preview', 'vector/v1/a/b', 'raster/v1/%2e%2e/info']) {
     expect((await browser.ask('GET', `/api/projects/demo/${rest}`)).status).toBe(404)
   }
+  expect(project.asked.length).toBe(before)
+})
+
+test('streets of the graph are asked of the routing engine, by the coordinates of a tile and nothing else', async () => {
+  project.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/vnd.mapbox-vector-tile' }).end('streets')
+  }
+  const answer = await browser.ask('GET', '/api/projects/demo/streets/14/8719/5685')
+  expect([await answer.text(), answer.headers.get('content-type')]).toEqual([
+    'streets',
+    'application/vnd.mapbox-vector-tile',
+  ])
+  expect(project.asked.at(-1)).toMatchObject({ method: 'POST', url: '/routing-engine/v1/tile' })
+  expect(JSON.parse(project.asked.at(-1)?.body ?? '')).toEqual({ tile: { z: 14, x: 8719, y: 5685 } })
+  const before = project.asked.length
+  expect((await browser.ask('GET', '/api/projects/demo/streets/14/8719/north')).status).toBe(422)
   expect(project.asked.length).toBe(before)
 })
 

@@ -102,7 +102,8 @@ const Named = Type.Object({
   TERRANE_ROUTING_ACTIONS: Type.String({
     default: ACTIONS.join(','),
     pattern: `^ *(${ACTIONS.join('|')})( *, *(${ACTIONS.join('|')}))* *$`,
-    description: 'What is served, comma-separated: route, sources_to_targets (with table), isochrone, locate, status.',
+    description:
+      'What is served, comma-separated: route, sources_to_targets (with table), isochrone, locate, tile, status.',
   }),
   TERRANE_ROUTING_SEARCH: Type.Enum(['hierarchy', 'ngraph.path'], {
     default: 'hierarchy',

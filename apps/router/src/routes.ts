@@ -41,16 +41,27 @@ export function routingRoutes(base: Http, { engine, verify, registry, edge, acti
     reply.raw.once('close', () => gone.abort())
     const { status, body } = await engine.work(action, text, gone.signal)
     answers.inc({ action, code: status === 200 || typeof body !== 'string' ? '0' : errorCodeOf(body) })
-    return reply.code(status).type(MEDIA_TYPES.json).send(body)
+    return reply
+      .code(status)
+      .type(body instanceof Uint8Array ? MEDIA_TYPES.tile : MEDIA_TYPES.json)
+      .send(body)
   }
   for (const action of actions) {
     if (action !== 'route') base.post(`/${action}`, (request, reply) => work(action, textOf(request), reply))
+  }
+  if (actions.includes('tile')) {
+    // Maps have one address for all tiles, with the request in it, as Valhalla's clients write it.
+    base.get<TileRoute>('/tile', ({ query }, reply) => work('tile', query.json ?? '', reply))
   }
   if (actions.includes('sources_to_targets')) {
     base.get<TableRoute>(`/${TABLE}/v1/:profile/:coordinates`, ({ params, query }, reply) =>
       work('sources_to_targets', tableRequest(params, query), reply),
     )
   }
+}
+
+interface TileRoute {
+  Querystring: { readonly json?: string }
 }
 
 /** OSRM's name of a matrix. */
@@ -72,7 +83,11 @@ function actionOf({ url }: FastifyRequest, prefix: string, actions: readonly Act
   return actions.find((action) => action === path) ?? null
 }
 
-const MEDIA_TYPES = { json: 'application/json; charset=utf-8', gpx: 'application/gpx+xml; charset=utf-8' } as const
+const MEDIA_TYPES = {
+  json: 'application/json; charset=utf-8',
+  gpx: 'application/gpx+xml; charset=utf-8',
+  tile: 'application/vnd.mapbox-vector-tile',
+} as const
 
 /** What is answered under the base where there is nothing. */
 export function unknownPath(actions: readonly Action[]): RouteProblem {

@@ -49,7 +49,7 @@ describe('beside routes', () => {
   test('status tells what is served, how old it is, and where it lies', async () => {
     const { status, body } = await ask('status', { verbose: true })
     expect(status).toBe(200)
-    expect(body.available_actions).toEqual(['route', 'sources_to_targets', 'isochrone', 'locate', 'status'])
+    expect(body.available_actions).toEqual(['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'])
     const { mtimeMs } = await stat(join(folder, 'graph.bin'))
     expect(body.tileset_last_modified).toBe(Math.floor(mtimeMs / 1000))
     expect(body.bbox.features[0].geometry.coordinates[0]).toContainEqual([11, 48])
@@ -95,6 +95,26 @@ describe('beside routes', () => {
     expect(status).toBe(200)
     expect(body.type).toBe('FeatureCollection')
     expect(body.features[0].properties).toMatchObject({ contour: 1, metric: 'time' })
+  })
+
+  test('a map asks for tiles of the streets at one address, with the key in it', async () => {
+    const tile = { z: 14, x: 8692, y: 5694 }
+    const address = (json: object) =>
+      `${router.url}${ROUTING_BASE}/tile?apikey=${KEY}&json=${encodeURIComponent(JSON.stringify(json))}`
+    const got = await fetch(address({ tile }))
+    expect([got.status, got.headers.get('content-type')]).toEqual([200, 'application/vnd.mapbox-vector-tile'])
+    const bytes = Buffer.from(await got.arrayBuffer())
+    expect(bytes.includes('edges') && bytes.includes('road_class')).toBe(true)
+    const headers = { apikey: KEY }
+    const posted = await fetch(`${router.url}${ROUTING_BASE}/tile`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ tile }),
+    })
+    expect(Buffer.from(await posted.arrayBuffer()).equals(bytes)).toBe(true)
+    expect((await fetch(address({ tile: { ...tile, x: 0 } }))).status).toBe(200)
+    expect(await (await fetch(address({ tile: { z: 1, x: 2, y: 0 } }))).json()).toMatchObject({ error_code: 174 })
+    expect((await fetch(`${router.url}${ROUTING_BASE}/tile?json={}`)).status).toBe(401)
   })
 
   test.each([

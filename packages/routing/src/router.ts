@@ -15,6 +15,8 @@ import { osrmProblem, RouteProblem } from './request/problems.ts'
 import type { Json } from './request/read.ts'
 import { checkRequest, readRequest } from './request/request.ts'
 import type { RouteResponse } from './respond/response.ts'
+import { readTileRequest } from './tile/request.ts'
+import { tileOf } from './tile/tile.ts'
 import { routeOf } from './route.ts'
 
 /** How a router answers. */
@@ -36,6 +38,12 @@ export interface SentAnswer {
   readonly status: number
   readonly body: string
   readonly type?: 'gpx'
+}
+
+/** An answer to a request for a tile: the bytes of a Mapbox Vector Tile, or the JSON of a problem. */
+export interface TileAnswer {
+  readonly status: number
+  readonly body: string | Uint8Array
 }
 
 /**
@@ -60,11 +68,13 @@ export class Router {
   }
 
   /**
-   * Answers the text of a request with the text of a response.
+   * Answers the text of a request with the text of a response, or with a tile.
    *
    * @throws only what no request should cause
    */
-  answer(text: string, action: Action = 'route'): SentAnswer {
+  answer(text: string, action: 'tile'): TileAnswer
+  answer(text: string, action?: Exclude<Action, 'tile'>): SentAnswer
+  answer(text: string, action: Action = 'route'): SentAnswer | TileAnswer {
     try {
       if (action === 'route') {
         const answer = routeOf(this.#ground, readRequest(text, this.#ground.limits))
@@ -73,7 +83,10 @@ export class Router {
           : { status: 200, body: JSON.stringify(answer) }
       }
       const parts: string[] = []
-      for (const part of this.work(text, action, { mayWait: false })) if (part !== null) parts.push(part)
+      for (const part of this.work(text, action, { mayWait: false })) {
+        if (part instanceof Uint8Array) return { status: 200, body: part }
+        if (part !== null) parts.push(part)
+      }
       return { status: 200, body: parts.join('') }
     } catch (error) {
       return refusalOf(error, text)
@@ -97,6 +110,8 @@ export class Router {
         return isochroneOf(ground, readIsochroneRequest(text, ground.limits))
       case 'locate':
         return list(locate(ground, readLocateRequest(text, ground.limits)))
+      case 'tile':
+        return tileOf(ground, readTileRequest(text))
       case 'status':
         return once(JSON.stringify(statusOf(ground, parse(text), this.#actions)))
     }

@@ -106,7 +106,7 @@ describe('status', () => {
     expect(ask('status', {})).toEqual({
       version,
       tileset_last_modified: 1_700_000_000,
-      available_actions: ['route', 'sources_to_targets', 'isochrone', 'locate', 'status'],
+      available_actions: ['route', 'sources_to_targets', 'isochrone', 'locate', 'tile', 'status'],
     })
   })
 

@@ -7,24 +7,47 @@ import { ask, pass } from '../upstream/ask.ts'
 /** Actions of the routing engine that the page uses. */
 const ACTIONS = ['route', 'isochrone', 'status'] as const
 
+const TileParams = Type.Object({
+  ref: Type.String(),
+  z: Type.Integer({ minimum: 0, maximum: 30 }),
+  x: Type.Integer({ minimum: 0 }),
+  y: Type.Integer({ minimum: 0 }),
+})
+
 /**
- * `POST /api/projects/{ref}/route`, `/isochrone`, `/status`: requests and answers of the routing engine, errors
- * included.
+ * `POST /api/projects/{ref}/route`, `/isochrone`, `/status`: the routing engine's own requests and answers, errors included.
+ * `GET /api/projects/{ref}/streets/{z}/{x}/{y}`: the streets of its graph as vector tiles.
  */
 export function routingRoutes(app: Http): void {
   for (const action of ACTIONS) {
     const schema = {
       body: Type.Object({}, { additionalProperties: true, description: 'As the routing engine wants it.' }),
     }
-    app.post(`/api/projects/:ref/${action}`, { schema }, (request, reply) => relay(request, reply, action))
+    app.post(`/api/projects/:ref/${action}`, { schema }, (request, reply) =>
+      relay(request, reply, action, request.body),
+    )
   }
+  app.get(
+    '/api/projects/:ref/streets/:z/:x/:y',
+    { schema: { params: TileParams }, config: { quiet: true } },
+    (request, reply) => {
+      const { z, x, y } = request.params
+      reply.header('cache-control', 'private, no-cache')
+      return relay(request, reply, 'tile', { tile: { z, x, y } })
+    },
+  )
 }
 
-async function relay(request: FastifyRequest, reply: FastifyReply, action: string): Promise<FastifyReply> {
+async function relay(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  action: string,
+  body: unknown,
+): Promise<FastifyReply> {
   const response = await ask(request, reply, projectOf(request).connection.routing(), {
     method: 'POST',
     path: `/${action}`,
-    body: JSON.stringify(request.body),
+    body: JSON.stringify(body),
     keyIn: 'apikey',
   })
   return pass(reply, response)

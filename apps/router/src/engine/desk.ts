@@ -1,4 +1,4 @@
-import { type Action, refusalOf, type Router, type SentAnswer, type Work } from '@terrane/routing'
+import { type Action, refusalOf, type Router, type SentAnswer, type TileAnswer, type Work } from '@terrane/routing'
 
 /** What a thread is asked besides routes. */
 export type WorkOrder =
@@ -12,7 +12,7 @@ export type WorkAction = Exclude<Action, 'route'>
 
 /** What a thread says of work: the whole answer, or parts of it and their end. */
 export type WorkNews = { readonly work: number } & (
-  | { readonly type: 'answer'; readonly answer: SentAnswer }
+  | { readonly type: 'answer'; readonly answer: SentAnswer | TileAnswer }
   | { readonly type: 'part'; readonly text: string }
   | { readonly type: 'end' }
   | { readonly type: 'alive' }
@@ -35,6 +35,8 @@ interface Running {
   readonly text: string
   readonly work: Work
   part: string
+  /** The answer, where it is not text. */
+  bytes: Uint8Array | null
   hasSent: boolean
   ahead: number
   /** Milliseconds of computing. */
@@ -75,7 +77,7 @@ export class Desk {
     const now = performance.now()
     try {
       const work = this.#router.work(text, action, { mayWait: true })
-      const state = { part: '', hasSent: false, ahead: 0, spent: 0, saidAt: now, waits: false }
+      const state = { part: '', bytes: null, hasSent: false, ahead: 0, spent: 0, saidAt: now, waits: false }
       this.#running.set(id, { id, text, work, ...state })
     } catch (error) {
       this.#refuse({ id, text, hasSent: false }, error)
@@ -132,7 +134,8 @@ export class Desk {
         running.waits = true
         return false
       }
-      running.part += value
+      if (typeof value === 'string') running.part += value
+      else running.bytes = value
     } while (running.part.length < PART && performance.now() < until)
     return false
   }
@@ -148,7 +151,7 @@ export class Desk {
   #finish(running: Running): void {
     this.#running.delete(running.id)
     if (!running.hasSent) {
-      this.#post({ work: running.id, type: 'answer', answer: { status: 200, body: running.part } })
+      this.#post({ work: running.id, type: 'answer', answer: { status: 200, body: running.bytes ?? running.part } })
       return
     }
     if (running.part !== '') this.#send(running)

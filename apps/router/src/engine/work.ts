@@ -3,10 +3,10 @@ import { RouteProblem } from '@terrane/routing'
 import { ANSWERS, Refusal } from '../errors.ts'
 import type { WorkAction, WorkNews, WorkOrder } from './desk.ts'
 
-/** An answer that is sent whole, or a stream of its text. */
+/** An answer that is sent whole, as text or bytes, or a stream of its text. */
 export interface WorkAnswer {
   readonly status: number
-  readonly body: string | Readable
+  readonly body: string | Uint8Array | Readable
 }
 
 /** What a work is given to and says to. */

@@ -37,6 +37,7 @@ const PROBLEMS = {
   167: [400, 'Exceeded maximum circumference for exclude_polygons'],
   170: [400, 'Locations are in unconnected regions. Go check/edit the map at osm.org'],
   171: [400, 'No suitable edges near location'],
+  174: [400, 'Invalid tile coordinates'],
   199: [500, 'Unknown'],
   442: [400, 'No path could be found for input'],
 } as const satisfies Readonly<Record<number, readonly [number, string]>>

@@ -20,7 +20,7 @@ import { isLookingAt, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_ROUTE_LAYER, addRouteLayers, showLines, showOthers } from '../../map/route-line.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
-import { readLiveTables, showTables } from '../../map/live.ts'
+import { drawStreets } from '../../map/streets.ts'
 import { showReach } from '../../map/reach-areas.ts'
 import { Itinerary, RouteChoice } from './itinerary.tsx'
 import { PlaceSearch } from './place-search.tsx'
@@ -28,10 +28,6 @@ import { ReachControl, useReach } from './reach.tsx'
 import { StopList } from './stop-list.tsx'
 import { emptyStop, placed, readStop, type Stop } from './stops.ts'
 import { useMarkers } from './use-markers.ts'
-
-/** Tables of the street topic, as imports name them. */
-const STREETS = /[._](?:streets|segment)$/
-const MOST_STREETS = 4
 
 const LANGUAGES = ['en-US', 'en-GB', 'cs-CZ', 'de-DE', 'es-ES', 'fr-FR', 'it-IT', 'nl-NL', 'pl-PL', 'pt-BR'] as const
 
@@ -60,10 +56,11 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
   const chosen = trips[choice] ?? trips[0]
 
   useEffect(() => {
-    if (map) addRouteLayers(map, dark)
+    if (!map) return
+    addRouteLayers(map, dark)
+    drawStreets(map, project.ref, dark, FIRST_ROUTE_LAYER)
   }, [map, dark])
   useBackdrop(map, project.ref, FIRST_ROUTE_LAYER, true)
-  useStreets(map, project.ref)
   const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
   useEffect(() => {
     if (map && graph.value && !isLookingAt(map, graph.value)) lookAt(map, graph.value)
@@ -231,15 +228,4 @@ function preferredLanguage(): string {
 /** The outlines of an area, one position after the other. */
 function positionsOf({ type, coordinates }: Reach['features'][number]['geometry']): GeoJSON.Position[] {
   return type === 'Polygon' ? coordinates.flat() : coordinates.flat(2)
-}
-
-/** Draws the project's own street tables, to show where a route can go. */
-function useStreets(map: MapLibreMap | null, ref: string): void {
-  const tables = useResource(`tables with streets ${ref}`, (signal) => readLiveTables(ref, signal))
-  useEffect(() => {
-    if (!map || !tables.value) return
-    const streets = tables.value.filter(({ name }) => STREETS.test(name)).map(({ name }) => name)
-    // The map page reports problems of a table.
-    showTables(map, ref, streets.slice(0, MOST_STREETS), FIRST_ROUTE_LAYER).catch(() => {})
-  }, [map, tables.value])
 }

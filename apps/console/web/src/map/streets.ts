@@ -1,0 +1,46 @@
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { projectPath } from '../lib/api.ts'
+import { mapColors } from './colors.ts'
+
+/** Zooms of the routing engine's tiles: below the first it draws nothing, beyond the last a tile is enlarged. */
+const [LOWEST_ZOOM, HIGHEST_ZOOM] = [7, 16]
+
+/** Draws the streets of the routing engine's graph beneath a layer, or brings them into another theme. */
+export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneath: string): void {
+  if (!map.getSource('streets')) {
+    map.addSource('streets', {
+      type: 'vector',
+      tiles: [`${location.origin}${projectPath(ref, '/streets/{z}/{x}/{y}')}`],
+      minzoom: LOWEST_ZOOM,
+      maxzoom: HIGHEST_ZOOM,
+    })
+    map.addLayer(
+      {
+        id: 'streets-line',
+        type: 'line',
+        source: 'streets',
+        'source-layer': 'edges',
+        layout: { 'line-cap': 'round', 'line-join': 'round' },
+        paint: {
+          'line-opacity': 0.55,
+          'line-width': [
+            'interpolate',
+            ['exponential', 1.5],
+            ['zoom'],
+            8,
+            width(1, 0.5, 0.3),
+            18,
+            width(9, 6, 3),
+          ] as never,
+        },
+      },
+      beneath,
+    )
+  }
+  map.setPaintProperty('streets-line', 'line-color', mapColors(dark).label)
+}
+
+/** Widths in pixels by the rank of a street. */
+function width(highway: number, arterial: number, local: number): [string, ...unknown[]] {
+  return ['match', ['get', 'tile_level'], 0, highway, 1, arterial, local]
+}
