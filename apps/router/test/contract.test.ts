@@ -35,7 +35,7 @@ const problem = (error_code: number, status_code: number, status: string, error:
   status,
 })
 
-const KNOWN_PATHS = "Try any of: '/route' '/sources_to_targets' '/isochrone' '/locate' '/status'"
+const KNOWN_PATHS = "Try any of: '/route' '/sources_to_targets' '/isochrone' '/locate' '/tile' '/status'"
 
 async function call(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)
