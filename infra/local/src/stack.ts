@@ -95,7 +95,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   })
   await start('origin', ports.origin, {
     // Else files that pass through leave twice as much memory behind, in V8's young space and in malloc's arenas.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: '--max-semi-space-size=2',
     MALLOC_ARENA_MAX: '2',
     TERRANE_CONTROL_DATABASE_URL: databaseUrl,
     TERRANE_DATA_ROOTS: dataRoots,
