@@ -98,7 +98,7 @@ export async function startStack(settings: Settings, keys: Keys): Promise<Stack>
   await start('origin', ports.origin, {
     // Otherwise files that pass through leave twice as much unused memory in V8's young generation and in malloc's
     // arenas.
-    NODE_OPTIONS: '--max-semi-space-size=8',
+    NODE_OPTIONS: '--max-semi-space-size=2',
     MALLOC_ARENA_MAX: '2',
     TERRANE_CONTROL_DATABASE_URL: databaseUrl,
     TERRANE_DATA_ROOTS: dataRoots,
