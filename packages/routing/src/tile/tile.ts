@@ -121,7 +121,7 @@ function* shapesIn(
 
 function isDrawn(graph: Graph, shape: number, z: number): boolean {
   const ahead = shapeEdges(graph)[2 * shape]!
-  return z >= LOWEST_ZOOM[get(graph.edgeInfo[ahead]!, EdgeField.roadClass) as keyof typeof LOWEST_ZOOM & number]!
+  return z >= LOWEST_ZOOM[get(graph.edgeInfo[ahead]!, EdgeField.roadClass)]!
 }
 
 /** To whole units; points that fall together are one. */
@@ -141,7 +141,7 @@ function featureOf(graph: Graph, shape: number, lines: Point[][]): VectorTileFea
   const traffic = graph.edgeTraffic[ahead]!
   const roadClass = get(info, EdgeField.roadClass)
   const properties = {
-    tile_level: LEVEL[roadClass as keyof typeof LEVEL & number]!,
+    tile_level: LEVEL[roadClass]!,
     road_class: roadClass,
     use: get(info, EdgeField.use),
     tunnel: get(traffic, TrafficField.tunnel) === 1,
@@ -160,7 +160,7 @@ function featureOf(graph: Graph, shape: number, lines: Point[][]): VectorTileFea
     properties,
     extent: EXTENT,
     loadGeometry: () => geometry,
-  } as unknown as VectorTileFeatureLike
+  }
 }
 
 /** A line, by the numbers of the Vector Tile specification 2.1, section 4.3.4. */
