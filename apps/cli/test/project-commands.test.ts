@@ -84,6 +84,21 @@ describe('a command that runs a task', () => {
       ['overture', 'Porto', bbox],
       ['regions', 'cells', '--place', 'Porto', '--resolution', '8', '--prefix', 'porto'],
       ['tiles', 'streets', '--zooms', '4-12'],
+      [
+        'tiles',
+        'places',
+        'pois',
+        '--name',
+        'city',
+        '--filter',
+        'n=gt.1',
+        '--rank-by',
+        'n',
+        '--cluster',
+        '40',
+        '--drop-rate',
+        '2.5',
+      ],
     ]) {
       expect(await terrane(...args, '--no-watch')).toEqual({ code: 0, stdout: `${ID}\n`, stderr: '' })
     }
@@ -94,8 +109,9 @@ describe('a command that runs a task', () => {
       'overtureImportArea',
       'createSraiEmbeddings',
       'archiveToPmtiles',
+      'archiveToPmtiles',
     ])
-    const [embed, file, osm, overture, regions, tiles] = asked.map(({ body }) => body)
+    const [embed, file, osm, overture, regions, tiles, layers] = asked.map(({ body }) => body)
     expect(embed).toEqual({
       geotiffPath: 'https://example.org/My Scene.tif',
       tableName: 'my_scene',
@@ -116,6 +132,14 @@ describe('a command that runs a task', () => {
       source: { kind: 'tables', prefix: 'porto' },
     })
     expect(tiles).toEqual({ table: 'streets', schema: 'public', zooms: [4, 12] })
+    const layer = {
+      schema: 'public',
+      filter: 'n=gt.1',
+      dropRate: 2.5,
+      rankBy: { property: 'n' },
+      cluster: { distance: 40 },
+    }
+    expect(layers).toEqual({ table: 'places', ...layer, archiveName: 'city', layers: [{ table: 'pois', ...layer }] })
   })
 
   test('takes the outline of the place that it is named for, where no area is said', async () => {

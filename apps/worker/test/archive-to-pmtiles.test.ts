@@ -114,6 +114,58 @@ describe('with its bucket', () => {
     expect(shown.get(7)).toEqual({ town_id: 7, name: 'Aachen' })
   })
 
+  test('several tables are layers of one archive, each with its filter, properties and zooms', async () => {
+    const { result } = await archive({
+      table: 'towns',
+      zooms: [0, 6],
+      properties: ['name'],
+      filter: 'capital=is.true&name=like.A*',
+      archiveName: 'all',
+      layers: [
+        { table: 'many', layerName: 'circles', zooms: [2, 4], properties: [], filter: 'id=in.(1,2,3)' },
+        { table: 'town_names', filter: 'or=(name.eq."Aachen",name.eq."G\\"x")' },
+        { table: 'many', layerName: 'none', filter: 'id=eq.0' },
+      ],
+    })
+    expect(result).toMatchObject({
+      path: 'all.pmtiles',
+      minzoom: 0,
+      maxzoom: 6,
+      features: 5,
+      layers: [
+        { id: 'towns', minzoom: 0, maxzoom: 6, fields: { name: 'String' } },
+        { id: 'circles', minzoom: 2, maxzoom: 4, fields: {} },
+        { id: 'town_names', minzoom: 0, maxzoom: 6, fields: { town_id: 'Number', name: 'String' } },
+        { id: 'none' },
+      ],
+      warnings: [{ code: 'LAYER_EMPTY', layer: 'none' }],
+    })
+    const tiles = new StoredTiles(store, 'all.pmtiles')
+    expect(Object.keys(await tiles.layers(6, 33, 21))).toEqual(['towns', 'town_names'])
+    expect([...(await tiles.features(6, 33, 21)).values()]).toEqual([{ name: 'Aachen' }])
+  })
+
+  test('points become clusters that count and sum, and the first by an attribute stay', async () => {
+    const { result } = await archive({
+      table: 'towns',
+      zooms: [0, 9],
+      cluster: { distance: 200, maxZoom: 5, aggregates: [{ property: 'population', operation: 'sum' }] },
+    })
+    expect(result).toMatchObject({ features: 2, layers: [{ fields: { point_count: 'Number', cluster: 'Boolean' } }] })
+    const [whole] = Object.values(await new StoredTiles(store, 'towns.pmtiles').layers(0, 0, 0))[0]!
+    // A population that no number holds is text in a tile, and counts for nothing.
+    expect(whole).toEqual({ cluster: true, point_count: 2, point_count_abbreviated: 2, population: 5 })
+    await archive({
+      table: 'town_names',
+      zooms: [0, 9],
+      rankBy: { property: 'town_id', order: 'smallest' },
+      dropRate: 2,
+    })
+    expect([...(await new StoredTiles(store, 'town_names.pmtiles').features(0, 0, 0)).values()]).toEqual([
+      { town_id: 7, name: 'Aachen' },
+    ])
+  })
+
   test('an earlier archive is replaced whole, and its ETag changes', async () => {
     const first = await archive({ table: 'towns', zooms: [0, 2] })
     const second = await archive({ table: 'towns', zooms: [0, 3] })
@@ -174,6 +226,49 @@ describe('with its bucket', () => {
     {
       name: 'a property of bytes',
       body: { table: 'towns', properties: ['raw'] },
+      status: 422,
+      code: 'PROPERTY_NOT_SHOWN',
+    },
+    {
+      name: 'a filter of a column that is none',
+      body: { table: 'towns', filter: 'x=eq.1' },
+      status: 422,
+      code: 'BAD_FILTER',
+    },
+    {
+      name: 'a filter that compares a number with a word',
+      body: { table: 'towns', filter: 'town_id=eq.x' },
+      status: 422,
+      code: 'BAD_FILTER',
+    },
+    {
+      name: 'a filter that does not parse',
+      body: { table: 'towns', filter: 'town_id=1' },
+      status: 422,
+      code: 'BAD_FILTER',
+    },
+    {
+      name: 'a limit in a filter',
+      body: { table: 'towns', filter: 'town_id=eq.1&limit=3' },
+      status: 422,
+      code: 'BAD_FILTER',
+    },
+    { name: 'a table twice', body: { table: 'towns', layers: [{ table: 'towns' }] }, status: 422, code: 'BAD_LAYERS' },
+    {
+      name: 'a further table that is not there',
+      body: { table: 'towns', layers: [{ table: 'nothing' }] },
+      status: 404,
+      code: 'TABLE_NOT_FOUND',
+    },
+    {
+      name: 'a further table of the platform',
+      body: { table: 'towns', layers: [{ table: 'jobs', schema: 'terrane' }] },
+      status: 422,
+      code: 'SCHEMA_NOT_ALLOWED',
+    },
+    {
+      name: 'a rank that is no property',
+      body: { table: 'towns', properties: ['name'], rankBy: { property: 'share' } },
       status: 422,
       code: 'PROPERTY_NOT_SHOWN',
     },

@@ -1,4 +1,4 @@
-import { VectorTile } from '@mapbox/vector-tile'
+import { VectorTile, type VectorTileFeature } from '@mapbox/vector-tile'
 import type { ObjectStore } from '@terrane/storage'
 import { PbfReader } from 'pbf'
 import { PMTiles, type Header, type Source } from 'pmtiles'
@@ -27,16 +27,29 @@ export class StoredTiles {
     return this.archive.getHeader()
   }
 
-  /** Features of the one layer of a tile, by id. */
+  /** Features of the first layer of a tile, by id. */
   async features(zoom: number, x: number, y: number): Promise<Map<number | undefined, Record<string, unknown>>> {
+    const [layer] = Object.values(await this.#decode(zoom, x, y))
+    return new Map(layer?.map(({ id, properties }) => [id, { ...properties }]))
+  }
+
+  /** Properties of the features of a tile, by layer. */
+  async layers(zoom: number, x: number, y: number): Promise<Record<string, Record<string, unknown>[]>> {
+    const layers = Object.entries(await this.#decode(zoom, x, y))
+    return Object.fromEntries(
+      layers.map(([name, features]) => [name, features.map(({ properties }) => ({ ...properties }))]),
+    )
+  }
+
+  async #decode(zoom: number, x: number, y: number): Promise<Record<string, VectorTileFeature[]>> {
     const tile = await this.archive.getZxy(zoom, x, y)
-    if (!tile) return new Map()
-    const [layer] = Object.values(new VectorTile(new PbfReader(new Uint8Array(tile.data))).layers)
-    return new Map(
-      Array.from({ length: layer!.length }, (_, i) => {
-        const { id, properties } = layer!.feature(i)
-        return [id, { ...properties }]
-      }),
+    if (!tile) return {}
+    const { layers } = new VectorTile(new PbfReader(new Uint8Array(tile.data)))
+    return Object.fromEntries(
+      Object.entries(layers).map(([name, layer]) => [
+        name,
+        Array.from({ length: layer.length }, (_, i) => layer.feature(i)),
+      ]),
     )
   }
 }

@@ -185,8 +185,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Archive a spatial table as vector tiles
-         * @description Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. The bucket pmtiles must exist. Every feature is shown at the highest zoom; below it the smallest and densest ones give way where a tile would exceed maxTileBytes.
+         * Archive spatial tables as vector tiles
+         * @description Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. The bucket pmtiles must exist. Each table or view in layers is a further layer of the archive. Every feature is shown at the highest zoom of its layer; below it the smallest and densest ones, or those that rankBy puts last, give way where a tile would exceed maxTileBytes.
          */
         post: operations["archiveToPmtiles"];
         delete?: never;
@@ -460,7 +460,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Schedule: Archive a spatial table as vector tiles
+         * Schedule: Archive spatial tables as vector tiles
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleArchiveToPmtiles"];
@@ -2537,13 +2537,8 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Table or view with a geometry column. */
+                    /** @description Table or view with a geometry column: the first layer. */
                     table: string;
-                    /**
-                     * @description Its schema.
-                     * @default public
-                     */
-                    schema?: string;
                     /**
                      * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.
                      * @default auto
@@ -2552,15 +2547,110 @@ export interface operations {
                         min: number;
                         max: number;
                     };
+                    /**
+                     * @description Its schema.
+                     * @default public
+                     */
+                    schema?: string;
                     /** @description Name of the layer; the table name when absent. */
                     layerName?: string;
                     /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
                     properties?: string[];
+                    /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+                    filter?: string;
                     /**
                      * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
                      * @default 1
                      */
                     dropRate?: number;
+                    /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                    rankBy?: {
+                        /** @description A property of numbers. */
+                        property: string;
+                        /**
+                         * @description Which of them stay.
+                         * @default largest
+                         * @enum {unknown}
+                         */
+                        order?: "largest" | "smallest";
+                    };
+                    /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                    cluster?: {
+                        /**
+                         * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
+                         * @default 50
+                         */
+                        distance?: number;
+                        /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                        maxZoom?: number;
+                        /** @default 2 */
+                        minPoints?: number;
+                        /** @description Properties that a cluster has of its points, under their own names. */
+                        aggregates?: {
+                            /** @description A property of numbers. */
+                            property: string;
+                            /** @enum {unknown} */
+                            operation: "sum" | "mean" | "min" | "max";
+                        }[];
+                    };
+                    /** @description Further tables or views, each a layer of the same archive. */
+                    layers?: {
+                        /** @description Table or view with a geometry column. */
+                        table: string;
+                        /** @description Zooms of the layer, as those of the archive, which they are when absent. */
+                        zooms?: "auto" | number[] | {
+                            min: number;
+                            max: number;
+                        };
+                        /**
+                         * @description Its schema.
+                         * @default public
+                         */
+                        schema?: string;
+                        /** @description Name of the layer; the table name when absent. */
+                        layerName?: string;
+                        /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                        properties?: string[];
+                        /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+                        filter?: string;
+                        /**
+                         * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
+                         * @default 1
+                         */
+                        dropRate?: number;
+                        /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                        rankBy?: {
+                            /** @description A property of numbers. */
+                            property: string;
+                            /**
+                             * @description Which of them stay.
+                             * @default largest
+                             * @enum {unknown}
+                             */
+                            order?: "largest" | "smallest";
+                        };
+                        /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                        cluster?: {
+                            /**
+                             * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
+                             * @default 50
+                             */
+                            distance?: number;
+                            /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                            maxZoom?: number;
+                            /** @default 2 */
+                            minPoints?: number;
+                            /** @description Properties that a cluster has of its points, under their own names. */
+                            aggregates?: {
+                                /** @description A property of numbers. */
+                                property: string;
+                                /** @enum {unknown} */
+                                operation: "sum" | "mean" | "min" | "max";
+                            }[];
+                        };
+                    }[];
+                    /** @description Name of the object in the bucket, without .pmtiles; the table name when absent. */
+                    archiveName?: string;
                     /**
                      * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
                      * @default 500000
@@ -3869,13 +3959,8 @@ export interface operations {
                      * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
                      */
                     input: {
-                        /** @description Table or view with a geometry column. */
+                        /** @description Table or view with a geometry column: the first layer. */
                         table: string;
-                        /**
-                         * @description Its schema.
-                         * @default public
-                         */
-                        schema?: string;
                         /**
                          * @description Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.
                          * @default auto
@@ -3884,15 +3969,110 @@ export interface operations {
                             min: number;
                             max: number;
                         };
+                        /**
+                         * @description Its schema.
+                         * @default public
+                         */
+                        schema?: string;
                         /** @description Name of the layer; the table name when absent. */
                         layerName?: string;
                         /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
                         properties?: string[];
+                        /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+                        filter?: string;
                         /**
                          * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
                          * @default 1
                          */
                         dropRate?: number;
+                        /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                        rankBy?: {
+                            /** @description A property of numbers. */
+                            property: string;
+                            /**
+                             * @description Which of them stay.
+                             * @default largest
+                             * @enum {unknown}
+                             */
+                            order?: "largest" | "smallest";
+                        };
+                        /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                        cluster?: {
+                            /**
+                             * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
+                             * @default 50
+                             */
+                            distance?: number;
+                            /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                            maxZoom?: number;
+                            /** @default 2 */
+                            minPoints?: number;
+                            /** @description Properties that a cluster has of its points, under their own names. */
+                            aggregates?: {
+                                /** @description A property of numbers. */
+                                property: string;
+                                /** @enum {unknown} */
+                                operation: "sum" | "mean" | "min" | "max";
+                            }[];
+                        };
+                        /** @description Further tables or views, each a layer of the same archive. */
+                        layers?: {
+                            /** @description Table or view with a geometry column. */
+                            table: string;
+                            /** @description Zooms of the layer, as those of the archive, which they are when absent. */
+                            zooms?: "auto" | number[] | {
+                                min: number;
+                                max: number;
+                            };
+                            /**
+                             * @description Its schema.
+                             * @default public
+                             */
+                            schema?: string;
+                            /** @description Name of the layer; the table name when absent. */
+                            layerName?: string;
+                            /** @description Columns that become attributes; when absent, all that tiles can hold but the primary key. */
+                            properties?: string[];
+                            /** @description Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters. */
+                            filter?: string;
+                            /**
+                             * @description Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.
+                             * @default 1
+                             */
+                            dropRate?: number;
+                            /** @description Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent. */
+                            rankBy?: {
+                                /** @description A property of numbers. */
+                                property: string;
+                                /**
+                                 * @description Which of them stay.
+                                 * @default largest
+                                 * @enum {unknown}
+                                 */
+                                order?: "largest" | "smallest";
+                            };
+                            /** @description Shows one point for those near each other, with cluster, point_count and point_count_abbreviated. */
+                            cluster?: {
+                                /**
+                                 * @description Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.
+                                 * @default 50
+                                 */
+                                distance?: number;
+                                /** @description The last zoom with clusters; the one below the highest of the layer when absent. */
+                                maxZoom?: number;
+                                /** @default 2 */
+                                minPoints?: number;
+                                /** @description Properties that a cluster has of its points, under their own names. */
+                                aggregates?: {
+                                    /** @description A property of numbers. */
+                                    property: string;
+                                    /** @enum {unknown} */
+                                    operation: "sum" | "mean" | "min" | "max";
+                                }[];
+                            };
+                        }[];
+                        /** @description Name of the object in the bucket, without .pmtiles; the table name when absent. */
+                        archiveName?: string;
                         /**
                          * @description Most bytes of a compressed tile. Features are dropped for it below the highest zoom only.
                          * @default 500000

@@ -51,6 +51,11 @@ export {
   registerImport,
 } from './imports/import-table.ts'
 export type { ImportRecord, ImportShape } from './imports/import-table.ts'
+export { literals, orderClause, Parameters, selectList, whereClause } from './rest-query/build-sql.ts'
+export type { ValueTexts } from './rest-query/build-sql.ts'
+export { badQuery } from './rest-query/errors.ts'
+export { isArgument, parseQuery } from './rest-query/parse-query.ts'
+export type { Condition, RestQuery } from './rest-query/parse-query.ts'
 export { scan } from './scan/scan.ts'
 export type { ScanOptions } from './scan/scan.ts'
 export type { PackedBytes, ScanBatch, ScanColumn, ScanType, ScanValues } from './scan/columns.ts'

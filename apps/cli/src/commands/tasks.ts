@@ -26,6 +26,11 @@ interface Options extends TaskOptions {
   readonly zooms?: readonly [number, number]
   readonly schema?: string
   readonly prefix?: string
+  readonly name?: string
+  readonly filter?: string
+  readonly dropRate?: number
+  readonly rankBy?: string
+  readonly cluster?: number
 }
 
 /** Formats of `export` by the ending of the file. */
@@ -82,10 +87,27 @@ export function taskCommands(program: Command): void {
     .option('--prefix <prefix>', 'tables of an import, e.g. porto; otherwise what the worker fetches')
     .addHelpText('after', examples('regions porto_cells --bbox -8.69,41.13,-8.55,41.19 --prefix porto'))
     .action(regions)
-  onTask(program.command('tiles <table>').description('Make a PMTiles archive of vector tiles of a table.'))
-    .option('--schema <name>', 'its schema', 'public')
+  onTask(
+    program
+      .command('tiles <tables...>')
+      .description('Make a PMTiles archive of vector tiles of a table, or of several, each a layer of it.'),
+  )
+    .option('--schema <name>', 'their schema', 'public')
     .option('--zooms <range>', 'lowest and highest zoom, e.g. 0-14; what the data deserve when absent', zoomRange)
-    .addHelpText('after', examples('tiles streets', 'tiles roads --zooms 4-12'))
+    .option('--name <name>', 'name of the archive; the first table when absent')
+    .option('--filter <query>', 'rows to show, as /rest/v1 filters them, e.g. population=gt.1000')
+    .option('--drop-rate <number>', 'of so many points one is kept per zoom below the highest', number)
+    .option('--rank-by <property>', 'features with the largest numbers stay where not all can')
+    .option('--cluster <pixels>', 'one point for those within this distance, with point_count', number)
+    .addHelpText(
+      'after',
+      examples(
+        'tiles streets',
+        'tiles roads --zooms 4-12',
+        'tiles streets buildings places --name city',
+        'tiles places --cluster 50',
+      ),
+    )
     .action(tiles)
   onProject(program.command('export <table> <file>').description('Write a table to a file; its ending is the format.'))
     .option('--schema <name>', 'its schema', 'public')
@@ -178,11 +200,25 @@ function regions(table: string, options: Options): Promise<void> {
   )
 }
 
-function tiles(table: string, { schema, zooms, ...options }: Options): Promise<void> {
+function tiles([first = '', ...further]: string[], options: Options): Promise<void> {
+  const { schema, zooms, name, filter, dropRate, rankBy, cluster, ...rest } = options
+  const layer = {
+    ...(schema !== undefined && { schema }),
+    ...(filter !== undefined && { filter }),
+    ...(dropRate !== undefined && { dropRate }),
+    ...(rankBy !== undefined && { rankBy: { property: rankBy } }),
+    ...(cluster !== undefined && { cluster: { distance: cluster } }),
+  }
   return runTask(
     'archiveToPmtiles',
-    options,
-    async () => ({ table, ...(schema !== undefined && { schema }), ...(zooms && { zooms: [...zooms] }) }),
+    rest,
+    async () => ({
+      table: first,
+      ...layer,
+      ...(zooms && { zooms: [...zooms] }),
+      ...(name !== undefined && { archiveName: name }),
+      ...(further.length > 0 && { layers: further.map((table) => ({ table, ...layer })) }),
+    }),
     ({ bucket, path, tiles: count, bytes }) =>
       `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
   )
@@ -257,6 +293,12 @@ function isAddress(file: string): boolean {
 function whole(text: string): number {
   if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.')
   return Number(text)
+}
+
+function number(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('A number is wanted.')
+  return value
 }
 
 function box(text: string): Box {

@@ -1,7 +1,7 @@
+import { isArgument, type RestQuery } from '@terrane/database'
 import { TerraneError } from '@terrane/core'
 import { refuseCostlyJson } from '@terrane/service'
 import { RestError } from './errors.ts'
-import { isArgument, type RestQuery } from './parse-query.ts'
 
 /** The named arguments of a call, and its body as it came: the database parses it, so that numbers of any size survive. */
 export function argumentsOfBody(body: unknown): { json: string; names: string[] } {

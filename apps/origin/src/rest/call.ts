@@ -1,10 +1,9 @@
 import type { Principal } from '@terrane/auth'
-import type { Database, Session } from '@terrane/database'
+import { type Database, type Session, parseQuery, type RestQuery } from '@terrane/database'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
 import { contentRange, runAs, type Rows } from './execute.ts'
 import { timeoutOf, type RestLimits } from './limits.ts'
-import { parseQuery, type RestQuery } from './parse-query.ts'
 import { parseAccept, parsePreferences, parseRange, type Format, type Preferences } from './preferences.ts'
 
 export interface RestDeps {

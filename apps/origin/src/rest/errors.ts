@@ -26,9 +26,6 @@ export class RestError extends Error {
   }
 }
 
-export const badQuery = (parameter: string, detail: string) =>
-  new RestError(400, 'PGRST100', `"failed to parse ${parameter}"`, { details: detail })
-
 /** Statuses by the first two characters of an SQLSTATE (PostgREST manual, errors). */
 const CLASSES: Readonly<Record<string, number>> = {
   '08': 503,
@@ -93,6 +90,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.code === 'DATABASE_UNAVAILABLE') {
       return new RestError(503, 'PGRST001', 'Database client error. Retrying the connection.', { details: thrown.hint })
     }
+    if (thrown.code === 'PGRST100') return new RestError(400, thrown.code, thrown.message, { details: thrown.details })
     if (thrown.kind === 'forbidden') return new RestError(403, 'PGRST301', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'too_slow') return new RestError(408, thrown.code, thrown.message, { hint: thrown.hint })

@@ -1,8 +1,15 @@
-import { quoteLiteral, type Database, type Session } from '@terrane/database'
+import {
+  quoteLiteral,
+  type Database,
+  type Session,
+  type Parameters,
+  orderClause,
+  selectList,
+  whereClause,
+  type RestQuery,
+} from '@terrane/database'
 import type { Principal } from '@terrane/auth'
-import { type Parameters, orderClause, selectList, whereClause } from './build-sql.ts'
 import { RestError } from './errors.ts'
-import type { RestQuery } from './parse-query.ts'
 import type { Format, Preferences } from './preferences.ts'
 
 /** What a statement runs as. */

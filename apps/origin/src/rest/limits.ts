@@ -1,5 +1,5 @@
+import type { RestQuery } from '@terrane/database'
 import type { Principal } from '@terrane/auth'
-import type { RestQuery } from './parse-query.ts'
 
 /** What `/rest/v1` allows whom. */
 export interface RestLimits {

@@ -1,14 +1,20 @@
-import { qualified, quoteIdentifier, type Session } from '@terrane/database'
+import {
+  qualified,
+  quoteIdentifier,
+  type Session,
+  Parameters,
+  whereClause,
+  type RestQuery,
+  badQuery,
+} from '@terrane/database'
 import { boundBody, type Http } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { readRowsBody } from './bodies.ts'
-import { Parameters, whereClause } from './build-sql.ts'
 import { answer, partial, readCall, run, type Call, type Named, type RestDeps } from './call.ts'
 import { describeSchema } from './describe.ts'
-import { badQuery, toRestError } from './errors.ts'
+import { toRestError } from './errors.ts'
 import { readRows, type Rows } from './execute.ts'
 import { withinRows } from './limits.ts'
-import type { RestQuery } from './parse-query.ts'
 import { rpc } from './rpc.ts'
 import { whileThere } from '../while-there.ts'
 
@@ -28,7 +34,8 @@ export async function restRoutes(app: Http, deps: RestDeps): Promise<void> {
       // Who asks is settled before a byte of the body is read, and so is how much of one is read.
       scope.addHook('onRequest', async (request) => {
         request.restCaller = await deps.authenticate(request)
-        if (request.raw.url?.includes('%00')) throw badQuery('the path', 'a zero byte is part of no name and no value')
+        if (request.raw.url?.includes('%00'))
+          throw badQuery({ parameter: 'the path', detail: 'a zero byte is part of no name and no value' })
       })
       scope.addHook('preParsing', async (request, _reply, payload) =>
         request.restCaller?.role === 'service_role'

@@ -1,5 +1,5 @@
+import { Parameters, isArgument, parseQuery } from '@terrane/database'
 import type { FastifyReply } from 'fastify'
-import { Parameters } from './build-sql.ts'
 import { argumentsOfBody, argumentsOfQuery } from './bodies.ts'
 import {
   answer,
@@ -15,7 +15,6 @@ import {
 import { readRows, runAs } from './execute.ts'
 import { callSql, resolveFunction } from './functions.ts'
 import { timeoutOf, withinRows } from './limits.ts'
-import { isArgument, parseQuery } from './parse-query.ts'
 import { parseAccept, parsePreferences } from './preferences.ts'
 
 /** `/rest/v1/rpc/{name}`: calls the overload whose parameters the request names. */

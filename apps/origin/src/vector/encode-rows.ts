@@ -1,6 +1,5 @@
-import type { Session } from '@terrane/database'
+import { type Session, Parameters } from '@terrane/database'
 import { encodeTileOfRows, type AttributeValue } from '@terrane/tiling/vector'
-import { Parameters } from '../rest/build-sql.ts'
 import type { Layer } from './layer.ts'
 import { rowsSql, type TileQuery } from './tile-sql.ts'
 

@@ -1,6 +1,4 @@
-import { quoteIdentifier, quoteLiteral } from '@terrane/database'
-import { whereClause, type Parameters } from '../rest/build-sql.ts'
-import type { Condition } from '../rest/parse-query.ts'
+import { quoteIdentifier, quoteLiteral, whereClause, type Parameters, type Condition } from '@terrane/database'
 import type { Layer } from './layer.ts'
 
 export interface TileQuery {

@@ -2,9 +2,9 @@ import { ArchiveToPmtiles, type JobWarning } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
 import { scan, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
 import { checkKey } from '@terrane/storage'
-import { buildPmtilesInThread, checkZooms, type AttributeValue, type FeatureBatch } from '@terrane/tiling/vector'
+import { buildPmtilesInThread, type AttributeValue, type FeatureBatch, type TilerResult } from '@terrane/tiling/vector'
 import { tableUnreadable } from './archive/errors.ts'
-import { findSpatialTable, type SpatialTable } from './archive/spatial-table.ts'
+import { findLayers, layersOf, zoomsOf, type SourceLayer } from './archive/layers.ts'
 import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'
@@ -21,25 +21,25 @@ export interface ArchiveOptions {
   readonly openSchemas?: readonly string[]
 }
 
-/** Makes the task that turns a spatial table into the storage object `pmtiles/{table}.pmtiles`. */
+/** Makes the task that turns spatial tables into the storage object `pmtiles/{table}.pmtiles`, a layer each. */
 export function archiveToPmtiles(options: ArchiveOptions): Task {
   return {
     name: 'archiveToPmtiles',
-    summary: 'Archive a spatial table as vector tiles',
+    summary: 'Archive spatial tables as vector tiles',
     description:
       'Writes the storage object pmtiles/{table}.pmtiles, a PMTiles v3 archive of vector tiles, and replaces an earlier one. ' +
-      'The bucket pmtiles must exist. Every feature is shown at the highest zoom; below it the smallest and densest ones ' +
-      'give way where a tile would exceed maxTileBytes.',
+      'The bucket pmtiles must exist. Each table or view in layers is a further layer of the archive. Every feature is shown ' +
+      'at the highest zoom of its layer; below it the smallest and densest ones, or those that rankBy puts last, give way ' +
+      'where a tile would exceed maxTileBytes.',
     body: ArchiveToPmtiles,
     expireSeconds: 6 * 3600,
     version: 1,
     async checkSubmit(raw, { project }) {
       const input = raw as ArchiveToPmtiles
-      checkZooms(zoomsOf(input))
       checkKey(keyOf(input))
-      requireReadable(input.schema ?? 'public', options.openSchemas ?? [])
+      for (const { layer } of layersOf(input)) requireReadable(layer.schema ?? 'public', options.openSchemas ?? [])
       await requireBucket(project.store, BUCKET)
-      await findSpatialTable(project.database, input.schema ?? 'public', input.table, input.properties ?? null)
+      await findLayers(project.database, input)
     },
     run: (raw, context) => runArchive(raw as ArchiveToPmtiles, context, options),
   }
@@ -47,26 +47,26 @@ export function archiveToPmtiles(options: ArchiveOptions): Task {
 
 async function runArchive(input: ArchiveToPmtiles, context: JobContext, options: ArchiveOptions) {
   const { database } = context.project
-  const { schema = 'public', table, layerName = table } = input
   await requireBucket(context.project.store, BUCKET)
-  const source = await findSpatialTable(database, schema, table, input.properties ?? null)
-  await using archive = await buildPmtilesInThread(readFeatures(database, source), {
-    layer: layerName,
-    attributes: source.attributes.map(({ name }) => name),
-    zooms: zoomsOf(input),
-    ...(input.dropRate === undefined ? {} : { dropRate: input.dropRate }),
+  const layers = await findLayers(database, input)
+  // The server's estimates say nothing of what a filter leaves.
+  const isKnown = layers.every(({ table, from }) => table.rows !== null && from === table.name)
+  const expected = isKnown ? layers.reduce((sum, { table }) => sum + (table.rows ?? 0), 0) : 0
+  await using archive = await buildPmtilesInThread(readLayers(database, layers), {
+    layers: layers.map(({ tiler }) => tiler),
+    zooms: zoomsOf(input.zooms),
     ...(input.maxTileBytes === undefined ? {} : { maxTileBytes: input.maxTileBytes }),
     memoryBytes: options.memoryBytes,
     workDirectory: context.workdir,
-    name: `${schema}.${table}`,
-    ...(await describeSource(database, schema, table)),
+    name: input.archiveName ?? `${layers[0]!.schema}.${layers[0]!.tableName}`,
+    ...(await describeSources(database, layers)),
     signal: context.signal,
     onProgress: (step) => {
-      const total = step.phase === 'read' && source.rows !== null ? Math.max(source.rows, step.done) : step.total
+      const total = step.phase === 'read' && expected > 0 ? Math.max(expected, step.done) : step.total
       context.progress({ ...step, total })
     },
   })
-  const warnings = acceptWarnings(input.strict, skippedWarnings(archive.skipped))
+  const warnings = acceptWarnings(input.strict, layerWarnings(archive.layers))
   const path = keyOf(input)
   const content = { body: withProgress(archive.read(), archive.bytes, context), contentType: CONTENT_TYPE }
   return await publishObject(context, { bucket: BUCKET, key: path }, content, {
@@ -87,67 +87,85 @@ async function runArchive(input: ArchiveToPmtiles, context: JobContext, options:
   })
 }
 
-/** Features that no tile shows. Those that give way at low zooms are none of them: the highest zoom has all. */
-function skippedWarnings(skipped: number): JobWarning[] {
-  if (skipped === 0) return []
-  const message = 'Features without a geometry that a map can show were left out: empty, or beyond the poles.'
-  return [{ code: 'FEATURES_SKIPPED', message, count: skipped }]
+/** Features that no tile shows, and layers that are empty. Features that give way at low zooms are shown at the highest. */
+function layerWarnings(layers: TilerResult['layers']): JobWarning[] {
+  const named = (name: string) => (layers.length > 1 ? { layer: name } : {})
+  const skipped = layers.filter((layer) => layer.skipped > 0)
+  const empty = layers.filter((layer) => layer.features === 0)
+  return [
+    ...skipped.map((layer) => ({
+      code: 'FEATURES_SKIPPED',
+      message: 'Features without a geometry that a map can show were left out: empty, or beyond the poles.',
+      ...named(layer.name),
+      count: layer.skipped,
+    })),
+    ...empty.map((layer) => ({
+      code: 'LAYER_EMPTY',
+      message: 'The layer shows nothing: no row has a geometry, or the filter leaves none.',
+      ...named(layer.name),
+    })),
+  ]
 }
 
-function keyOf({ table }: ArchiveToPmtiles): string {
-  return `${table}.pmtiles`
+function keyOf({ table, archiveName = table }: ArchiveToPmtiles): string {
+  return `${archiveName}.pmtiles`
 }
 
-function zoomsOf({ zooms = 'auto' }: ArchiveToPmtiles): 'auto' | readonly [number, number] {
-  if (zooms === 'auto') return zooms
-  return Array.isArray(zooms) ? [zooms[0]!, zooms[1]!] : [zooms.min, zooms.max]
-}
-
-/** Attribution and comment of the table, as far as they are known. */
-async function describeSource(
+/** Attributions of all tables, and the comment of a single one, as far as they are known. */
+async function describeSources(
   database: Database,
-  schema: string,
-  table: string,
+  layers: readonly SourceLayer[],
 ): Promise<{ attribution?: string; description?: string }> {
   const { rows } = await database.query<{ attribution: string | null; description: string | null }>(
-    `select (select attribution from terrane.imports where table_schema = $1 and table_name = $2) as attribution,
-       obj_description(format('%I.%I', $1::text, $2::text)::regclass, 'pg_class') as description`,
-    [schema, table],
+    `select i.attribution, obj_description(format('%I.%I', t.schema, t.name)::regclass, 'pg_class') as description
+     from unnest($1::text[], $2::text[]) with ordinality as t (schema, name, place)
+     left join terrane.imports i on i.table_schema = t.schema and i.table_name = t.name order by place`,
+    [layers.map(({ schema }) => schema), layers.map(({ tableName }) => tableName)],
   )
-  const { attribution, description } = rows[0]!
-  return { ...(attribution === null ? {} : { attribution }), ...(description === null ? {} : { description }) }
+  const attributions = [...new Set(rows.flatMap(({ attribution }) => attribution ?? []))]
+  const description = rows.length === 1 ? rows[0]!.description : null
+  return {
+    ...(attributions.length > 0 && { attribution: attributions.join(', ') }),
+    ...(description !== null && { description }),
+  }
 }
 
-/** The rows of a table as features. */
-async function* readFeatures(database: Database, source: SpatialTable): AsyncGenerator<FeatureBatch> {
+/** The rows of all tables as features, one table after the other, each of one moment. */
+async function* readLayers(database: Database, layers: readonly SourceLayer[]): AsyncGenerator<FeatureBatch> {
+  for (const [layer, source] of layers.entries()) yield* readFeatures(database, source, layer)
+}
+
+async function* readFeatures(database: Database, source: SourceLayer, layer: number): AsyncGenerator<FeatureBatch> {
+  const { table, from } = source
   const columns = [
-    { sql: source.geometry, type: 'bytes' as const },
-    { sql: source.id ?? 'null', type: 'int8' as const },
-    ...source.attributes,
+    { sql: table.geometry, type: 'bytes' as const },
+    { sql: table.id ?? 'null', type: 'int8' as const },
+    ...table.attributes,
   ]
   try {
-    for await (const { columns: values } of scan(database, columns, source.name)) {
+    for await (const { columns: values } of scan(database, columns, from)) {
       const [geometry, ids, ...attributes] = values as [PackedBytes, ScanValues, ...ScanValues[]]
       yield {
+        layer,
         geometry: geometry.bytes,
         geometryEnds: geometry.ends,
-        ids: source.id === null ? null : (ids as (number | bigint | null)[]),
+        ids: table.id === null ? null : (ids as (number | bigint | null)[]),
         columns: attributes as AttributeValue[][],
       }
     }
   } catch (cause) {
-    throw explained(cause, source)
+    throw explained(cause, table.name)
   }
 }
 
 /** The server's own error about a row, as one about the table; every other error as it is. */
-function explained(cause: unknown, source: SpatialTable): unknown {
+function explained(cause: unknown, table: string): unknown {
   const { code } = cause as { code?: unknown }
   if (cause instanceof TerraneError || !(cause instanceof Error) || typeof code !== 'string' || code.length !== 5) {
     return cause
   }
   // PostGIS reports its errors as internal ones.
-  return tableUnreadable({ table: source.name, reason: cause.message, isSpatial: code === 'XX000' }, { cause })
+  return tableUnreadable({ table, reason: cause.message, isSpatial: code === 'XX000' }, { cause })
 }
 
 async function* withProgress(

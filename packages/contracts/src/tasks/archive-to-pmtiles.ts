@@ -8,43 +8,131 @@ const zoom = () => Type.Integer({ minimum: 0, maximum: 18 })
 const existingName = (description: string, options: { readonly default?: string } = {}) =>
   Type.String({ minLength: 1, maxLength: 63, pattern: '^[^\\u0000-\\u001f\\u007f]+$', description, ...options })
 
+const zooms = (description: string, options: { readonly default?: string } = {}) =>
+  Type.Optional(
+    Type.Union(
+      [
+        Type.Literal('auto'),
+        Type.Array(zoom(), { minItems: 2, maxItems: 2 }),
+        Type.Object({ min: zoom(), max: zoom() }, { additionalProperties: false }),
+      ],
+      { description, ...options },
+    ),
+  )
+
+/** Fields that each layer of an archive has. */
+const layer = () => ({
+  schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
+  layerName: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Name of the layer; the table name when absent.' }),
+  ),
+  properties: Type.Optional(
+    Type.Array(existingName('A column.'), {
+      maxItems: 200,
+      uniqueItems: true,
+      description: 'Columns that become attributes; when absent, all that tiles can hold but the primary key.',
+    }),
+  ),
+  filter: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4000,
+      description:
+        'Rows to show, as a query of /rest/v1 says it: population=gt.1000&kind=in.(city,town). Limits and orders are not filters.',
+    }),
+  ),
+  dropRate: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: 10,
+      default: 1,
+      description:
+        'Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.',
+    }),
+  ),
+  rankBy: Type.Optional(
+    Type.Object(
+      {
+        property: existingName('A property of numbers.'),
+        order: Type.Optional(
+          Type.Enum(['largest', 'smallest'], { default: 'largest', description: 'Which of them stay.' }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Features that stay where points are thinned or a tile would be too large, by one of the properties; place and size decide when absent.',
+      },
+    ),
+  ),
+  cluster: Type.Optional(
+    Type.Object(
+      {
+        distance: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            maximum: 1000,
+            default: 50,
+            description: 'Radius in pixels of a tile drawn 512 pixels wide: twice the number that tippecanoe takes.',
+          }),
+        ),
+        maxZoom: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 17,
+            description: 'The last zoom with clusters; the one below the highest of the layer when absent.',
+          }),
+        ),
+        minPoints: Type.Optional(Type.Integer({ minimum: 2, maximum: 1000, default: 2 })),
+        aggregates: Type.Optional(
+          Type.Array(
+            Type.Object(
+              {
+                property: existingName('A property of numbers.'),
+                operation: Type.Enum(['sum', 'mean', 'min', 'max']),
+              },
+              { additionalProperties: false },
+            ),
+            { maxItems: 20, description: 'Properties that a cluster has of its points, under their own names.' },
+          ),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Shows one point for those near each other, with cluster, point_count and point_count_abbreviated.',
+      },
+    ),
+  ),
+})
+
+/** A further layer of an archive. */
+const ArchiveLayer = Type.Object(
+  {
+    table: existingName('Table or view with a geometry column.'),
+    zooms: zooms('Zooms of the layer, as those of the archive, which they are when absent.'),
+    ...layer(),
+  },
+  { additionalProperties: false },
+)
+export type ArchiveLayer = Static<typeof ArchiveLayer>
+
 /** Body of `POST /jobs/archiveToPmtiles`. */
 export const ArchiveToPmtiles = Type.Object(
   {
-    table: existingName('Table or view with a geometry column.'),
-    schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
-    zooms: Type.Optional(
-      Type.Union(
-        [
-          Type.Literal('auto'),
-          Type.Array(zoom(), { minItems: 2, maxItems: 2 }),
-          Type.Object({ min: zoom(), max: zoom() }, { additionalProperties: false }),
-        ],
-        {
-          default: 'auto',
-          description:
-            'Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.',
-        },
-      ),
-    ),
-    layerName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Name of the layer; the table name when absent.' }),
-    ),
-    properties: Type.Optional(
-      Type.Array(existingName('A column.'), {
-        maxItems: 200,
-        uniqueItems: true,
-        description: 'Columns that become attributes; when absent, all that tiles can hold but the primary key.',
+    table: existingName('Table or view with a geometry column: the first layer.'),
+    zooms: zooms('Lowest and highest zoom, 0 to 18, as [min, max] or {min, max}; or "auto": what the data deserve.', {
+      default: 'auto',
+    }),
+    ...layer(),
+    layers: Type.Optional(
+      Type.Array(ArchiveLayer, {
+        maxItems: 31,
+        description: 'Further tables or views, each a layer of the same archive.',
       }),
     ),
-    dropRate: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: 10,
-        default: 1,
-        description:
-          'Points: of so many one is kept for each zoom below the highest. 1 keeps all that can be told apart; 2.5 is what tippecanoe does by itself.',
-      }),
+    archiveName: Type.Optional(
+      existingName('Name of the object in the bucket, without .pmtiles; the table name when absent.'),
     ),
     maxTileBytes: Type.Optional(
       Type.Integer({

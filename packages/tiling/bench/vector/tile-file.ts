@@ -9,7 +9,7 @@ import type { TestFeature } from '../../test/vector/feature-source.ts'
 const [input, output, names] = process.argv.slice(2) as [string, string, string]
 const attributes = names.split(',')
 
-using archive = await buildPmtiles(readFeatures(), { layer: 'features', attributes, zooms: [0, 14] })
+using archive = await buildPmtiles(readFeatures(), { layers: [{ name: 'features', attributes }], zooms: [0, 14] })
 const file = openSync(output, 'w')
 for (const bytes of archive.read()) writeSync(file, bytes)
 closeSync(file)

@@ -17,6 +17,22 @@ export const badZooms = defineError(
   (f) => ({ errors: [{ path: '/zooms', message: `must be whole numbers with 0 <= min <= max <= ${f.limit}` }] }),
 )
 
+/** Layers that do not go together, or name what they do not have. */
+export const badLayers = defineError(
+  'BAD_LAYERS',
+  'invalid',
+  (f: { problem: string }) => `The layers cannot be tiled: ${f.problem}`,
+  (f) => ({ errors: [{ path: '/layers', message: f.problem }] }),
+)
+
+/** More points than can be clustered in memory. */
+export const tooManyPoints = defineError(
+  'TOO_MANY_POINTS',
+  'too_large',
+  (f: { layer: string; limit: number }) => `Layer ${f.layer} has more than ${f.limit} points to cluster`,
+  () => ({ hint: 'Filter the points, or thin them by dropRate instead of clusters.' }),
+)
+
 /** A tile of the highest zoom, where nothing may be dropped, does not fit under the cap. */
 export const tileTooLarge = defineError(
   'TILE_TOO_LARGE',

@@ -1,11 +1,17 @@
 import type { AttributeStats } from './features/attributes.ts'
-import type { IntakeStats } from './features/feature-intake.ts'
 import { LINE, POINT } from './features/shape.ts'
 
-export interface MetadataFields {
-  readonly layer: string
+/** A layer as it is described. */
+export interface DescribedLayer {
+  readonly name: string
   readonly minZoom: number
   readonly maxZoom: number
+  readonly features: number
+  readonly kinds: ReadonlySet<number>
+  readonly attributes: readonly AttributeStats[]
+}
+
+export interface ArchiveTexts {
   readonly name?: string
   readonly description?: string
   readonly attribution?: string
@@ -21,37 +27,38 @@ export interface VectorLayer {
 }
 
 /** The JSON of an archive: TileJSON 3.0's `vector_layers`, statistics for viewers, and texts. */
-export function describeArchive(stats: IntakeStats, fields: MetadataFields): Record<string, unknown> {
-  const attributes = stats.attributes.filter(({ type }) => type !== 'null')
+export function describeArchive(layers: readonly DescribedLayer[], texts: ArchiveTexts): Record<string, unknown> {
+  const shown = layers.map((layer) => ({
+    ...layer,
+    attributes: layer.attributes.filter(({ type }) => type !== 'null'),
+  }))
   return {
-    name: fields.name ?? fields.layer,
-    description: fields.description ?? '',
+    name: texts.name ?? layers.map(({ name }) => name).join(', '),
+    description: texts.description ?? '',
     version: '1',
     type: 'overlay',
-    ...(fields.attribution === undefined ? {} : { attribution: fields.attribution }),
+    ...(texts.attribution === undefined ? {} : { attribution: texts.attribution }),
     generator: 'terrane',
-    vector_layers: [describeLayer(attributes, fields)],
+    vector_layers: shown.map((layer) => describeLayer(layer, layers.length === 1 ? texts.description : undefined)),
     tilestats: {
-      layerCount: 1,
-      layers: [
-        {
-          layer: fields.layer,
-          count: stats.features,
-          geometry: geometryName(stats.kinds),
-          attributeCount: attributes.length,
-          attributes,
-        },
-      ],
+      layerCount: layers.length,
+      layers: shown.map(({ name, features, kinds, attributes }) => ({
+        layer: name,
+        count: features,
+        geometry: geometryName(kinds),
+        attributeCount: attributes.length,
+        attributes,
+      })),
     },
   }
 }
 
-function describeLayer(attributes: readonly AttributeStats[], fields: MetadataFields): VectorLayer {
+function describeLayer({ name, minZoom, maxZoom, attributes }: DescribedLayer, description = ''): VectorLayer {
   return {
-    id: fields.layer,
-    description: fields.description ?? '',
-    minzoom: fields.minZoom,
-    maxzoom: fields.maxZoom,
+    id: name,
+    description,
+    minzoom: minZoom,
+    maxzoom: maxZoom,
     fields: Object.fromEntries(attributes.map(({ attribute, type }) => [attribute, fieldType(type)])),
   }
 }

@@ -1,3 +1,5 @@
+import { badZooms } from './errors.ts'
+
 /** World coordinates are whole numbers on a Web Mercator square of this side: 3.7 cm at the equator. */
 export const WORLD_BITS = 30
 export const WORLD = 2 ** WORLD_BITS
@@ -11,6 +13,21 @@ export const BUFFER = (5 * EXTENT) / 256
 
 /** The highest zoom: one tile unit is one world unit there. */
 export const MAX_ZOOM = WORLD_BITS - EXTENT_BITS
+
+/** Lowest and highest zoom; or "auto": from 0 to the zoom that the data deserve and the cap of a tile allows. */
+export type Zooms = readonly [number, number] | 'auto'
+
+/**
+ * Checks zooms without building anything.
+ *
+ * @throws BAD_ZOOMS
+ */
+export function checkZooms(zooms: Zooms): void {
+  if (zooms === 'auto') return
+  const [min, max] = zooms
+  const isValid = Number.isInteger(min) && Number.isInteger(max) && min >= 0 && min <= max && max <= MAX_ZOOM
+  if (!isValid) throw badZooms({ min, max, limit: MAX_ZOOM })
+}
 
 /** Where Web Mercator ends, in degrees. */
 const MAX_LATITUDE = 85.0511287798066

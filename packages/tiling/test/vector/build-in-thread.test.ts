@@ -7,7 +7,7 @@ import { bytesOf } from './read-archive.ts'
 
 const features = randomFeatures(1200, 41)
 const attributes = Object.keys(features[0]!.properties!)
-const options = { layer: 'x', attributes, zooms: [0, 8] as const, memoryBytes: 1 << 18 }
+const options = { layers: [{ name: 'x', attributes }], zooms: [0, 8] as const, memoryBytes: 1 << 18 }
 
 async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = []
@@ -36,13 +36,17 @@ test('an archive made on another thread is the same to the byte', async () => {
 
 test('errors keep their code across threads', async () => {
   const none = batchesOf([{ geometry: null }], [])
-  await expect(buildPmtilesInThread(none, { layer: 'x', attributes: [] })).rejects.toMatchObject({
+  await expect(buildPmtilesInThread(none, { layers: [{ name: 'x', attributes: [] }] })).rejects.toMatchObject({
     code: 'NO_FEATURES',
     kind: 'invalid',
   })
   const many = Array.from({ length: 3000 }, (_, id) => ({ id, geometry: point(1, 1), properties: { v: id } }))
   await expect(
-    buildPmtilesInThread(batchesOf(many, ['v']), { layer: 'x', attributes: ['v'], zooms: [0, 2], maxTileBytes: 1000 }),
+    buildPmtilesInThread(batchesOf(many, ['v']), {
+      layers: [{ name: 'x', attributes: ['v'] }],
+      zooms: [0, 2],
+      maxTileBytes: 1000,
+    }),
   ).rejects.toMatchObject({ code: 'TILE_TOO_LARGE', hint: expect.stringContaining('maxTileBytes') })
 })
 

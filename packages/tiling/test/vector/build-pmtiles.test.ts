@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 import { describe, expect, test } from 'vitest'
 import { buildPmtiles } from '../../src/vector/index.ts'
-import type { TilerOptions } from '../../src/vector/index.ts'
+import type { FeatureBatch, TilerLayer, TilerOptions } from '../../src/vector/index.ts'
 import { checkAgainstBruteForce, distanceToLines } from './brute-force.ts'
 import { batchesOf, line, point, polygon } from './feature-source.ts'
 import type { TestFeature } from './feature-source.ts'
@@ -14,15 +14,28 @@ import { area, invalidity } from './validity.ts'
 const EXTENT = 4096
 const BUFFER = 80
 
-async function build(features: readonly TestFeature[], options: Partial<TilerOptions> = {}) {
+type Options = Partial<TilerOptions> & Partial<Omit<TilerLayer, 'name' | 'zooms'>>
+
+async function build(features: readonly TestFeature[], options: Options = {}) {
   const attributes = options.attributes ?? [...new Set(features.flatMap((f) => Object.keys(f.properties ?? {})))]
-  const { open, files } = memoryScratch()
-  const result = await buildPmtiles(batchesOf(features, attributes), {
-    layer: 'things',
-    openScratch: open,
-    ...options,
+  const { dropRate, rankBy, cluster, ...rest } = options
+  const layer = {
+    name: 'things',
     attributes,
-  })
+    ...(dropRate && { dropRate }),
+    ...(rankBy && { rankBy }),
+    ...(cluster && { cluster }),
+  }
+  return buildLayers([layer], batchesOf(features, attributes), rest)
+}
+
+async function buildLayers(
+  layers: readonly TilerLayer[],
+  batches: AsyncIterable<FeatureBatch>,
+  options: Partial<TilerOptions> = {},
+) {
+  const { open, files } = memoryScratch()
+  const result = await buildPmtiles(batches, { openScratch: open, ...options, layers })
   const bytes = bytesOf(result)
   result[Symbol.dispose]()
   expect(files.filter((file) => file.isOpen)).toEqual([])
@@ -511,8 +524,7 @@ describe('the end of a run', () => {
       }
     }
     const promise = buildPmtiles(slow(), {
-      layer: 'x',
-      attributes,
+      layers: [{ name: 'x', attributes }],
       zooms: [0, 12],
       memoryBytes: 1 << 18,
       openScratch: open,
@@ -525,7 +537,7 @@ describe('the end of a run', () => {
 
   test('a full disk ends it at whatever byte, and leaves no file', async () => {
     const whole = memoryScratch()
-    const options = { layer: 'x', attributes, zooms: [0, 10] as const, memoryBytes: 1 << 18 }
+    const options = { layers: [{ name: 'x', attributes }], zooms: [0, 10] as const, memoryBytes: 1 << 18 }
     const result = await buildPmtiles(batchesOf(features, attributes), { ...options, openScratch: whole.open })
     result[Symbol.dispose]()
     for (let share = 0; share < 1; share += 0.15) {
@@ -542,7 +554,7 @@ describe('the end of a run', () => {
       yield* batchesOf(features, attributes)
       throw new Error('source gone')
     }
-    await expect(buildPmtiles(failing(), { layer: 'x', attributes })).rejects.toThrow('source gone')
+    await expect(buildPmtiles(failing(), { layers: [{ name: 'x', attributes }] })).rejects.toThrow('source gone')
   })
 })
 

@@ -8,7 +8,7 @@ export async function archivePlaces(wkb: Uint8Array[], names: string[], path: st
     const geometryEnds = Uint32Array.from(wkb, ({ length }) => (end += length))
     yield { geometry: Buffer.concat(wkb), geometryEnds, ids: null, columns: [names] }
   }
-  using archive = await buildPmtiles(batches(), { layer: 'places', attributes: ['name'], zooms: [0, 10] })
+  using archive = await buildPmtiles(batches(), { layers: [{ name: 'places', attributes: ['name'] }], zooms: [0, 10] })
   await writeFile(path, archive.read())
   return `${archive.features} features in ${archive.tiles} tiles of zooms ${archive.minZoom} to ${archive.maxZoom}`
 }

@@ -9,6 +9,7 @@ import type { Ring } from './validity.ts'
 /** A feature as an independent reader sees it. */
 export interface ReadFeature {
   readonly id: number | undefined
+  readonly layer: string
   readonly type: 'point' | 'line' | 'polygon'
   readonly properties: Readonly<Record<string, string | number | boolean>>
   readonly parts: readonly Ring[]
@@ -65,18 +66,19 @@ export async function readArchive(bytes: Uint8Array<ArrayBuffer>): Promise<ReadA
 
 function decode(data: Uint8Array): Pick<ReadTile, 'extent' | 'layers' | 'features'> {
   const { layers } = new VectorTile(new PbfReader(data))
-  const layer = Object.values(layers)[0]!
-  const features = Array.from({ length: layer.length }, (_, i): ReadFeature => {
-    const feature = layer.feature(i)
-    const type = (['unknown', 'point', 'line', 'polygon'] as const)[feature.type]
-    if (type === 'unknown') throw new Error('a feature has no type')
-    const parts = feature.loadGeometry().map((part) => {
-      const ring = part.map(({ x, y }): [number, number] => [x, y])
-      return type === 'polygon' ? ring.slice(0, -1) : ring
-    })
-    return { id: feature.id, type, properties: { ...feature.properties }, parts }
-  })
-  return { extent: layer.extent, layers: Object.keys(layers), features }
+  const features = Object.values(layers).flatMap((layer) =>
+    Array.from({ length: layer.length }, (_, i): ReadFeature => {
+      const feature = layer.feature(i)
+      const type = (['unknown', 'point', 'line', 'polygon'] as const)[feature.type]
+      if (type === 'unknown') throw new Error('a feature has no type')
+      const parts = feature.loadGeometry().map((part) => {
+        const ring = part.map(({ x, y }): [number, number] => [x, y])
+        return type === 'polygon' ? ring.slice(0, -1) : ring
+      })
+      return { id: feature.id, layer: layer.name, type, properties: { ...feature.properties }, parts }
+    }),
+  )
+  return { extent: Object.values(layers)[0]!.extent, layers: Object.keys(layers), features }
 }
 
 /** Groups rings into polygons by their winding: an outer ring begins one. */

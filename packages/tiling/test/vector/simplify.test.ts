@@ -128,7 +128,7 @@ test('junctions are where neighbours differ, however many passes it takes to fin
   const none = { bytes: new Uint8Array(0), idSize: 0, size: 0 }
   for (const shape of shapes) {
     features.reserve(featureSizeBound(shape, none))
-    features.commit(writeFeature(features.bytes, features.at, shape, none))
+    features.commit(writeFeature(features.bytes, features.at, shape, none, 0))
   }
   const vertices = shapes.flatMap((shape) =>
     Array.from({ length: shape.size }, (_, i) => `${shape.xy[2 * i]},${shape.xy[2 * i + 1]}`),

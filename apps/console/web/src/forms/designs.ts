@@ -31,6 +31,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   encoding: 'windows-1252',
   layer: 'roads',
   layerName: 'roads',
+  layers: '[{"table": "porto_pois", "zooms": [10, 14]}]',
+  archiveName: 'porto',
+  filter: 'kind=in.(primary,secondary)',
+  property: 'population',
+  aggregates: '[{"property": "population", "operation": "sum"}]',
   fields: 'name, height',
   columns: 'name, height',
   properties: 'name, height',
@@ -72,7 +77,7 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
     // `pipeline` is the same request in another form; the other field is not available.
     hidden: ['pipeline', 'pretrainedModelRunId'],
   },
-  archiveToPmtiles: { first: ['table', 'zooms', 'properties'] },
+  archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
   exportTable: { first: ['table', 'format', 'storagePath', 'columns'] },
 }
 

@@ -99,6 +99,17 @@ const BODIES: Readonly<Record<string, { schema: unknown; bodies: readonly Record
       { table: 'streets', zooms: [4, 12] },
       { table: 'streets', zooms: { min: 4, max: 12 } },
       { table: 'streets', zooms: 'auto', properties: ['name', 'kind'] },
+      {
+        table: 'streets',
+        filter: 'kind=eq.primary',
+        archiveName: 'city',
+        layers: [{ table: 'pois', zooms: [10, 14], cluster: { distance: 40 } }],
+      },
+      {
+        table: 'pois',
+        rankBy: { property: 'population', order: 'smallest' },
+        cluster: { distance: 40, aggregates: [{ property: 'population', operation: 'sum' }] },
+      },
     ],
   },
   exportTable: {

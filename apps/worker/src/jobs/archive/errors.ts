@@ -9,18 +9,39 @@ export const tableNotFound = defineError(
 export const noGeometryColumn = defineError(
   'NO_GEOMETRY_COLUMN',
   'invalid',
-  (f: { schema: string; table: string }) => `Table ${f.schema}.${f.table} has no geometry column`,
-  () => ({ errors: [{ path: '/table', message: 'must have a column of type geometry or geography' }] }),
+  (f: { schema: string; table: string; path?: string }) => `Table ${f.schema}.${f.table} has no geometry column`,
+  (f) => ({ errors: [{ path: `${f.path ?? ''}/table`, message: 'must have a column of type geometry or geography' }] }),
 )
 
 export const propertyNotShown = defineError(
   'PROPERTY_NOT_SHOWN',
   'invalid',
-  (f: { index: number; name: string; columns: readonly string[] }) =>
+  (f: { path?: string; index: number; name: string; columns: readonly string[] }) =>
     `Column ${f.name} cannot be an attribute of tiles`,
   (f) => ({
     hint: `Columns that can: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
-    errors: [{ path: `/properties/${f.index}`, message: 'must name a column that tiles can hold' }],
+    errors: [{ path: `${f.path ?? ''}/properties/${f.index}`, message: 'must name a column that tiles can hold' }],
+  }),
+)
+
+export const propertyNotAttribute = defineError(
+  'PROPERTY_NOT_SHOWN',
+  'invalid',
+  (f: { property: string; path: string; attributes: readonly string[] }) =>
+    `${f.property} is none of the properties of its layer`,
+  (f) => ({
+    hint: `Name one of ${f.attributes.slice(0, 50).join(', ') || 'none'}; properties says which there are.`,
+    errors: [{ path: f.path, message: 'must name a property of the layer' }],
+  }),
+)
+
+export const badFilter = defineError(
+  'BAD_FILTER',
+  'invalid',
+  (f: { reason: string; path: string }) => `The filter cannot be used: ${f.reason.slice(0, 300)}`,
+  (f) => ({
+    hint: 'Write it as the query of /rest/v1: column=operator.value, joined by &.',
+    errors: [{ path: f.path, message: 'must be a filter of columns of the table' }],
   }),
 )
 

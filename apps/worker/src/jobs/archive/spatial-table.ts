@@ -36,6 +36,7 @@ const MAY_CURVE = /^(geometry|circularstring|compoundcurve|curvepolygon|multicur
  * Looks a table up and decides what of it is shown.
  *
  * @param properties columns that become attributes; null for all that can
+ * @param path where the request names the table, as a JSON pointer
  * @throws TABLE_NOT_FOUND, NO_GEOMETRY_COLUMN, PROPERTY_NOT_SHOWN
  */
 export async function findSpatialTable(
@@ -43,17 +44,18 @@ export async function findSpatialTable(
   schema: string,
   table: string,
   properties: readonly string[] | null,
+  path = '',
 ): Promise<SpatialTable> {
   const { columns, rows } = await readTable(database, schema, table)
   const geometry = chooseGeometry(columns)
-  if (!geometry) throw noGeometryColumn({ schema, table })
+  if (!geometry) throw noGeometryColumn({ schema, table, path })
   const keys = columns.filter((column) => column.is_key)
   const key = keys.length === 1 && INTEGERS.has(keys[0]!.type) ? keys[0]! : null
   return {
     name: qualified(schema, table),
     geometry: geometrySql(geometry),
     id: key && quoteIdentifier(key.name),
-    attributes: chooseAttributes(columns, properties, key),
+    attributes: chooseAttributes(columns, properties, key, path),
     rows,
   }
 }
@@ -73,12 +75,13 @@ function chooseAttributes(
   columns: readonly ColumnFacts[],
   properties: readonly string[] | null,
   key: ColumnFacts | null,
+  path: string,
 ): SpatialTable['attributes'] {
   const shown = columns.filter((column) => !NEVER_SHOWN.has(column.type))
   if (properties === null) return shown.filter((column) => column !== key).map(attributeOf)
   return properties.map((name, index) => {
     const column = shown.find((candidate) => candidate.name === name)
-    if (!column) throw propertyNotShown({ index, name, columns: shown.map((candidate) => candidate.name) })
+    if (!column) throw propertyNotShown({ path, index, name, columns: shown.map((candidate) => candidate.name) })
     return attributeOf(column)
   })
 }

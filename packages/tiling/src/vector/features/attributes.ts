@@ -1,5 +1,5 @@
 import type { GrowingBytes } from '../bytes/growing-bytes.ts'
-import { writeVarint, writeVarint53 } from '../bytes/varint.ts'
+import { VarintReader, writeVarint, writeVarint53 } from '../bytes/varint.ts'
 import type { AttributeValue } from './feature-batch.ts'
 
 /** How many distinct values an attribute's statistics count, and how many they list (tilestats of TileJSON viewers). */
@@ -105,6 +105,25 @@ function encodeNumber(message: Uint8Array, value: number): number {
     return 5
   }
   return encodeDouble(message, value)
+}
+
+/** The number that a message of `encodeNumber` holds; NaN for one of another type. */
+export function readNumber(bytes: Uint8Array, start: number, size: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + start, size)
+  switch (bytes[start]) {
+    case 0x28:
+      return new VarintReader().open(bytes, start + 1).next()
+    case 0x30: {
+      const coded = new VarintReader().open(bytes, start + 1).next()
+      return coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2
+    }
+    case 0x15:
+      return view.getFloat32(1, true)
+    case 0x19:
+      return view.getFloat64(1, true)
+    default:
+      return Number.NaN
+  }
 }
 
 function encodeDouble(message: Uint8Array, value: number): number {

@@ -12,65 +12,73 @@ import { POINT } from './shape.ts'
 import type { Shape } from './shape.ts'
 import { WkbReader } from './wkb.ts'
 
-/** What the intake knows of all features together. */
-export interface IntakeStats {
+/** Facts about the features of one layer. */
+export interface LayerStats {
   /** Features with a geometry. */
   readonly features: number
   /** Features that were left out: no geometry, or one beyond the coordinates of the Earth. */
   readonly skipped: number
-  /** Vertices of lines and polygons, in the order of the records: what a bit per vertex needs. */
+  readonly segments: LogHistogram
+  /** Distances between features that follow each other on the Hilbert curve; filled by the reader of the records. */
+  readonly spacing: LogHistogram
+  readonly kinds: ReadonlySet<number>
+  readonly attributes: readonly AttributeStats[]
+}
+
+/** Facts about all features together. */
+export interface IntakeStats {
+  readonly features: number
+  readonly skipped: number
+  /** Records in the log; a feature of several kinds of geometry has one of each. */
+  readonly records: number
+  /** Vertices of lines and polygons, in the order of the records: one bit each says whether it is a junction. */
   readonly vertices: number
   /** West, south, east, north in degrees. */
   readonly bounds: readonly [number, number, number, number]
-  readonly segments: LogHistogram
-  readonly kinds: ReadonlySet<number>
-  readonly attributes: readonly AttributeStats[]
+  readonly layers: readonly LayerStats[]
 }
 
 /** Takes batches in, encodes each feature once, and gives them back in the order of a Hilbert curve. */
 export class FeatureIntake {
   readonly #reader = new WkbReader()
   readonly #sorter: RecordSorter
-  readonly #encoder: AttributeEncoder
-  readonly #attributeCount: number
+  readonly #layers: Layer[]
   readonly #entries = new GrowingBytes()
-  readonly #segments = new LogHistogram()
-  readonly #kinds = new Set<number>()
-  #features = 0
-  #skipped = 0
+  #records = 0
   #vertices = 0
   #west = Number.POSITIVE_INFINITY
   #south = Number.POSITIVE_INFINITY
   #east = Number.NEGATIVE_INFINITY
   #north = Number.NEGATIVE_INFINITY
 
-  constructor(attributes: readonly string[], openScratch: OpenScratch, memoryBytes: number) {
+  /** @param attributes names of the attributes of each layer */
+  constructor(attributes: readonly (readonly string[])[], openScratch: OpenScratch, memoryBytes: number) {
     this.#sorter = new RecordSorter(openScratch, memoryBytes)
-    this.#encoder = new AttributeEncoder(attributes)
-    this.#attributeCount = attributes.length
+    this.#layers = attributes.map((names, index) => new Layer(index, names))
   }
 
   /** @throws BAD_GEOMETRY */
   add(batch: FeatureBatch): void {
     const { geometry, geometryEnds } = batch
+    const layer = this.#layers[batch.layer ?? 0]!
     let start = 0
     for (let row = 0; row < geometryEnds.length; row++) {
       const end = geometryEnds[row]!
-      if (this.#reader.read(geometry, start, end, this.#features + this.#skipped)) this.#addFeature(batch, row)
-      else this.#skipped++
+      if (this.#reader.read(geometry, start, end, layer.features + layer.skipped)) this.#addFeature(batch, row, layer)
+      else layer.skipped++
       start = end
     }
   }
 
   stats(): IntakeStats {
+    const layers = this.#layers.map((layer) => layer.stats())
     return {
-      features: this.#features,
-      skipped: this.#skipped,
+      features: layers.reduce((sum, { features }) => sum + features, 0),
+      skipped: layers.reduce((sum, { skipped }) => sum + skipped, 0),
+      records: this.#records,
       vertices: this.#vertices,
       bounds: [this.#west, this.#south, this.#east, this.#north],
-      segments: this.#segments,
-      kinds: this.#kinds,
-      attributes: this.#encoder.stats(),
+      layers,
     }
   }
 
@@ -83,42 +91,68 @@ export class FeatureIntake {
     this.#sorter[Symbol.dispose]()
   }
 
-  #addFeature(batch: FeatureBatch, row: number): void {
+  #addFeature(batch: FeatureBatch, row: number, layer: Layer): void {
     const reader = this.#reader
     const entries = this.#entries
     entries.at = 0
     const id = tileIdentifier(batch.ids?.[row])
     if (id !== null) entries.at = writeId(entries.bytes, 0, id)
     const idSize = entries.at
-    for (let i = 0; i < this.#attributeCount; i++) this.#encoder.write(entries, i, batch.columns[i]![row] ?? null)
+    for (let i = 0; i < layer.attributeCount; i++) layer.encoder.write(entries, i, batch.columns[i]![row] ?? null)
     const attributes = { bytes: entries.bytes, idSize, size: entries.at }
-    if (reader.points.size > 0) this.#addShape(reader.points, attributes)
-    if (reader.lines.size > 0) this.#addShape(reader.lines, attributes)
-    if (reader.polygons.size > 0) this.#addShape(reader.polygons, attributes)
-    this.#features++
+    if (reader.points.size > 0) this.#addShape(reader.points, attributes, layer)
+    if (reader.lines.size > 0) this.#addShape(reader.lines, attributes, layer)
+    if (reader.polygons.size > 0) this.#addShape(reader.polygons, attributes, layer)
+    layer.features++
     if (reader.west < this.#west) this.#west = reader.west
     if (reader.south < this.#south) this.#south = reader.south
     if (reader.east > this.#east) this.#east = reader.east
     if (reader.north > this.#north) this.#north = reader.north
   }
 
-  #addShape(shape: Shape, attributes: { bytes: Uint8Array; idSize: number; size: number }): void {
-    this.#kinds.add(shape.kind)
-    this.#measure(shape)
+  #addShape(shape: Shape, attributes: { bytes: Uint8Array; idSize: number; size: number }, layer: Layer): void {
+    layer.kinds.add(shape.kind)
+    if (shape.kind !== POINT) {
+      this.#vertices += shape.size
+      layer.measure(shape)
+    }
+    this.#records++
     this.#sorter.reserve(featureSizeBound(shape, attributes))
-    const end = writeFeature(this.#sorter.log.bytes, this.#sorter.log.at, shape, attributes)
-    this.#sorter.commit(placeOf(shape), end)
+    const { bytes, at } = this.#sorter.log
+    this.#sorter.commit(placeOf(shape), writeFeature(bytes, at, shape, attributes, layer.index))
+  }
+}
+
+/** Counts of one layer so far. */
+class Layer {
+  readonly index: number
+  readonly encoder: AttributeEncoder
+  readonly attributeCount: number
+  readonly kinds = new Set<number>()
+  features = 0
+  skipped = 0
+  readonly #segments = new LogHistogram()
+
+  constructor(index: number, attributes: readonly string[]) {
+    this.index = index
+    this.encoder = new AttributeEncoder(attributes)
+    this.attributeCount = attributes.length
   }
 
-  #measure(shape: Shape): void {
-    if (shape.kind === POINT) return
-    this.#vertices += shape.size
-    const xy = shape.xy
-    for (let part = 0; part < shape.parts; part++) {
-      const end = 2 * shape.ends[part]!
-      for (let i = 2 * shape.startOf(part) + 2; i < end; i += 2) {
+  measure({ xy, ends, parts }: Shape): void {
+    let start = 0
+    for (let part = 0; part < parts; part++) {
+      const end = 2 * ends[part]!
+      for (let i = start + 2; i < end; i += 2) {
         this.#segments.add(Math.max(1, Math.abs(xy[i]! - xy[i - 2]!), Math.abs(xy[i + 1]! - xy[i - 1]!)))
       }
+      start = end
     }
+  }
+
+  stats(): LayerStats {
+    const { features, skipped, kinds, encoder } = this
+    const attributes = encoder.stats()
+    return { features, skipped, segments: this.#segments, spacing: new LogHistogram(), kinds, attributes }
   }
 }

@@ -1,11 +1,13 @@
 import { VarintReader, unzigzag, writeVarint, zigzag } from '../bytes/varint.ts'
 import { POINT, type Shape } from './shape.ts'
 import type { Kind } from './shape.ts'
+import { readNumber } from './attributes.ts'
 
 const HAS_ID = 4
+const LAYER_SHIFT = 3
 
 /**
- * How a feature is kept between reading and tiling. Layout: kind and whether there is an id (1 byte), length of the
+ * How a feature is kept between reading and tiling. Layout: kind, whether there is an id, and layer (1 byte), length of the
  * attributes (varint), id (varint), attribute entries, then the geometry: number of parts, and for each part its vertex
  * count and role, then its vertices as differences.
  */
@@ -22,9 +24,15 @@ export function featureSizeBound(shape: Shape, attributes: EncodedAttributes): n
 }
 
 /** Writes a feature record; returns the position after it. */
-export function writeFeature(bytes: Uint8Array, start: number, shape: Shape, attributes: EncodedAttributes): number {
+export function writeFeature(
+  bytes: Uint8Array,
+  start: number,
+  shape: Shape,
+  attributes: EncodedAttributes,
+  layer: number,
+): number {
   let at = start
-  bytes[at++] = shape.kind | (attributes.idSize > 0 ? HAS_ID : 0)
+  bytes[at++] = shape.kind | (attributes.idSize > 0 ? HAS_ID : 0) | (layer << LAYER_SHIFT)
   at = writeVarint(bytes, at, attributes.size)
   bytes.set(attributes.bytes.subarray(0, attributes.size), at)
   at = writeVarint(bytes, at + attributes.size, shape.parts)
@@ -54,6 +62,7 @@ export class FeatureReader {
   attributesStart = 0
   attributesEnd = 0
   kind: Kind = POINT
+  layer = 0
   bytes: Uint8Array = new Uint8Array(0)
   readonly #varints = new VarintReader()
 
@@ -62,9 +71,26 @@ export class FeatureReader {
     this.bytes = bytes
     this.hasId = (head & HAS_ID) !== 0
     this.kind = (head & 3) as Kind
+    this.layer = head >>> LAYER_SHIFT
     const size = this.#varints.open(bytes, start + 1).next()
     this.attributesStart = this.#varints.at
     this.attributesEnd = this.attributesStart + size
+  }
+
+  /** The number that the record opened last has for an attribute; NaN where it has none. */
+  numberOf(attribute: number): number {
+    const { bytes } = this
+    let start = this.attributesStart
+    if (this.hasId) while (bytes[start++]! >= 0x80);
+    const varints = this.#varints.open(bytes, start)
+    while (varints.at < this.attributesEnd) {
+      const found = varints.next()
+      varints.at += 4
+      const size = varints.next()
+      if (found === attribute) return readNumber(bytes, varints.at, size)
+      varints.at += size
+    }
+    return Number.NaN
   }
 
   /** Decodes the geometry of the record opened last. */

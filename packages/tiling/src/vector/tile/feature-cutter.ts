@@ -1,12 +1,10 @@
 import { Path, twiceArea } from '@terrane/core'
-import { PLACE_ORDER, placeOf } from '../features/place.ts'
-import { LINE, POINT, POLYGON } from '../features/shape.ts'
+import { LINE, POLYGON } from '../features/shape.ts'
 import type { Shape } from '../features/shape.ts'
 import type { Bits } from '../geometry/junctions.ts'
 import { VertexRanker } from '../geometry/simplify.ts'
-import type { RecordSorter } from '../spill/record-sorter.ts'
 import { unitAt } from '../world.ts'
-import { Slicer } from './slicer.ts'
+import type { Slicer } from './slicer.ts'
 
 /**
  * Below the highest zoom, polygons of a smaller area, in square tile units, are gathered into squares of this area: half
@@ -15,25 +13,20 @@ import { Slicer } from './slicer.ts'
 const TINY_SIDE = 4
 const TINY_AREA = TINY_SIDE * TINY_SIDE
 
-/** Below the highest zoom, one point is shown of those that fall into a cell; a tile has 2^9 cells a side. */
-const POINT_CELL_BITS = 9
-
 export interface CutterOptions {
   readonly minZoom: number
   readonly maxZoom: number
   /** Tolerance of simplification in tile units. */
   readonly tolerance: number
-  /** Of this many points one is kept for each zoom below the highest. */
-  readonly dropRate: number
   readonly isJunction: Bits
 }
 
 /**
- * Shows each feature at each zoom: simplifies it, rounds it to the grid of the zoom and has it cut into tiles.
+ * Shows each line and polygon at each zoom: simplifies it, rounds it to the grid of the zoom and has it cut into tiles.
  *
- * What nobody could see is left out below the highest zoom: lines shorter than a unit vanish, points of one pixel are
- * thinned, tiny polygons are gathered into pixel squares so that their density stays visible. At the highest zoom every
- * feature is shown, if need be by a mark of one unit. Features must come in the order of their places. Not re-entrant.
+ * Below the highest zoom lines shorter than a unit vanish, and tiny polygons are gathered into pixel squares so that their
+ * density stays visible. At the highest zoom every feature is shown, if need be by a mark of one unit. Features must come in
+ * the order of their places. Not re-entrant.
  */
 export class FeatureCutter {
   readonly #options: CutterOptions
@@ -45,66 +38,27 @@ export class FeatureCutter {
   #ends = new Int32Array(1 << 6)
   /** Longer side of a line's bounds, or area of a ring, in world units. */
   #sizes = new Float64Array(1 << 6)
-  #vertexOffset = 0
   /** Area of tiny polygons that waits for a square, in square tile units per zoom. */
   readonly #dust: Float64Array
-  /** Points that came to a zoom from the one above, per zoom. */
-  readonly #came: Float64Array
-  /** The cell of the last point shown, per zoom. */
-  readonly #lastCell: Float64Array
 
-  constructor(options: CutterOptions, fragments: RecordSorter) {
+  constructor(options: CutterOptions, slicer: Slicer) {
     this.#options = options
-    this.#slicer = new Slicer(fragments)
+    this.#slicer = slicer
     this.#dust = new Float64Array(options.maxZoom + 1)
-    this.#came = new Float64Array(options.maxZoom + 1)
-    this.#lastCell = new Float64Array(options.maxZoom + 1).fill(-1)
   }
 
   /**
    * Shows one feature at all zooms.
    *
    * @param address what the fragments refer to
+   * @param vertexOffset vertices of lines and polygons in the records before it
    */
-  cut(shape: Shape, address: number): void {
-    if (shape.kind === POINT) return this.#cutPoints(shape, address)
+  cut(shape: Shape, address: number, vertexOffset: number): void {
     const { maxZoom, tolerance, isJunction } = this.#options
-    this.#ranker.rank(shape, isJunction, this.#vertexOffset, (tolerance * unitAt(maxZoom)) ** 2)
-    this.#vertexOffset += shape.size
+    this.#ranker.rank(shape, isJunction, vertexOffset, (tolerance * unitAt(maxZoom)) ** 2)
     this.#selectAll(shape)
     if (shape.kind === LINE) this.#cutLines(shape, address)
     else this.#cutPolygons(shape, address)
-  }
-
-  #cutPoints(shape: Shape, address: number): void {
-    const { minZoom, maxZoom } = this.#options
-    const place = placeOf(shape)
-    for (let zoom = maxZoom; zoom >= minZoom; zoom--) {
-      if (zoom < maxZoom && !this.#isKept(zoom)) return
-      if (zoom < maxZoom && shape.size === 1) {
-        const cell = Math.floor(place / 4 ** (PLACE_ORDER - zoom - POINT_CELL_BITS))
-        if (this.#lastCell[zoom] === cell) continue
-        this.#lastCell[zoom] = cell
-      }
-      const path = this.#path
-      path.clear()
-      path.ensure(shape.size)
-      const unit = unitAt(zoom)
-      for (let i = 0; i < shape.size; i++) path.push(round(shape.xy[2 * i]!, unit), round(shape.xy[2 * i + 1]!, unit))
-      path.endPart(0, 1)
-      path.measure()
-      this.#slicer.slice(path, POINT, zoom, address)
-    }
-  }
-
-  /**
-   * Whether the next point that comes down to a zoom stays. They come along a Hilbert curve, so those that stay are spread
-   * as evenly as those that came.
-   */
-  #isKept(zoom: number): boolean {
-    const { dropRate } = this.#options
-    const before = this.#came[zoom]!++
-    return Math.floor((before + 1) / dropRate) > Math.floor(before / dropRate)
   }
 
   #cutLines(shape: Shape, address: number): void {

@@ -5,10 +5,12 @@ import type { Kind } from '../features/shape.ts'
 /** The most bytes that a fragment takes besides its geometry. */
 export const FRAGMENT_HEAD = 16
 
+const LAYER_SHIFT = 2
+
 const MAX_WEIGHT = 0x7fffffff
 
 /**
- * Writes the head of a fragment, the part of a feature that one tile shows: kind, weight, address of the feature. The
+ * Writes the head of a fragment, the part of a feature that one tile shows: kind and layer, weight, address of the feature. The
  * geometry follows as Vector Tile commands, up to the end of the record. The weight says how much of the tile it fills:
  * length of lines, area of polygons, in tile units.
  */
@@ -16,10 +18,11 @@ export function writeFragmentHead(
   bytes: Uint8Array,
   start: number,
   kind: Kind,
+  layer: number,
   weight: number,
   feature: number,
 ): number {
-  bytes[start] = kind
+  bytes[start] = kind | (layer << LAYER_SHIFT)
   const at = writeVarint(bytes, start + 1, Math.min(MAX_WEIGHT, Math.ceil(weight)))
   return writeVarint53(bytes, at, feature)
 }
@@ -27,6 +30,7 @@ export function writeFragmentHead(
 /** Reads fragment heads. */
 export class FragmentReader {
   kind: Kind = POINT
+  layer = 0
   weight = 0
   feature = 0
   /** Where the geometry begins in the bytes that were opened. */
@@ -34,7 +38,8 @@ export class FragmentReader {
   readonly #varints = new VarintReader()
 
   open(bytes: Uint8Array, start: number): void {
-    this.kind = bytes[start] as Kind
+    this.kind = (bytes[start]! & 3) as Kind
+    this.layer = bytes[start]! >>> LAYER_SHIFT
     const varints = this.#varints.open(bytes, start + 1)
     this.weight = varints.next()
     this.feature = varints.next()

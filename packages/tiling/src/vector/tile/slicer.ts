@@ -25,11 +25,14 @@ export class Slicer {
   #kind: Kind = POINT
   #feature = 0
   #emitted = 0
+  readonly #layer: number
   /** The tile that was written last, per zoom: neighbours on the Hilbert curve mostly share it. */
   readonly #lastTile: { x: number; y: number; id: number }[] = []
 
-  constructor(fragments: RecordSorter) {
+  /** @param layer number of the layer that the fragments belong to */
+  constructor(fragments: RecordSorter, layer: number) {
     this.#fragments = fragments
+    this.#layer = layer
   }
 
   /**
@@ -164,7 +167,7 @@ export class Slicer {
   #begin(geometrySize: number, weight: number): number {
     this.#fragments.reserve(FRAGMENT_HEAD + geometrySize)
     const { log } = this.#fragments
-    return writeFragmentHead(log.bytes, log.at, this.#kind, weight, this.#feature)
+    return writeFragmentHead(log.bytes, log.at, this.#kind, this.#layer, weight, this.#feature)
   }
 
   #commit(tileX: number, tileY: number, end: number): void {

@@ -9,85 +9,104 @@ import type { LayerEncoder } from './layer-encoder.ts'
 import { readCommands } from './read-commands.ts'
 import type { TileGroup } from './tile-group.ts'
 
-/** Encodes the fragments of a tile: as they are, coalesced, or in less detail. Not re-entrant. */
+/** Encodes the fragments of a tile, each in its layer: as they are, coalesced, or in less detail. Not re-entrant. */
 export class TileEncoder {
   readonly #features: RecordLog
-  readonly #layer: LayerEncoder
+  readonly #layers: readonly LayerEncoder[]
   readonly #feature = new FeatureReader()
   readonly #cleaner = new PolygonCleaner()
   readonly #path = new Path()
   #commands = new Uint8Array(1 << 12)
 
-  constructor(features: RecordLog, layer: LayerEncoder) {
+  constructor(features: RecordLog, layers: readonly LayerEncoder[]) {
     this.#features = features
-    this.#layer = layer
+    this.#layers = layers
   }
 
   /** All fragments of a group. */
   encode(group: TileGroup): Uint8Array {
-    this.#layer.begin()
+    this.#begin()
     for (let i = 0; i < group.count; i++) this.#addFragment(group, i)
-    return this.#layer.finish(EXTENT)
+    return this.#finish(EXTENT)
   }
 
   /**
-   * The chosen fragments, those lines and points with equal attributes as one feature each, without an id where several
-   * became one.
+   * The chosen fragments, lines and points with equal attributes as one feature each, without an id where several became
+   * one. Layers that are whole are left as they are.
    */
-  encodeCoalesced(group: TileGroup, chosen: readonly number[]): Uint8Array {
+  encodeCoalesced(group: TileGroup, chosen: readonly number[], isWhole: (layer: number) => boolean): Uint8Array {
     const sets = new Map<string, number[]>()
     for (const index of chosen) {
-      const { kind, feature } = group.open(index)
-      const key = kind === POLYGON ? `polygon ${index}` : `${kind} ${this.#attributesOf(feature)}`
+      const { kind, layer, feature } = group.open(index)
+      const key =
+        kind === POLYGON || isWhole(layer) ? `alone ${index}` : `${layer} ${kind} ${this.#attributesOf(feature)}`
       const members = sets.get(key)
       if (members) members.push(index)
       else sets.set(key, [index])
     }
-    this.#layer.begin()
+    this.#begin()
     for (const members of sets.values()) {
       if (members.length === 1) this.#addFragment(group, members[0]!)
       else this.#addTogether(group, members)
     }
-    return this.#layer.finish(EXTENT)
+    return this.#finish(EXTENT)
   }
 
-  /** All fragments on a grid that is coarser by a power of two. */
-  encodeCoarse(group: TileGroup, bits: number): Uint8Array {
-    this.#layer.begin()
-    for (let i = 0; i < group.count; i++) {
-      const { kind, feature, geometry } = group.open(i)
+  /** The record of a feature; valid until the next call. */
+  featureOf(address: number): FeatureReader {
+    this.#open(address)
+    return this.#feature
+  }
+
+  /** Chosen fragments on a grid that is coarser by a power of two. */
+  encodeCoarse(group: TileGroup, chosen: Iterable<number>, bits: number): Uint8Array {
+    this.#begin()
+    for (const i of chosen) {
+      const { kind, layer, feature, geometry } = group.open(i)
       this.#path.clear()
       readCommands(group.bytes, geometry, group.endOf(i), kind, this.#path)
       this.#open(feature)
-      this.#addPath(coarsen(this.#path, kind, bits, this.#cleaner), kind, true)
+      this.#addPath(coarsen(this.#path, kind, bits, this.#cleaner), kind, layer, true)
     }
-    return this.#layer.finish(EXTENT >> bits)
+    return this.#finish(EXTENT >> bits)
+  }
+
+  #begin(): void {
+    for (const layer of this.#layers) layer.begin()
+  }
+
+  /** The layers that have features, in their order. */
+  #finish(extent: number): Uint8Array {
+    const parts = this.#layers.filter(({ count }) => count > 0).map((layer) => layer.finish(extent))
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
   }
 
   #addFragment(group: TileGroup, index: number): void {
-    const { kind, feature, geometry } = group.open(index)
+    const { kind, layer, feature, geometry } = group.open(index)
     this.#open(feature)
-    this.#layer.add(this.#feature, true, kind, group.bytes, geometry, group.endOf(index))
+    this.#layers[layer]!.add(this.#feature, true, kind, group.bytes, geometry, group.endOf(index))
   }
 
   #addTogether(group: TileGroup, members: readonly number[]): void {
     this.#path.clear()
     let kind: Kind = POINT
+    let layer = 0
     for (const index of members) {
       const fragment = group.open(index)
       kind = fragment.kind
+      layer = fragment.layer
       readCommands(group.bytes, fragment.geometry, group.endOf(index), kind, this.#path)
       this.#open(fragment.feature)
     }
-    this.#addPath(this.#path, kind, false)
+    this.#addPath(this.#path, kind, layer, false)
   }
 
-  #addPath(path: Path, kind: Kind, withId: boolean): void {
+  #addPath(path: Path, kind: Kind, layer: number, withId: boolean): void {
     const bound = commandsSizeBound(path)
     if (this.#commands.length < bound) this.#commands = new Uint8Array(bound * 2)
     const end =
       kind === POINT ? writePoints(this.#commands, 0, path) : writePath(this.#commands, 0, path, kind === POLYGON)
-    this.#layer.add(this.#feature, withId, kind, this.#commands, 0, end)
+    this.#layers[layer]!.add(this.#feature, withId, kind, this.#commands, 0, end)
   }
 
   #open(address: number): void {

@@ -1,9 +1,19 @@
-import { quoteIdentifier, quoteLiteral } from '@terrane/database'
+import { quoteIdentifier, quoteLiteral } from '../database.ts'
 import { badQuery } from './errors.ts'
 import type { Condition, FieldPath, Filter, OrderItem, RestQuery, SelectItem } from './parse-query.ts'
 
+/** Takes the values of a statement; gives the text that stands for each. */
+export interface ValueTexts {
+  add(value: string | readonly string[]): string
+}
+
+/** Values written into the statement, where it takes no parameters, as COPY does. */
+export const literals: ValueTexts = {
+  add: (value) => quoteLiteral(typeof value === 'string' ? value : arrayText(value)),
+}
+
 /** Values that a statement refers to as $1, $2, … */
-export class Parameters {
+export class Parameters implements ValueTexts {
   readonly values: unknown[] = []
 
   /** Adds a value and returns its placeholder. */
@@ -55,7 +65,7 @@ export function selectList(select: RestQuery['select'], source: string): string 
 }
 
 /** ` where …`, or nothing. */
-export function whereClause(conditions: readonly Condition[], source: string, parameters: Parameters): string {
+export function whereClause(conditions: readonly Condition[], source: string, parameters: ValueTexts): string {
   if (conditions.length === 0) return ''
   return ` where ${conditions.map((c) => conditionSql(c, source, parameters)).join(' and ')}`
 }
@@ -79,7 +89,7 @@ function selectExpression(item: SelectItem, source: string): string {
 }
 
 function castType(name: string): string {
-  if (!/^[a-z_][a-z0-9_ ]*$/i.test(name)) throw badQuery(`cast (${name})`, 'not a type name')
+  if (!/^[a-z_][a-z0-9_ ]*$/i.test(name)) throw badQuery({ parameter: `cast (${name})`, detail: 'not a type name' })
   return name.split(' ').map(quoteTypeWord).join(' ')
 }
 
@@ -107,23 +117,26 @@ function fieldSql(field: FieldPath, source: string): string {
   return `to_jsonb(${column})${steps.join('')}`
 }
 
-function conditionSql(condition: Condition, source: string, parameters: Parameters): string {
+function conditionSql(condition: Condition, source: string, parameters: ValueTexts): string {
   if (condition.kind === 'filter') {
     const sql = filterSql(condition, source, parameters)
     return condition.negated ? `not (${sql})` : sql
   }
   const terms = condition.terms.map((term) => conditionSql(term, source, parameters))
-  if (terms.length === 0) throw badQuery('logic tree', 'it has no terms')
+  if (terms.length === 0) throw badQuery({ parameter: 'logic tree', detail: 'it has no terms' })
   return `${condition.negated ? 'not ' : ''}(${terms.join(` ${condition.kind} `)})`
 }
 
-function filterSql(filter: Filter, source: string, parameters: Parameters): string {
+function filterSql(filter: Filter, source: string, parameters: ValueTexts): string {
   const left = fieldSql(filter.field, source)
   const { operator, value } = filter
   if (operator === 'is') {
     const sql = typeof value === 'string' ? IS.get(value.toLowerCase()) : undefined
     if (sql === undefined)
-      throw badQuery(`filter (is.${String(value)})`, `expected one of ${[...IS.keys()].join(', ')}`)
+      throw badQuery({
+        parameter: `filter (is.${String(value)})`,
+        detail: `expected one of ${[...IS.keys()].join(', ')}`,
+      })
     return `${left} ${sql}`
   }
   if (operator in SEARCH) {
@@ -142,4 +155,9 @@ function filterSql(filter: Filter, source: string, parameters: Parameters): stri
   // A JSON value compared as JSON: `tags->n=eq.5` means the number.
   const json = filter.field.path.length > 0 && filter.field.path.at(-1)?.text === false
   return `${left} ${sqlOperator} ${parameters.add(wild ? text.replaceAll('*', '%') : text)}${json ? '::jsonb' : ''}`
+}
+
+/** An array as the server reads it. */
+function arrayText(values: readonly string[]): string {
+  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 }

@@ -1,5 +1,5 @@
 import { badQuery } from './errors.ts'
-import { enclosed, indexOutsideQuotes, readOperator, splitOutside, unquote } from './scan.ts'
+import { enclosed, indexOutsideQuotes, readOperator, splitOutside, unquote } from './operators.ts'
 
 /** A column, or a path into a JSON one: `tags->address->>city`. */
 export interface FieldPath {
@@ -109,16 +109,22 @@ function refuseUnreadable(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     length += name.length + value.length + 2
     if (length > MAX_QUERY_LENGTH)
-      throw badQuery('the query string', `it is longer than ${MAX_QUERY_LENGTH} characters`)
+      throw badQuery({ parameter: 'the query string', detail: `it is longer than ${MAX_QUERY_LENGTH} characters` })
     if (name.includes('\0') || value.includes('\0'))
-      throw badQuery(`parameter ${name.replaceAll('\0', '\\0')}`, 'a zero byte is part of no name and no value')
+      throw badQuery({
+        parameter: `parameter ${name.replaceAll('\0', '\\0')}`,
+        detail: 'a zero byte is part of no name and no value',
+      })
   }
 }
 
 /** `[alias:]column[->path][::type]` */
 function selectItem(text: string): SelectItem {
   if (indexOutsideQuotes(text, '(') >= 0)
-    throw badQuery(`select parameter (${text})`, 'embedding of related tables and aggregates are not supported here')
+    throw badQuery({
+      parameter: `select parameter (${text})`,
+      detail: 'embedding of related tables and aggregates are not supported here',
+    })
   const at = text.lastIndexOf('::')
   const type = at < 0 ? '' : text.slice(at + 2)
   const cast = type !== '' && isTypeName(type) ? type.trim() : null
@@ -153,16 +159,20 @@ function filter(name: string, text: string): Filter {
   const field = fieldPath(name, 'filter')
   const found = readOperator(text)
   if (!found || !OPERATORS.has(found.name)) {
-    throw badQuery(parameter, `expected an operator like eq.value, one of ${[...OPERATORS].join(', ')}`)
+    throw badQuery({
+      parameter: parameter,
+      detail: `expected an operator like eq.value, one of ${[...OPERATORS].join(', ')}`,
+    })
   }
   const { negated, name: operator, argument, value } = found
   const isSearch = operator.endsWith('fts')
   if (argument !== null && !isSearch && !(QUANTIFIED.has(operator) && (argument === 'any' || argument === 'all'))) {
-    throw badQuery(parameter, `${operator} takes no (${argument.slice(0, 200)})`)
+    throw badQuery({ parameter: parameter, detail: `${operator} takes no (${argument.slice(0, 200)})` })
   }
   const quantifier = isSearch ? null : (argument as 'any' | 'all' | null)
   const inner = operator === 'in' ? enclosed(value, '(', ')') : quantifier ? enclosed(value, '{', '}') : null
-  if ((operator === 'in' || quantifier) && inner === null) throw badQuery(parameter, 'expected a list')
+  if ((operator === 'in' || quantifier) && inner === null)
+    throw badQuery({ parameter: parameter, detail: 'expected a list' })
   return {
     kind: 'filter',
     negated,
@@ -177,7 +187,7 @@ function filter(name: string, text: string): Filter {
 function logic(kind: 'and' | 'or', negated: boolean, text: string, depth: number): Logic {
   const inner = enclosed(text.trim(), '(', ')')
   if (inner === null || depth > MAX_DEPTH)
-    throw badQuery(`logic tree (${text.slice(0, 200)})`, 'expected (a.eq.1,b.eq.2)')
+    throw badQuery({ parameter: `logic tree (${text.slice(0, 200)})`, detail: 'expected (a.eq.1,b.eq.2)' })
   return { kind, negated, terms: list(inner, 'logic tree').map((term) => logicTerm(term, depth)) }
 }
 
@@ -189,7 +199,7 @@ function logicTerm(term: string, depth: number): Condition {
   if (kind && rest.endsWith(')')) return logic(kind, negated, rest.slice(kind.length), depth + 1)
   const dot = indexOutsideQuotes(term, '.')
   if (dot < 1 || dot === term.length - 1)
-    throw badQuery(`logic tree (${term.slice(0, 200)})`, 'expected column.operator.value')
+    throw badQuery({ parameter: `logic tree (${term.slice(0, 200)})`, detail: 'expected column.operator.value' })
   const condition = term.slice(dot + 1)
   const value = readOperator(condition)?.value ?? ''
   return filter(term.slice(0, dot), condition.slice(0, condition.length - value.length) + unquote(value))
@@ -200,7 +210,8 @@ function fieldPath(text: string, parameter: string): FieldPath {
   const path: { key: string; text: boolean }[] = []
   let end = indexOutsideQuotes(text, '->')
   const column = unquote((end < 0 ? text : text.slice(0, end)).trim())
-  if (column === '') throw badQuery(`${parameter} (${text.slice(0, 200)})`, 'a column name is missing')
+  if (column === '')
+    throw badQuery({ parameter: `${parameter} (${text.slice(0, 200)})`, detail: 'a column name is missing' })
   while (end >= 0) {
     const isText = text[end + 2] === '>'
     const start = end + (isText ? 3 : 2)
@@ -212,7 +223,7 @@ function fieldPath(text: string, parameter: string): FieldPath {
 
 function list(text: string, parameter: string): string[] {
   const parts = splitOutside(text, ',')
-  if (parts === null) throw badQuery(parameter, 'quotes or brackets are not closed')
+  if (parts === null) throw badQuery({ parameter: parameter, detail: 'quotes or brackets are not closed' })
   return parts
 }
 
@@ -227,6 +238,7 @@ function isTypeName(text: string): boolean {
 
 function count(text: string | null, parameter: string): number | null {
   if (text === null) return null
-  if (!/^\d{1,15}$/.test(text)) throw badQuery(`${parameter} (${text.slice(0, 200)})`, 'expected a whole number')
+  if (!/^\d{1,15}$/.test(text))
+    throw badQuery({ parameter: `${parameter} (${text.slice(0, 200)})`, detail: 'expected a whole number' })
   return Number(text)
 }

@@ -1,0 +1,97 @@
+import type { ArchiveLayer, ArchiveToPmtiles } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
+import { literals, parseQuery, quoteIdentifier, whereClause, type Queryable } from '@terrane/database'
+import { checkLayers, type TilerLayer, type Zooms } from '@terrane/tiling/vector'
+import { badFilter, propertyNotAttribute } from './errors.ts'
+import { findSpatialTable, type SpatialTable } from './spatial-table.ts'
+
+/** A layer of an archive: how its table is read and how it is tiled. */
+export interface SourceLayer {
+  readonly table: SpatialTable
+  readonly schema: string
+  readonly tableName: string
+  readonly tiler: TilerLayer
+  /** What stands after FROM: the table and its filter. */
+  readonly from: string
+  /** Where the request names the layer, as a JSON pointer. */
+  readonly path: string
+}
+
+/** All layers of a request: its own table, then those in `layers`. */
+export function layersOf(input: ArchiveToPmtiles): { readonly layer: ArchiveLayer; readonly path: string }[] {
+  const { layers = [], zooms: _zooms, ...own } = input
+  return [{ layer: own, path: '' }, ...layers.map((layer, i) => ({ layer, path: `/layers/${i}` }))]
+}
+
+/**
+ * Looks the tables of all layers up and checks that they can be tiled together.
+ *
+ * @throws TABLE_NOT_FOUND, NO_GEOMETRY_COLUMN, PROPERTY_NOT_SHOWN, BAD_FILTER, BAD_LAYERS, BAD_ZOOMS
+ */
+export async function findLayers(database: Queryable, input: ArchiveToPmtiles): Promise<SourceLayer[]> {
+  const found: SourceLayer[] = []
+  for (const { layer, path } of layersOf(input)) found.push(await findLayer(database, layer, path))
+  checkLayers(
+    found.map(({ tiler }) => tiler),
+    zoomsOf(input.zooms),
+  )
+  return found
+}
+
+/** Zooms as the tiler takes them. */
+export function zoomsOf(zooms: ArchiveToPmtiles['zooms'] = 'auto'): Zooms {
+  if (zooms === 'auto') return zooms
+  return Array.isArray(zooms) ? [zooms[0]!, zooms[1]!] : [zooms.min, zooms.max]
+}
+
+async function findLayer(database: Queryable, layer: ArchiveLayer, path: string): Promise<SourceLayer> {
+  const { schema = 'public', table: name, rankBy, cluster } = layer
+  const table = await findSpatialTable(database, schema, name, layer.properties ?? null, path)
+  const attributes = table.attributes.map((attribute) => attribute.name)
+  const check = (property: string, field: string) => {
+    if (!attributes.includes(property)) throw propertyNotAttribute({ property, path: `${path}/${field}`, attributes })
+    return property
+  }
+  const tiler: TilerLayer = {
+    name: layer.layerName ?? name,
+    attributes,
+    ...(layer.zooms !== undefined && { zooms: zoomsOf(layer.zooms) }),
+    ...(layer.dropRate !== undefined && { dropRate: layer.dropRate }),
+    ...(rankBy && {
+      rankBy: { attribute: check(rankBy.property, 'rankBy/property'), order: rankBy.order ?? 'largest' },
+    }),
+    ...(cluster && {
+      cluster: {
+        ...cluster,
+        aggregates: (cluster.aggregates ?? []).map(({ property, operation }, i) => ({
+          attribute: check(property, `cluster/aggregates/${i}/property`),
+          operation,
+        })),
+      },
+    }),
+  }
+  const from = layer.filter === undefined ? table.name : await filtered(database, table.name, layer.filter, path)
+  return { table, schema, tableName: name, tiler, from, path }
+}
+
+/** @throws BAD_FILTER for what does not parse, and for what the server cannot compare */
+async function filtered(database: Queryable, table: string, filter: string, path: string): Promise<string> {
+  const refuse = (reason: string) => badFilter({ reason, path: `${path}/filter` })
+  try {
+    const query = parseQuery(new URLSearchParams(filter))
+    const { conditions, order, limit, offset, select, columns, onConflict } = query
+    const isMore = [select, limit, columns, onConflict].some((part) => part !== null) || order.length > 0 || offset > 0
+    if (isMore || conditions.length === 0) throw refuse('it takes filters alone: no select, order, limit or offset')
+    const source = quoteIdentifier('source')
+    const from = `${table} as ${source}${whereClause(conditions, source, literals)}`
+    await database.query(`select 1 from ${from} limit 0`)
+    return from
+  } catch (error) {
+    if (error instanceof TerraneError && error.code === 'PGRST100')
+      throw refuse(`${error.message}: ${error.details ?? ''}`)
+    const { code, message } = error as { code?: unknown; message: string }
+    // Undefined columns and operators, values that are none of the type.
+    if (typeof code === 'string' && /^(42|22)/.test(code)) throw refuse(message)
+    throw error
+  }
+}

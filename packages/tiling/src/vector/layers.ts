@@ -1,0 +1,113 @@
+import { badLayers } from './errors.ts'
+import type { LayerStats } from './features/feature-intake.ts'
+import { CLUSTER_ATTRIBUTES, type ClusterAggregate } from './points/cluster-record.ts'
+import { checkZooms, MAX_ZOOM, type Zooms } from './world.ts'
+import { guessMaxZoom } from './zoom-guess.ts'
+
+/** Feature records hold the number of their layer in five bits. */
+export const MAX_LAYERS = 32
+
+/** One layer of an archive. */
+export interface TilerLayer {
+  readonly name: string
+  /** Names of the attributes, in the order of the columns of the batches. */
+  readonly attributes: readonly string[]
+  /**
+   * Lowest and highest zoom that show the layer, within 0 to 18; those of the archive unless given. All features are shown
+   * at the highest one.
+   */
+  readonly zooms?: Zooms
+  /**
+   * Of this many points one is kept for each zoom below the highest, those of a zoom being among those of the next; 1, which
+   * keeps all that can be told apart, unless given. Tippecanoe's own default is 2.5.
+   */
+  readonly dropRate?: number
+  /**
+   * The attribute whose largest (or smallest) numbers stay where points are thinned and where a tile would be too large;
+   * other values go first. Place and size decide unless given.
+   */
+  readonly rankBy?: { readonly attribute: string; readonly order?: 'largest' | 'smallest' }
+  /** Shows one point for points that are near each other, up to a zoom; lines and polygons are not affected. */
+  readonly cluster?: {
+    /** Radius in pixels of a tile drawn 512 pixels wide, as MapLibre's `clusterRadius`; 50 unless given. */
+    readonly distance?: number
+    /** The last zoom with clusters; the one below the layer's highest unless given. */
+    readonly maxZoom?: number
+    /** The fewest points that make a cluster; 2 unless given. */
+    readonly minPoints?: number
+    /** Attributes that clusters have, made of those of their points. */
+    readonly aggregates?: readonly ClusterAggregate[]
+  }
+}
+
+/** A layer with its zooms settled. */
+export interface LayerPlan extends TilerLayer {
+  readonly minZoom: number
+  readonly maxZoom: number
+  /** The last zoom with clusters; -1 for none. */
+  readonly clusterZoom: number
+  /** The attributes of the layer and, where it has clusters, theirs. */
+  readonly tileAttributes: readonly string[]
+}
+
+/**
+ * Checks layers without building anything.
+ *
+ * @param zooms of the archive
+ * @throws BAD_ZOOMS, BAD_LAYERS
+ */
+export function checkLayers(layers: readonly TilerLayer[], zooms: Zooms = 'auto'): void {
+  if (layers.length === 0 || layers.length > MAX_LAYERS)
+    throw badLayers({ problem: `an archive has 1 to ${MAX_LAYERS} layers, not ${layers.length}` })
+  const names = new Set<string>()
+  for (const layer of layers) {
+    if (names.has(layer.name)) throw badLayers({ problem: `two layers are called ${layer.name}` })
+    names.add(layer.name)
+    const own = layer.zooms ?? zooms
+    checkZooms(own)
+    const { rankBy, cluster } = layer
+    const used = [...(rankBy ? [rankBy.attribute] : []), ...(cluster?.aggregates ?? []).map((one) => one.attribute)]
+    const missing = used.find((name) => !layer.attributes.includes(name))
+    if (missing !== undefined)
+      throw badLayers({ problem: `layer ${layer.name} has no attribute ${missing} to rank by or to aggregate` })
+    const last = cluster?.maxZoom
+    if (cluster && own !== 'auto' && own[0] === own[1])
+      throw badLayers({ problem: `layer ${layer.name} has one zoom, so none for clusters` })
+    if (last !== undefined && own !== 'auto' && (last < own[0] || last >= own[1]))
+      throw badLayers({
+        problem: `the clusters of layer ${layer.name} end at zoom ${last}: below its highest, ${own[1]}, and not below its lowest, ${own[0]}, is wanted`,
+      })
+    if (last !== undefined && last >= MAX_ZOOM)
+      throw badLayers({ problem: `the clusters of layer ${layer.name} end at zoom ${last}, not below ${MAX_ZOOM}` })
+  }
+}
+
+/**
+ * The highest zoom of layers that leave it to the data, or null where all say it.
+ *
+ * @param stats of each layer
+ */
+export function guessLayerZoom(
+  layers: readonly TilerLayer[],
+  zooms: Zooms,
+  stats: readonly LayerStats[],
+): number | null {
+  const guesses = layers.flatMap((layer, i) => {
+    if ((layer.zooms ?? zooms) !== 'auto') return []
+    const { spacing, segments } = stats[i]!
+    return [guessMaxZoom(spacing, segments), (layer.cluster?.maxZoom ?? -1) + 1]
+  })
+  return guesses.length === 0 ? null : Math.max(...guesses)
+}
+
+/** Settles zooms: those that are left to the data become 0 to `autoMax`. */
+export function planLayers(layers: readonly TilerLayer[], zooms: Zooms, autoMax: number | null): LayerPlan[] {
+  return layers.map((layer) => {
+    const own = layer.zooms ?? zooms
+    const [minZoom, maxZoom] = own === 'auto' ? [0, autoMax!] : own
+    const { cluster, attributes } = layer
+    const clusterZoom = cluster ? Math.min(cluster.maxZoom ?? maxZoom - 1, maxZoom - 1) : -1
+    const added = cluster ? CLUSTER_ATTRIBUTES.filter((name) => !attributes.includes(name)) : []
+    return { ...layer, minZoom, maxZoom, clusterZoom, tileAttributes: [...attributes, ...added] }
+  })
+}

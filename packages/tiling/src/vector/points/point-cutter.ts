@@ -1,0 +1,146 @@
+import { Path } from '@terrane/core'
+import type { FeatureReader } from '../features/feature-record.ts'
+import { PLACE_ORDER, placeOf } from '../features/place.ts'
+import { POINT } from '../features/shape.ts'
+import type { Shape } from '../features/shape.ts'
+import type { LayerPlan } from '../layers.ts'
+import type { Slicer } from '../tile/slicer.ts'
+import { unitAt } from '../world.ts'
+import type { ClusterRecords } from './cluster-record.ts'
+import { PointClusters } from './point-clusters.ts'
+import { RankedPoints } from './ranked-points.ts'
+
+/** Below the highest zoom, one point is shown of those that fall into a cell; a tile has 2^9 cells a side. */
+const POINT_CELL_BITS = 9
+/** As MapLibre has it. */
+const CLUSTER_DISTANCE = 50
+const CLUSTER_POINTS = 2
+
+/**
+ * Shows the points of a layer at each zoom: all of them at the highest; below it as few as their drop rate, their rank and
+ * the cells of a pixel leave; and clusters up to the zoom where those end. Points must come in the order of their places.
+ * Not re-entrant.
+ */
+export class PointCutter {
+  readonly #slicer: Slicer
+  readonly #maxZoom: number
+  /** The lowest zoom that shows points as they are. */
+  readonly #minZoom: number
+  readonly #dropRate: number
+  readonly #path = new Path()
+  /** Points that came to a zoom from the one above, per zoom. */
+  readonly #came: Float64Array
+  /** The cell of the last point shown, per zoom. */
+  readonly #lastCell: Float64Array
+  readonly #rankOf: ((feature: FeatureReader) => number) | null
+  readonly #ranked: RankedPoints | null
+  readonly #clusters: PointClusters | null
+  readonly #aggregated: readonly number[]
+
+  constructor(plan: LayerPlan, slicer: Slicer) {
+    const { name, maxZoom, minZoom, clusterZoom, dropRate = 1, cluster } = plan
+    this.#slicer = slicer
+    this.#maxZoom = maxZoom
+    this.#minZoom = Math.max(minZoom, clusterZoom + 1)
+    this.#dropRate = dropRate
+    this.#came = new Float64Array(maxZoom + 1)
+    this.#lastCell = new Float64Array(maxZoom + 1).fill(-1)
+    this.#rankOf = rankingOf(plan)
+    this.#ranked =
+      this.#rankOf &&
+      new RankedPoints({
+        minZoom: this.#minZoom,
+        maxZoom,
+        dropRate,
+        cellOf,
+        show: ({ xy, address }, zoom) => this.#show(xy, xy.length / 2, address, zoom),
+      })
+    const aggregates = cluster?.aggregates ?? []
+    this.#aggregated = aggregates.map(({ attribute }) => plan.attributes.indexOf(attribute))
+    this.#clusters =
+      cluster && clusterZoom >= minZoom
+        ? new PointClusters({
+            layer: name,
+            minZoom,
+            maxZoom: clusterZoom,
+            distance: cluster.distance ?? CLUSTER_DISTANCE,
+            minPoints: cluster.minPoints ?? CLUSTER_POINTS,
+            aggregates,
+          })
+        : null
+  }
+
+  /** Shows the points of one feature, whose record is opened. */
+  cut(shape: Shape, feature: FeatureReader, address: number): void {
+    if (this.#clusters) {
+      const values = this.#aggregated.map((attribute) => feature.numberOf(attribute))
+      for (let i = 0; i < shape.size; i++) this.#clusters.add(shape.xy[2 * i]!, shape.xy[2 * i + 1]!, address, values)
+    }
+    if (!this.#ranked) return this.#thin(shape, address)
+    const rank = this.#rankOf!(feature)
+    this.#ranked.add({ address, rank, place: placeOf(shape), xy: shape.xy.slice(0, 2 * shape.size) })
+  }
+
+  /** Shows what waits for the points after it, and the clusters, which become records. */
+  finish(records: ClusterRecords): void {
+    this.#ranked?.finish()
+    const xy = new Int32Array(2)
+    this.#clusters?.show(records, (x, y, address, zoom) => {
+      xy[0] = Math.round(x)
+      xy[1] = Math.round(y)
+      this.#show(xy, 1, address, zoom)
+    })
+  }
+
+  #thin(shape: Shape, address: number): void {
+    const place = placeOf(shape)
+    for (let zoom = this.#maxZoom; zoom >= this.#minZoom; zoom--) {
+      if (zoom < this.#maxZoom && !this.#isKept(zoom)) return
+      if (zoom < this.#maxZoom && shape.size === 1) {
+        const cell = cellOf(place, zoom)
+        if (this.#lastCell[zoom] === cell) continue
+        this.#lastCell[zoom] = cell
+      }
+      this.#show(shape.xy, shape.size, address, zoom)
+    }
+  }
+
+  /**
+   * Whether the next point that comes down to a zoom stays. They come along a Hilbert curve, so those that stay are spread
+   * as evenly as those that came.
+   */
+  #isKept(zoom: number): boolean {
+    const before = this.#came[zoom]!++
+    return Math.floor((before + 1) / this.#dropRate) > Math.floor(before / this.#dropRate)
+  }
+
+  #show(xy: Int32Array, size: number, address: number, zoom: number): void {
+    const path = this.#path
+    const unit = unitAt(zoom)
+    path.clear()
+    path.ensure(size)
+    for (let i = 0; i < size; i++) path.push(round(xy[2 * i]!, unit), round(xy[2 * i + 1]!, unit))
+    path.endPart(0, 1)
+    path.measure()
+    this.#slicer.slice(path, POINT, zoom, address)
+  }
+}
+
+/** How important a feature of a layer is, the larger the more; null where nothing says it. Not numbers are the least. */
+export function rankingOf({ rankBy, attributes }: LayerPlan): ((feature: FeatureReader) => number) | null {
+  if (!rankBy) return null
+  const attribute = attributes.indexOf(rankBy.attribute)
+  const sign = rankBy.order === 'smallest' ? -1 : 1
+  return (feature) => {
+    const value = feature.numberOf(attribute)
+    return Number.isNaN(value) ? Number.NEGATIVE_INFINITY : sign * value
+  }
+}
+
+function cellOf(place: number, zoom: number): number {
+  return Math.floor(place / 4 ** (PLACE_ORDER - zoom - POINT_CELL_BITS))
+}
+
+function round(coordinate: number, unit: number): number {
+  return Math.floor(coordinate / unit + 0.5)
+}
