@@ -1,6 +1,7 @@
 import type { Verify } from '@terrane/auth'
 import {
   Capacity,
+  EmbeddedQuery,
   EmbeddingsResult,
   Job,
   JobError,
@@ -32,6 +33,7 @@ import {
   type Sealer,
 } from '@terrane/service'
 import type { SubmitContext, Task } from './jobs/task.ts'
+import type { QueryEmbedder } from './embed/query-embedder.ts'
 import type { LookUp, Place as FoundPlace } from './places/geocoder.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
 import type { EventHub } from './queue/event-hub.ts'
@@ -41,6 +43,7 @@ import { checkAccess } from './routes/access.ts'
 import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
 import { describeJobs } from './routes/describe-jobs.ts'
+import { embedRoutes } from './routes/embed-query.ts'
 import { eventRoute } from './routes/job-events.ts'
 import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
@@ -73,6 +76,8 @@ export interface AppDeps {
   readonly checkUrl: SubmitContext['checkUrl']
   /** Looks a place up. @throws GEOCODER_OFF, GEOCODER_BUSY, GEOCODER_FAILED, PLACE_NOT_FOUND */
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
+  /** Makes vectors of texts and pictures while the caller waits. */
+  readonly queries: QueryEmbedder
   readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
@@ -96,6 +101,7 @@ const SCHEMAS = [
   WebhookDeliveryList,
   Capacity,
   EmbeddingsResult,
+  EmbeddedQuery,
   Place,
 ]
 
@@ -127,6 +133,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     acceptEmptyDeletes(routes)
     capacityRoute(routes, deps)
     placeRoute(routes, deps)
+    await embedRoutes(routes, deps)
     submitRoutes(routes, deps)
     readRoutes(routes, deps)
     cancelRoute(routes, deps)

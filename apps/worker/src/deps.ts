@@ -26,7 +26,8 @@ import type { WorkerConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { Task } from './jobs/task.ts'
-import { makeTasks } from './jobs/tasks.ts'
+import { QueryEmbedder } from './embed/query-embedder.ts'
+import { makeTasks, openModels } from './jobs/tasks.ts'
 import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
@@ -87,7 +88,10 @@ export async function openDeps(
     cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'geocoder'),
   })
   const onClose = (close: () => Promise<void>) => opening.defer(close)
-  const tasks = overrides.tasks ?? (await makeTasks(config, { fetch, geocoder, onClose }))
+  const models = await openModels(config, fetch, onClose)
+  const queries = new QueryEmbedder({ ...models, workdir: resolve(config.TERRANE_WORK_DIR) })
+  onClose(() => queries.close())
+  const tasks = overrides.tasks ?? makeTasks(config, { fetch, geocoder, models })
 
   const boss = await startBoss(database, logger)
   opening.defer(() => boss.stop({ graceful: false, close: false }))
@@ -136,6 +140,7 @@ export async function openDeps(
     leastScheduleSeconds: config.TERRANE_SCHEDULE_MIN_MINUTES * 60,
     events: new EventHub(store, logger),
     checkUrl: checkAddress,
+    queries,
     findPlace: (lookUp) => geocoder.find({ ...lookUp, fetch }),
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,

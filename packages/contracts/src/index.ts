@@ -37,6 +37,7 @@ export {
   WebhookList,
   WebhookMade,
 } from './webhook.ts'
+export { EmbedChip, EmbedText, EmbeddedQuery } from './embed.ts'
 export { Place, PlaceQuery } from './place.ts'
 export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'
 export type { TaskResults } from './results.ts'

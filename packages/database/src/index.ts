@@ -29,8 +29,8 @@ export {
   loadEmbeddings,
 } from './geoembeddings/embedding-table.ts'
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
-export { findEmbeddings, registerEmbeddings } from './geoembeddings/catalogue.ts'
-export type { CatalogueEntry } from './geoembeddings/catalogue.ts'
+export { findEmbeddings, registerEmbeddings, searchEmbeddings } from './geoembeddings/catalogue.ts'
+export type { CatalogueEntry, FoundEmbeddings } from './geoembeddings/catalogue.ts'
 export { LentSession } from './lent-session.ts'
 export { moveDatabase } from './transfer/move-database.ts'
 export type { Moved } from './transfer/move-database.ts'

@@ -154,3 +154,20 @@ export const artifactFailed = defineError(
   'internal',
   (f: { why: string }) => `The GeoParquet file could not be written: ${f.why}.`,
 )
+
+export const textUnsupported = defineError(
+  'TEXT_UNSUPPORTED',
+  'invalid',
+  (f: { id: string }) => `The model "${f.id}" embeds no texts: its manifest has no text.`,
+  () => ({
+    hint: 'Search by a tile or a picture, or make the table with a model that has a text graph.',
+    errors: [{ path: '/text', message: 'is not understood by the model of the table' }],
+  }),
+)
+
+export const textTooLong = defineError(
+  'TEXT_TOO_LONG',
+  'invalid',
+  (f: { tokens: number; limit: number }) => `The text has ${f.tokens} tokens, and the model takes ${f.limit}`,
+  () => ({ hint: 'Send a shorter text.', errors: [{ path: '/text', message: 'is too long' }] }),
+)

@@ -8,7 +8,7 @@ import type { WorkerConfig } from '../config.ts'
 import type { Geocoder } from '../places/geocoder.ts'
 import { archiveToPmtiles } from './archive-to-pmtiles.ts'
 import { exportTable } from './export-table.ts'
-import { createGeoEmbeddingsTask } from './create-geo-embeddings/create-geo-embeddings.ts'
+import { createGeoEmbeddingsTask, type GeoEmbeddingsDeps } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
 import { nativeEngine } from './ogr/native-engine.ts'
@@ -23,22 +23,33 @@ import type { Task } from './task.ts'
 export interface TaskDeps {
   readonly fetch: GuardedFetch
   readonly geocoder: Geocoder
-  /** Registers what is to be closed with the worker. */
-  readonly onClose: (close: () => Promise<void>) => void
+  readonly models: Models
 }
 
-/** Every task that this worker can run. */
-export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<Task[]> {
+/** The models of this worker, and what opens rasters for them. */
+export type Models = Pick<GeoEmbeddingsDeps, 'models' | 'engines' | 'crs'>
+
+/** @param onClose registers what is to be closed with the worker */
+export async function openModels(
+  config: WorkerConfig,
+  fetch: GuardedFetch,
+  onClose: (close: () => Promise<void>) => void,
+): Promise<Models> {
   const engines = createEnginePool({
     memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
     ...(config.TERRANE_INFERENCE_THREADS > 0 && { threads: config.TERRANE_INFERENCE_THREADS }),
   })
-  deps.onClose(() => engines.close())
+  onClose(() => engines.close())
   const models = openModelStore({
     directory: resolve(config.TERRANE_MODEL_DIR),
-    fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(deps.fetch, config.HF_TOKEN) : null,
+    fetcher: config.TERRANE_MODEL_DOWNLOAD ? modelFetcher(fetch, config.HF_TOKEN) : null,
     allowUnpinned: config.TERRANE_MODEL_ALLOW_UNPINNED,
   })
+  return { models, engines, crs: await readCrsFile(config.TERRANE_CRS_FILE) }
+}
+
+/** Every task that this worker can run. */
+export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
   const areaLimits = {
     maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
     maxVertices: config.TERRANE_MAX_AOI_VERTICES,
@@ -47,12 +58,10 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
   return [
     osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({
-      models,
-      engines,
+      ...deps.models,
       dataRoots: splitList(config.TERRANE_DATA_ROOTS),
       maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
-      crs: await readCrsFile(config.TERRANE_CRS_FILE),
     }),
     createSraiEmbeddingsTask({
       osm: osmImportSettings(config),

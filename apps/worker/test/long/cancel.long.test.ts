@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { makeTasks } from '../../src/jobs/tasks.ts'
+import { makeTasks, openModels } from '../../src/jobs/tasks.ts'
 import { Geocoder } from '../../src/places/geocoder.ts'
 import { cancelAtStep, type StepWatch } from '../cancel-at-step.ts'
 import { HEADERS, openWorker, submit, until, type TestWorker } from '../harness.ts'
@@ -20,7 +20,9 @@ beforeAll(async () => {
   const env = { ...api.env, TERRANE_WORKER_CONCURRENCY: '1' }
   const unused = () => Promise.reject(new Error('no task fetches outside of its jobs here'))
   const geocoder = new Geocoder({ url: '', cacheFolder: '' })
-  const tasks = await makeTasks(readConfig(env), { fetch: unused, geocoder, onClose: () => undefined })
+  const config = readConfig(env)
+  const models = await openModels(config, unused, () => undefined)
+  const tasks = makeTasks(config, { fetch: unused, geocoder, models })
   const cancel = async (jobId: string) => {
     const { rows } = await api.db.database.query<{ task: string }>('select task from terrane.jobs where id = $1', [
       jobId,

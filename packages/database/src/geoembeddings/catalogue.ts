@@ -71,14 +71,40 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
   )
 }
 
-/** What the catalogue says of how a table saw its pixels; null when there is no such table. */
-export async function findEmbeddings(
-  database: Queryable,
-  tableName: string,
-): Promise<{ readonly scale: unknown; readonly bands: readonly number[] | null } | null> {
-  const { rows } = await database.query<{ scale: unknown; bands: number[] | null }>(
-    'select scale, bands from geoembeddings.embeddings_catalogue where table_name = $1',
+/** What the catalogue says of how a table was made; null where it does not say. */
+export interface FoundEmbeddings {
+  readonly kind: 'geo' | 'srai'
+  readonly modelName: string
+  readonly modelSha256: string | null
+  readonly dims: number
+  readonly level: 'tile' | 'patch' | 'cell'
+  readonly normalized: boolean
+  readonly tileSize: number | null
+  readonly scale: unknown
+  readonly bands: readonly number[] | null
+}
+
+/** What the catalogue says of how a table was made; null when there is no such table. */
+export async function findEmbeddings(database: Queryable, tableName: string): Promise<FoundEmbeddings | null> {
+  const { rows } = await database.query<FoundEmbeddings>(
+    `select kind, model_name as "modelName", model_sha256 as "modelSha256", dims, level, normalized,
+       tile_size as "tileSize", scale, bands
+     from geoembeddings.embeddings_catalogue where table_name = $1`,
     [tableName],
   )
   return rows[0] ?? null
+}
+
+/** The rows of a table most like a vector, the most similar first. */
+export async function searchEmbeddings(
+  database: Queryable,
+  tableName: string,
+  { vector, limit, label }: { readonly vector: ArrayLike<number>; readonly limit: number; readonly label: string | null },
+): Promise<{ readonly id: string; readonly similarity: number }[]> {
+  const { rows } = await database.query<{ id: string; similarity: number }>(
+    `select id::text, similarity from geoembeddings.similarity_search(
+       table_name => $1, query_embedding => $2::text::vector, similarity_threshold => -1, result_limit => $3, label_name => $4)`,
+    [tableName, `[${Array.from(vector).join()}]`, limit, label],
+  )
+  return rows
 }

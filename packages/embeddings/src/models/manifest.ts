@@ -2,6 +2,7 @@ import type { FieldError } from '@terrane/core'
 
 import { levelUnsupported, manifestInvalid, tileSizeUnsupported } from '../errors.ts'
 import { boolean, list, nullable, number, oneOf, optional, record, text } from './checks.ts'
+import { FILES, TEXT, type TextManifest } from './text-manifest.ts'
 
 /** One embedding per tile, or one per patch of a tile. */
 export type EmbeddingLevel = 'tile' | 'patch'
@@ -131,6 +132,8 @@ export interface ModelManifest {
   } | null
   /** Patches in a tile of the default size; 1 without patches. */
   readonly patches_per_tile: number
+  /** How the model embeds texts; absent when it does not. */
+  readonly text?: TextManifest | undefined
 }
 
 const isManifest = record<ModelManifest>({
@@ -145,16 +148,7 @@ const isManifest = record<ModelManifest>({
     notice: nullable(text()),
   }),
   revision: text(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be a commit or version: letters, digits, ".", "_" and "-"'),
-  files: list(
-    record({
-      path: text(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._/-]*$/, 'must be a relative path without ".."'),
-      url: nullable(text(/^https?:\/\/\S+$/, 'must be a URL or null')),
-      size: nullable(number(1, 2 ** 40, true)),
-      sha256: nullable(text(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits or null')),
-    }),
-    1,
-    64,
-  ),
+  files: FILES,
   input: record({
     name: text(),
     size: nullable(record({ width: number(1, 8192, true), height: number(1, 8192, true) })),
@@ -185,6 +179,7 @@ const isManifest = record<ModelManifest>({
     }),
   ),
   patches_per_tile: number(1, 2 ** 26, true),
+  text: optional(TEXT),
 })
 
 /**
@@ -271,6 +266,9 @@ function checkConsistency(manifest: ModelManifest, errors: FieldError[]): void {
   }
   if (new Set(files.map((file) => file.path)).size !== files.length) {
     errors.push({ path: '/files', message: 'must not name a path twice' })
+  }
+  if (manifest.text && !manifest.text.files.some(({ path }) => path === manifest.text?.tokenizer)) {
+    errors.push({ path: '/text/tokenizer', message: 'must be the path of one of text.files' })
   }
   if (tile.default < tile.min || tile.default % tile.multiple !== 0) {
     errors.push({ path: '/tile/default', message: `must be a multiple of ${tile.multiple}, at least ${tile.min}` })

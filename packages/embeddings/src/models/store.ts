@@ -10,12 +10,14 @@ import {
   modelUnavailable,
   modelUnknown,
   modelUnpinned,
+  textUnsupported,
   unpinnedAndMissing,
 } from '../errors.ts'
 import { BUILDERS, BUILT_IN_MANIFESTS } from './built-in-manifests.ts'
 import { type Fetcher, download } from './download.ts'
 import { withLock } from './file-lock.ts'
 import { type ModelFile, type ModelManifest, isPinned, parseManifest } from './manifest.ts'
+import type { TextManifest } from './text-manifest.ts'
 import { type FileDigest, checkDigest, digestFile } from './verify.ts'
 
 export interface ModelStoreOptions {
@@ -40,6 +42,14 @@ export interface Model {
   readonly sha256: string
   /** Bytes of all files. */
   readonly bytes: number
+}
+
+/** The text part of a model, whose files are here and verified. */
+export interface TextModel {
+  readonly manifest: ModelManifest & { readonly text: TextManifest }
+  /** Paths of the graph and of `tokenizer.json`. */
+  readonly graph: string
+  readonly tokenizer: string
 }
 
 /** One line of a list of models. */
@@ -74,6 +84,12 @@ export interface ModelStore {
    * @throws MODEL_UNKNOWN, MODEL_MANIFEST_INVALID, MODEL_UNPINNED, MODEL_UNAVAILABLE, MODEL_TAMPERED
    */
   acquire(id: string, options?: AcquireOptions): Promise<Model>
+  /**
+   * The same for the files of the model's text part.
+   *
+   * @throws TEXT_UNSUPPORTED when it has none, and what `acquire` throws
+   */
+  acquireText(id: string, options?: AcquireOptions): Promise<TextModel>
 }
 
 export interface AcquireOptions {
@@ -101,6 +117,15 @@ export function openModelStore(options: ModelStoreOptions): ModelStore {
       const manifest = await findManifest(settings.directory, id)
       const build = builderOf(manifest)
       return build ? buildModel(manifest, build) : acquireFiles(settings, manifest, acquireOptions)
+    },
+    acquireText: async (id, acquireOptions = {}) => {
+      const manifest = await findManifest(settings.directory, id)
+      const { text } = manifest
+      if (!text) throw textUnsupported({ id })
+      await acquireFiles(settings, { ...manifest, files: text.files }, acquireOptions)
+      const pathOf = (file: ModelFile) => modelFilePath(settings.directory, manifest, file)
+      const tokenizer = text.files.find(({ path }) => path === text.tokenizer)!
+      return { manifest: { ...manifest, text }, graph: pathOf(text.files[0]!), tokenizer: pathOf(tokenizer) }
     },
   }
 }

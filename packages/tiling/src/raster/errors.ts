@@ -216,3 +216,10 @@ export const needsGrid = defineError(
     hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add a definition that is good enough.',
   }),
 )
+
+export const pngUnreadable = defineError(
+  'PNG_UNREADABLE',
+  'invalid',
+  (f: { why: string }) => `The picture cannot be read as a PNG: ${f.why}`,
+  () => ({ hint: 'Send a PNG of 8 or 16 bits, or a GeoTIFF.' }),
+)

@@ -1,0 +1,51 @@
+import { defineError } from '@terrane/core'
+
+export const tableUnknown = defineError(
+  'EMBEDDING_TABLE_NOT_FOUND',
+  'not_found',
+  (f: { table: string }) => `There is no embedding table ${f.table}`,
+  () => ({ hint: 'GET /rest/v1/embeddings_catalogue with Accept-Profile: geoembeddings lists the tables.' }),
+)
+
+export const tableOfRegions = defineError(
+  'TABLE_OF_REGIONS',
+  'invalid',
+  (f: { table: string }) => `The table ${f.table} is made of map features: no picture or text has a place among them`,
+  () => ({ errors: [{ path: '/tableName', message: 'must be a table of createGeoEmbeddings' }] }),
+)
+
+export const modelReplaced = defineError(
+  'MODEL_REPLACED',
+  'conflict',
+  (f: { table: string; model: string }) =>
+    `The table ${f.table} was made with other files of the model ${f.model} than those that are here`,
+  () => ({ hint: 'Make the table anew, or put the files of that time back.' }),
+)
+
+export const chipEmpty = defineError(
+  'NO_VALID_PIXELS',
+  'invalid',
+  () => 'No part of the picture has enough valid pixels',
+  () => ({ hint: 'Check its nodata value, mask or transparency.' }),
+)
+
+export const chipTooLarge = defineError(
+  'CHIP_TOO_LARGE',
+  'too_large',
+  (f: { tiles: number }) => `The picture makes more than ${f.tiles} tiles of the table's size`,
+  () => ({ hint: 'Crop it, or make a table of it with createGeoEmbeddings.' }),
+)
+
+export const queryTooSlow = defineError(
+  'QUERY_TIMED_OUT',
+  'timeout',
+  (f: { seconds: number }) => `The query was not embedded within ${f.seconds} seconds`,
+  () => ({ hint: 'Try again when the worker is less busy, or send a smaller picture.' }),
+)
+
+export const queriesBusy = defineError(
+  'QUERIES_BUSY',
+  'rate_limited',
+  (f: { limit: number }) => `${f.limit} queries are being embedded, which is as many as this worker takes at once`,
+  () => ({ hint: 'Try again in a few seconds.' }),
+)

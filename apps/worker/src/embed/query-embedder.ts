@@ -1,0 +1,237 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EmbedChip } from '@terrane/contracts'
+import { TerraneError } from '@terrane/core'
+import { findEmbeddings, type Database, type FoundEmbeddings } from '@terrane/database'
+import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings'
+import { pngToGeoTiff } from '@terrane/tiling/raster'
+import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
+import type { GeoEmbeddingsDeps } from '../jobs/create-geo-embeddings/create-geo-embeddings.ts'
+import { inspectRaster } from '../jobs/create-geo-embeddings/inspect.ts'
+import { inspectRequest } from '../jobs/create-geo-embeddings/plan.ts'
+import { checkRequest, readRequest } from '../jobs/create-geo-embeddings/request.ts'
+import { takeStretch } from '../jobs/create-geo-embeddings/stretch.ts'
+import {
+  chipEmpty,
+  chipTooLarge,
+  modelReplaced,
+  queriesBusy,
+  queryTooSlow,
+  tableOfRegions,
+  tableUnknown,
+} from './errors.ts'
+
+/** Most bytes of a picture. */
+export const CHIP_BYTES = 8 << 20
+/** Most pixels of a PNG, and most tiles of a picture. */
+const CHIP_PIXELS = 2048 * 2048
+const CHIP_TILES = 64
+const SECONDS = 30
+/** Queries at once. */
+const AT_ONCE = 4
+/** Models whose text part stays open, unless more are in use. */
+const OPEN_TOWERS = 2
+
+/** What a tower does not recover from, or did not open for. */
+const GONE: ReadonlySet<string> = new Set([
+  'INFERENCE_THREAD_LOST',
+  'MODEL_MISMATCH',
+  'MODEL_UNAVAILABLE',
+  'MODEL_UNPINNED',
+  'MODEL_TAMPERED',
+  'TEXT_UNSUPPORTED',
+])
+
+interface OpenTower {
+  readonly opening: Promise<TextTower>
+  users: number
+}
+
+/** What models and files queries are made of; the same as of jobs. */
+export interface QueryEmbedderDeps extends Pick<GeoEmbeddingsDeps, 'models' | 'engines' | 'crs'> {
+  readonly workdir: string
+}
+
+/** A query in the space of a table. */
+export interface Embedded {
+  readonly table: FoundEmbeddings
+  /** Of unit length. */
+  readonly vector: Float32Array
+}
+
+/** Texts and pictures as vectors of the model of a table, while the caller waits. */
+export class QueryEmbedder {
+  readonly #deps: QueryEmbedderDeps
+  /** By model, the least recently used first. */
+  readonly #towers = new Map<string, OpenTower>()
+  #running = 0
+
+  constructor(deps: QueryEmbedderDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT */
+  text(database: Database, tableName: string, text: string, left: AbortSignal): Promise<Embedded> {
+    return this.#bounded(left, async (signal) => {
+      const table = await findTable(database, tableName)
+      return { table, vector: await this.#embedText(table.modelName, text, signal) }
+    })
+  }
+
+  /**
+   * A picture, a GeoTIFF or a PNG; the mean of its tiles where it is larger than one.
+   *
+   * @throws what createGeoEmbeddings refuses a raster for, MODEL_REPLACED, NO_VALID_PIXELS, and as `text`
+   */
+  chip(
+    database: Database,
+    { tableName, datetime }: Pick<EmbedChip, 'tableName' | 'datetime'>,
+    bytes: Uint8Array,
+    left: AbortSignal,
+  ): Promise<Embedded> {
+    return this.#bounded(left, async (signal) => {
+      const table = await findTable(database, tableName)
+      await mkdir(this.#deps.workdir, { recursive: true })
+      const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
+      try {
+        const path = join(folder, 'chip.tif')
+        await writeFile(path, isPng(bytes) ? await pngToGeoTiff(bytes, CHIP_PIXELS) : bytes)
+        return { table, vector: await this.#embedFile(database, table, { path, tableName, datetime }, signal) }
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    const towers = [...this.#towers.values()]
+    this.#towers.clear()
+    await Promise.all(towers.map(closeTower))
+  }
+
+  async #embedFile(
+    database: Database,
+    table: FoundEmbeddings,
+    { path, tableName, datetime }: { path: string; tableName: string; datetime: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Float32Array> {
+    const { models, engines, crs } = this.#deps
+    const request = readRequest({
+      geotiffPath: path,
+      tableName,
+      modelName: table.modelName,
+      scaleFrom: { table: tableName },
+      edge: 'shift',
+      level: table.level === 'patch' ? 'patch' : 'tile',
+      ...(table.tileSize !== null && { tileSize: table.tileSize }),
+      ...(datetime !== undefined && { datetime }),
+    })
+    const manifest = await models.find(table.modelName)
+    checkRequest(request, manifest)
+    const unit = manifest.input.unit ?? 'scaled'
+    const taken = await takeStretch(database, tableName, { channels: manifest.input.bands.length, unit })
+    const limits = { maxBytes: 0, maxTiles: CHIP_TILES }
+    const { inspected, scale } = await inspectRaster(
+      {
+        path,
+        request: inspectRequest(request, manifest, taken, limits),
+        crs,
+        scale: { explicit: null, taken: taken.ranges, unit },
+      },
+      signal,
+      () => undefined,
+    ).catch((error: unknown) => {
+      if (error instanceof TerraneError && error.code === 'size_guard_exceeded')
+        throw chipTooLarge({ tiles: CHIP_TILES })
+      throw error
+    })
+    const model = await models.acquire(table.modelName, { signal })
+    if (model.sha256 !== table.modelSha256) throw modelReplaced({ table: tableName, model: table.modelName })
+    using lease = await engines.lease(model, signal)
+    const sum = new Float64Array(table.dims)
+    const run = lease.engine.embed({
+      source: geoTiffTiles({ path, inspected, scale, manifest }),
+      tileSize: request.tileSize,
+      level: request.level,
+      minValidFraction: request.minValidFraction,
+      context: tileContext(request, manifest, inspected),
+      signal,
+    })
+    for await (const { embeddings } of run) {
+      for (const [i, value] of embeddings.entries()) sum[i % table.dims]! += value
+    }
+    const length = Math.hypot(...sum)
+    if (length === 0) throw chipEmpty()
+    return Float32Array.from(sum, (value) => value / length)
+  }
+
+  async #embedText(model: string, text: string, signal: AbortSignal): Promise<Float32Array> {
+    const tower = this.#towers.get(model) ?? {
+      opening: this.#deps.models.acquireText(model).then((files) => openTextTower(files)),
+      users: 0,
+    }
+    this.#towers.delete(model)
+    this.#towers.set(model, tower)
+    tower.users++
+    try {
+      const embedding = tower.opening.then((open) => open.embed(text))
+      return await Promise.race([embedding, aborted(signal)])
+    } catch (error) {
+      // A tower that is gone, or did not open, is opened anew by the next query: its files may have been mended.
+      const gone = error instanceof TerraneError && GONE.has(error.code)
+      if (gone && this.#towers.get(model) === tower) this.#towers.delete(model)
+      throw error
+    } finally {
+      tower.users--
+      await this.#closeIdle()
+    }
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const [model, tower] of this.#towers) {
+      if (this.#towers.size <= OPEN_TOWERS) return
+      if (tower.users > 0) continue
+      this.#towers.delete(model)
+      await closeTower(tower)
+    }
+  }
+
+  async #bounded(left: AbortSignal, work: (signal: AbortSignal) => Promise<Embedded>): Promise<Embedded> {
+    if (this.#running >= AT_ONCE) throw queriesBusy({ limit: AT_ONCE })
+    this.#running++
+    const late = AbortSignal.timeout(SECONDS * 1000)
+    try {
+      return await work(AbortSignal.any([left, late]))
+    } catch (error) {
+      if (late.aborted) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
+      throw error
+    } finally {
+      this.#running--
+    }
+  }
+}
+
+async function findTable(database: Database, tableName: string): Promise<FoundEmbeddings> {
+  const table = await findEmbeddings(database, tableName)
+  if (table === null) throw tableUnknown({ table: tableName })
+  if (table.kind !== 'geo') throw tableOfRegions({ table: tableName })
+  return table
+}
+
+async function closeTower({ opening }: OpenTower): Promise<void> {
+  const tower = await opening.catch(() => null)
+  await tower?.[Symbol.asyncDispose]()
+}
+
+/** Rejects with the signal's reason. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () => reject(signal.reason as Error)
+    if (signal.aborted) fail()
+    else signal.addEventListener('abort', fail, { once: true })
+  })
+}
+
+function isPng(bytes: Uint8Array): boolean {
+  return [0x89, 0x50, 0x4e, 0x47].every((byte, i) => bytes[i] === byte)
+}

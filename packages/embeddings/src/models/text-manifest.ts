@@ -1,0 +1,41 @@
+import { list, number, nullable, optional, record, text } from './checks.ts'
+import type { ModelFile } from './manifest.ts'
+
+/** The part of a model that embeds texts into the space of its tiles, as CLIP and its kin have. */
+export interface TextManifest {
+  /** The graph first, then its external data, and the tokenizer's file; they lie beside those of the model. */
+  readonly files: readonly ModelFile[]
+  /** Path of the `tokenizer.json` among them, as Hugging Face's tokenizers write it. */
+  readonly tokenizer: string
+  /** Input of the tokens' ids, `[batch, tokens]` of int64 or int32. */
+  readonly ids: string
+  /** Input that is 1 where there is a token and 0 where there is padding; absent when the graph has none. */
+  readonly mask?: string | undefined
+  /** Output, `[batch, dims]`. */
+  readonly output: string
+  /** Most tokens of a text, the first and last among them. */
+  readonly length: number
+  /** Id that shorter texts are filled up with to `length`; absent when the graph takes them as long as they are. */
+  readonly pad?: number | undefined
+}
+
+export const FILES = list(
+  record({
+    path: text(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/, 'must be a relative path without ".."'),
+    url: nullable(text(/^https?:\/\//, 'must be an http(s) URL or null')),
+    size: nullable(number(1, 2 ** 40, true)),
+    sha256: nullable(text(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits or null')),
+  }),
+  1,
+  64,
+)
+
+export const TEXT = record({
+  files: FILES,
+  tokenizer: text(),
+  ids: text(),
+  mask: optional(text()),
+  output: text(),
+  length: number(2, 4096, true),
+  pad: optional(number(0, 2 ** 31, true)),
+})

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { toPlainError } from '@terrane/core'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { embeddingNotFinite, inferenceFailed, modelMismatch } from '../errors.ts'
+import { singlePrecision } from '../engine/input-tensors.ts'
+import type { TextReply, TextRequest, TextSetup } from './text-tower.ts'
+import { createTokenizer, type Tokens } from './tokens.ts'
+
+const port = parentPort
+if (!port) throw new Error('this module runs in a worker thread')
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- openTextTower is the only one that starts us
+const setup = workerData as TextSetup
+const post = (reply: TextReply): void => port.postMessage(reply)
+
+try {
+  const embed = await open(setup)
+  // `session.run` blocks the thread, so requests are done in the order in which they come.
+  port.on('message', ({ request, text }: TextRequest) => {
+    embed(text).then(
+      (vector) => post({ request, vector }),
+      (error: unknown) => post({ request, error: toPlainError(error) }),
+    )
+  })
+  post({ request: 0, vector: new Float32Array() })
+} catch (error) {
+  post({ request: 0, error: toPlainError(error) })
+}
+
+async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup) {
+  const mismatch = (problem: string, cause?: unknown) => modelMismatch({ id, problem }, { cause })
+  const file = await readFile(tokenizer, 'utf8')
+  const session = await InferenceSession.create(graph, {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  }).catch((cause: unknown) => {
+    throw mismatch(`the runtime cannot open its text graph: ${messageOf(cause)}`, cause)
+  })
+  const wanted = [text.ids, ...(text.mask === undefined ? [] : [text.mask])]
+  const missing = wanted.find((name) => !session.inputNames.includes(name))
+  if (missing !== undefined)
+    throw mismatch(`its text graph has no input ${missing}, but ${session.inputNames.join(', ')}`)
+  const unfilled = session.inputNames.filter((name) => !wanted.includes(name))
+  if (unfilled.length > 0) throw mismatch(`its text graph also needs ${unfilled.join(', ')}, which nothing fills`)
+  if (!session.outputNames.includes(text.output)) {
+    throw mismatch(`its text graph has no output ${text.output}, but ${session.outputNames.join(', ')}`)
+  }
+  const tokenize = openTokenizer(file)
+  const tensorOf = (name: string, values: readonly number[]): Tensor => {
+    const metadata = session.inputMetadata.find((one) => one.name === name)
+    const shape = [1, values.length]
+    return metadata?.isTensor && metadata.type === 'int32'
+      ? new Tensor('int32', Int32Array.from(values), shape)
+      : new Tensor('int64', BigInt64Array.from(values, BigInt), shape)
+  }
+  return async (words: string): Promise<Float32Array> => {
+    const tokens = tokenize(words)
+    const feeds = {
+      [text.ids]: tensorOf(text.ids, tokens.ids),
+      ...(text.mask !== undefined && { [text.mask]: tensorOf(text.mask, tokens.mask) }),
+    }
+    const output = await session.run(feeds, [text.output]).catch((cause: unknown) => {
+      throw inferenceFailed({ id, why: messageOf(cause) }, { cause })
+    })
+    const tensor = output[text.output]
+    const data = tensor ? singlePrecision(tensor) : null
+    if (!data || data.length !== dims) {
+      throw mismatch(`text output ${text.output} is [${tensor?.dims.join(', ')}] and should be [1, ${dims}]`)
+    }
+    const length = Math.hypot(...data)
+    if (!Number.isFinite(length)) throw embeddingNotFinite({ id, tile: 0 })
+    return Float32Array.from(data, (value) => (length > 0 ? value / length : 0))
+  }
+
+  function openTokenizer(json: string): (words: string) => Tokens {
+    try {
+      return createTokenizer(JSON.parse(json) as object, text)
+    } catch (cause) {
+      throw mismatch(`its tokenizer cannot be used: ${messageOf(cause)}`, cause)
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

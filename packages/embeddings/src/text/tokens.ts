@@ -1,0 +1,27 @@
+import { Tokenizer } from '@huggingface/tokenizers'
+import { textTooLong } from '../errors.ts'
+import type { TextManifest } from '../models/text-manifest.ts'
+
+/** The ids of a text's tokens, and 1 for each that is none of the padding. */
+export interface Tokens {
+  readonly ids: readonly number[]
+  readonly mask: readonly number[]
+}
+
+/**
+ * Turns texts into tokens by a model's own `tokenizer.json`. What a tokenizer file says of cutting and padding is left to the manifest.
+ *
+ * @throws TEXT_TOO_LONG from the function, instead of cutting a text
+ */
+export function createTokenizer(json: object, { length, pad }: TextManifest): (text: string) => Tokens {
+  const tokenizer = new Tokenizer(json, {})
+  return (text) => {
+    const { ids } = tokenizer.encode(text)
+    if (ids.length > length) throw textTooLong({ tokens: ids.length, limit: length })
+    const fill = pad === undefined ? 0 : length - ids.length
+    return {
+      ids: [...ids, ...new Array<number>(fill).fill(pad ?? 0)],
+      mask: [...ids.map(() => 1), ...new Array<number>(fill).fill(0)],
+    }
+  }
+}
