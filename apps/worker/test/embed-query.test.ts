@@ -7,7 +7,7 @@ import { imageOf, writeGeoTiff } from '@terrane/testing/geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
 
-const TILE = 32
+const TILE = 64
 const COLUMNS = 3
 /** The colour of each tile, row by row. */
 const COLORS = [
@@ -92,7 +92,7 @@ function colorAt(x: number, y: number, side: number): readonly number[] {
 
 async function embed(tableName: string, modelName?: string): Promise<void> {
   const body = {
-    geotiffPath: 'scene.tif',
+    geotiffPath: join(worker.folder, 'data', 'scene.tif'),
     tableName,
     tileSize: TILE,
     scale: [0, 255],
@@ -100,7 +100,7 @@ async function embed(tableName: string, modelName?: string): Promise<void> {
     ...(!modelName && { modelName: 'builtin-texture-spectral-v2' }),
   }
   const { status, body: record } = await submit(worker, 'createGeoEmbeddings', body)
-  expect({ status, record }).toMatchObject({ status: 202 })
+  expect([status, JSON.stringify(record)]).toEqual([202, expect.any(String)])
   const ended = await until(worker, record.links.self, (job) => job.terminal, 110_000)
   expect(ended).toMatchObject({ status: 'success' })
 }
@@ -202,7 +202,7 @@ describe('a picture', () => {
         ),
       ).toMatchObject(wanted(id))
       // What is transparent has another colour, which does not count.
-      const masked = png(TILE, 6, (x) => (x < 24 ? [...color, 255] : [0, 0, 0, 0]))
+      const masked = png(TILE, 6, (x) => (x < 48 ? [...color, 255] : [0, 0, 0, 0]))
       expect(await askChip(masked, 'image/png', 'tableName=colors&limit=1')).toMatchObject(wanted(id))
     }
     const image = imageOf({ width: TILE, height: TILE, bands: 3 }, (_x, _y, band) => COLORS[4][band]!)
