@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { Readable } from 'node:stream'
 import { openStore } from '@terrane/storage'
-import { OPAQUE_SERVICE_KEY, openOrigin } from '../test/harness.ts'
+import { openOrigin } from '../test/harness.ts'
 
 const OBJECTS = 10_000
 const LANES = 24
@@ -32,10 +32,10 @@ await Promise.all(Array.from({ length: LANES }, lane))
 
 {
   await using origin = await openOrigin(env)
-  const files = origin.client(OPAQUE_SERVICE_KEY).storage.from('many')
+  const files = origin.client(origin.keys.service).storage.from('many')
   const ways = {
-    list: async () => (await files.list('', { limit: 100 })).data?.length,
-    'list-v2': async () => (await files.listV2({ limit: 100 })).data?.objects.length,
+    list: async () => shown(await files.list('', { limit: 100 })).length,
+    'list-v2': async () => shown(await files.listV2({ limit: 100 })).objects.length,
     'all keys of S3 alone': async () => {
       const keys = await Array.fromAsync(store.list('many', ''))
       return keys.length / 100
@@ -57,3 +57,8 @@ await Promise.all(Array.from({ length: LANES }, lane))
   }
 }
 s3.disconnect()
+
+function shown<T>({ data, error }: { data: T | null; error: unknown }): T {
+  if (data === null) throw error
+  return data
+}
