@@ -18,7 +18,7 @@ export const awsAt = (port: number) => ({
 })
 
 /** Refuses wrong signatures. Neither emulator knows If-None-Match on PUT. */
-async function startS3rver(): Promise<Emulator> {
+export async function startS3rver(): Promise<Emulator> {
   const directory = await mkdtemp(join(tmpdir(), 'terrane-s3rver-'))
   const server = new S3rver({
     address: '127.0.0.1',
