@@ -16,10 +16,10 @@ import { createGuardedFetch, createLogger } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { textureImage, writeGeoTiff } from '@terrane/testing/geotiff'
+import { serveFiles } from '@terrane/testing/overture'
 import { NO_CHECKPOINT, type JobContext, type Task } from '../src/jobs/task.ts'
 import { openWorker, submit, until } from '../test/harness.ts'
 import { boxOf } from '../test/osm-town.ts'
-import { serveFiles } from '../test/overture-release.ts'
 import { Runners } from '../test/runners.ts'
 
 const [jobsText = '500', workersText = '1,2,4'] = process.argv.slice(2)

@@ -18,7 +18,7 @@ export const awsAt = (port: number) => ({
 })
 
 /** Refuses wrong signatures. Neither emulator knows If-None-Match on PUT. */
-export async function startS3rver(): Promise<Emulator> {
+async function startS3rver(): Promise<Emulator> {
   const directory = await mkdtemp(join(tmpdir(), 'terrane-s3rver-'))
   const server = new S3rver({
     address: '127.0.0.1',
@@ -40,7 +40,7 @@ export async function startS3rver(): Promise<Emulator> {
 }
 
 /** Has ETags of multipart uploads as S3 makes them. */
-async function startFaux(): Promise<Emulator> {
+export async function startFaux(): Promise<Emulator> {
   const server = await startFauxqs({ port: 0, logger: false })
   server.createBucket('bucket')
   return { name: 'fauxqs', port: server.port, [Symbol.asyncDispose]: () => server.stop() }
