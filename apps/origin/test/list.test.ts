@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type ListOptions, type ListedObject, type ObjectStore } from '@terrane/storage'
 import fastify, { type FastifyInstance } from 'fastify'
-import type { Http } from '@terrane/service'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { StorageDeps } from '../src/storage/access.ts'
 import { toStorageProblem } from '../src/storage/errors.ts'
@@ -28,7 +27,7 @@ beforeAll(async () => {
     store: counting(store),
     identify: () => Promise.resolve({ role: 'service_role' } as never),
   }
-  listRoutes(app as unknown as Http, deps as StorageDeps)
+  listRoutes(app, deps as StorageDeps)
   await app.ready()
 })
 beforeEach(() => Object.assign(read, { listed: 0, described: 0, sizes: [] }))

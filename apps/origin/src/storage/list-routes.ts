@@ -61,7 +61,12 @@ export function listRoutes(app: Http, deps: StorageDeps): void {
     const nameOf = ({ key, info }: Entry) => key.slice(folder.length, info ? undefined : -1)
     const wanted = search.toLowerCase()
     const page = await readPage(deps, {
-      ...{ bucket, prefix: folder, flat: true, sortBy, offset, limit },
+      bucket,
+      prefix: folder,
+      flat: true,
+      sortBy,
+      offset,
+      limit,
       ...(wanted !== '' && { keep: (entry) => nameOf(entry).toLowerCase().includes(wanted) }),
     })
     const described = await describe(deps, bucket, page)
