@@ -7,7 +7,7 @@ import {
   type EmbeddingRow,
 } from '../src/geoembeddings/embedding-table.ts'
 import { beginRun } from '../src/job-runs.ts'
-import { stagedTable, swapIn } from '../src/staging.ts'
+import { STAGING_SCHEMA, stagedTable, swapIn } from '../src/staging.ts'
 
 export interface TestTable {
   readonly name: string
@@ -17,21 +17,42 @@ export interface TestTable {
   readonly entry?: Partial<CatalogueEntry>
 }
 
+/** A table whose rows come in batches. */
+export interface StreamedTable {
+  readonly name: string
+  readonly rows: number
+  readonly dims: number
+  readonly batches: () => AsyncIterable<readonly EmbeddingRow[]>
+  readonly entry?: Partial<CatalogueEntry>
+  /** Called with the name of the loaded staging table. */
+  readonly beforeFinish?: (staging: string) => Promise<unknown>
+  /** Called with the milliseconds that its indexes took. */
+  readonly onFinished?: (ms: number) => void
+}
+
 let jobs = 0
 
 /** A finished embedding table with its catalogue row, made as a job makes it. */
-export async function makeEmbeddingTable(database: Database, { name, vectors, ring, entry }: TestTable): Promise<void> {
-  const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`
-  const run = await beginRun(database, jobId)
-  const staged = stagedTable(run, 0, 'geoembeddings', name)
-  const dims = vectors[0]?.length ?? 1
-  const shape = { kind: 'tile', dims, metric: entry?.metric ?? 'cosine' } as const
-  await createEmbeddingTable(database, staged, shape)
+export function makeEmbeddingTable(database: Database, { vectors, ring, ...table }: TestTable): Promise<void> {
   async function* batches(): AsyncGenerator<EmbeddingRow[]> {
     yield vectors.map((embedding, id) => ({ id, polygons: [ring(id)], embedding, attributes: [id, 0, 0, 0, 1] }))
   }
-  await loadEmbeddings(database, staged, shape, batches())
-  const approximateIndex = await finishEmbeddingTable(database, staged, shape, vectors.length)
+  return streamEmbeddingTable(database, { ...table, rows: vectors.length, dims: vectors[0]?.length ?? 1, batches })
+}
+
+/** The same of rows that come in batches. */
+export async function streamEmbeddingTable(database: Database, table: StreamedTable): Promise<void> {
+  const { name, rows, dims, entry } = table
+  const jobId = `0199b1f0-0000-7000-8000-${String(++jobs).padStart(12, '0')}`
+  const run = await beginRun(database, jobId)
+  const staged = stagedTable(run, 0, 'geoembeddings', name)
+  const shape = { kind: 'tile', dims, metric: entry?.metric ?? 'cosine' } as const
+  await createEmbeddingTable(database, staged, shape)
+  await loadEmbeddings(database, staged, shape, table.batches())
+  await table.beforeFinish?.(`${STAGING_SCHEMA}.${staged.staging}`)
+  const started = performance.now()
+  const index = await finishEmbeddingTable(database, staged, shape, rows)
+  table.onFinished?.(performance.now() - started)
   await swapIn(database, run, [staged], {}, (session) =>
     registerEmbeddings(session, {
       owner: null,
@@ -44,9 +65,9 @@ export async function makeEmbeddingTable(database: Database, { name, vectors, ri
       level: 'tile',
       normalized: true,
       metric: 'cosine',
-      rows: vectors.length,
+      rows,
       zeroVectors: 0,
-      approximateIndex,
+      index,
       source: null,
       sourceCrs: 'EPSG:4326',
       attribution: null,

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts'
+import type { VectorIndex } from './vector-index.ts'
 
 /** A row of `geoembeddings.embeddings_catalogue`, as a task writes it. */
 export interface CatalogueEntry {
@@ -15,7 +16,8 @@ export interface CatalogueEntry {
   readonly metric: 'cosine' | 'l2'
   readonly rows: number
   readonly zeroVectors: number
-  readonly approximateIndex: boolean
+  /** What the approximate index is; null where every row is compared. */
+  readonly index: VectorIndex | null
   readonly source: string | null
   readonly sourceCrs: string | null
   readonly attribution: string | null
@@ -35,8 +37,9 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
   await session.query(
     `insert into geoembeddings.embeddings_catalogue
        (table_name, kind, model_name, model_sha256, model_licence, dims, level, normalized, metric, rows, zero_vectors,
-        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id, owner)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+        approximate_index, source, source_crs, attribution, tile_size, stride, bands, scale, feature_names, bbox, metadata, job_id, owner,
+        index_kind, index_recall)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
     [
       entry.tableName,
       entry.kind,
@@ -49,7 +52,7 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
       entry.metric,
       entry.rows,
       entry.zeroVectors,
-      entry.approximateIndex,
+      entry.index !== null,
       entry.source,
       entry.sourceCrs,
       entry.attribution,
@@ -62,6 +65,8 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
       JSON.stringify(entry.metadata),
       entry.jobId,
       entry.owner,
+      entry.index?.kind ?? null,
+      entry.index?.recall ?? null,
     ],
   )
 }

@@ -1,18 +1,15 @@
 import { toEwkbPolygon } from './ewkb.ts'
 import { bulkLoad, type BulkLoadOptions } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable, type Session } from '../database.ts'
+import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
 import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
+import { MAX_INDEXED_DIMS, buildVectorIndex, readVectorIndex, type VectorIndex } from './vector-index.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
 export const EMBEDDINGS_SCHEMA = 'geoembeddings'
 
 /** Above this many rows a table gets an HNSW index; below it the exact scan is fast enough (measured). */
 const EXACT_SEARCH_ROWS = 50_000
-/** Largest number of dimensions that an HNSW index over halfvec takes (pgvector 0.8). */
-const MAX_INDEXED_DIMS = 4000
-/** What a row of the graph takes beside its vector (m 16; measured). */
-const GRAPH_BYTES = 830
 /** A row has to fit a page of 8 KiB to keep its vector out of TOAST, which makes an exact scan four times slower. */
 const MAX_PLAIN_BYTES = 7600
 
@@ -109,22 +106,22 @@ export function isFinishedEmbeddingTable(database: Queryable, { staging }: Stage
 }
 
 /**
- * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, spatial index, HNSW above
- * {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns whether there is an HNSW
- * index.
+ * Finishes a loaded staging table, unless an earlier run has: concrete geometry type, primary key, indexes of places and labels, HNSW above
+ * {@link EXACT_SEARCH_ROWS}, row-level security that follows the catalogue, statistics. Returns what the HNSW index is, null
+ * when there is none.
  */
 export async function finishEmbeddingTable(
   database: Database,
   staged: StagedTable,
   shape: EmbeddingTableShape,
   rows: number,
-): Promise<boolean> {
-  const { dims, kind, metric, wholeNumbers } = shape
+): Promise<VectorIndex | null> {
+  const { dims, kind, metric = 'cosine', wholeNumbers } = shape
   const table = qualified(STAGING_SCHEMA, staged.staging)
   const named = (suffix: string) => quoteIdentifier(`${staged.staging}_${suffix}`)
   const indexed = rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
-  if (await isFinishedEmbeddingTable(database, staged)) return indexed
-  await database.transaction(async (session) => {
+  if (await isFinishedEmbeddingTable(database, staged)) return readVectorIndex(database, table)
+  return await database.transaction(async (session) => {
     const { rows: types } = await session.query<{ type: string }>(
       `select distinct geometrytype(geom) as type from ${table}`,
     )
@@ -141,13 +138,15 @@ export async function finishEmbeddingTable(
     }
     await session.query(`alter table ${table} add constraint ${named('pkey')} primary key (id)`)
     await session.query(`create index ${named('geom_idx')} on ${table} using gist (geom)`)
-    if (indexed) {
-      if (database.capabilities.engine !== 'pglite') await allowMemory(session, rows * (2 * dims + GRAPH_BYTES))
-      await session.query(
-        `create index ${named('hnsw_idx')} on ${table}
-         using hnsw ((embedding::halfvec(${dims})) ${metric === 'l2' ? 'halfvec_l2_ops' : 'halfvec_cosine_ops'})`,
-      )
-    }
+    // Rows get their labels later; a label of few rows is then found without a look at every vector.
+    await session.query(`create index ${named('label_idx')} on ${table} (label_name) where label_name is not null`)
+    const index = indexed
+      ? await buildVectorIndex(
+          session,
+          { name: table, index: `${staged.staging}_hnsw_idx`, rows, dims, metric },
+          database.capabilities.engine,
+        )
+      : null
     await session.query(`alter table ${table} enable row level security`)
     await session.query(
       `create policy visible on ${table} for select using (exists (
@@ -156,21 +155,8 @@ export async function finishEmbeddingTable(
     await session.query(`grant select on ${table} to anon, authenticated`)
     await session.query(`grant all on ${table} to service_role`)
     await session.query(`analyze ${table}`)
+    return index
   })
-  return indexed
-}
-
-/**
- * Lets the rest of a transaction use the memory that a graph of so many bytes wants, up to a quarter of what the server counts
- * on for its cache: a build that leaves memory takes four times as long.
- */
-async function allowMemory(session: Session, bytes: number): Promise<void> {
-  await session.query(
-    `select set_config('maintenance_work_mem', greatest(
-       pg_size_bytes(current_setting('maintenance_work_mem')),
-       least($1::bigint, pg_size_bytes(current_setting('effective_cache_size')) / 4)) / 1024 || 'kB', true)`,
-    [Math.ceil(bytes)],
-  )
 }
 
 async function* toRows(batches: AsyncIterable<readonly EmbeddingRow[]>): AsyncGenerator<Row[]> {

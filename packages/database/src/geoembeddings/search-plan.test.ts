@@ -21,7 +21,12 @@ function ring(id: number): Float64Array {
 
 beforeAll(async () => {
   db = await openTestDatabase()
-  await makeEmbeddingTable(db.database, { name: 'many', vectors, ring, entry: { approximateIndex: true } })
+  await makeEmbeddingTable(db.database, {
+    name: 'many',
+    vectors,
+    ring,
+    entry: { index: { kind: 'halfvec', recall: null } },
+  })
   await db.database.query(
     `create index on geoembeddings.many using hnsw ((embedding::halfvec(${DIMS})) halfvec_cosine_ops)`,
   )
@@ -104,10 +109,10 @@ describe('how many rows a filter leaves', () => {
 })
 
 describe('the index', () => {
-  test('gives ten times what is wanted, more under a filter, and no more than a thousand beside it', async () => {
-    const given = async (wanted: number, filtered: boolean): Promise<number> => {
+  test('gives some times what is wanted, more under a filter and over bits, within bounds', async () => {
+    const given = async (wanted: number, filtered: boolean, kind = 'halfvec'): Promise<number> => {
       const { rows } = await db.database.query<{ n: number }>(
-        `select geoembeddings.fetched_rows(${wanted}, ${filtered}) as n`,
+        `select geoembeddings.fetched_rows(${wanted}, ${filtered}, '${kind}') as n`,
       )
       return rows[0]!.n
     }
@@ -115,6 +120,10 @@ describe('the index', () => {
     expect(await given(10, true)).toBe(400)
     expect(await given(60, true)).toBe(600)
     expect(await given(500, false)).toBe(1500)
+    expect(await given(5, false, 'bit')).toBe(400)
+    expect(await given(10, true, 'bit')).toBe(800)
+    expect(await given(30, true, 'bit')).toBe(1200)
+    expect(await given(1000, false, 'bit')).toBe(4000)
   })
 
   test.each([

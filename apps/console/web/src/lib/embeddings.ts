@@ -30,8 +30,18 @@ export interface Match {
   readonly geom: GeoJSON.Polygon
 }
 
-/** The reference of a search: a tile, or the tile at a position. */
-export type SearchFrom = { readonly id: string } | { readonly lng: number; readonly lat: number }
+/** Tiles that show what is wanted, at least one, and tiles that show what is not. */
+export interface Examples {
+  readonly like: readonly string[]
+  readonly unlike: readonly string[]
+}
+
+/** The reference of a search: tiles, or the tile at a position. */
+export type SearchFrom = Examples | { readonly lng: number; readonly lat: number }
+
+/** How unlike each other the tiles of a varied search are, and how many it gives at most. */
+const VARIETY = 0.5
+export const MAX_VARIED = 100
 
 /** Largest number of tiles whose outlines are drawn. Larger tables are searched by position. */
 export const MAX_TILES = 20_000
@@ -48,19 +58,22 @@ export function readTiles(ref: string, table: string, signal?: AbortSignal): Pro
   return request('GET', projectPath(ref, `/rest/v1/${table}?${query}`), undefined, signal)
 }
 
-/** The most similar tiles, the most similar first; includes the tile that the others are compared with. */
+/** The most similar tiles, the most similar first, or some that are unlike each other; includes the examples themselves. */
 export function search(
   ref: string,
   table: string,
   from: SearchFrom,
-  limit: number,
+  { limit, varied }: { readonly limit: number; readonly varied: boolean },
   signal?: AbortSignal,
 ): Promise<Match[]> {
   const body = {
     table_name: table,
-    ...('id' in from ? { patch_id: from.id } : { lon: from.lng, lat: from.lat }),
+    ...('like' in from
+      ? { positive: { [table]: from.like }, negative: { [table]: from.unlike } }
+      : { lon: from.lng, lat: from.lat }),
     similarity_threshold: -1,
-    result_limit: limit,
+    result_limit: varied ? Math.min(limit, MAX_VARIED) : limit,
+    ...(varied && { variety: VARIETY }),
     include_geom: true,
   }
   const path = projectPath(ref, '/rest/v1/rpc/similarity_search?select=id::text,score:similarity,geom')

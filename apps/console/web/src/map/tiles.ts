@@ -24,7 +24,7 @@ export function addTileLayers(map: MapLibreMap, dark: boolean): void {
       paint: { 'line-width': 0.7, 'line-opacity': 0.45 },
     })
     map.addLayer({ id: 'query-line', type: 'line', source: 'matches', paint: { 'line-width': 3.5 } })
-    showFocus(map, null, null)
+    showFocus(map, [], null)
   }
   map.setPaintProperty('tiles-line', 'line-color', outline)
   map.setPaintProperty('query-line', 'line-color', ['case', ['get', 'query'], dark ? '#ffffff' : '#101619', accent])
@@ -42,16 +42,16 @@ export function showTiles(map: MapLibreMap, tiles: readonly Tile[], attribution:
   )
 }
 
-/** Shades matches by their score over a range; `queryId` is the tile they are compared with. */
+/** Shades matches by their score over a range; `examples` are the tiles they are compared with. */
 export function showMatches(
   map: MapLibreMap,
   matches: readonly Match[],
-  queryId: string | null,
+  examples: readonly string[],
   [low, high]: Range,
 ): void {
   const features = matches.map(({ id, score, geom }) => ({
     type: 'Feature' as const,
-    properties: { id, score, query: id === queryId },
+    properties: { id, score, query: examples.includes(id) },
     geometry: geom,
   }))
   setFeatures(map, 'matches', features)
@@ -61,9 +61,9 @@ export function showMatches(
   map.setPaintProperty('matches-fill', 'fill-color', ramp)
 }
 
-/** Outlines the tile that was asked for and one that is looked at. */
-export function showFocus(map: MapLibreMap, queryId: string | null, focusId: string | null): void {
-  map.setFilter('query-line', ['any', ['==', ['get', 'id'], queryId ?? ''], ['==', ['get', 'id'], focusId ?? '']])
+/** Outlines the tiles that were asked for and one that is looked at. */
+export function showFocus(map: MapLibreMap, examples: readonly string[], focusId: string | null): void {
+  map.setFilter('query-line', ['in', ['get', 'id'], ['literal', [...examples, focusId ?? '']]])
 }
 
 /** Opacity of the shading of matches, 0 to 1. */

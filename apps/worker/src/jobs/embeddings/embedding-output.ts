@@ -39,7 +39,7 @@ export interface Publication {
   readonly result: Omit<EmbeddingsResult, 'table' | 'rows' | 'dims' | 'bbox' | 'artifacts' | 'timings'>
   readonly entry: Omit<
     CatalogueEntry,
-    'tableName' | 'dims' | 'rows' | 'zeroVectors' | 'approximateIndex' | 'bbox' | 'metadata' | 'jobId'
+    'tableName' | 'dims' | 'rows' | 'zeroVectors' | 'index' | 'bbox' | 'metadata' | 'jobId'
   >
   readonly item: Omit<StacItemRequest, 'id' | 'embeddings' | 'bbox' | 'created'>
 }
@@ -147,7 +147,7 @@ export class EmbeddingOutput {
     try {
       this.#step('index', 'building the indexes')
       const indexing = finishEmbeddingTable(database, this.#staged, shape, this.rows)
-      const approximateIndex = await watch.time('index', indexing)
+      const index = await watch.time('index', indexing)
       const whole: EmbeddingsResult = {
         table: `${EMBEDDINGS_SCHEMA}.${tableName}`,
         rows: this.rows,
@@ -169,7 +169,7 @@ export class EmbeddingOutput {
           dims: shape.dims,
           rows,
           zeroVectors,
-          approximateIndex,
+          index,
           bbox,
           metadata,
           jobId: run.jobId,

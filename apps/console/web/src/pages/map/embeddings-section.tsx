@@ -5,6 +5,7 @@ import { Loading, Notice, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import {
   MAX_TILES,
+  MAX_VARIED,
   changes,
   readTiles,
   search,
@@ -20,6 +21,7 @@ import { boxOf } from '../../map/box.ts'
 import { lookAt } from '../../map/look-at.ts'
 import { readImagery, showImagery, thumbnailOf } from '../../map/imagery.ts'
 import { FIRST_TILE_LAYER, showFocus, showFrom, showMatches, showShade, showTiles } from '../../map/tiles.ts'
+import { withExample } from './examples.ts'
 import { MatchList, SimilarityLegend } from './matches.tsx'
 import { QueryForm } from './query-form.tsx'
 
@@ -79,6 +81,7 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const { project, map, catalogue, from, before, entry, onFrom, onBefore } = props
   const { table_name: table, rows, bbox } = entry
   const [count, setCount] = useState<number>(500)
+  const [varied, setVaried] = useState(false)
   const [least, setLeast] = useState(-1)
   const [focus, setFocus] = useState<string | null>(null)
   const [shade, setShade] = useState(0.55)
@@ -88,16 +91,17 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   const tiles = useResource(`tiles ${project.ref} ${table}`, (signal) => readTiles(project.ref, table, signal))
   const asked = before
     ? `change ${before} ${table} ${count}`
-    : from && `search ${table} ${JSON.stringify(from)} ${count}`
+    : from && `search ${table} ${JSON.stringify(from)} ${count} ${varied}`
   const found = useResource(asked, (signal) =>
     before
       ? changes(project.ref, before, table, count, signal)
-      : search(project.ref, table, from ?? { id: '' }, count, signal),
+      : search(project.ref, table, from ?? { like: [], unlike: [] }, { limit: count, varied }, signal),
   )
-  const queryId = !before && from && 'id' in from ? from.id : null
-  const others = (found.value ?? []).filter(({ id }) => id !== queryId)
-  const low = others.at(-1)?.score ?? 0
-  const high = others[0]?.score ?? 1
+  const examples = !before && from && 'like' in from ? [...from.like, ...from.unlike] : []
+  const others = (found.value ?? []).filter(({ id }) => !examples.includes(id))
+  const scores = others.map(({ score }) => score)
+  const low = scores.reduce((least_, score) => Math.min(least_, score), scores[0] ?? 0)
+  const high = scores.reduce((most, score) => Math.max(most, score), scores[0] ?? 1)
 
   useEffect(() => {
     if (map && bbox) lookAt(map, bbox)
@@ -111,9 +115,9 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
   }, [map, tiles.value])
   useEffect(() => {
     if (!map) return
-    showMatches(map, found.value ?? [], queryId, [low, high])
+    showMatches(map, found.value ?? [], examples, [low, high])
     return () => {
-      if (map.style) showMatches(map, [], null, [0, 1])
+      if (map.style) showMatches(map, [], [], [0, 1])
     }
   }, [map, found.value])
   useEffect(() => {
@@ -128,8 +132,8 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
     if (map) showShade(map, imagery.value ? shade : 0.78)
   }, [map, imagery.value, shade])
   useEffect(() => {
-    if (map) showFocus(map, queryId, focus)
-  }, [map, queryId, focus])
+    if (map) showFocus(map, examples, focus)
+  }, [map, examples.join(), focus])
   useEffect(() => {
     if (map) showFrom(map, least)
   }, [map, least])
@@ -158,7 +162,8 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
       {imagery.problem && <p class="small dim">The image itself is not shown: {imagery.problem.message}</p>}
       {tiles.problem && <ProblemNotice problem={tiles.problem} onRetry={tiles.reload} />}
       {tiles.loading && <Loading what="Loading tiles" />}
-      <QueryForm from={from} count={count} onFrom={onFrom} onCount={setCount} />
+      <QueryForm from={from} count={count} varied={varied} onFrom={onFrom} onCount={setCount} onVaried={setVaried} />
+      {varied && count > MAX_VARIED && <p class="small dim">A varied search gives {MAX_VARIED} tiles.</p>}
       <BeforeSelect
         tables={(catalogue.value ?? []).filter((other) => comparable(other, entry))}
         before={before}
@@ -203,7 +208,8 @@ function Explorer(props: EmbeddingsProps & { entry: EmbeddingTable }): JSX.Eleme
             high={high}
             focus={focus}
             onLook={look}
-            onFrom={(id) => onFrom({ id })}
+            onFrom={(id) => onFrom({ like: [id], unlike: [] })}
+            onExample={before ? null : (id, side) => onFrom(withExample(from, id, side))}
           />
         </>
       )}

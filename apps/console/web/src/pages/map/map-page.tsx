@@ -14,6 +14,7 @@ import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_TILE_LAYER, addTileLayers } from '../../map/tiles.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
 import { EmbeddingsSection } from './embeddings-section.tsx'
+import { readExamples, writeExamples } from './examples.ts'
 import { FeatureCard, type ClickedFeature } from './feature-card.tsx'
 import { LayersSection } from './layers-section.tsx'
 import { TablesSection } from './tables-section.tsx'
@@ -24,7 +25,7 @@ const MAX_CLICKED = 8
 /**
  * The project's data on a map: archives, the properties of their features, and embedding tiles shaded by their
  * similarity to the clicked one. `?layer=` shows an archive, `?embeddings=` a table, with `like=` or `at=` the
- * reference of a search, or with `before=` the earlier table for a comparison.
+ * reference of a search (`like=12,15,-40`: tiles, with a minus what is not meant), or with `before=` the earlier table for a comparison.
  */
 export function MapPage({ project }: { project: Project }): JSX.Element {
   const { path, query } = usePlace()
@@ -60,7 +61,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   const show = (next: string | null, like: SearchFrom | null, earlier: string | null = null) => {
     const asked = new URLSearchParams()
     if (next !== null) asked.set('embeddings', next)
-    if (like && 'id' in like) asked.set('like', like.id)
+    if (like && 'like' in like) asked.set('like', writeExamples(like).replaceAll(' ', ''))
     else if (like) asked.set('at', `${like.lat.toFixed(6)},${like.lng.toFixed(6)}`)
     if (earlier !== null) asked.set('before', earlier)
     navigate(asked.size > 0 ? `${path}?${asked}` : path, { replace: true })
@@ -111,7 +112,7 @@ function useClicks(
       if (searching) {
         const [tile] = map.queryRenderedFeatures(point, { layers: ['tiles-fill'] })
         onFeatures([])
-        onFrom(tile ? { id: String(tile.properties['id']) } : { lng: lngLat.lng, lat: lngLat.lat })
+        onFrom(tile ? { like: [String(tile.properties['id'])], unlike: [] } : { lng: lngLat.lng, lat: lngLat.lat })
         return
       }
       onFeatures(featuresAt(map, point))
@@ -130,10 +131,10 @@ function useClicks(
   }, [map, table])
 }
 
-/** The tile or the position of the address. */
+/** The tiles or the position of the address. */
 function readFrom(query: URLSearchParams): SearchFrom | null {
-  const id = query.get('like')
-  if (id !== null && /^\d+$/.test(id)) return { id }
+  const examples = readExamples(query.get('like') ?? '')
+  if (examples) return examples
   const [lat = Number.NaN, lng = Number.NaN] = (query.get('at') ?? '').split(',').map(Number)
   return Number.isFinite(lat) && Number.isFinite(lng) ? { lng, lat } : null
 }

@@ -1,9 +1,13 @@
 import type { JSX } from 'preact'
 import { Icon } from '../../components/icon.tsx'
 import { formatNumber } from '../../lib/format.ts'
-import type { Match } from '../../lib/embeddings.ts'
+import type { Examples, Match } from '../../lib/embeddings.ts'
 import { SIMILARITY_RAMP } from '../../map/colors.ts'
 
+const EXAMPLE_BUTTONS = [
+  { side: 'like', icon: 'plus', title: 'Also like this one' },
+  { side: 'unlike', icon: 'minus', title: 'Not like this one' },
+] as const
 /** Number of rows in the list; the map shows all matches. */
 const LISTED = 100
 
@@ -52,8 +56,10 @@ export function MatchList(props: {
   pictures: (match: Match) => readonly string[]
   onLook: (match: Match) => void
   onFrom: (id: string) => void
+  /** Adds a tile to the examples; null where none are compared. */
+  onExample: ((id: string, side: keyof Examples) => void) | null
 }): JSX.Element {
-  const { matches, low, high, focus, label, pictures, onLook, onFrom } = props
+  const { matches, low, high, focus, label, pictures, onLook, onFrom, onExample } = props
   const hasPictures = matches[0] !== undefined && pictures(matches[0]).length > 0
   return (
     <>
@@ -75,6 +81,19 @@ export function MatchList(props: {
               </span>
               <span>{match.score.toFixed(4)}</span>
             </button>
+            {onExample &&
+              EXAMPLE_BUTTONS.map(({ side, icon, title }) => (
+                <button
+                  key={side}
+                  type="button"
+                  class="button small icon quiet"
+                  aria-label={`${title}: ${match.id}`}
+                  title={title}
+                  onClick={() => onExample(match.id, side)}
+                >
+                  <Icon name={icon} size={13} />
+                </button>
+              ))}
             <button
               type="button"
               class="button small icon quiet"

@@ -3,26 +3,31 @@ import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../../components/icon.tsx'
 import type { SearchFrom } from '../../lib/embeddings.ts'
 import { formatNumber } from '../../lib/format.ts'
+import { readExamples, writeExamples } from './examples.ts'
 
 const COUNTS = [20, 100, 500, 2000, 20_000] as const
 
-/** The same as a click on the map, by the tile's id. */
+/** The same as a click on the map, by the ids of tiles, and how the answer is made. */
 export function QueryForm(props: {
   from: SearchFrom | null
   count: number
+  /** Whether near repetitions are left out. */
+  varied: boolean
   onFrom: (from: SearchFrom) => void
   onCount: (count: number) => void
+  onVaried: (varied: boolean) => void
 }): JSX.Element {
-  const { from, count, onFrom, onCount } = props
-  const [id, setId] = useState('')
-  const given = from === null ? '' : 'id' in from ? from.id : ''
-  useEffect(() => setId(given), [given])
+  const { from, count, varied, onFrom, onCount, onVaried } = props
+  const [text, setText] = useState('')
+  const given = from && 'like' in from ? writeExamples(from) : ''
+  useEffect(() => setText(given), [given])
   return (
     <form
       class="query-form"
       onSubmit={(event) => {
         event.preventDefault()
-        if (/^\d+$/.test(id)) onFrom({ id })
+        const examples = readExamples(text)
+        if (examples) onFrom(examples)
       }}
     >
       <div class="field">
@@ -30,13 +35,13 @@ export function QueryForm(props: {
         <input
           id="query-id"
           class="input nums"
-          inputMode="numeric"
-          pattern="\d+"
+          pattern="\s*-?\d+\s*(,\s*-?\d+\s*)*"
+          title="Ids of tiles, apart by commas; with a minus those that show what is not meant"
           placeholder={
             from && 'lng' in from ? `${from.lat.toFixed(5)}, ${from.lng.toFixed(5)}` : 'click one, or its id'
           }
-          value={id}
-          onInput={(event) => setId(event.currentTarget.value.trim())}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
       <div class="field">
@@ -54,6 +59,10 @@ export function QueryForm(props: {
           ))}
         </select>
       </div>
+      <label class="check">
+        <input type="checkbox" checked={varied} onChange={(event) => onVaried(event.currentTarget.checked)} />
+        Varied
+      </label>
       <button type="submit" class="button icon" aria-label="Find similar tiles">
         <Icon name="search" />
       </button>

@@ -1,0 +1,154 @@
+// Searches of a large embedding table: build and size against pgvector tuned by hand, then latency and recall of
+// similarity_search under areas and labels that keep known parts of the rows. Needs DATABASE_URL, and disk and memory for
+// two copies of the vectors.
+//
+//   node packages/database/bench/search.bench.ts [rows=200000] [dims=384] [queries=200] [--alone]
+//
+// --alone leaves pgvector by hand out, which takes most of the time.
+//
+// The vectors lie like those of tiles: clusters that are near each other on the ground, a few dozen dimensions that matter,
+// one direction that all share, a little noise in each. Queries are drawn like the rows and are none of them. True neighbours
+// are those of brute force over the same numbers in JavaScript.
+import { availableParallelism, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { streamEmbeddingTable } from '../test/embedding-tables.ts'
+import { openTestDatabase } from '../src/testing/test-database.ts'
+import { Neighbours, Tiles, areaSql, makeQueries, LABELS, SHARES } from './search-tiles.ts'
+
+const { values: options, positionals } = parseArgs({ options: { alone: { type: 'boolean' } }, allowPositionals: true })
+const [ROWS = 200_000, DIMS = 384, QUERIES = 200] = positionals.map(Number)
+const WANTED = 10
+
+if (!process.env['DATABASE_URL']) throw new Error('DATABASE_URL names no server: this bench measures PostgreSQL')
+if (ROWS <= 50_000) throw new Error('tables of up to 50,000 rows have no index to measure')
+await using test = await openTestDatabase()
+const { database } = test
+const query = async <Row extends object>(text: string, values: unknown[] = []) =>
+  (await database.query<Row>(text, values)).rows
+const seconds = async (work: () => Promise<unknown>) => {
+  const started = performance.now()
+  await work()
+  return (performance.now() - started) / 1000
+}
+const megabytes = async (expression: string) => {
+  const [row] = await query<{ mb: number }>(`select (${expression})::float8 / 1048576 as mb`)
+  return row!.mb
+}
+
+const [server] = await query<{ about: string }>(
+  `select format('PostgreSQL %s, pgvector %s, shared_buffers %s, effective_cache_size %s', current_setting('server_version'),
+     (select extversion from pg_extension where extname = 'vector'), current_setting('shared_buffers'),
+     current_setting('effective_cache_size')) as about`,
+)
+console.log(`${ROWS} × ${DIMS}, ${QUERIES} queries; ${server!.about}; ${availableParallelism()} cores, load ${load()}`)
+
+const tiles = new Tiles(ROWS, DIMS)
+const queries = makeQueries(tiles, QUERIES)
+const neighbours = new Neighbours(tiles, queries, WANTED)
+// The rows with their labels are loaded as a job loads them; the neighbours are found on the way.
+let build = 0
+const total = await seconds(() =>
+  streamEmbeddingTable(database, {
+    name: 'many',
+    rows: ROWS,
+    dims: DIMS,
+    batches: () => tiles.batches((id, vector) => neighbours.add(id, vector)),
+    beforeFinish: (staging) =>
+      database.query(`alter table ${staging} alter column label_name type text using (${tiles.labelSql()})`),
+    onFinished: (took) => (build = took / 1000),
+  }),
+)
+const [entry] = await query<{ index_kind: string | null; index_recall: number | null }>(
+  'select index_kind, index_recall from geoembeddings.embeddings_catalogue',
+)
+console.log(
+  `loaded and built in ${total.toFixed(0)} s, indexes ${build.toFixed(1)} s; the index is over ${entry!.index_kind},`,
+)
+console.log(`recall ${entry!.index_recall?.toFixed(3)} by the catalogue; load ${load()}`)
+
+if (!options.alone) await byHand()
+await search()
+
+/** The same indexes, and the float32 one that sizes are compared with, by statements that a person would tune. */
+async function byHand(): Promise<void> {
+  const memory = `${Math.ceil((ROWS * (4 * DIMS + 830)) / 1048576) + 64}MB`
+  await database.query('create table public.hand as select id, geom, embedding, label_name from geoembeddings.many')
+  const ours = await database.query<{ def: string }>(
+    `select replace(replace(indexdef, 'geoembeddings.many ', 'public.hand '), indexname, 'hand_ours') as def
+     from pg_indexes where schemaname = 'geoembeddings' and tablename = 'many' and indexdef like '%hnsw%'`,
+  )
+  await database.session(async (session) => {
+    const run = (text: string) => seconds(() => session.query(text))
+    await session.query(`set maintenance_work_mem = '${memory}'; set max_parallel_maintenance_workers = 2`)
+    const same =
+      (await run('alter table public.hand add primary key (id)')) +
+      (await run('create index on public.hand using gist (geom)')) +
+      (await run('create index on public.hand (label_name)')) +
+      (ours.rows[0] ? await run(ours.rows[0].def) : 0) +
+      (await run('analyze public.hand'))
+    console.log(`by hand the same indexes: ${same.toFixed(1)} s, so ours took ${(build / same).toFixed(2)} × that`)
+    const float = await run('create index hand_float on public.hand using hnsw (embedding vector_cosine_ops)')
+    console.log(`by hand an index over float32: ${float.toFixed(1)} s; load ${load()}`)
+    await session.query('reset all')
+  })
+  const [table, floats] = [
+    await megabytes(`pg_relation_size('geoembeddings.many')`),
+    await megabytes(`pg_relation_size('hand_float')`),
+  ]
+  const hnsw = `(select sum(pg_relation_size(i.indexrelid)) from pg_index i join pg_class c on c.oid = i.indexrelid
+    join pg_am a on a.oid = c.relam where i.indrelid = 'geoembeddings.many'::regclass and a.amname = 'hnsw')`
+  const index = await megabytes(hnsw)
+  console.log(
+    `MB: table ${table.toFixed(0)}, index ${index.toFixed(0)}, float32 index ${floats.toFixed(0)}: index ${(index / floats).toFixed(3)},`,
+    `table and index ${((table + index) / (table + floats)).toFixed(3)}`,
+  )
+  await database.query('drop table public.hand')
+}
+
+/** Latency and recall of each filter, sequentially by one client. */
+async function search(): Promise<void> {
+  console.log('filter       keeps      p50 ms  p95 ms  recall@10')
+  const filters = [
+    { name: 'none', keeps: 1, argument: () => '' },
+    ...SHARES.map((keeps, i) => ({
+      name: 'area',
+      keeps,
+      argument: (q: number) => `, spatial_filter => ${areaSql(queries[q]!.areas[i]!)}`,
+    })),
+    ...LABELS.map(({ name, keeps }) => ({ name: 'label', keeps, argument: () => `, label_name => '${name}'` })),
+  ]
+  for (const [cell, { name, keeps, argument }] of filters.entries()) {
+    const times: number[] = []
+    let hits = 0
+    let wanted = 0
+    // The first pass warms what the second one measures.
+    for (let q = -Math.min(20, QUERIES); q < QUERIES; q++) {
+      const i = Math.abs(q) % QUERIES
+      const started = performance.now()
+      const rows = await query<{ id: number }>(
+        `select id from geoembeddings.similarity_search(table_name => 'many', query_embedding => $1::vector,
+           similarity_threshold => -1, result_limit => ${WANTED} ${argument(i)})`,
+        [`[${queries[i]!.vector.join()}]`],
+      )
+      if (q < 0) continue
+      times.push(performance.now() - started)
+      const truth = neighbours.of(i, cell)
+      wanted += truth.length
+      hits += rows.filter(({ id }) => truth.includes(id)).length
+    }
+    times.sort((a, b) => a - b)
+    const at = (part: number) => times[Math.min(times.length - 1, Math.floor(part * times.length))]!
+    console.log(
+      name.padEnd(12),
+      `${(keeps * 100).toFixed(1)} %`.padEnd(8),
+      at(0.5).toFixed(1).padStart(8),
+      at(0.95).toFixed(1).padStart(7),
+      (hits / wanted).toFixed(4).padStart(10),
+    )
+  }
+  console.log(`load ${load()}`)
+}
+
+function load(): string {
+  return loadavg()[0]!.toFixed(1)
+}
