@@ -179,7 +179,6 @@ async function measure(workers: number, without: number): Promise<void> {
   const seconds = (performance.now() - begun) / 1000
   for (const child of children) await runners.end(child, 'SIGTERM')
 
-  const p95 = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? NaN
   const rate = (asked.length + probes.dispatch.length) / seconds
   const unfair = await unfairness(asked.length)
   const most = await mostAtOnce()
@@ -269,4 +268,8 @@ async function expectEffects(asked: readonly Asked[]): Promise<void> {
     await database.query(`drop table ${rows.map(({ table }) => `"${table}"`).join(', ')}`)
   }
   if (!(await store.head('pmtiles', 'source.pmtiles'))) throw new Error('the archive is not there')
+}
+
+function p95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? NaN
 }

@@ -166,7 +166,6 @@ async function measure(): Promise<void> {
   const mix = calls()
   const counts = new Map<string, number>()
   const errors = new Map<string, number>()
-  const add = (to: Map<string, number>, name: string) => to.set(name, (to.get(name) ?? 0) + 1)
   const end = performance.now() + SECONDS * 1000
   const samples: Awaited<ReturnType<typeof held>>[] = []
   const sampler = setInterval(() => void held().then((sample) => samples.push(sample)), SAMPLE_MS)
@@ -199,10 +198,17 @@ async function measure(): Promise<void> {
   for (const [app, { bytes, descriptors }] of last) {
     const then = warm.get(app)!
     const drift = bytes / then.bytes - 1
-    const mib = (value: number) => (value / 2 ** 20).toFixed(0)
     console.log(
       `${app}: RSS ${mib(then.bytes)} → ${mib(bytes)} MiB (${(drift * 100).toFixed(1)} %, goal below ${GOAL_DRIFT * 100}), ` +
         `most ${mib(Math.max(...samples.map((sample) => sample.get(app)?.bytes ?? 0)))}; descriptors ${then.descriptors} → ${descriptors}`,
     )
   }
+}
+
+function add(to: Map<string, number>, name: string): void {
+  to.set(name, (to.get(name) ?? 0) + 1)
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0)
 }
