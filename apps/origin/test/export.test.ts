@@ -7,16 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { testLane } from '@terrane/database/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openOrigin, USER, type TestOrigin } from './harness.ts'
 
 let origin: TestOrigin
 let folder: string
-const usualFolder = process.env['TMPDIR']
 beforeAll(async () => {
   // Other tests leave files in the usual one.
   folder = await mkdtemp(join(tmpdir(), 'export-test-'))
-  process.env['TMPDIR'] = folder
+  vi.stubEnv('TMPDIR', folder)
   origin = await openOrigin()
   await origin.db.database.query(`
     create table public.places (id int primary key, name text, big int8, born date, at timestamptz, doc jsonb, list int4[],
@@ -42,8 +41,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await origin[Symbol.asyncDispose]()
-  if (usualFolder === undefined) delete process.env['TMPDIR']
-  else process.env['TMPDIR'] = usualFolder
+  vi.unstubAllEnvs()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -216,6 +214,6 @@ describe('with small limits', () => {
     // Nothing of it is read before the place is free again.
     await untilFree()
     stalled.resume()
-    await cut
+    expect((await cut)[0]).toBeInstanceOf(Error)
   })
 })

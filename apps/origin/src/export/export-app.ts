@@ -123,14 +123,15 @@ async function sendExport(
   const body = new PassThrough()
   // Before it is sent nobody else listens.
   body.on('error', () => {})
-  const settle = (done: Promise<void>) =>
-    void done.then(
-      () => {
-        body.end()
-        endBySoon(reply.raw, pace)
-      },
-      (error: unknown) => body.destroy(error as Error),
-    )
+  const settle = async (done: Promise<void>) => {
+    try {
+      await done
+      body.end()
+      endBySoon(reply.raw, pace)
+    } catch (error) {
+      body.destroy(error as Error)
+    }
+  }
   if (asked.format === 'GeoPackage' || database.capabilities.engine === 'pglite') {
     const file = await spooled(deps.limits.fileBytes, (path, bounded) =>
       runAs(database, as, async (session) => {
@@ -141,7 +142,7 @@ async function sendExport(
     )
     const { size } = await file.stat()
     reply.headers({ 'content-length': size, ...headerOf(losses) })
-    settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, pace, signal))
+    void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, pace, signal))
     return reply.send(body)
   }
   const begun = Promise.withResolvers<void>()
@@ -152,7 +153,7 @@ async function sendExport(
     await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, pace, signal)
   })
   done.catch(begun.reject)
-  settle(done)
+  void settle(done)
   await begun.promise
   reply.trailer('x-export-warnings', async () => headerOf(losses)['x-export-warnings'] ?? '')
   return reply.send(body)

@@ -155,7 +155,12 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
         ) : (
           '–'
         )}
-        {table.created_at && <span class="small faint once"> {formatAgo(table.created_at)}</span>}
+        {table.created_at && (
+          <>
+            {' '}
+            <span class="small faint once">{formatAgo(table.created_at)}</span>
+          </>
+        )}
       </td>
       <td data-label="Read by" class="dim">
         {table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}
