@@ -1,0 +1,222 @@
+import { createWriteStream } from 'node:fs'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Principal } from '@terrane/auth'
+import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
+import { parseQuery, scanSession, type Condition, type Session } from '@terrane/database'
+import {
+  CONTENT_TYPES,
+  fileBytes,
+  findTable,
+  readSystems,
+  rowsFor,
+  withTypes,
+  writeGpkg,
+  type ExportRow,
+  type ExportSource,
+} from '@terrane/exports'
+import type { Http } from '@terrane/service'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RestDeps } from '../rest/call.ts'
+import { toRestError } from '../rest/errors.ts'
+import { runAs, type RunAs } from '../rest/execute.ts'
+import { sourceOf } from '../rest/source-of.ts'
+import { whileThere } from '../while-there.ts'
+import { badExport, noStream } from './errors.ts'
+import { Pace, endBySoon, pump, type PaceLimits } from './pace.ts'
+import { ExportPlaces, type PlaceLimits } from './places.ts'
+import { spooled } from './spool.ts'
+
+/** Errors that pass. */
+const RETRY_SECONDS = 30
+const PASSING = new Set(['EXPORTS_BUSY', 'TOO_MANY_EXPORTS', 'EXPORT_NO_ROOM'])
+
+/** Endings of file names. */
+const ENDINGS: Readonly<Record<Streamed, string>> = {
+  GeoParquet: 'parquet',
+  GeoPackage: 'gpkg',
+  FlatGeobuf: 'fgb',
+  GeoJSON: 'geojson',
+  GeoJSONSeq: 'geojsonl',
+  CSV: 'csv',
+}
+
+type Streamed = Exclude<ExportFormat, 'Shapefile'>
+
+export interface ExportLimits extends PlaceLimits, PaceLimits {
+  /** Longest time of an export. */
+  readonly timeoutMs: number
+  /** Largest temporary file. */
+  readonly fileBytes: number
+}
+
+export type ExportDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & { readonly limits: ExportLimits }
+
+interface Asked {
+  readonly schema: string
+  readonly table: string
+  readonly format: Streamed
+  readonly columns: readonly string[] | null
+  readonly conditions: readonly Condition[]
+}
+
+/**
+ * `/export/v1/{schema.table}?format=…`: a table or view as a file, under the caller's role, with the filters of `/rest/v1`
+ * and `columns`. Rows are of one moment and leave as the client takes them. A GeoPackage, and every format on the embedded
+ * database, which has one session for all, is written to a temporary file first, that has no name any more when it is sent.
+ */
+export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
+  const places = new ExportPlaces(deps.limits)
+  await app.register(
+    async (scope) => {
+      scope.setErrorHandler((thrown, request, reply) => {
+        const error = toRestError(thrown, request.restCaller?.role === 'anon')
+        if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
+        if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+        if (PASSING.has(error.code)) reply.header('retry-after', String(RETRY_SECONDS))
+        void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
+      })
+      scope.addHook('onRequest', async (request) => {
+        request.restCaller = await deps.authenticate(request)
+        if (request.raw.url?.includes('%00')) throw badExport('a zero byte is part of no name and no value')
+      })
+      scope.get(
+        '/:source',
+        whileThere(async (request, reply, signal) => {
+          const asked = read(deps, request)
+          const free = places.take(request.restCaller as Principal, request.ip)
+          reply.raw.once('close', free)
+          if (reply.raw.closed) free()
+          return await sendExport(deps, asked, request, reply, signal)
+        }),
+      )
+    },
+    { prefix: '/export/v1' },
+  )
+}
+
+async function sendExport(
+  deps: ExportDeps,
+  asked: Asked,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signal: AbortSignal,
+): Promise<FastifyReply> {
+  const database = deps.database.withSignal(signal)
+  const as: RunAs = {
+    principal: request.restCaller as Principal,
+    schema: asked.schema,
+    readOnly: true,
+    isSnapshot: true,
+    rollback: false,
+    timeoutMs: deps.limits.timeoutMs,
+  }
+  const find = async (session: Session) => withTypes(session, await findTable(session, asked), asked.format)
+  const pace = new Pace(deps.limits)
+  const losses = new Warnings()
+  reply.type(CONTENT_TYPES[asked.format])
+  reply.header(
+    'content-disposition',
+    `attachment; filename*=UTF-8''${encodeURIComponent(asked.table)}.${ENDINGS[asked.format]}`,
+  )
+  reply.headers({ 'cache-control': 'private, no-store', vary: 'apikey, Authorization' })
+  const body = new PassThrough()
+  // Before it is sent nobody else listens.
+  body.on('error', () => {})
+  const settle = async (done: Promise<void>) => {
+    try {
+      await done
+      body.end()
+      endBySoon(reply.raw, pace)
+    } catch (error) {
+      body.destroy(error as Error)
+    }
+  }
+  if (asked.format === 'GeoPackage' || database.capabilities.engine === 'pglite') {
+    const file = await spooled(deps.limits.fileBytes, (path, bounded) =>
+      runAs(database, as, async (session) => {
+        const source = await find(session)
+        const rows = bounded(rowsOf(session, source, asked.format, losses))
+        await writeTo(path, session, source, rows, asked.format, losses, signal)
+      }),
+    )
+    const { size } = await file.stat()
+    reply.headers({ 'content-length': size, ...headerOf(losses) })
+    void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, pace, signal))
+    return reply.send(body)
+  }
+  const begun = Promise.withResolvers<void>()
+  const done = runAs(database, as, async (session) => {
+    const source = await find(session)
+    const rows = await opened(rowsOf(session, source, asked.format, losses))
+    begun.resolve()
+    await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, pace, signal)
+  })
+  done.catch(begun.reject)
+  void settle(done)
+  await begun.promise
+  reply.trailer('x-export-warnings', async () => headerOf(losses)['x-export-warnings'] ?? '')
+  return reply.send(body)
+}
+
+function rowsOf(session: Session, source: ExportSource, format: Streamed, losses: Warnings) {
+  return rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
+}
+
+/** Rows whose first batch is there: what a caller may not read has been refused by then. */
+async function opened<T>(rows: AsyncGenerator<T>): Promise<AsyncGenerator<T>> {
+  const first = await rows.next()
+  return (async function* () {
+    try {
+      if (!first.done) yield first.value
+      yield* rows
+    } finally {
+      await rows.return(undefined)
+    }
+  })()
+}
+
+async function writeTo(
+  path: string,
+  session: Session,
+  source: ExportSource,
+  rows: AsyncIterable<readonly ExportRow[]>,
+  format: Streamed,
+  losses: Warnings,
+  signal: AbortSignal,
+): Promise<void> {
+  if (format === 'GeoPackage') {
+    await writeGpkg(await readSystems(session, source), source, rows, path, losses)
+  } else {
+    await pipeline(Readable.from(fileBytes(source, format, rows, losses)), createWriteStream(path), { signal })
+  }
+}
+
+/** Codes of what was lost and how often: `DECIMALS_AS_TEXT=2`. */
+function headerOf(losses: Warnings): { 'x-export-warnings'?: string } {
+  const list = losses.list().map(({ code, count }) => (count === undefined ? code : `${code}=${count}`))
+  return list.length === 0 ? {} : { 'x-export-warnings': list.join(', ') }
+}
+
+function read(deps: ExportDeps, request: FastifyRequest): Asked {
+  const { schema, table } = sourceOf(deps.schemas, request)
+  const parameters = new URLSearchParams(request.url.split('?')[1] ?? '')
+  const wanted = parameters.get('format') ?? 'GeoJSON'
+  const format = EXPORT_FORMATS.find((name) => name.toLowerCase() === wanted.toLowerCase())
+  if (format === undefined) throw badExport(`format is ${wanted}, none of ${Object.keys(ENDINGS).join(', ')}`)
+  if (format === 'Shapefile') throw noStream(format)
+  const listed = parameters.get('columns')
+  for (const name of ['format', 'columns', 'apikey']) parameters.delete(name)
+  const { conditions, select, order, limit, offset } = parseQuery(parameters)
+  if (select !== null || order.length > 0 || limit !== null || offset > 0)
+    throw badExport(
+      'select, order, limit and offset are not taken: an export has all rows that its filters leave; name columns',
+    )
+  return {
+    schema,
+    table,
+    format,
+    columns: listed === null ? null : listed.split(',').filter((name) => name !== ''),
+    conditions,
+  }
+}

@@ -1,0 +1,245 @@
+import {
+  chooseGeometry,
+  describeColumns,
+  literals,
+  qualified,
+  quoteIdentifier,
+  readTable,
+  whereClause,
+  type ColumnFacts,
+  type Condition,
+  type Queryable,
+  type ScanColumn,
+  type Session,
+} from '@terrane/database'
+import type { ExportFormat } from '@terrane/contracts'
+import { columnNotThere, queryRefused } from './errors.ts'
+import { FORMS } from './forms.ts'
+
+const WGS84 = 4326
+
+/** What a column of an export holds. */
+export type Kind =
+  | 'int2'
+  | 'int4'
+  | 'int8'
+  | 'float4'
+  | 'float8'
+  /** Decimal text; with a scale where the column bounds it. */
+  | 'numeric'
+  | 'bool'
+  | 'text'
+  /** JSON text. */
+  | 'json'
+  /** ISO 8601 texts, time stamps in UTC. */
+  | 'date'
+  | 'time'
+  | 'timestamptz'
+  /** Hexadecimal digits. */
+  | 'bytea'
+
+export interface ExportColumn {
+  readonly name: string
+  readonly kind: Kind
+  /** Digits of a numeric, and how many of them are behind the point; null where they have no bounds. */
+  readonly precision: number | null
+  readonly scale: number | null
+  readonly scan: ScanColumn
+}
+
+/** A table, view or query, and how it is read. */
+export interface ExportSource {
+  /** What stands after FROM. */
+  readonly from: string
+  readonly name: string
+  readonly columns: readonly ExportColumn[]
+  readonly geometry: SourceGeometry | null
+  /** The server's estimate of its rows; null where it has none. */
+  readonly estimatedRows: number | null
+}
+
+/** What is known of geometries before they are read. */
+export interface SourceGeometry {
+  readonly name: string
+  /** Null where the column does not say, so that each row has its own. */
+  readonly srid: number | null
+  /** ISO types that are there, or one that all are of; null where nobody has looked. */
+  readonly types: readonly number[] | null
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  int2: 'int2',
+  int4: 'int4',
+  int8: 'int8',
+  oid: 'int8',
+  float4: 'float4',
+  float8: 'float8',
+  numeric: 'numeric',
+  bool: 'bool',
+  json: 'json',
+  jsonb: 'json',
+  date: 'date',
+  time: 'time',
+  timestamptz: 'timestamptz',
+  timestamp: 'timestamptz',
+  bytea: 'bytea',
+}
+
+/** A table or view to export. */
+export interface TableChoice {
+  readonly schema: string
+  readonly table: string
+  /** Columns besides the geometry; null for all. */
+  readonly columns?: readonly string[] | null
+  /** Filters of its rows, as `/rest/v1` reads them. */
+  readonly conditions?: readonly Condition[]
+}
+
+/**
+ * Looks at a table or view that is to be exported, as the session may see it.
+ *
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, and errors of the server for filters that it cannot compare
+ */
+export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
+  const { schema, table, columns = null, conditions = [] } = choice
+  const { columns: facts, rows } = await readTable(database, schema, table)
+  const from = `${qualified(schema, table)} as source${whereClause(conditions, 'source', literals)}`
+  return { ...sourceOf(from, table, facts, columns), estimatedRows: conditions.length === 0 ? rows : null }
+}
+
+/**
+ * Looks at a query that is to be exported, within the transaction that it will run in.
+ *
+ * @throws QUERY_REFUSED for what is not one statement that reads; PROPERTY_NOT_SHOWN
+ */
+export async function findQuery(
+  session: Session,
+  query: string,
+  columns: readonly string[] | null,
+): Promise<ExportSource> {
+  return sourceOf(fromQuery(query), 'query', await describeQuery(session, query, columns), columns)
+}
+
+/**
+ * Looks through the geometries where a format tells of their types and system before its rows and the column does not.
+ * Everything else is read once, by its rows.
+ */
+export async function withTypes(
+  database: Queryable,
+  source: ExportSource,
+  format: ExportFormat,
+): Promise<ExportSource> {
+  const { geometry, from } = source
+  if (!geometry || !FORMS[format].typesFirst || (geometry.srid !== null && geometry.types !== null)) return source
+  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
+    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
+     from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
+  )
+  const types = rows.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
+  const srid = geometry.srid ?? (rows.find((row) => row.srid !== 0)?.srid || WGS84)
+  return { ...source, geometry: { ...geometry, srid, types: [...new Set(types)] } }
+}
+
+/**
+ * The columns of a query, which is not run.
+ *
+ * @throws as {@link findQuery}
+ */
+export async function describeQuery(
+  session: Session,
+  query: string,
+  columns: readonly string[] | null,
+): Promise<readonly ColumnFacts[]> {
+  // The extended protocol takes one statement. What it takes within these brackets has no end of a statement in it, so that
+  // it is one within the same brackets of another statement, too.
+  const request = { text: `select * from ${fromQuery(query)} limit 0`, queryMode: 'extended' }
+  const { fields } = await session.client.query(request)
+  const names = fields.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw queryRefused({ reason: `two columns are called ${twice}` })
+  const facts = await describeColumns(session, fields)
+  chooseColumns(facts, columns)
+  return facts
+}
+
+/** The line break ends a comment at the end of the query. */
+function fromQuery(query: string): string {
+  return `(${query}\n) as source`
+}
+
+function sourceOf(
+  from: string,
+  name: string,
+  facts: readonly ColumnFacts[],
+  wanted: readonly string[] | null,
+): ExportSource {
+  const { place, chosen } = chooseColumns(facts, wanted)
+  return { from, name, columns: chosen.map(columnOf), geometry: place && declaredGeometry(place), estimatedRows: null }
+}
+
+function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] | null) {
+  const place = chooseGeometry(facts)
+  const rest = facts.filter((column) => column !== place)
+  if (wanted === null) return { place, chosen: rest }
+  const chosen = wanted.map((name, index) => {
+    const found = rest.find((candidate) => candidate.name === name)
+    if (!found) throw columnNotThere({ index, name, columns: rest.map((one) => one.name) })
+    return found
+  })
+  return { place, chosen }
+}
+
+/** A column that is declared without a type may hold any, one that is declared `Geometry` any of two dimensions. */
+function declaredGeometry({ name, srid, type, geometry_type: declared }: ColumnFacts): SourceGeometry {
+  const [, base = '', z = '', m = ''] = /^(.*?)(Z?)(M?)$/.exec(declared ?? '') ?? []
+  const isAny = base === '' || base.toUpperCase() === 'GEOMETRY'
+  return {
+    name,
+    srid: srid || (type === 'geography' ? WGS84 : null),
+    types: isAny ? null : [isoType(base, z !== '', m !== '')],
+  }
+}
+
+function isoType(name: string, hasZ: boolean, hasM: boolean): number {
+  return TYPE_NAMES.indexOf(name.toUpperCase()) + 1 + (hasZ ? 1000 : 0) + (hasM ? 2000 : 0)
+}
+
+const TYPE_NAMES =
+  'POINT LINESTRING POLYGON MULTIPOINT MULTILINESTRING MULTIPOLYGON GEOMETRYCOLLECTION CIRCULARSTRING COMPOUNDCURVE CURVEPOLYGON MULTICURVE MULTISURFACE CURVE SURFACE POLYHEDRALSURFACE TIN TRIANGLE'.split(
+    ' ',
+  )
+
+/** A column of geometries as such, where it is one of geographies. */
+export function geometrySql(name: string): string {
+  return `${quoteIdentifier(name)}::geometry`
+}
+
+function columnOf({ name, type, precision, scale }: ColumnFacts): ExportColumn {
+  const column = quoteIdentifier(name)
+  const kind = KINDS[type] ?? (type.startsWith('_') ? 'json' : 'text')
+  const about = { name, kind, precision, scale }
+  switch (kind) {
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      return { ...about, scan: { sql: column, type: 'int8' } }
+    case 'float4':
+    case 'float8':
+      return { ...about, scan: { sql: column, type: 'float8' } }
+    case 'bool':
+      return { ...about, scan: { sql: column, type: 'bool' } }
+    case 'json':
+      return { ...about, scan: { sql: type.startsWith('_') ? `to_jsonb(${column})` : column, type: 'text' } }
+    case 'bytea':
+      return { ...about, scan: { sql: `encode(${column}, 'hex')`, type: 'text' } }
+    case 'timestamptz': {
+      const utc = type === 'timestamp' ? column : `${column} at time zone 'UTC'`
+      const iso = `to_char(${utc}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+      // Years before Christ and the infinities have no ISO text there.
+      const isPlain = `isfinite(${column}) and ${column} >= '0001-01-01'`
+      return { ...about, scan: { sql: `case when ${isPlain} then ${iso} else ${column}::text end`, type: 'text' } }
+    }
+    default:
+      return { ...about, scan: { sql: column, type: 'text' } }
+  }
+}
