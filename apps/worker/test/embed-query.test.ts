@@ -254,11 +254,26 @@ describe('a picture', () => {
   })
 })
 
-test('a query needs the key of the project', async () => {
-  const response = await worker.app.inject({
-    method: 'POST',
-    url: '/embed',
-    payload: { tableName: 'colors', text: 'red' },
-  })
+test('four queries are taken at once, and places come back', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => askText('red', { limit: 1 })))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(4)
+  expect(refused.every(({ body }) => body.code === 'QUERIES_BUSY')).toBe(true)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(await askText('red')).toMatchObject({ status: 200 })
+})
+
+test.each([
+  [{ text: '' }, '/text'],
+  [{ text: 'x'.repeat(2001) }, '/text'],
+  [{ limit: 1001 }, '/limit'],
+  [{ tableName: 'nowhere' }, '/tableName'],
+])('an error names the field: %#', async (more, path) => {
+  const { body } = await askText('red', more)
+  expect(body.errors).toEqual([expect.objectContaining({ path })])
+})
+
+test.each(['/embed', '/embed/chip?tableName=colors'])('%s needs the key of the project', async (url) => {
+  const response = await worker.app.inject({ method: 'POST', url, payload: { tableName: 'colors', text: 'red' } })
   expect(response.statusCode).toBe(401)
 })

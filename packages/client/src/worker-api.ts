@@ -75,6 +75,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/embed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tiles by words
+         * @description Embeds a text with the text part of a table's model, and finds the rows most like it.
+         */
+        post: operations["embedText"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed/chip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tiles by a picture
+         * @description Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 64 tiles, a PNG 2048 × 2048 pixels, 30 seconds.
+         */
+        post: operations["embedChip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/osmImportArea": {
         parameters: {
             query?: never;
@@ -1015,6 +1055,19 @@ export interface components {
                 [key: string]: number;
             };
         };
+        EmbeddedQuery: {
+            table: string;
+            model: string;
+            dims: number;
+            /** @description Of unit length, in the space of the table. */
+            embedding: number[];
+            /** @description Best first. */
+            rows: {
+                /** @description Id of a row, as text: it may have more digits than a JavaScript number. */
+                id: string;
+                similarity: number;
+            }[];
+        };
         Place: {
             /** @description The name in full, as the geocoder says it. */
             name: string;
@@ -1740,6 +1793,111 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Place"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    embedText: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The embedding table to search, whose model is used. */
+                    tableName: string;
+                    /**
+                     * @description Most rows; 0 gives the vector alone.
+                     * @default 10
+                     */
+                    limit?: number;
+                    /** @description Only rows with this label_name. */
+                    label?: string;
+                    /** @description Required on the shared pool. */
+                    projectRef?: string;
+                    /** @description Words for what is searched. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddedQuery"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    embedChip: {
+        parameters: {
+            query: {
+                /** @description The embedding table to search, whose model is used. */
+                tableName: string;
+                /** @description Most rows; 0 gives the vector alone. */
+                limit?: number;
+                /** @description Only rows with this label_name. */
+                label?: string;
+                /** @description Required on the shared pool. */
+                projectRef?: string;
+                /** @description When the picture was taken, for models that ask. */
+                datetime?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddedQuery"];
                 };
             };
             /** @description What went wrong and what to do about it. */

@@ -4,7 +4,10 @@ export const tableUnknown = defineError(
   'EMBEDDING_TABLE_NOT_FOUND',
   'not_found',
   (f: { table: string }) => `There is no embedding table ${f.table}`,
-  () => ({ hint: 'GET /rest/v1/embeddings_catalogue with Accept-Profile: geoembeddings lists the tables.' }),
+  () => ({
+    hint: 'GET /rest/v1/embeddings_catalogue with Accept-Profile: geoembeddings lists the tables.',
+    errors: [{ path: '/tableName', message: 'is the name of no embedding table' }],
+  }),
 )
 
 export const tableOfRegions = defineError(

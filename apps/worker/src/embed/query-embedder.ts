@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EmbedChip } from '@terrane/contracts'
+import type { EmbedChip, EmbedText } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core'
-import { findEmbeddings, type Database, type FoundEmbeddings } from '@terrane/database'
+import { findEmbeddings, searchEmbeddings, type Database, type FoundEmbeddings } from '@terrane/database'
 import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings'
 import { pngToGeoTiff } from '@terrane/tiling/raster'
 import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
@@ -29,21 +29,16 @@ const CHIP_TILES = 64
 const SECONDS = 30
 /** Queries at once. */
 const AT_ONCE = 4
+/** Rows of an answer, where the caller does not say. */
+const ROWS = 10
+/** PostgreSQL's word for a statement that ran out of its time. */
+const QUERY_CANCELED = '57014'
 /** Models whose text part stays open, unless more are in use. */
 const OPEN_TOWERS = 2
 
-/** What a tower does not recover from, or did not open for. */
-const GONE: ReadonlySet<string> = new Set([
-  'INFERENCE_THREAD_LOST',
-  'MODEL_MISMATCH',
-  'MODEL_UNAVAILABLE',
-  'MODEL_UNPINNED',
-  'MODEL_TAMPERED',
-  'TEXT_UNSUPPORTED',
-])
-
 interface OpenTower {
   readonly opening: Promise<TextTower>
+  opened: boolean
   users: number
 }
 
@@ -52,12 +47,15 @@ export interface QueryEmbedderDeps extends Pick<GeoEmbeddingsDeps, 'models' | 'e
   readonly workdir: string
 }
 
-/** A query in the space of a table. */
-export interface Embedded {
+/** A query in the space of a table, and the rows most like it. */
+export interface Answered {
   readonly table: FoundEmbeddings
   /** Of unit length. */
   readonly vector: Float32Array
+  readonly rows: Awaited<ReturnType<typeof searchEmbeddings>>
 }
+
+type Search = Pick<EmbedText, 'tableName' | 'limit' | 'label'>
 
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */
 export class QueryEmbedder {
@@ -70,12 +68,13 @@ export class QueryEmbedder {
     this.#deps = deps
   }
 
-  /** @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT */
-  text(database: Database, tableName: string, text: string, left: AbortSignal): Promise<Embedded> {
-    return this.#bounded(left, async (signal) => {
-      const table = await findTable(database, tableName)
-      return { table, vector: await this.#embedText(table.modelName, text, signal) }
-    })
+  /**
+   * A text, which is embedded to its end even where its caller has left: its thread does one after the other.
+   *
+   * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
+   */
+  text(database: Database, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
+    return this.#bounded(database, search, (table, late) => this.#embedText(table.modelName, search.text, late))
   }
 
   /**
@@ -85,18 +84,19 @@ export class QueryEmbedder {
    */
   chip(
     database: Database,
-    { tableName, datetime }: Pick<EmbedChip, 'tableName' | 'datetime'>,
+    search: Pick<EmbedChip, 'datetime'> & Search,
     bytes: Uint8Array,
     left: AbortSignal,
-  ): Promise<Embedded> {
-    return this.#bounded(left, async (signal) => {
-      const table = await findTable(database, tableName)
+  ): Promise<Answered> {
+    const { tableName, datetime } = search
+    return this.#bounded(database, search, async (table, late) => {
+      const signal = AbortSignal.any([left, late])
       await mkdir(this.#deps.workdir, { recursive: true })
       const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
       try {
         const path = join(folder, 'chip.tif')
         await writeFile(path, isPng(bytes) ? await pngToGeoTiff(bytes, CHIP_PIXELS) : bytes)
-        return { table, vector: await this.#embedFile(database, table, { path, tableName, datetime }, signal) }
+        return await this.#embedFile(database, table, { path, tableName, datetime }, signal)
       } finally {
         await rm(folder, { recursive: true, force: true })
       }
@@ -165,26 +165,41 @@ export class QueryEmbedder {
     return Float32Array.from(sum, (value) => value / length)
   }
 
-  async #embedText(model: string, text: string, signal: AbortSignal): Promise<Float32Array> {
-    const tower = this.#towers.get(model) ?? {
-      opening: this.#deps.models.acquireText(model).then((files) => openTextTower(files)),
-      users: 0,
-    }
+  async #embedText(model: string, text: string, late: AbortSignal): Promise<Float32Array> {
+    const tower = this.#towers.get(model) ?? this.#openTower(model)
     this.#towers.delete(model)
     this.#towers.set(model, tower)
     tower.users++
     try {
       const embedding = tower.opening.then((open) => open.embed(text))
-      return await Promise.race([embedding, aborted(signal)])
+      return await Promise.race([embedding, aborted(late)])
     } catch (error) {
-      // A tower that is gone, or did not open, is opened anew by the next query: its files may have been mended.
-      const gone = error instanceof TerraneError && GONE.has(error.code)
-      if (gone && this.#towers.get(model) === tower) this.#towers.delete(model)
+      const lost = error instanceof TerraneError && error.code === 'INFERENCE_THREAD_LOST'
+      // A text that takes too long would hold up all others: its thread ends, and the next query opens another.
+      if (lost || (late.aborted && tower.opened)) {
+        this.#forget(model, tower)
+        await closeTower(tower)
+      }
       throw error
     } finally {
       tower.users--
       await this.#closeIdle()
     }
+  }
+
+  #openTower(model: string): OpenTower {
+    const opening = this.#deps.models.acquireText(model).then((files) => openTextTower(files))
+    const tower: OpenTower = { opening, opened: false, users: 0 }
+    opening.then(
+      () => (tower.opened = true),
+      // The next query tries again: the files may have been mended.
+      () => this.#forget(model, tower),
+    )
+    return tower
+  }
+
+  #forget(model: string, tower: OpenTower): void {
+    if (this.#towers.get(model) === tower) this.#towers.delete(model)
   }
 
   async #closeIdle(): Promise<void> {
@@ -196,14 +211,23 @@ export class QueryEmbedder {
     }
   }
 
-  async #bounded(left: AbortSignal, work: (signal: AbortSignal) => Promise<Embedded>): Promise<Embedded> {
+  async #bounded(
+    database: Database,
+    { tableName, limit = ROWS, label }: Search,
+    embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
+  ): Promise<Answered> {
     if (this.#running >= AT_ONCE) throw queriesBusy({ limit: AT_ONCE })
     this.#running++
+    const end = performance.now() + SECONDS * 1000
     const late = AbortSignal.timeout(SECONDS * 1000)
     try {
-      return await work(AbortSignal.any([left, late]))
+      const table = await findTable(database, tableName)
+      const vector = await embed(table, late)
+      const milliseconds = Math.max(1, Math.floor(end - performance.now()))
+      const search = { vector, limit, label: label ?? null, milliseconds }
+      return { table, vector, rows: limit === 0 ? [] : await searchEmbeddings(database, tableName, search) }
     } catch (error) {
-      if (late.aborted) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
+      if (late.aborted || codeOf(error) === QUERY_CANCELED) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
       throw error
     } finally {
       this.#running--
@@ -230,6 +254,10 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) fail()
     else signal.addEventListener('abort', fail, { once: true })
   })
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 function isPng(bytes: Uint8Array): boolean {

@@ -1,30 +1,26 @@
 import { EmbedChip, EmbedText, EmbeddedQuery, Problem, ref } from '@terrane/contracts'
-import { searchEmbeddings, type Database } from '@terrane/database'
+import type { Database } from '@terrane/database'
 import type { Http } from '@terrane/service'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { AppDeps } from '../app.ts'
-import { CHIP_BYTES, type Embedded } from '../embed/query-embedder.ts'
+import { queriesBusy } from '../embed/errors.ts'
+import { CHIP_BYTES, type Answered } from '../embed/query-embedder.ts'
 import { principalOf } from './access.ts'
 
 const RESPONSE = { 200: ref(EmbeddedQuery), '4xx': ref(Problem), '5xx': ref(Problem) }
 const COMMON = { tags: ['worker'], security: [{ apikey: [], bearer: [] }], response: RESPONSE }
-/** Rows of an answer, where the caller does not say. */
-const ROWS = 10
+/** Pictures that are held in memory at once while they arrive or are embedded, 8 MiB each at most. */
+const UPLOADS = 16
 
-type Search = Pick<EmbedText, 'tableName' | 'limit' | 'label' | 'projectRef'>
-type Embed = (database: Database, signal: AbortSignal) => Promise<Embedded>
+type Ask = (database: Database) => Promise<Answered>
 
 /** `POST /embed` and `POST /embed/chip`: words or a picture as a vector of a table's model, and the rows most like it. */
 export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
-  const answer = async (request: FastifyRequest, reply: FastifyReply, search: Search, path: string, embed: Embed) => {
-    const scope = await deps.projects.scope(principalOf(request), search.projectRef, path)
-    const left = new AbortController()
-    reply.raw.once('close', () => left.abort())
+  const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
+    const scope = await deps.projects.scope(principalOf(request), projectRef, path)
     await using project = await deps.projects.openForSubmit(scope, undefined)
-    const { table, vector } = await embed(project.database, left.signal)
-    const { limit = ROWS, label = null } = search
-    const rows = limit === 0 ? [] : await searchEmbeddings(project.database, search.tableName, { vector, limit, label })
-    return { table: search.tableName, model: table.modelName, dims: table.dims, embedding: Array.from(vector), rows }
+    const { table, vector, rows } = await ask(project.database)
+    return { table: table.tableName, model: table.modelName, dims: table.dims, embedding: Array.from(vector), rows }
   }
   app.post(
     '/embed',
@@ -37,16 +33,20 @@ export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
         body: EmbedText,
       },
     },
-    (request, reply) =>
-      answer(request, reply, request.body, '/projectRef', (database, signal) =>
-        deps.queries.text(database, request.body.tableName, request.body.text, signal),
-      ),
+    (request) =>
+      answer(request, request.body.projectRef, '/projectRef', (database) => deps.queries.text(database, request.body)),
   )
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(['image/png', 'image/tiff'], { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),
     )
+    let uploads = 0
+    scope.addHook('onRequest', async (_request, reply) => {
+      if (uploads >= UPLOADS) throw queriesBusy({ limit: UPLOADS })
+      uploads++
+      reply.raw.once('close', () => uploads--)
+    })
     const chips = scope as unknown as Http
     chips.post(
       '/embed/chip',
@@ -57,15 +57,18 @@ export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
           operationId: 'embedChip',
           summary: 'Tiles by a picture',
           description:
-            "Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 2048 × 2048 pixels, 64 tiles, 30 seconds.",
+            "Embeds a small GeoTIFF (image/tiff) or PNG (image/png) as the table's rasters were, and finds the rows most like it: at most 8 MiB, 64 tiles, a PNG 2048 × 2048 pixels, 30 seconds.",
           consumes: ['image/png', 'image/tiff'],
           querystring: EmbedChip,
         },
       },
-      (request, reply) =>
-        answer(request, reply, request.query, '/querystring/projectRef', (database, signal) =>
-          deps.queries.chip(database, request.query, request.body as Buffer, signal),
-        ),
+      (request, reply) => {
+        const left = new AbortController()
+        reply.raw.once('close', () => left.abort())
+        return answer(request, request.query.projectRef, '/querystring/projectRef', (database) =>
+          deps.queries.chip(database, request.query, request.body as Buffer, left.signal),
+        )
+      },
     )
   })
 }

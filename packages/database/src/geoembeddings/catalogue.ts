@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Database, Queryable } from '../database.ts'
 import type { VectorIndex } from './vector-index.ts'
 
 /** A row of `geoembeddings.embeddings_catalogue`, as a task writes it. */
@@ -73,6 +73,7 @@ export async function registerEmbeddings(session: Queryable, entry: CatalogueEnt
 
 /** What the catalogue says of how a table was made; null where it does not say. */
 export interface FoundEmbeddings {
+  readonly tableName: string
   readonly kind: 'geo' | 'srai'
   readonly modelName: string
   readonly modelSha256: string | null
@@ -87,7 +88,7 @@ export interface FoundEmbeddings {
 /** What the catalogue says of how a table was made; null when there is no such table. */
 export async function findEmbeddings(database: Queryable, tableName: string): Promise<FoundEmbeddings | null> {
   const { rows } = await database.query<FoundEmbeddings>(
-    `select kind, model_name as "modelName", model_sha256 as "modelSha256", dims, level, normalized,
+    `select table_name as "tableName", kind, model_name as "modelName", model_sha256 as "modelSha256", dims, level, normalized,
        tile_size as "tileSize", scale, bands
      from geoembeddings.embeddings_catalogue where table_name = $1`,
     [tableName],
@@ -95,16 +96,31 @@ export async function findEmbeddings(database: Queryable, tableName: string): Pr
   return rows[0] ?? null
 }
 
-/** The rows of a table most like a vector, the most similar first. */
+/** A search of {@link searchEmbeddings}. */
+export interface EmbeddingSearch {
+  readonly vector: ArrayLike<number>
+  readonly limit: number
+  /** Only rows with this label; null for all. */
+  readonly label: string | null
+  /** Longest time of the statement. */
+  readonly milliseconds: number
+}
+
+/**
+ * The rows of a table most like a vector, the most similar first.
+ *
+ * @throws the server's error 57014 when its time is over
+ */
 export async function searchEmbeddings(
-  database: Queryable,
+  database: Database,
   tableName: string,
-  { vector, limit, label }: { readonly vector: ArrayLike<number>; readonly limit: number; readonly label: string | null },
+  { vector, limit, label, milliseconds }: EmbeddingSearch,
 ): Promise<{ readonly id: string; readonly similarity: number }[]> {
-  const { rows } = await database.query<{ id: string; similarity: number }>(
-    `select id::text, similarity from geoembeddings.similarity_search(
+  const search = (session: Queryable) =>
+    session.query<{ id: string; similarity: number }>(
+      `select id::text, similarity from geoembeddings.similarity_search(
        table_name => $1, query_embedding => $2::text::vector, similarity_threshold => -1, result_limit => $3, label_name => $4)`,
-    [tableName, `[${Array.from(vector).join()}]`, limit, label],
-  )
-  return rows
+      [tableName, `[${Array.from(vector).join()}]`, limit, label],
+    )
+  return (await database.transaction(search, `begin read only; set local statement_timeout = ${milliseconds}`)).rows
 }

@@ -21,8 +21,8 @@ export interface TextManifest {
 
 export const FILES = list(
   record({
-    path: text(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/, 'must be a relative path without ".."'),
-    url: nullable(text(/^https?:\/\//, 'must be an http(s) URL or null')),
+    path: text(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._/-]*$/, 'must be a relative path without ".."'),
+    url: nullable(text(/^https?:\/\/\S+$/, 'must be a URL or null')),
     size: nullable(number(1, 2 ** 40, true)),
     sha256: nullable(text(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits or null')),
   }),
