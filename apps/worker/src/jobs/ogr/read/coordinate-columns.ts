@@ -38,7 +38,7 @@ const WORDS = {
   },
 } as const
 /** Words that are long enough to be known within another, as in `decimalLatitude` and `stoplatitude`. */
-const WITHIN = /^(.*?)(longitude|latitude)(.*)$/
+const WITHIN = { longitude: 'x', latitude: 'y' } as const
 
 export interface Columns {
   /** Numbers of the columns. */
@@ -89,9 +89,11 @@ function axisOf(name: string): { family: 'degrees' | 'plane'; axis: 'x' | 'y'; r
       if (at >= 0) return { family, axis, rest: words.filter((_, i) => i !== at).join(' ') }
     }
   }
-  const [, before = '', word, after = ''] = WITHIN.exec(words.join('')) ?? []
-  if (word === undefined) return null
-  return { family: 'degrees', axis: word === 'longitude' ? 'x' : 'y', rest: `${before} ${after}`.trim() }
+  const whole = words.join('')
+  for (const [word, axis] of Object.entries(WITHIN)) {
+    if (whole.includes(word)) return { family: 'degrees', axis, rest: whole.replace(word, ' ').trim() }
+  }
+  return null
 }
 
 /** `decimalLatitude` and `Decimal latitude (°)` are two words. */

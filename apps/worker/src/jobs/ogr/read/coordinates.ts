@@ -5,11 +5,11 @@ import { wkbOfWkt } from './wkt.ts'
 export const UNREADABLE = 'Coordinates or WKT that cannot be read were left out of their rows.'
 
 const HEX = /^[0-9a-f]{10,}$/i
-const SRID_OF_WKT = /^\s*SRID=(\d+);/i
+const SRID_OF_WKT = /^SRID=(\d{1,9});/i
 const FLAG_SRID = 0x20000000
 /** How a geometry in text begins; a text that does is read as one, to see. */
 const GEOMETRY_START =
-  /^\s*(?:(?:SRID=\d+;)?\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
+  /^(?:(?:SRID=\d{1,9};)?(?:MULTI)?(?:POINT|LINESTRING|POLYGON|CURVE|SURFACE|GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON)\b|\{|0[01][0-9a-f]{8})/i
 
 /** The number that a coordinate is, with a point or a comma for its fraction; null when it is none. */
 export function coordinateOf(value: unknown): number | null {
@@ -44,7 +44,8 @@ export function sridOfText(text: string): number | null {
 
 /** Whether a text is a geometry. Quick where it does not begin like one. */
 export function isGeometryText(text: string): boolean {
-  return GEOMETRY_START.test(text) && geometryOfText(text.trim()) !== null
+  const plain = text.trim()
+  return GEOMETRY_START.test(plain) && geometryOfText(plain) !== null
 }
 
 /** Says that columns look like coordinates, but not which of them to take. */
