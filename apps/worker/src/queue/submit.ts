@@ -8,9 +8,10 @@ import { redactInput } from '../projects/redact.ts'
 import { inSpan, traceparent, type Sealer } from '@terrane/service'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
-import type { JobRow, JobScope } from './job-row.ts'
+import { scopeKey, type JobRow, type JobScope } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
+import { takeTurn } from './turns.ts'
 
 export interface SubmitterOptions {
   readonly boss: PgBoss
@@ -92,11 +93,6 @@ export class Submitter {
   ): Promise<JobRow> {
     const { boss, database, store, sealer } = this.#options
     const { task, scope, input } = submission
-    // One after the other, so that each counts those before it. The embedded database has transactions in turns anyway.
-    if (database.capabilities.locks) {
-      const line = `terrane:submit:${scopeKey(scope)}:${task.name}`
-      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [line])
-    }
     const row = await store.insert(session, {
       id,
       task: task.name,
@@ -114,8 +110,7 @@ export class Submitter {
       return row
     }
     if (!(await this.#reserveKey(session, submission, id))) throw new KeyTaken()
-    // A project that has many jobs waiting stands behind one that has few.
-    const priority = 1 - (await store.countPending(session, scope, task.name))
+    const priority = -(await takeTurn(session, scope, task.name))
     await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
     if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
     return row
@@ -153,11 +148,6 @@ export class Submitter {
 }
 
 class KeyTaken extends Error {}
-
-/** Projects of the same name in two organizations are two projects. */
-function scopeKey(scope: JobScope): string {
-  return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
-}
 
 /** SHA-256 of a body whatever the order of its fields. */
 function hashBody(body: unknown): string {
