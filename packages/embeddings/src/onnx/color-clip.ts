@@ -10,7 +10,7 @@ export interface ClipFiles {
 
 const COLORS = { 'red</w>': [1, 0, 0], 'green</w>': [0, 1, 0], 'blue</w>': [0, 0, 1] } as const
 const SPECIAL = ['<|startoftext|>', '<|endoftext|>'] as const
-const MERGES = [...['r e', 're d</w>', 'e n</w>', 'g re', 'gre en</w>', 'b l', 'u e</w>', 'bl ue</w>']] as const
+const MERGES = ['r e', 're d</w>', 'e n</w>', 'g re', 'gre en</w>', 'b l', 'u e</w>', 'bl ue</w>'] as const
 
 /**
  * A pair in the shape of CLIP that knows three colours: a tile becomes its mean red, green and blue, and a text the sum
@@ -23,7 +23,7 @@ export function buildColorClip(): ClipFiles {
 
 /** Letters, the ends of words, what the merges make of them, and the marks of start and end. */
 function tokens(): string[] {
-  const letters = [...'abcdefghijklmnopqrstuvwxyz']
+  const letters = 'abcdefghijklmnopqrstuvwxyz'.split('')
   return [...SPECIAL, ...letters, ...letters.map((letter) => `${letter}</w>`), ...MERGES.map((m) => m.replace(' ', ''))]
 }
 

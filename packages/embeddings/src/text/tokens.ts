@@ -20,8 +20,8 @@ export function createTokenizer(json: object, { length, pad }: TextManifest): (t
     if (ids.length > length) throw textTooLong({ tokens: ids.length, limit: length })
     const fill = pad === undefined ? 0 : length - ids.length
     return {
-      ids: [...ids, ...new Array<number>(fill).fill(pad ?? 0)],
-      mask: [...ids.map(() => 1), ...new Array<number>(fill).fill(0)],
+      ids: [...ids, ...Array.from({ length: fill }, () => pad ?? 0)],
+      mask: [...ids.map(() => 1), ...Array.from({ length: fill }, () => 0)],
     }
   }
 }

@@ -44,7 +44,7 @@ function writeTiff({ width, height, channels, bits, data }: Picture): Uint8Array
   const tags: [tag: number, type: typeof SHORT | typeof LONG | typeof DOUBLE, values: number[]][] = [
     [256, LONG, [width]],
     [257, LONG, [height]],
-    [258, SHORT, new Array<number>(channels).fill(bits)],
+    [258, SHORT, Array.from({ length: channels }, () => bits)],
     [259, SHORT, [1]],
     [262, SHORT, [colours >= 3 ? 2 : 1]],
     [273, LONG, [0]],
