@@ -51,6 +51,7 @@ export async function makeTasks(config: WorkerConfig, deps: TaskDeps): Promise<T
       engines,
       dataRoots: splitList(config.TERRANE_DATA_ROOTS),
       maxTiles: config.GEOEMBEDDINGS_MAX_TILES,
+      maxPatches: config.GEOEMBEDDINGS_MAX_PATCHES,
       maxBytes: config.GEOEMBEDDINGS_MAX_GEOTIFF_BYTES,
       crs: await readCrsFile(config.TERRANE_CRS_FILE),
     }),

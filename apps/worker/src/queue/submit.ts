@@ -8,7 +8,7 @@ import { redactInput } from '../projects/redact.ts'
 import { inSpan, traceparent, type Sealer } from '@terrane/service'
 import { WORK_CHANNEL, inTransaction } from './boss.ts'
 import { MAX_ATTEMPTS } from './job-life.ts'
-import type { JobRow, JobScope } from './job-row.ts'
+import { scopeKey, type JobRow, type JobScope } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
 
@@ -153,11 +153,6 @@ export class Submitter {
 }
 
 class KeyTaken extends Error {}
-
-/** Projects of the same name in two organizations are two projects. */
-function scopeKey(scope: JobScope): string {
-  return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
-}
 
 /** SHA-256 of a body whatever the order of its fields. */
 function hashBody(body: unknown): string {

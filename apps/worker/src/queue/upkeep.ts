@@ -53,8 +53,14 @@ export class Upkeep {
     this.every(RETENTION_SWEEP_MS, () => this.#sweep())
   }
 
+  /** Removes what jobs that waited have left behind, now instead of in the next round. */
+  clearSoon(): void {
+    if (this.#timers.length === 0) return
+    this.#clear().catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
+  }
+
   stop(): void {
-    for (const timer of this.#timers) clearInterval(timer)
+    for (const timer of this.#timers.splice(0)) clearInterval(timer)
   }
 
   /** Repeats work until {@link stop}; a failure is logged and the next round tries again. */
