@@ -17,6 +17,7 @@ interface Options extends TaskOptions {
   readonly tileSize?: number
   readonly srs?: string
   readonly replace?: boolean
+  readonly append?: boolean
   readonly bbox?: Box
   readonly area?: string
   readonly place?: string
@@ -33,6 +34,9 @@ interface Options extends TaskOptions {
   readonly cluster?: number
 }
 
+/** Needs no download. */
+const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
+
 /** Formats of `export` by the ending of the file. */
 const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
   '.gpkg': 'GeoPackage',
@@ -46,11 +50,23 @@ const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
 
 /** `terrane embed|import|osm|overture|regions|tiles|export`: one command for each task. */
 export function taskCommands(program: Command): void {
-  onTask(program.command('embed <file>').description('Embed a GeoTIFF: a vector for each tile, in a table.'))
-    .option('--table <name>', 'the table to make; the name of the file when absent')
-    .option('--model <id>', 'a model of `terrane models list`', 'builtin-texture-spectral-v2')
+  onTask(
+    program
+      .command('embed <file...>')
+      .description('Embed GeoTIFFs: a vector for each tile, in one table. Many files are spread over all workers.'),
+  )
+    .option('--table <name>', 'the table; the name of the first file when absent')
+    .option('--append', 'add to a table that exists; files that it has and that have changed are replaced')
+    .option('--model <id>', `a model of \`terrane models list\`; ${BUILT_IN_MODEL} for a new table when absent`)
     .option('--tile-size <pixels>', 'edge of a tile', whole)
-    .addHelpText('after', examples('embed scene.tif --watch', 'embed https://example.org/scene.tif --table harbour'))
+    .addHelpText(
+      'after',
+      examples(
+        'embed scene.tif',
+        'embed a.tif b.tif https://example.org/c.tif --table harbour',
+        'embed d.tif --table harbour --append',
+      ),
+    )
     .action(embed)
   onTask(
     program
@@ -127,18 +143,42 @@ function onArea(command: Command): Command {
     .option('--area <file>', 'the area as GeoJSON')
 }
 
-function embed(file: string, options: Options): Promise<void> {
+function embed(files: string[], options: Options): Promise<void> {
+  const [first = ''] = files
   return runTask(
     'createGeoEmbeddings',
     options,
     async (connection) => ({
-      ...(isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }),
-      tableName: options.table ?? tableNameOf(file),
-      ...(options.model !== undefined && { modelName: options.model }),
+      ...(files.length === 1 && !options.append
+        ? await rasterOf(connection, first)
+        : { sources: await rastersOf(connection, files) }),
+      ...(options.append && { mode: 'append' as const }),
+      tableName: options.table ?? tableNameOf(first),
+      // The table decides where rows are added to one.
+      ...(options.model === undefined
+        ? !options.append && { modelName: BUILT_IN_MODEL }
+        : { modelName: options.model }),
       ...(options.tileSize !== undefined && { tileSize: options.tileSize }),
     }),
-    ({ table, rows, dims }) => `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`,
+    ({ table, rows, dims, sources }) => {
+      const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`
+      const { done, unchanged, failed } = (sources ?? {}) as Partial<Record<string, number>>
+      return sources ? `${said}; sources: ${done} done, ${unchanged} unchanged, ${failed} failed` : said
+    },
   )
+}
+
+async function rasterOf(connection: Connection, file: string) {
+  return isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }
+}
+
+/** Local files are known by the paths that were given: each upload has an address of its own. */
+async function rastersOf(connection: Connection, files: readonly string[]) {
+  const sources: Awaited<ReturnType<typeof rasterOf>>[] = []
+  for (const file of files) {
+    sources.push({ ...(await rasterOf(connection, file)), ...(!isAddress(file) && { name: file }) })
+  }
+  return sources
 }
 
 function importFile(file: string, options: Options): Promise<void> {
