@@ -83,6 +83,17 @@ export const Env = Type.Object({
     description:
       'How long a tile of /vector/v1 is given again to the same caller before the database is asked; 0 = never.',
   }),
+  TERRANE_EXPORTS_AT_ONCE: Type.Integer({
+    default: 4,
+    minimum: 0,
+    maximum: 100,
+    description: 'Exports of /export/v1 at once; each holds a connection while its client reads. 0 = none.',
+  }),
+  TERRANE_EXPORT_TIMEOUT_MS: Type.Integer({
+    default: 600_000,
+    minimum: 1000,
+    description: 'Longest export of /export/v1.',
+  }),
   TERRANE_REST_PLANS: Type.Boolean({
     default: false,
     description: 'Show plans of statements (EXPLAIN), which tell of tables and policies.',

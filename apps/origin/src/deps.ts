@@ -29,6 +29,7 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   return {
     logger,
     tileMs: config.TERRANE_TILE_CACHE_MS,
+    exports: { most: config.TERRANE_EXPORTS_AT_ONCE, timeoutMs: config.TERRANE_EXPORT_TIMEOUT_MS },
     registry: createRegistry('origin'),
     edge: readEdge(config),
     verify: door.verify,

@@ -58,6 +58,8 @@ export async function openOrigin(env: Readonly<Record<string, string>> = {}): Pr
     sign: (claims) => signToken(claims, SECRET, 3600),
     client: (key, schema = 'public') => makeClient(url, key, schema),
     [Symbol.asyncDispose]: async () => {
+      // A connection whose answer has just ended is not idle yet, and would be waited for.
+      app.server.closeAllConnections()
       await app.close()
       await deps[Symbol.asyncDispose]()
       await db[Symbol.asyncDispose]()

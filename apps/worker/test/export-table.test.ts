@@ -1,7 +1,12 @@
-import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
+import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { scan } from '@terrane/database'
+import { fileBytes, findTable, rowsFor } from '@terrane/exports'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importFile } from './import-file.ts'
 import { HEADERS, openWorker, submit, until } from './harness.ts'
 import { randomRoundTrip, roundTripOf, textsOfTable } from './round-trip.ts'
 
@@ -53,6 +58,20 @@ describe('what a table holds comes back from', () => {
     const kept = all.filter((name) => !changed[format]?.includes(name))
     const shape = 'st_asewkt(geom)'
     expect(await textsOf(made.table, kept, shape)).toEqual(await textsOf('corners', kept, shape))
+  })
+
+  test('a FlatGeobuf that is streamed, without an index', async () => {
+    const warnings = new Warnings()
+    const source = await findTable(db.database, { schema: 'public', table: 'corners' })
+    const rows = rowsFor(source, 'FlatGeobuf', (...asked) => scan(db.database, ...asked), warnings)
+    const bytes = await buffer(Readable.from(fileBytes(source, 'FlatGeobuf', rows, warnings)))
+    expect(warnings.list().map(({ code }) => code)).toEqual(['TYPES_CHANGED'])
+    const { tables } = await importFile(db.database, bytes, { promoteToMulti: false })
+    expect(tables[0]).toMatchObject({ rows: 4, srid: 4326 })
+    const kept = all.filter((name) => !['doc', 'list', 'price', 'born', 'at'].includes(name))
+    expect(await textsOf(tables[0]!.table, kept, 'st_asewkt(geom)')).toEqual(
+      await textsOf('corners', kept, 'st_asewkt(geom)'),
+    )
   })
 
   test('a Shapefile, which says what it lacks', async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
 import { seededRandom } from '@terrane/core'
-import type { Database } from '@terrane/database'
-import { findExportSource } from '../src/jobs/export/source.ts'
+import { scan, type Database } from '@terrane/database'
+import { findTable, readSystems } from '@terrane/exports'
 import { writeFile } from '../src/jobs/export/write-file.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { Warnings } from '../src/jobs/warnings.ts'
@@ -17,10 +17,11 @@ export async function roundTripOf(database: Database, table: string, format: Exp
   const workdir = await mkdtemp(join(tmpdir(), 'terrane-export-'))
   const warnings = new Warnings()
   try {
-    const source = await findExportSource(database, 'public', table, null)
+    const source = await findTable(database, { schema: 'public', table })
     const signal = new AbortController().signal
     const path = await writeFile(source, format, {
-      database,
+      scan: (...asked) => scan(database, ...asked),
+      systems: await readSystems(database, source),
       engine: wasmEngine,
       workdir,
       signal,

@@ -205,8 +205,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Export a table as a file
-         * @description Writes a table or view into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile; an object that is there is replaced. Rows are of one moment. What the format cannot hold is counted in warnings.
+         * Export a table or query as a file
+         * @description Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a sequence of it, CSV with WKT, or a zipped Shapefile; an object that is there is replaced. Rows are of one moment. What the format cannot hold is counted in warnings.
          */
         post: operations["exportTable"];
         delete?: never;
@@ -440,7 +440,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Schedule: Export a table as a file
+         * Schedule: Export a table or query as a file
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleExportTable"];
@@ -2831,8 +2831,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Table or view to export. */
-                    table: string;
+                    /** @description Table or view to export; or a query. */
+                    table?: string;
+                    /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
+                    query?: string;
+                    /**
+                     * @description Longest time of the query.
+                     * @default 600
+                     */
+                    queryTimeoutSeconds?: number;
                     /**
                      * @description Its schema.
                      * @default public
@@ -4000,8 +4007,15 @@ export interface operations {
                      * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
                      */
                     input: {
-                        /** @description Table or view to export. */
-                        table: string;
+                        /** @description Table or view to export; or a query. */
+                        table?: string;
+                        /** @description Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says. */
+                        query?: string;
+                        /**
+                         * @description Longest time of the query.
+                         * @default 600
+                         */
+                        queryTimeoutSeconds?: number;
                         /**
                          * @description Its schema.
                          * @default public

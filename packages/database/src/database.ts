@@ -172,19 +172,23 @@ class PooledDatabase implements Database {
   }
 
   #lendForTransaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#lend(async (session, settle) => {
+    return this.#lend(async (session, settle, isDiscarded) => {
       try {
         return await work(session)
       } catch (error) {
         await settle()
+        // Behind a statement that is left half read no other would ever be answered; its transaction ends with the connection.
+        if (isDiscarded()) throw error
         await session.client.query('rollback').catch(ignore)
         throw error
       }
     })
   }
 
-  /** @param work gets a connection, and a function after which no cancellation is on its way to it */
-  async #lend<T>(work: (session: Session, settle: () => Promise<void>) => Promise<T>): Promise<T> {
+  /** @param work gets a connection, a function after which no cancellation is on its way to it, and whether it is discarded */
+  async #lend<T>(
+    work: (session: Session, settle: () => Promise<void>, isDiscarded: () => boolean) => Promise<T>,
+  ): Promise<T> {
     const signal = this.#signal
     signal?.throwIfAborted()
     let client: PoolClient
@@ -206,7 +210,11 @@ class PooledDatabase implements Database {
       const discard = () => {
         broken = true
       }
-      return await work(sessionOf(client, signal, discard), async () => cancellation?.end())
+      return await work(
+        sessionOf(client, signal, discard),
+        async () => cancellation?.end(),
+        () => broken !== false,
+      )
     } catch (error) {
       const mapped = mapConnectionError(error)
       if (mapped !== error) broken = true

@@ -89,3 +89,9 @@ export function mapConnectionError(error: unknown): unknown {
   }
   return error
 }
+
+export const tableNotFound = defineError(
+  'TABLE_NOT_FOUND',
+  'not_found',
+  (f: { schema: string; table: string }) => `There is no table ${f.schema}.${f.table}`,
+)

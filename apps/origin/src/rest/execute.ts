@@ -17,6 +17,8 @@ export interface RunAs {
   readonly principal: Principal
   readonly schema: string
   readonly readOnly: boolean
+  /** All statements see one moment. */
+  readonly isSnapshot?: boolean
   readonly rollback: boolean
   readonly timeoutMs: number
 }
@@ -57,7 +59,7 @@ export function beginAs(as: Omit<RunAs, 'rollback'>): string {
     ['role', role],
   ] as const
   const set = settings.map(([name, value]) => `set_config('${name}', ${quoteLiteral(value)}, true)`)
-  return `begin${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
+  return `begin${as.isSnapshot ? ' isolation level repeatable read' : ''}${as.readOnly ? ' read only' : ''}; select ${set.join(', ')}`
 }
 
 /** JSON in ASCII alone: in whatever encoding a session reads the statement, its quotes stay where they are. */

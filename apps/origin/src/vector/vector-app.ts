@@ -5,9 +5,10 @@ import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
-import { RestError, toRestError } from '../rest/errors.ts'
+import { toRestError } from '../rest/errors.ts'
 import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import type { RestDeps } from '../rest/call.ts'
+import { sourceOf } from '../rest/source-of.ts'
 import { badTile } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
 import { encodeRows } from './encode-rows.ts'
@@ -96,7 +97,7 @@ async function sendTile(
   reply: FastifyReply,
   signal: AbortSignal,
 ): Promise<FastifyReply> {
-  const { schema, table } = sourceOf(deps, request)
+  const { schema, table } = sourceOf(deps.schemas, request)
   const { properties, query } = queryOf(request)
   const { role, claims } = request.restCaller as Principal
   // Row-level security decides by role and claims: what one caller was given no other is.
@@ -154,7 +155,7 @@ async function drawTile(
 }
 
 async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Record<string, unknown>> {
-  const { schema, table } = sourceOf(deps, request)
+  const { schema, table } = sourceOf(deps.schemas, request)
   const { properties } = queryOf(request)
   // Not the caller's to read; it is told of layers that are.
   const { rows } = await deps.database.query<{ attribution: string }>(
@@ -221,20 +222,6 @@ async function asCaller<T>(
 function caller(request: FastifyRequest, schema: string): RunAs {
   const principal = request.restCaller as Principal
   return { principal, schema, readOnly: true, rollback: false, timeoutMs: TIMEOUT_MS }
-}
-
-/** `schema.table`, or a table of the first schema. */
-function sourceOf(deps: VectorDeps, request: FastifyRequest): { schema: string; table: string } {
-  const { source } = request.params as { source: string }
-  const dot = source.indexOf('.')
-  const named = dot > 0 && deps.schemas.includes(source.slice(0, dot))
-  if (named) return { schema: source.slice(0, dot), table: source.slice(dot + 1) }
-  if (dot > 0) {
-    throw new RestError(406, 'PGRST106', `Invalid schema: ${source.slice(0, dot)}`, {
-      hint: `Only the following schemas are exposed: ${deps.schemas.join(', ')}`,
-    })
-  }
-  return { schema: deps.schemas[0] as string, table: source }
 }
 
 function queryOf(request: FastifyRequest): { properties: readonly string[] | null; query: TileQuery } {

@@ -2,14 +2,31 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ExportTable } from '@terrane/contracts'
 import { checkKey } from '@terrane/storage'
-import { findExportSource } from './export/source.ts'
-import { CONTENT_TYPES, writeFile } from './export/write-file.ts'
+import { scan, scanSession, type Database, type Session } from '@terrane/database'
+import {
+  CONTENT_TYPES,
+  describeQuery,
+  findQuery,
+  findTable,
+  queryRefused,
+  queryTimeout,
+  readSystems,
+  type ExportSource,
+  type ReferenceSystem,
+  type Scanner,
+} from '@terrane/exports'
+import { tableOrQuery } from './export/errors.ts'
+import { writeFile } from './export/write-file.ts'
 import type { Engine } from './ogr/engine.ts'
 import { requireReadable } from './open-schemas.ts'
 import { publishObject } from './publish-object.ts'
 import { requireBucket } from './stored-object.ts'
 import type { JobContext, Task } from './task.ts'
 import { Warnings, acceptWarnings } from './warnings.ts'
+
+/** Longest time of a query, and of the look at one before it is queued. */
+const QUERY_SECONDS = 600
+const CHECK_SECONDS = 10
 
 export interface ExportOptions {
   readonly engine: Engine
@@ -21,20 +38,25 @@ export interface ExportOptions {
 export function exportTable(options: ExportOptions): Task {
   return {
     name: 'exportTable',
-    summary: 'Export a table as a file',
+    summary: 'Export a table or query as a file',
     description:
-      'Writes a table or view into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a ' +
+      'Writes a table, a view or the rows of a query into the storage of the project as GeoParquet 1.1, GeoPackage, FlatGeobuf, GeoJSON, a ' +
       'sequence of it, CSV with WKT, or a zipped Shapefile; an object that is there is replaced. Rows are of one moment. ' +
       'What the format cannot hold is counted in warnings.',
     body: ExportTable,
     expireSeconds: 6 * 3600,
     version: 1,
     async checkSubmit(raw, { project }) {
-      const { schema = 'public', table, columns, storagePath } = raw as ExportTable
+      const input = raw as ExportTable
+      const { schema = 'public', storagePath } = input
+      if ((input.table === undefined) === (input.query === undefined)) throw tableOrQuery()
       requireReadable(schema, options.openSchemas ?? [])
       checkKey(storagePath.path)
       await requireBucket(project.store, storagePath.bucket)
-      await findExportSource(project.database, schema, table, columns ?? null)
+      const { table, query, columns = null } = input
+      if (table !== undefined) await findTable(project.database, { schema, table, columns })
+      if (query !== undefined)
+        await asReader(project.database, CHECK_SECONDS, (session) => describeQuery(session, query, columns))
     },
     run: (raw, context) => runExport(raw as ExportTable, context, options),
   }
@@ -42,22 +64,67 @@ export function exportTable(options: ExportOptions): Task {
 
 async function runExport(input: ExportTable, context: JobContext, { engine }: ExportOptions) {
   const { database, store } = context.project
-  const { schema = 'public', table, format, columns, storagePath } = input
+  const { format, storagePath } = input
   await requireBucket(store, storagePath.bucket)
-  const source = await findExportSource(database, schema, table, columns ?? null)
+  const seconds = input.queryTimeoutSeconds ?? QUERY_SECONDS
   const warnings = new Warnings()
-  const path = await writeFile(source, format, {
-    database,
-    engine,
-    warnings,
-    workdir: context.workdir,
-    signal: context.signal,
-    onRows: (done) => context.progress({ phase: 'export', done, total: Math.max(source.rows, done), unit: 'features' }),
+  const { path, rows } = await withSource(database, input, seconds, async (source, scanner, systems) => {
+    const onRows = (done: number) =>
+      context.progress({ phase: 'export', done, total: Math.max(source.rows, done), unit: 'features' })
+    const work = { engine, warnings, workdir: context.workdir, signal: context.signal, systems, scan: scanner, onRows }
+    return { path: await writeFile(source, format, work), rows: source.rows }
   })
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
   const content = { body: createReadStream(path), contentType: CONTENT_TYPES[format] }
   const { bucket, path: key } = storagePath
-  const about = { ...storagePath, format, rows: source.rows, bytes: size, etag: null, warnings: accepted }
+  const about = { ...storagePath, format, rows, bytes: size, etag: null, warnings: accepted }
   return await publishObject(context, { bucket, key }, content, about)
+}
+
+/**
+ * Looks the source of an export up and works with it: a table on any connection, a query within one transaction that only
+ * reads, under the role whose key submits jobs.
+ *
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, QUERY_REFUSED
+ */
+async function withSource<T>(
+  database: Database,
+  {
+    schema = 'public',
+    table,
+    query,
+    columns = null,
+  }: Pick<ExportTable, 'schema' | 'table' | 'query'> & {
+    readonly columns?: readonly string[] | null
+  },
+  querySeconds: number,
+  work: (source: ExportSource, scanner: Scanner, systems: readonly ReferenceSystem[]) => Promise<T>,
+): Promise<T> {
+  if (query === undefined) {
+    const source = await findTable(database, { schema, table: table!, columns })
+    return await work(source, (...asked) => scan(database, ...asked), await readSystems(database, source))
+  }
+  return await asReader(database, querySeconds, async (session) => {
+    const source = await findQuery(session, query, columns)
+    return await work(source, (...asked) => scanSession(session, ...asked), await readSystems(session, source))
+  })
+}
+
+/** Works in one transaction that only reads, as the role whose key submits jobs; errors about the query are the caller's. */
+async function asReader<T>(database: Database, seconds: number, work: (session: Session) => Promise<T>): Promise<T> {
+  const settings = [
+    ['statement_timeout', `${seconds}s`],
+    ['role', 'service_role'],
+  ].map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  const begin = `begin isolation level repeatable read read only; select ${settings.join(', ')}`
+  try {
+    return await database.transaction(work, begin)
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string }
+    if (code === '57014') throw queryTimeout({ seconds }, { cause: error })
+    if (typeof code === 'string' && /^(0A|22|25|42)...$/.test(code))
+      throw queryRefused({ reason: message }, { cause: error })
+    throw error
+  }
 }

@@ -1,8 +1,7 @@
 import type { JobWarning } from '@terrane/contracts'
 import { defineError } from '@terrane/core'
 
-/** Examples that a warning names. */
-const MOST_EXAMPLES = 10
+export { Warnings } from '@terrane/contracts'
 
 const warningsRefused = defineError(
   'WARNINGS_REFUSED',
@@ -14,42 +13,6 @@ const warningsRefused = defineError(
     details: JSON.stringify(f.warnings),
   }),
 )
-
-/** What a job gathers of what it could not make or keep: one warning per code, with a count and the first examples. */
-export class Warnings {
-  readonly #byCode = new Map<string, { message: string; count: number; examples: (number | string)[] }>()
-
-  /** Counts one more of a kind; the message of the first stays. */
-  count(code: string, message: string, example?: number | string): void {
-    const found = this.#byCode.get(code) ?? { message, count: 0, examples: [] }
-    this.#byCode.set(code, found)
-    found.count++
-    if (example !== undefined && found.examples.length < MOST_EXAMPLES) found.examples.push(example)
-  }
-
-  /** Adds a warning that is about one thing only, or counted already. */
-  add(code: string, message: string, count = 0, examples: readonly (number | string)[] = []): void {
-    this.#byCode.set(code, { message, count, examples: examples.slice(0, MOST_EXAMPLES) })
-  }
-
-  /** What was gathered; `layer` is the layer that all of it is about. */
-  list(layer?: string): JobWarning[] {
-    return [...this.#byCode].map(([code, { message, count, examples }]) => ({
-      code,
-      message,
-      ...(layer !== undefined && { layer }),
-      ...(count > 0 && { count }),
-      ...(examples.length > 0 && { examples }),
-    }))
-  }
-
-  /** What was gathered since it was last taken; `layer` is the layer that all of it is about. */
-  take(layer?: string): JobWarning[] {
-    const list = this.list(layer)
-    this.#byCode.clear()
-    return list
-  }
-}
 
 /**
  * The warnings of a result that is ready but not yet in its place.

@@ -20,7 +20,18 @@ const existingName = (description: string, options: { readonly default?: string 
 /** Body of `POST /jobs/exportTable`. */
 export const ExportTable = Type.Object(
   {
-    table: existingName('Table or view to export.'),
+    table: Type.Optional(existingName('Table or view to export; or a query.')),
+    query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 20_000,
+        description:
+          'Instead of a table, one SELECT. It runs in a read-only transaction as service_role, for as long as queryTimeoutSeconds says.',
+      }),
+    ),
+    queryTimeoutSeconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 14_400, default: 600, description: 'Longest time of the query.' }),
+    ),
     schema: Type.Optional(existingName('Its schema.', { default: 'public' })),
     format: Type.Enum([...EXPORT_FORMATS], {
       description:

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../database.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/test-database.ts'
-import { scan } from './scan.ts'
+import { scan, scanSession } from './scan.ts'
 import type { PackedBytes, ScanBatch, ScanColumn } from './columns.ts'
 
 let db: TestDatabase
@@ -107,6 +107,24 @@ test('leaving the loop needs no second connection', async () => {
     }
     expect((await single.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   }
+})
+
+test('leaving the loop within a transaction ends it, and leaves nothing running', async () => {
+  const enough = new Error('enough')
+  for (let round = 0; round < 3; round++) {
+    const work = db.database.transaction(async (session) => {
+      for await (const batch of scanSession(session, COLUMNS, 'scanned a, generate_series(1, 200) g', {
+        batchRows: 10,
+      })) {
+        expect(batch.rows).toBe(10)
+        throw enough
+      }
+    })
+    await expect(work).rejects.toBe(enough)
+  }
+  const running = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and state <> 'idle' and query like 'copy (select (n)%'`
+  while ((await db.database.query<{ count: number }>(running)).rows[0]?.count !== 0) await sleep(50)
 })
 
 test('an error of the server comes through, and the connection is usable', async () => {

@@ -22,7 +22,6 @@ export async function* scan(
   from: string,
   options: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
-  const batchRows = options.batchRows ?? 5000
   const taken = Promise.withResolvers<Session>()
   const { promise: released, resolve: release, reject: fail } = Promise.withResolvers<void>()
   const done = database.session(async (session) => {
@@ -32,7 +31,7 @@ export async function* scan(
   done.catch(taken.reject)
   const session = await taken.promise
   try {
-    yield* copyOut(session, columns, from, batchRows)
+    yield* scanSession(session, columns, from, options)
   } catch (error) {
     // The session knows whether an abort is behind it.
     fail(error)
@@ -42,11 +41,12 @@ export async function* scan(
   }
 }
 
-async function* copyOut(
+/** The same as {@link scan} on a connection at hand, within its transaction; leaving the loop ends that connection. */
+export async function* scanSession(
   session: Session,
   columns: readonly ScanColumn[],
   from: string,
-  batchRows: number,
+  { batchRows = 5000 }: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
   const select = columns.map(({ sql, type }) => `(${sql})::${type === 'bytes' ? 'bytea' : type}`).join(', ')
   const stream = session.client.query(copyStreams.to(`copy (select ${select} from ${from}) to stdout (format binary)`))

@@ -42,6 +42,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   fields: 'name, height',
   columns: 'name, height',
   properties: 'name, height',
+  query: 'select name, geom from porto_streets',
   release: '2026-01-21.0',
   x: 'lon',
   y: 'lat',
@@ -83,7 +84,13 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
     hidden: ['pipeline', 'pretrainedModelRunId'],
   },
   archiveToPmtiles: { first: ['table', 'layers', 'zooms', 'properties', 'filter', 'cluster'] },
-  exportTable: { first: ['table', 'format', 'storagePath', 'columns'] },
+  exportTable: {
+    first: ['format', 'storagePath', 'columns'],
+    sources: [
+      { name: 'table', label: 'A table or view' },
+      { name: 'query', label: 'The rows of a query' },
+    ],
+  },
 }
 
 /** The design of a task's form; without one, required fields come first. */

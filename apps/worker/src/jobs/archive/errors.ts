@@ -1,11 +1,5 @@
 import { defineError } from '@terrane/core'
 
-export const tableNotFound = defineError(
-  'TABLE_NOT_FOUND',
-  'not_found',
-  (f: { schema: string; table: string }) => `There is no table ${f.schema}.${f.table}`,
-)
-
 export const noGeometryColumn = defineError(
   'NO_GEOMETRY_COLUMN',
   'invalid',

@@ -1,5 +1,12 @@
-import { qualified, quoteIdentifier, type Queryable, type ScanType } from '@terrane/database'
-import { chooseGeometry, readTable, type ColumnFacts } from '../table-columns.ts'
+import {
+  chooseGeometry,
+  qualified,
+  quoteIdentifier,
+  readTable,
+  type ColumnFacts,
+  type Queryable,
+  type ScanType,
+} from '@terrane/database'
 import { noGeometryColumn, propertyNotShown } from './errors.ts'
 
 /** What a tile archive shows of a table: SQL expressions for its geometry, feature id and attributes. */

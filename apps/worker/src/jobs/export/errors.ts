@@ -10,3 +10,13 @@ export const oneKindOnly = defineError(
     errors: [{ path: '/format', message: 'does not take these geometries' }],
   }),
 )
+
+export const tableOrQuery = defineError(
+  'TABLE_OR_QUERY',
+  'invalid',
+  () => 'An export is of a table or of a query',
+  () => ({
+    hint: 'Name one of the two: table, or query.',
+    errors: [{ path: '/table', message: 'either this or query is wanted' }],
+  }),
+)

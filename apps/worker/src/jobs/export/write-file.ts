@@ -4,35 +4,19 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ExportFormat } from '@terrane/contracts'
-import type { Database } from '@terrane/database'
+import {
+  fileBytes,
+  rowsFor,
+  writeGpkg,
+  type ExportRow,
+  type ExportSource,
+  type ReferenceSystem,
+  type Scanner,
+} from '@terrane/exports'
 import type { Engine } from '../ogr/engine.ts'
 import type { Warnings } from '../warnings.ts'
 import { oneKindOnly } from './errors.ts'
-import { readRows, type ExportRow, type GeometryForm } from './rows.ts'
-import type { ExportSource } from './source.ts'
-import { writeGpkg } from './write-gpkg.ts'
-import { writeParquet } from './write-parquet.ts'
-import { csvText, geoJsonText } from './write-text.ts'
 
-export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
-  GeoParquet: 'application/vnd.apache.parquet',
-  GeoPackage: 'application/geopackage+sqlite3',
-  FlatGeobuf: 'application/flatgeobuf',
-  GeoJSON: 'application/geo+json',
-  GeoJSONSeq: 'application/geo+json-seq',
-  CSV: 'text/csv',
-  Shapefile: 'application/zip',
-}
-
-const FORMS: Readonly<Record<ExportFormat, GeometryForm>> = {
-  GeoParquet: { encoding: 'wkb', inDegrees: true, keepsMeasures: false },
-  GeoPackage: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
-  FlatGeobuf: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
-  GeoJSON: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
-  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
-  CSV: { encoding: 'wkt', inDegrees: true, keepsMeasures: true },
-  Shapefile: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
-}
 const KIND_NAMES = ['', 'points', 'lines', 'polygons']
 const LONGEST_NAME = 10
 const LONGEST_TEXT = 254
@@ -41,7 +25,8 @@ const NOT_IN_DBASE = new Set(['json', 'time', 'timestamptz', 'bytea', 'bool'])
 
 /** What an export needs besides its source. */
 export interface ExportWork {
-  readonly database: Database
+  readonly scan: Scanner
+  readonly systems: readonly ReferenceSystem[]
   readonly engine: Engine
   readonly workdir: string
   readonly signal: AbortSignal
@@ -50,42 +35,29 @@ export interface ExportWork {
 }
 
 /**
- * Writes a table as a file of a format. Returns where it lies. What the format cannot hold is counted in the warnings.
+ * Writes a table or query as a file of a format. Returns where it lies. What the format cannot hold is counted in the warnings.
  *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */
 export async function writeFile(source: ExportSource, format: ExportFormat, work: ExportWork): Promise<string> {
-  const { database, workdir, warnings, signal } = work
-  const form = FORMS[format]
-  if (source.geometry?.hasMeasures && !form.keepsMeasures) {
-    warnings.add('MEASURES_LEFT_OUT', 'The format has no place for the measures of positions.')
-  }
-  const batches = counted(readRows(database, source, form), work)
+  const { workdir, warnings, signal, systems } = work
+  const batches = counted(rowsFor(source, format, work.scan, warnings), work)
   switch (format) {
-    case 'GeoJSON':
-    case 'GeoJSONSeq':
-      return write(geoJsonText(source, batches, format === 'GeoJSONSeq', warnings), workdir, signal)
-    case 'CSV':
-      return write(csvText(source, batches, warnings), workdir, signal)
-    case 'GeoParquet': {
-      const path = join(workdir, 'export.parquet')
-      await writeParquet(source, batches, path, warnings)
-      return path
-    }
+    case 'FlatGeobuf':
+    case 'Shapefile':
+      return convert(source, format, batches, work)
     case 'GeoPackage': {
       const path = join(workdir, 'export.gpkg')
-      await writeGpkg(database, source, batches, path, warnings)
+      await writeGpkg(systems, source, batches, path, warnings)
       return path
     }
-    default:
-      return convert(source, format, batches, work)
+    default: {
+      const path = join(workdir, 'export.bin')
+      const bytes = Readable.from(fileBytes(source, format, batches, warnings))
+      await pipeline(bytes, createWriteStream(path), { signal })
+      return path
+    }
   }
-}
-
-async function write(text: AsyncIterable<string>, workdir: string, signal: AbortSignal): Promise<string> {
-  const path = join(workdir, 'export.txt')
-  await pipeline(Readable.from(text), createWriteStream(path), { signal })
-  return path
 }
 
 /** FlatGeobuf and Shapefile by way of a GeoPackage and the engine, which knows their indexes. */
@@ -102,7 +74,7 @@ async function convert(
   for (const path of [folder, results]) await mkdir(path)
   const file = 'export.gpkg'
   const own = format === 'Shapefile' ? limited(batches, work.warnings) : batches
-  await writeGpkg(work.database, plain, own, join(folder, file), work.warnings)
+  await writeGpkg(work.systems, plain, own, join(folder, file), work.warnings)
   const target = join(results, format === 'Shapefile' ? 'export.shz' : 'export.fgb')
   const isLine = (source.geometry?.types ?? []).length > 1
   const options = ['-f', format === 'Shapefile' ? 'ESRI Shapefile' : 'FlatGeobuf']

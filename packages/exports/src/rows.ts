@@ -1,4 +1,4 @@
-import { scan, type Database, type PackedBytes, type ScanValues } from '@terrane/database'
+import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database'
 import { geometrySql, type ExportSource } from './source.ts'
 
 /** Few, so that a batch that is written at once holds nobody up. */
@@ -19,18 +19,17 @@ export interface ExportRow {
   readonly geometry: Uint8Array | string | null
 }
 
-/** The rows of a table from one snapshot, a batch at a time. */
-export async function* readRows(
-  database: Database,
-  source: ExportSource,
-  form: GeometryForm,
-): AsyncGenerator<ExportRow[]> {
+/** Streams the rows of a query: `scan` of a database, or `scanSession` of a session. */
+export type Scanner = (columns: readonly ScanColumn[], from: string, options: ScanOptions) => AsyncIterable<ScanBatch>
+
+/** The rows of a source, a batch at a time. */
+export async function* readRows(scan: Scanner, source: ExportSource, form: GeometryForm): AsyncGenerator<ExportRow[]> {
   const columns = source.columns.map((column) => column.scan)
   if (source.geometry)
     columns.push({ sql: geometryOf(source.geometry, form), type: form.encoding === 'wkb' ? 'bytes' : 'text' })
   // A table without columns has rows all the same.
   const asked = columns.length > 0 ? columns : [{ sql: 'null', type: 'text' as const }]
-  for await (const batch of scan(database, asked, source.from, { batchRows: BATCH_ROWS })) {
+  for await (const batch of scan(asked, source.from, { batchRows: BATCH_ROWS })) {
     const rows: ExportRow[] = []
     for (let row = 0; row < batch.rows; row++) {
       const values = source.columns.map((_, i) => (batch.columns[i] as Exclude<ScanValues, PackedBytes>)[row]!)

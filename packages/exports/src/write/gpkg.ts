@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Queryable } from '@terrane/database'
-import type { Warnings } from '../warnings.ts'
-import type { ExportRow } from './rows.ts'
-import type { ExportColumn, ExportSource, Kind } from './source.ts'
+import type { Losses } from '../losses.ts'
+import type { ExportRow } from '../rows.ts'
+import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 
 /** `GPKG`, and version 1.3 (OGC 12-128r19, 1.1.1). */
 const APPLICATION_ID = 0x47504b47
@@ -43,23 +43,23 @@ insert into gpkg_spatial_ref_sys values ('Undefined cartesian SRS', -1, 'NONE', 
 insert into gpkg_extensions values ('gpkg_data_columns', null, 'gpkg_schema',
   'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
 
-/** Writes a GeoPackage of one layer; geometries are WKB in the system of the table. */
+/** Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. */
 export async function writeGpkg(
-  database: Queryable,
+  systems: readonly ReferenceSystem[],
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
   path: string,
-  warnings: Warnings,
+  losses: Losses,
 ): Promise<void> {
   using file = new DatabaseSync(path)
   file.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${USER_VERSION};
     pragma journal_mode = off; pragma synchronous = off; begin; ${TABLES}`)
-  await addSystems(database, file, source)
+  addSystems(file, systems)
   const { columns, geometry, name } = source
   const taken = new Set(columns.map((column) => column.name.toLowerCase()))
   const place = unused(geometry?.name ?? 'geom', taken)
   const key = unused(KEY, new Set([...taken, place.toLowerCase()]))
-  const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, warnings)}`)
+  const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, losses)}`)
   const shape = geometry ? [`${quoted(place)} ${shapeOf(geometry)}`] : []
   file.exec(`create table ${quoted(name)} (${[`${quoted(key)} integer primary key`, ...defined, ...shape].join(', ')})`)
   describe(file, source, place)
@@ -77,14 +77,30 @@ export async function writeGpkg(
   file.exec('commit')
 }
 
-async function addSystems(database: Queryable, file: DatabaseSync, { geometry }: ExportSource): Promise<void> {
+/** A reference system as the server has it. */
+export interface ReferenceSystem {
+  readonly srid: number
+  readonly by: string
+  readonly code: number
+  readonly wkt: string
+}
+
+/** The reference systems that a GeoPackage of a source describes. */
+export async function readSystems(
+  database: Queryable,
+  { geometry }: ExportSource,
+): Promise<readonly ReferenceSystem[]> {
   const srids = [...new Set([4326, geometry?.srid ?? 4326])]
-  const { rows } = await database.query<{ srid: number; by: string; code: number; wkt: string }>(
+  const { rows } = await database.query<ReferenceSystem & Record<string, unknown>>(
     'select srid, auth_name as by, auth_srid as code, srtext as wkt from spatial_ref_sys where srid = any ($1)',
     [srids],
   )
+  return rows
+}
+
+function addSystems(file: DatabaseSync, systems: readonly ReferenceSystem[]): void {
   const insert = file.prepare('insert into gpkg_spatial_ref_sys values (?, ?, ?, ?, ?, null)')
-  for (const { srid, by, code, wkt } of rows) insert.run(`${by}:${code}`, srid, by, code, wkt)
+  for (const { srid, by, code, wkt } of systems) insert.run(`${by}:${code}`, srid, by, code, wkt)
 }
 
 function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource, place: string): void {
@@ -108,11 +124,11 @@ function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource,
   for (const column of columns) if (column.kind === 'json') json.run(name, column.name)
 }
 
-function typeOf(column: ExportColumn, warnings: Warnings): string {
+function typeOf(column: ExportColumn, losses: Losses): string {
   if (column.kind !== 'numeric') return TYPES[column.kind]
   if (isExact(column)) return 'DOUBLE'
   const message = 'Decimals of more digits than a number of the format holds became texts.'
-  warnings.count('DECIMALS_AS_TEXT', message, column.name)
+  losses.count('DECIMALS_AS_TEXT', message, column.name)
   return 'TEXT'
 }
 

@@ -1,30 +1,30 @@
-import type { Warnings } from '../warnings.ts'
-import type { ExportRow } from './rows.ts'
-import type { ExportColumn, ExportSource } from './source.ts'
+import type { Losses } from '../losses.ts'
+import type { ExportRow } from '../rows.ts'
+import type { ExportColumn, ExportSource } from '../source.ts'
 
 /** GeoJSON (RFC 7946), whole or a feature a line; a key called `id` of whole numbers or text is the id of the feature. */
 export async function* geoJsonText(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
   isSequence: boolean,
-  warnings: Warnings,
+  losses: Losses,
 ): AsyncGenerator<string> {
   if (!isSequence) yield `{"type":"FeatureCollection","name":${JSON.stringify(source.name)},"features":[\n`
   let isFirst = true
   for await (const rows of batches) {
-    const features = rows.map((row) => featureText(source.columns, row, warnings))
+    const features = rows.map((row) => featureText(source.columns, row, losses))
     yield isSequence ? `${features.join('\n')}\n` : `${isFirst ? '' : ',\n'}${features.join(',\n')}`
     isFirst = false
   }
   if (!isSequence) yield '\n]}\n'
 }
 
-function featureText(columns: readonly ExportColumn[], { values, geometry }: ExportRow, warnings: Warnings): string {
-  const members = columns.map((column, i) => `${JSON.stringify(column.name)}:${jsonOf(column, values[i]!, warnings)}`)
+function featureText(columns: readonly ExportColumn[], { values, geometry }: ExportRow, losses: Losses): string {
+  const members = columns.map((column, i) => `${JSON.stringify(column.name)}:${jsonOf(column, values[i]!, losses)}`)
   return `{"type":"Feature","properties":{${members.join(',')}},"geometry":${geometry as string | null}}`
 }
 
-function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number], warnings: Warnings): string {
+function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number], losses: Losses): string {
   if (value === null) return 'null'
   switch (kind) {
     case 'int2':
@@ -34,10 +34,10 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
     case 'json':
       return String(value)
     case 'numeric':
-      return /^-?\d/.test(String(value)) ? String(value) : notFinite(name, warnings)
+      return /^-?\d/.test(String(value)) ? String(value) : notFinite(name, losses)
     case 'float4':
     case 'float8':
-      return Number.isFinite(value) ? JSON.stringify(value) : notFinite(name, warnings)
+      return Number.isFinite(value) ? JSON.stringify(value) : notFinite(name, losses)
     case 'bytea':
       return JSON.stringify(`\\x${value as string}`)
     default:
@@ -45,8 +45,8 @@ function jsonOf({ kind, name }: ExportColumn, value: ExportRow['values'][number]
   }
 }
 
-function notFinite(name: string, warnings: Warnings): string {
-  warnings.count(
+function notFinite(name: string, losses: Losses): string {
+  losses.count(
     'NUMBERS_NOT_FINITE',
     `JSON has no word for numbers that are not finite: they became null, as in ${name}.`,
   )
@@ -57,7 +57,7 @@ function notFinite(name: string, warnings: Warnings): string {
 export async function* csvText(
   { columns, geometry }: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
-  warnings: Warnings,
+  losses: Losses,
 ): AsyncGenerator<string> {
   const names = [...columns.map(({ name }) => name), ...(geometry ? ['wkt'] : [])]
   yield `${names.map(cellOf).join(',')}\n`
@@ -66,7 +66,7 @@ export async function* csvText(
       const cells = columns.map(({ kind }, i) => {
         const value = row.values[i]!
         if (value === null && kind === 'text') {
-          warnings.count(
+          losses.count(
             'NULL_TEXTS_EMPTY',
             'Most readers of CSV take texts that are null for empty ones.',
             columns[i]!.name,

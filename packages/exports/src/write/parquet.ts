@@ -1,12 +1,9 @@
-import { createWriteStream } from 'node:fs'
-import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
 import { zstdCompressSync } from 'node:zlib'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import type { Warnings } from '../warnings.ts'
-import type { ExportRow } from './rows.ts'
-import type { ExportColumn, ExportSource, Kind } from './source.ts'
+import type { Losses } from '../losses.ts'
+import type { ExportRow } from '../rows.ts'
+import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 
 const GROUP_ROWS = 20_000
 /** Digits that a 64-bit decimal has room for. */
@@ -39,21 +36,19 @@ const LEAVES: Readonly<Record<Exclude<Kind, 'numeric'>, Leaf>> = {
   bytea: { type: 'BYTE_ARRAY' },
 }
 
-/** Writes GeoParquet 1.1, or plain Parquet where there is no geometry; geometries are WKB in longitude and latitude. */
-export async function writeParquet(
+/** Writes the bytes of GeoParquet 1.1, or plain Parquet where there is no geometry; geometries are WKB in longitude and latitude. */
+export async function* parquetBytes(
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
-  path: string,
-  warnings: Warnings,
-): Promise<void> {
+  losses: Losses,
+): AsyncGenerator<Uint8Array> {
   const { columns, geometry } = source
-  const file = createWriteStream(path)
   const bytes = new FileBytes()
   const names = unusedNames(columns, geometry?.name ?? 'geometry')
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length + (geometry ? 1 : 0) },
     ...columns.map(
-      (column) => ({ name: column.name, repetition_type: 'OPTIONAL', ...leafOf(column, warnings) }) as const,
+      (column) => ({ name: column.name, repetition_type: 'OPTIONAL', ...leafOf(column, losses) }) as const,
     ),
     ...(geometry ? [{ name: names, repetition_type: 'OPTIONAL', type: 'BYTE_ARRAY' } as const] : []),
   ]
@@ -66,34 +61,33 @@ export async function writeParquet(
     if (rows > 0) await parquet.write({ columnData, rowGroupSize: rows })
     group = schema.slice(1).map(() => [])
     rows = 0
-    if (!file.write(bytes.take())) await once(file, 'drain')
+    return bytes.take()
   }
   for await (const batch of batches) {
     for (const row of batch) {
-      for (const [i, column] of columns.entries()) group[i]!.push(valueOf(column, row.values[i]!, warnings))
+      for (const [i, column] of columns.entries()) group[i]!.push(valueOf(column, row.values[i]!, losses))
       if (geometry) group[columns.length]!.push(row.geometry)
-      if (++rows >= GROUP_ROWS) await flush()
+      if (++rows >= GROUP_ROWS) yield await flush()
     }
   }
-  await flush()
+  yield await flush()
   if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(geometry, names)) }]
   await parquet.finish()
-  file.end(bytes.take())
-  await finished(file)
+  yield bytes.take()
 }
 
-function leafOf(column: ExportColumn, warnings: Warnings): Leaf {
+function leafOf(column: ExportColumn, losses: Losses): Leaf {
   if (column.kind !== 'numeric') return LEAVES[column.kind]
   const { precision, scale } = column
   if (precision !== null && scale !== null && precision <= LONGEST_DECIMAL && scale <= precision) {
     return { type: 'INT64', converted_type: 'DECIMAL', precision, scale }
   }
   const message = 'Decimals of more digits than a number of the format holds became texts.'
-  warnings.count('DECIMALS_AS_TEXT', message, column.name)
+  losses.count('DECIMALS_AS_TEXT', message, column.name)
   return LEAVES.text
 }
 
-function valueOf(column: ExportColumn, value: ExportRow['values'][number], warnings: Warnings): unknown {
+function valueOf(column: ExportColumn, value: ExportRow['values'][number], losses: Losses): unknown {
   if (value === null) return null
   const { kind, scale, precision } = column
   switch (kind) {
@@ -106,10 +100,10 @@ function valueOf(column: ExportColumn, value: ExportRow['values'][number], warni
     case 'bytea':
       return new Uint8Array(Buffer.from(value as string, 'hex'))
     case 'date':
-      return finite(Date.parse(`${value as string}T00:00:00Z`) / DAY_MS, column, warnings)
+      return finite(Date.parse(`${value as string}T00:00:00Z`) / DAY_MS, column, losses)
     case 'timestamptz': {
       const text = value as string
-      const seconds = finite(Date.parse(`${text.slice(0, 19)}Z`) / 1000, column, warnings)
+      const seconds = finite(Date.parse(`${text.slice(0, 19)}Z`) / 1000, column, losses)
       return seconds === null ? null : BigInt(seconds) * 1_000_000n + BigInt(text.slice(20, 26))
     }
     case 'time': {
@@ -123,10 +117,10 @@ function valueOf(column: ExportColumn, value: ExportRow['values'][number], warni
 }
 
 /** Infinite times and those before Christ have no place in the format. */
-function finite(number: number, { name }: ExportColumn, warnings: Warnings): number | null {
+function finite(number: number, { name }: ExportColumn, losses: Losses): number | null {
   if (Number.isFinite(number)) return number
   const message = `Times that are infinite or before Christ became null, as in ${name}.`
-  warnings.count('TIMES_LEFT_OUT', message)
+  losses.count('TIMES_LEFT_OUT', message)
   return null
 }
 

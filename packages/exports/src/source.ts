@@ -1,6 +1,18 @@
-import { qualified, quoteIdentifier, type Database, type ScanColumn } from '@terrane/database'
-import { propertyNotShown } from '../archive/errors.ts'
-import { chooseGeometry, readTable, type ColumnFacts } from '../table-columns.ts'
+import {
+  chooseGeometry,
+  describeColumns,
+  literals,
+  qualified,
+  quoteIdentifier,
+  readTable,
+  whereClause,
+  type ColumnFacts,
+  type Condition,
+  type Queryable,
+  type ScanColumn,
+  type Session,
+} from '@terrane/database'
+import { columnNotThere, queryRefused } from './errors.ts'
 
 const WGS84 = 4326
 
@@ -33,9 +45,9 @@ export interface ExportColumn {
   readonly scan: ScanColumn
 }
 
-/** A table or view, and how it is read. */
+/** A table, view or query, and how it is read. */
 export interface ExportSource {
-  /** `"schema"."table"`. */
+  /** What stands after FROM. */
   readonly from: string
   readonly name: string
   readonly columns: readonly ExportColumn[]
@@ -70,37 +82,95 @@ const KINDS: Readonly<Record<string, Kind>> = {
   bytea: 'bytea',
 }
 
+/** A table or view to export. */
+export interface TableChoice {
+  readonly schema: string
+  readonly table: string
+  /** Columns besides the geometry; null for all. */
+  readonly columns?: readonly string[] | null
+  /** Filters of its rows, as `/rest/v1` reads them. */
+  readonly conditions?: readonly Condition[]
+}
+
 /**
- * Looks at a table that is to be exported.
+ * Looks at a table or view that is to be exported, as the session may see it.
  *
- * @param wanted columns besides the geometry; null for all
- * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, and errors of the server for filters that it cannot compare
  */
-export async function findExportSource(
-  database: Database,
-  schema: string,
-  table: string,
+export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
+  const { schema, table, columns = null, conditions = [] } = choice
+  const { columns: facts } = await readTable(database, schema, table)
+  const from = `${qualified(schema, table)} as source${whereClause(conditions, 'source', literals)}`
+  return await sourceOf(database, from, table, facts, columns)
+}
+
+/**
+ * Looks at a query that is to be exported, within the transaction that it will run in.
+ *
+ * @throws QUERY_REFUSED for what is not one statement that reads; PROPERTY_NOT_SHOWN
+ */
+export async function findQuery(
+  session: Session,
+  query: string,
+  columns: readonly string[] | null,
+): Promise<ExportSource> {
+  return await sourceOf(session, fromQuery(query), 'query', await describeQuery(session, query, columns), columns)
+}
+
+/**
+ * The columns of a query, which is not run.
+ *
+ * @throws as {@link findQuery}
+ */
+export async function describeQuery(
+  session: Session,
+  query: string,
+  columns: readonly string[] | null,
+): Promise<readonly ColumnFacts[]> {
+  // The extended protocol takes one statement. What it takes within these brackets has no end of a statement in it, so that
+  // it is one within the same brackets of another statement, too.
+  const request = { text: `select * from ${fromQuery(query)} limit 0`, queryMode: 'extended' }
+  const { fields } = await session.client.query(request)
+  const names = fields.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw queryRefused({ reason: `two columns are called ${twice}` })
+  const facts = await describeColumns(session, fields)
+  chooseColumns(facts, columns)
+  return facts
+}
+
+/** The line break ends a comment at the end of the query. */
+function fromQuery(query: string): string {
+  return `(${query}\n) as source`
+}
+
+async function sourceOf(
+  database: Queryable,
+  from: string,
+  name: string,
+  facts: readonly ColumnFacts[],
   wanted: readonly string[] | null,
 ): Promise<ExportSource> {
-  const { columns: facts } = await readTable(database, schema, table)
-  const place = chooseGeometry(facts)
-  const rest = facts.filter((column) => column !== place)
-  const chosen =
-    wanted === null
-      ? rest
-      : wanted.map((name, index) => {
-          const found = rest.find((column) => column.name === name)
-          if (!found) throw propertyNotShown({ index, name, columns: rest.map((column) => column.name) })
-          return found
-        })
-  const from = qualified(schema, table)
+  const { place, chosen } = chooseColumns(facts, wanted)
   const columns = chosen.map(columnOf)
   const { rows: counts } = await database.query<{ rows: number }>(`select count(*)::float8 as rows from ${from}`)
   const geometry = place && (await describeGeometry(database, from, place))
-  return { from, name: table, columns, geometry, rows: counts[0]!.rows }
+  return { from, name, columns, geometry, rows: counts[0]!.rows }
 }
 
-async function describeGeometry(database: Database, from: string, place: ColumnFacts) {
+function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] | null) {
+  const place = chooseGeometry(facts)
+  const rest = facts.filter((column) => column !== place)
+  if (wanted === null) return { place, chosen: rest }
+  const chosen = wanted.map((name, index) => {
+    const found = rest.find((candidate) => candidate.name === name)
+    if (!found) throw columnNotThere({ index, name, columns: rest.map((one) => one.name) })
+    return found
+  })
+  return { place, chosen }
+}
+
+async function describeGeometry(database: Queryable, from: string, place: ColumnFacts) {
   const column = geometrySql(place.name)
   const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
     `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid

@@ -1,5 +1,5 @@
-import type { Queryable } from '@terrane/database'
-import { tableNotFound } from './archive/errors.ts'
+import type { Queryable } from '../database.ts'
+import { tableNotFound } from '../errors.ts'
 
 /** A column of a table or view, of a domain its base type. */
 export interface ColumnFacts {
@@ -38,7 +38,7 @@ export async function readTable(
   )
   const relation = relations[0]
   if (!relation) throw tableNotFound({ schema, table })
-  return { columns: await readColumns(database, relation.oid), rows: relation.rows > 0 ? relation.rows : null }
+  return { columns: await columnsOf(database, relation.oid), rows: relation.rows > 0 ? relation.rows : null }
 }
 
 /** Of several columns of geometries the one with a usual name, else the first; null when there is none. */
@@ -48,25 +48,58 @@ export function chooseGeometry(columns: readonly ColumnFacts[]): ColumnFacts | n
   return usual ?? candidates[0] ?? null
 }
 
-async function readColumns(database: Queryable, oid: number): Promise<ColumnFacts[]> {
+/** The columns of a relation that the session may read. */
+async function columnsOf(database: Queryable, oid: number): Promise<ColumnFacts[]> {
+  return await factsOf(
+    database,
+    `select a.attname, a.atttypid, a.atttypmod, coalesce(a.attnum = any (k.conkey), false), a.attnum
+     from pg_attribute a left join pg_constraint k on k.conrelid = a.attrelid and k.contype = 'p'
+     where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped and has_column_privilege(a.attrelid, a.attnum, 'select')`,
+    [oid],
+  )
+}
+
+/** A column of a statement's answer as the driver describes it. */
+interface DescribedColumn {
+  readonly name: string
+  readonly dataTypeID: number
+  readonly dataTypeModifier: number
+}
+
+/** The columns of a statement's answer. */
+export async function describeColumns(
+  database: Queryable,
+  columns: readonly DescribedColumn[],
+): Promise<ColumnFacts[]> {
+  return await factsOf(
+    database,
+    'select name, type, modifier, false, place from unnest($1::text[], $2::oid[], $3::int4[]) with ordinality as c (name, type, modifier, place)',
+    [
+      columns.map(({ name }) => name),
+      columns.map(({ dataTypeID }) => dataTypeID),
+      columns.map(({ dataTypeModifier }) => dataTypeModifier),
+    ],
+  )
+}
+
+/** @param listed a statement that gives name, type, its modifier, whether it is a key, and place of each column */
+async function factsOf(database: Queryable, listed: string, values: readonly unknown[]): Promise<ColumnFacts[]> {
   const { rows } = await database.query<ColumnFacts>(
-    `select a.attname as name, base.type,
+    `select listed.name, base.type,
        case when base.type = 'numeric' and base.modifier > 0 then ((base.modifier - 4) >> 16) & 65535 end as precision,
-       case when base.type = 'numeric' and base.modifier > 0 then (base.modifier - 4) & 2047 end as scale, coalesce(a.attnum = any (k.conkey), false) as is_key,
+       case when base.type = 'numeric' and base.modifier > 0 then (base.modifier - 4) & 2047 end as scale, listed.is_key,
        case when base.type in ('geometry', 'geography') then postgis_typmod_srid(base.modifier) end as srid,
        case when base.type in ('geometry', 'geography') then postgis_typmod_type(base.modifier) end as geometry_type
-     from pg_attribute a
+     from (${listed}) as listed (name, type, modifier, is_key, place)
      cross join lateral (
        with recursive chain (oid, modifier) as (
-         select a.atttypid, a.atttypmod
+         select listed.type, listed.modifier
          union all
          select d.typbasetype, d.typtypmod from chain join pg_type d on d.oid = chain.oid and d.typtype = 'd')
        select t.typname as type, chain.modifier from chain join pg_type t on t.oid = chain.oid and t.typtype <> 'd'
      ) base
-     left join pg_constraint k on k.conrelid = a.attrelid and k.contype = 'p'
-     where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
-     order by a.attnum`,
-    [oid],
+     order by listed.place`,
+    values,
   )
   return rows
 }

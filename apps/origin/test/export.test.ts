@@ -1,0 +1,151 @@
+import { readdir, writeFile, mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { testLane } from '@terrane/database/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openOrigin, USER, type TestOrigin } from './harness.ts'
+
+let origin: TestOrigin
+beforeAll(async () => {
+  origin = await openOrigin()
+  await origin.db.database.query(`
+    create table public.places (id int primary key, name text, big int8, born date, at timestamptz, doc jsonb, list int4[],
+      raw bytea, price numeric(10, 2), exact numeric, owner uuid, geom geometry(Geometry, 4326));
+    insert into public.places values
+      (1, 'Žluťoučký "🐎"', 9223372036854775807, '1582-10-15', '2020-02-29T23:59:59.123456Z', '{"a": [1, null]}', '{1,null}',
+        '\\x00ff', 1.5, 12345678901234567890.5, null, 'SRID=4326;POINT(11.58 48.14)'),
+      (2, 'line', -1, null, null, null, null, null, null, null, null, 'SRID=4326;LINESTRING(11.5 48.1, 11.7 48.2)'),
+      (3, null, null, null, null, null, null, null, null, null, null, null),
+      (4, 'area', null, null, null, null, null, null, null, null, null,
+        'SRID=4326;MULTIPOLYGON(((0 0,4 0,4 4,0 0),(2 1,3 1,3 2,2 1)),((9 9,10 9,10 10,9 9)))'),
+      (5, 'secret', null, null, null, null, null, null, null, null, '${USER}', 'SRID=4326;POINT(11.59 48.13)');
+    alter table public.places enable row level security;
+    create policy everybody on public.places for select using (owner is null);
+    create policy own on public.places for select to authenticated using (owner = (current_setting('request.jwt.claims')::jsonb ->> 'sub')::uuid);
+    grant select on public.places to anon, authenticated;
+    create table public.locked (id int primary key);
+    create table public.partly (id int primary key, shown text, hidden text);
+    insert into public.partly values (1, 'yes', 'no');
+    grant select (id, shown) on public.partly to anon;
+    create table public.many as select n as id, repeat(md5(n::text), 30) as filling from generate_series(1, 20000) n;
+    grant select on public.many to anon;`)
+})
+afterAll(() => origin[Symbol.asyncDispose]())
+
+const ask = (path: string, key = origin.keys.anon) =>
+  fetch(`${origin.url}/export/v1${path}`, { headers: { apikey: key, authorization: `Bearer ${key}` } })
+const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('terrane-export-'))
+
+describe('an export', () => {
+  test('holds the rows that its caller may see, in the format that is asked for', async () => {
+    const response = await ask('/public.places')
+    expect(response.headers.get('content-type')).toBe('application/geo+json')
+    expect(response.headers.get('content-disposition')).toContain('places.geojson')
+    const { features } = (await response.json()) as { features: { properties: Record<string, unknown> }[] }
+    expect(features.map(({ properties }) => properties['id'])).toEqual([1, 2, 3, 4])
+    expect(features[0]!.properties).toMatchObject({ name: 'Žluťoučký "🐎"', list: [1, null], price: 1.5 })
+    const all = await (await ask('/places?format=geojsonseq', origin.keys.service)).text()
+    expect(all.trim().split('\n').length).toBe(5)
+  })
+
+  test('takes filters and columns', async () => {
+    const csv = await (await ask('/places?format=CSV&columns=name&id=in.(1,4)&name=like.a*')).text()
+    expect(csv).toBe('name,wkt\narea,"MULTIPOLYGON(((0 0,4 0,4 4,0 0),(2 1,3 1,3 2,2 1)),((9 9,10 9,10 10,9 9)))"\n')
+  })
+
+  test('has only the columns that its caller may read', async () => {
+    expect(await (await ask('/partly?format=CSV')).text()).toBe('id,shown\n1,yes\n')
+    expect((await ask('/partly?columns=hidden')).status).toBe(400)
+  })
+
+  test('of a GeoPackage is a database, and leaves no file behind', async () => {
+    const before = await left()
+    const response = await ask('/places?format=GeoPackage')
+    expect(response.headers.get('x-export-warnings')).toBe('DECIMALS_AS_TEXT=1')
+    const folder = await mkdtemp(join(tmpdir(), 'export-test-'))
+    try {
+      await writeFile(join(folder, 'a.gpkg'), Buffer.from(await response.arrayBuffer()))
+      using file = new DatabaseSync(join(folder, 'a.gpkg'), { readOnly: true })
+      expect(file.prepare('select id, name, exact from places').all()).toMatchObject([
+        { id: 1, exact: '12345678901234567890.5' },
+        { id: 2 },
+        { id: 3 },
+        { id: 4 },
+      ])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+    expect(await left()).toEqual(before)
+  })
+
+  test('of GeoParquet is one', async () => {
+    const bytes = Buffer.from(await (await ask('/places?format=GeoParquet')).arrayBuffer())
+    expect([bytes.toString('latin1', 0, 4), bytes.toString('latin1', bytes.length - 4)]).toEqual(['PAR1', 'PAR1'])
+  })
+})
+
+test.each([
+  ['/nothing', 404, '42P01'],
+  ['/locked', 401, '42501'],
+  ['/other.places', 406, 'PGRST106'],
+  ['/places?format=Shapefile', 400, 'PGRST100'],
+  ['/places?format=docx', 400, 'PGRST100'],
+  ['/places?limit=3', 400, 'PGRST100'],
+  ['/places?id=x', 400, 'PGRST100'],
+  ['/places?id=eq.x', 400, '22P02'],
+  ['/places?columns=none', 400, '42703'],
+  [`/places?name=eq.${encodeURIComponent(`'; drop table places; --`)}`, 200, undefined],
+])('%s is answered by %i', async (path, status, code) => {
+  const response = await ask(path)
+  const body = await response.text()
+  expect(response.status).toBe(status)
+  if (code !== undefined) expect(JSON.parse(body)).toMatchObject({ code })
+})
+
+test('without a key nothing is exported', async () => {
+  expect((await fetch(`${origin.url}/export/v1/places`)).status).toBe(401)
+})
+
+describe('a client', () => {
+  const begin = async (path: string): Promise<IncomingMessage> => {
+    const request = get(`${origin.url}/export/v1${path}`, { headers: { apikey: origin.keys.anon } })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return response
+  }
+  const copies = async () => {
+    const { rows } = await origin.db.database.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and query like 'copy (select%' and state <> 'idle'`,
+    )
+    return rows[0]!.n
+  }
+
+  test('that leaves ends the work of its export, and others go on', async () => {
+    const before = await left()
+    for (let i = 0; i < 5; i++) {
+      const response = await begin('/many?format=GeoJSONSeq')
+      await once(response, 'readable')
+      response.destroy()
+    }
+    if (testLane() === 'postgres') while ((await copies()) > 0) await sleep(20)
+    expect(await left()).toEqual(before)
+    const whole = await (await ask('/many?format=GeoJSONSeq')).text()
+    expect(whole.trim().split('\n').length).toBe(20_000)
+  })
+
+  test.runIf(testLane() === 'postgres')(
+    'that reads slowly holds the rows up, not the memory; too many wait',
+    async () => {
+      const slow = await Promise.all(Array.from({ length: 4 }, () => begin('/many?format=GeoJSONSeq')))
+      const busy = await ask('/places')
+      expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '30'])
+      expect(await copies()).toBe(4)
+      for (const response of slow) expect((await text(response)).trim().split('\n').length).toBe(20_000)
+      expect((await ask('/places')).status).toBe(200)
+    },
+  )
+})

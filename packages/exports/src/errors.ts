@@ -1,0 +1,28 @@
+import { defineError } from '@terrane/core'
+
+export const columnNotThere = defineError(
+  'PROPERTY_NOT_SHOWN',
+  'invalid',
+  (f: { index: number; name: string; columns: readonly string[] }) => `There is no column ${f.name} to export`,
+  (f) => ({
+    hint: `Columns that can be: ${f.columns.slice(0, 50).join(', ') || 'none'}.`,
+    errors: [{ path: `/columns/${f.index}`, message: 'must name a column' }],
+  }),
+)
+
+export const queryRefused = defineError(
+  'QUERY_REFUSED',
+  'invalid',
+  (f: { reason: string }) => `The query cannot be exported: ${f.reason.slice(0, 300)}`,
+  () => ({
+    hint: 'Send one SELECT (or VALUES, or WITH … SELECT) whose columns have different names; it runs read-only as service_role.',
+    errors: [{ path: '/query', message: 'must be one statement that reads' }],
+  }),
+)
+
+export const queryTimeout = defineError(
+  'QUERY_TIMEOUT',
+  'too_slow',
+  (f: { seconds: number }) => `The query took longer than ${f.seconds} s`,
+  () => ({ hint: 'Raise queryTimeoutSeconds, or let the query read less.' }),
+)

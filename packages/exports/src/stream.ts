@@ -1,0 +1,45 @@
+import type { ExportFormat } from '@terrane/contracts'
+import { FORMS } from './forms.ts'
+import type { Losses } from './losses.ts'
+import { readRows, type ExportRow, type Scanner } from './rows.ts'
+import type { ExportSource } from './source.ts'
+import { flatGeobufBytes } from './write/flatgeobuf.ts'
+import { parquetBytes } from './write/parquet.ts'
+import { csvText, geoJsonText } from './write/text.ts'
+
+/** Formats whose bytes can leave while rows still come. */
+export type StreamedFormat = Exclude<ExportFormat, 'GeoPackage' | 'Shapefile'>
+
+/** The rows of a source in the form that a format takes. What it has no place for is counted. */
+export function rowsFor(
+  source: ExportSource,
+  format: ExportFormat,
+  scan: Scanner,
+  losses: Losses,
+): AsyncGenerator<ExportRow[]> {
+  const form = FORMS[format]
+  if (source.geometry?.hasMeasures && !form.keepsMeasures) {
+    losses.add('MEASURES_LEFT_OUT', 'The format has no place for the measures of positions.')
+  }
+  return readRows(scan, source, form)
+}
+
+/** The bytes of a file, as rows come. */
+export function fileBytes(
+  source: ExportSource,
+  format: StreamedFormat,
+  batches: AsyncIterable<readonly ExportRow[]>,
+  losses: Losses,
+): AsyncGenerator<Uint8Array | string> {
+  switch (format) {
+    case 'GeoJSON':
+    case 'GeoJSONSeq':
+      return geoJsonText(source, batches, format === 'GeoJSONSeq', losses)
+    case 'CSV':
+      return csvText(source, batches, losses)
+    case 'GeoParquet':
+      return parquetBytes(source, batches, losses)
+    case 'FlatGeobuf':
+      return flatGeobufBytes(source, batches, losses)
+  }
+}
