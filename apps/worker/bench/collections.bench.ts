@@ -49,11 +49,13 @@ using runners = new Runners(new URL('../test/task-runner.ts', import.meta.url), 
 const request = { modelName: BUILT_IN_MODEL, tileSize: TILE, stride: STRIDE, edge: 'drop' }
 const done = (job: JobRecord) => job.terminal
 
+let warmed = 0
+
 /** Seconds of work on `count` workers that are up. */
 async function timed(count: number, work: () => Promise<void>): Promise<number> {
   const running = await Promise.all(Array.from({ length: count }, (_, which) => runners.start(which)))
   // The first job of a process opens the model.
-  for (let i = 0; i < count; i++) await whole({ ...request, geotiffPath: '0.tif', tableName: `warm_${count}_${i}` })
+  for (let i = 0; i < count; i++) await whole({ ...request, geotiffPath: '0.tif', tableName: `warm_${++warmed}` })
   const started = performance.now()
   await work()
   const seconds = (performance.now() - started) / 1000
