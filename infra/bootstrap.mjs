@@ -16,7 +16,7 @@ const commands = {
   install: async () => 0,
   stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
   // With arguments only the tests they name, without the checks.
-  test: async (args) => (args.length > 0 ? 0 : await run('pnpm', ['check'])) || runTests(run, 'tests', args),
+  test: async (args) => (args.length > 0 ? runTests(run, 'tests', args) : await checkAndTest()),
   lane: ([report, ...args]) => runTests(run, report ?? 'lane', args),
 }
 
@@ -28,6 +28,17 @@ if (!command) {
 }
 requireNode(20, 20)
 process.exitCode = (await install()) || (await command(rest))
+
+/** The checks, then the tests. A run that repeats failed files wants all there is to know, so it tests in any case. */
+async function checkAndTest() {
+  const checks = await run('pnpm', ['check'])
+  if (checks === 0) return runTests(run, 'tests', [])
+  if (process.env.TERRANE_RETRY_FAILED === '1') await runTests(run, 'tests', [])
+  console.error(
+    'The checks failed (types, lint, format, boundaries, unused code, docs): see above, or run `pnpm check`.',
+  )
+  return checks
+}
 
 /** Installs the locked dependencies unless the lockfile is the one that was installed last. */
 async function install() {

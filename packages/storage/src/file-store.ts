@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, open, readFile, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { link, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   bucketExists,
@@ -12,6 +12,7 @@ import {
   storageFull,
   storageUnavailable,
 } from './errors.ts'
+import { fileName, readJson, readdirOrEmpty, walk } from './file-walk.ts'
 import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
@@ -20,6 +21,8 @@ import {
   type Bucket,
   type BucketRules,
   type ByteRange,
+  type ListOptions,
+  type ListedFolder,
   type ListedObject,
   type ObjectAddress,
   type ObjectBody,
@@ -180,15 +183,29 @@ export class FileStore implements ObjectStore {
     }
   }
 
-  async *list(bucket: string, prefix: string): AsyncGenerator<ObjectInfo> {
+  async *list(bucket: string, prefix: string, options: ListOptions = {}): AsyncGenerator<ObjectInfo> {
+    for await (const entry of this.#walk(bucket, prefix, false, options)) if (isWhole(entry)) yield entry
+  }
+
+  listFolder(bucket: string, prefix: string, options: ListOptions = {}): AsyncGenerator<ListedObject | ListedFolder> {
+    return this.#walk(bucket, prefix, true, options)
+  }
+
+  async *#walk(
+    bucket: string,
+    prefix: string,
+    flat: boolean,
+    { after = '' }: ListOptions,
+  ): AsyncGenerator<ObjectInfo | ListedFolder> {
     await this.#bucket(bucket)
-    const infos: ObjectInfo[] = []
-    for (const path of await readdirOrEmpty(join(this.#root, 'entries', bucket), true)) {
-      if (!path.endsWith('.json')) continue
-      const entry = (await readJson(join(this.#root, 'entries', bucket, path))) as Entry | null
-      if (entry?.key.startsWith(prefix)) infos.push(toInfo(bucket, entry))
+    for await (const { key, file } of walk(join(this.#root, 'entries', bucket), { prefix, after, flat })) {
+      this.#signal?.throwIfAborted()
+      if (file === null) yield { folder: key }
+      else {
+        const entry = (await readJson(file)) as Entry | null
+        if (entry) yield toInfo(bucket, entry)
+      }
     }
-    yield* infos.toSorted((a, b) => (a.key < b.key ? -1 : 1))
   }
 
   async describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]> {
@@ -301,41 +318,12 @@ export class FileStore implements ObjectStore {
   }
 }
 
-/**
- * A part of a key as a file name: percent-encoded, and cut and hashed where it would be too long for the file system. A
- * leading `-` keeps a folder `a` (`-a`) apart from the entry of an object `a` (`-a.json`) and of `a.json` (`-a%2Ejson`).
- */
-function fileName(part: string): string {
-  const encoded = encodeURIComponent(part).replaceAll('.', '%2E').replaceAll('*', '%2A')
-  if (encoded.length <= 180) return `-${encoded}`
-  return `-${encoded.slice(0, 100)}-${createHash('sha256').update(part).digest('hex')}`
-}
-
 function toInfo(bucket: string, entry: Entry): ObjectInfo {
   const { version: _, createdAt, updatedAt, ...rest } = entry
   return { bucket, ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) }
 }
 
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw error
-  }
-}
-
-async function readdirOrEmpty(path: string, recursive = false): Promise<string[]> {
-  try {
-    return await readdir(path, { recursive })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
-
-function isWhole(listed: ListedObject): listed is ObjectInfo {
+function isWhole(listed: ListedObject | ListedFolder): listed is ObjectInfo {
   return 'contentType' in listed
 }
 

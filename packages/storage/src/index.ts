@@ -6,6 +6,8 @@ export type {
   Bucket,
   BucketRules,
   ByteRange,
+  ListOptions,
+  ListedFolder,
   ListedObject,
   ObjectAddress,
   ObjectBody,

@@ -32,6 +32,19 @@ export interface ObjectInfo {
 /** What a listing tells of an object; {@link ObjectStore.describe} tells the rest. */
 export type ListedObject = Pick<ObjectInfo, 'bucket' | 'key' | 'size' | 'etag' | 'createdAt' | 'updatedAt'>
 
+/** What begins alike up to a slash. */
+export interface ListedFolder {
+  /** The beginning of its keys, with the slash. */
+  readonly folder: string
+}
+
+export interface ListOptions {
+  /** Only keys and folders behind this one. */
+  readonly after?: string
+  /** How many the caller means to read: no more are fetched at once. */
+  readonly pageSize?: number
+}
+
 export interface PutOptions {
   readonly contentType?: string
   readonly cacheControl?: string
@@ -74,7 +87,9 @@ export interface ObjectStore {
   /** The range must lie within the object. */
   get(bucket: string, key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectBody>
   /** Every object whose key starts with the prefix, by key in code point order. */
-  list(bucket: string, prefix: string): AsyncIterable<ListedObject>
+  list(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject>
+  /** The same no deeper than to the next slash after the prefix: what lies below it is told as one folder. */
+  listFolder(bucket: string, prefix: string, options?: ListOptions): AsyncIterable<ListedObject | ListedFolder>
   /** All that is known of listed objects, in their order, without those that are gone by now. */
   describe(bucket: string, listed: readonly ListedObject[]): Promise<ObjectInfo[]>
   copy(from: ObjectAddress, to: ObjectAddress, options?: { upsert?: boolean }): Promise<ObjectInfo>

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openStore, upload, type ObjectStore } from '../src/index.ts'
+import { openStore, upload, type ListOptions, type ObjectStore } from '../src/index.ts'
+import { compareKeys } from '../src/key-order.ts'
 import { awsAt, startEmulators } from './emulators.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
@@ -147,6 +148,34 @@ describe.each(stores)('%s', (name, open) => {
     )
   })
 
+  test('a listing begins behind a key, and one of a folder tells the folders in it', async () => {
+    const long = 'x'.repeat(220)
+    const keys = [
+      'f/1',
+      'f/2',
+      'f/a-b',
+      `f/a/${name === 's3rver' ? 'x' : long}`,
+      'f/a/deep/er',
+      'f/b',
+      'f/c/1',
+      'f/c/2',
+      'g',
+    ]
+    for (const key of keys) await store.put(bucket, key, chunks('x'))
+    const all = async (prefix: string, options?: ListOptions) =>
+      (await Array.fromAsync(store.list(bucket, prefix, options), ({ key }) => key)).toSorted()
+    const flat = (prefix: string, options?: ListOptions) =>
+      Array.fromAsync(store.listFolder(bucket, prefix, options), (one) => ('folder' in one ? one.folder : one.key))
+    expect(await all('f/', { after: 'f/a/deep/er' })).toEqual(keys.filter((key) => key > 'f/a/deep/er' && key < 'g'))
+    expect(await flat('f/')).toEqual(['f/1', 'f/2', 'f/a-b', 'f/a/', 'f/b', 'f/c/'])
+    expect(await flat('f/', { after: 'f/2' })).toEqual(['f/a-b', 'f/a/', 'f/b', 'f/c/'])
+    expect(await flat('f/', { after: 'f/a/' })).toEqual(['f/b', 'f/c/'])
+    expect(await flat('f/a')).toEqual(['f/a-b', 'f/a/'])
+    expect(await flat('')).toEqual(['f/', 'g'])
+    await store.remove(bucket, ['f/c/1', 'f/c/2'])
+    expect(await flat('f/')).toEqual(['f/1', 'f/2', 'f/a-b', 'f/a/', 'f/b'])
+  })
+
   test('a call of a store whose signal has aborted is refused with its reason', async () => {
     const reason = new Error('over')
     const over = store.withSignal(AbortSignal.abort(reason))
@@ -241,4 +270,11 @@ test('the folder holds no bytes of objects that are gone', async () => {
 
 test.each(['ftp://x', ''])('the setting %j is refused', (setting) => {
   expect(() => openStore(setting)).toThrow('TERRANE_STORAGE')
+})
+
+test('keys are compared by code points', () => {
+  const keys = ['a', 'a-b', 'a/', 'a/x', 'b', '\uD7FF', '\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}']
+  expect(keys.toReversed().toSorted(compareKeys)).toEqual(keys)
+  const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+  expect(keys.toReversed().toSorted(bytes)).toEqual(keys)
 })

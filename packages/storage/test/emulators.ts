@@ -40,7 +40,7 @@ async function startS3rver(): Promise<Emulator> {
 }
 
 /** Has ETags of multipart uploads as S3 makes them. */
-async function startFaux(): Promise<Emulator> {
+export async function startFaux(): Promise<Emulator> {
   const server = await startFauxqs({ port: 0, logger: false })
   server.createBucket('bucket')
   return { name: 'fauxqs', port: server.port, [Symbol.asyncDispose]: () => server.stop() }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore, type ObjectStore } from '../src/index.ts'
+import { S3Bucket } from '../src/s3/s3-bucket.ts'
 import { awsAt, startEmulators, type Emulator } from './emulators.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 
 // Every call and every fault: test/long/faults.long.test.ts.
 const BOUNDS = { connectMs: 1000, idleMs: 300, totalMs: 3000, attempts: 3 }
+const AT = { bucket: 'bucket', region: 'us-east-1', credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' } }
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
 
 let emulators: Emulator[]
@@ -78,4 +80,18 @@ test('an object that is read through lost connections is whole', async () => {
     parts.push(chunk)
   }
   expect(Buffer.concat(parts).equals(Buffer.concat(await Array.fromAsync(megabytes(20))))).toBe(true)
+})
+
+test('a page of many keys is one request of S3, and every page after it another', async () => {
+  const s3 = new S3Bucket({ ...AT, endpoint: `http://127.0.0.1:${proxy.port}`, bounds: BOUNDS })
+  for (let i = 0; i < 25; i++) await s3.writeJson(`many/${String(i).padStart(2, '0')}`, i)
+  const sizes = async (options: object) =>
+    (await Array.fromAsync(s3.pages('many/', options))).map(({ length }) => length)
+  expect(await sizes({})).toEqual([25])
+  expect(await sizes({ size: 10 })).toEqual([10, 10, 5])
+  expect(await sizes({ size: 10, after: 'many/19' })).toEqual([5])
+  for await (const page of s3.pages('many/', { size: 10 })) {
+    expect(page.map(({ key }) => key).at(-1)).toBe('many/09')
+    break
+  }
 })

@@ -1,42 +1,54 @@
+import { TerraneError } from '@terrane/core'
 import type { Http } from '@terrane/service'
-import type { ListedObject, ObjectInfo } from '@terrane/storage'
-import { Type } from 'typebox'
+import type { ListedFolder, ListedObject, ObjectInfo } from '@terrane/storage'
+import { Type, type Static } from 'typebox'
 import { listEntry } from './views.ts'
 import { readableBucket, type StorageDeps } from './access.ts'
 
 const Params = Type.Object({ bucket: Type.String() })
+const SortBy = Type.Object({
+  column: Type.Optional(Type.Enum(['name', 'updated_at', 'created_at', 'last_accessed_at'])),
+  order: Type.Optional(Type.Enum(['asc', 'desc'])),
+})
 const List = Type.Object({
   prefix: Type.Optional(Type.String({ maxLength: 1024 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
   search: Type.Optional(Type.String({ maxLength: 200 })),
-  sortBy: Type.Optional(
-    Type.Object({
-      column: Type.Optional(Type.String({ maxLength: 63 })),
-      order: Type.Optional(Type.String({ maxLength: 10 })),
-    }),
-  ),
+  sortBy: Type.Optional(SortBy),
 })
 const ListV2 = Type.Object({
   prefix: Type.Optional(Type.String({ maxLength: 1024 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   cursor: Type.Optional(Type.String({ maxLength: 4096 })),
   with_delimiter: Type.Optional(Type.Boolean()),
-  sortBy: Type.Optional(
-    Type.Object({
-      column: Type.Optional(Type.String({ maxLength: 63 })),
-      order: Type.Optional(Type.String({ maxLength: 10 })),
-    }),
-  ),
+  sortBy: Type.Optional(SortBy),
 })
 
-/** A folder or an object directly under the listed folder. */
+/** An object, or a folder, whose key ends with a slash. */
 interface Entry {
-  readonly name: string
+  readonly key: string
   readonly info: ListedObject | null
 }
 
-/** Objects on their way to their place; see `publish`. */
+/** Which entries are listed, in which order, and where the page begins. */
+interface Question {
+  readonly bucket: string
+  readonly prefix: string
+  /** Folders in place of what lies in them. */
+  readonly flat: boolean
+  readonly sortBy: Static<typeof SortBy> | undefined
+  readonly keep?: (entry: Entry) => boolean
+  readonly offset?: number
+  /** Only what comes behind this in the order. */
+  readonly after?: Mark | undefined
+  readonly limit: number
+}
+
+/** The place of an entry in an order: its key and its time in ms. */
+type Mark = readonly [key: string, time: number]
+
+/** Objects on their way to their place; see `upload`. */
 const UPLOADING = '.uploading/'
 
 /** `/object/list/{bucket}` (one folder, by offset) and `/object/list-v2/{bucket}` (by prefix, by cursor). */
@@ -44,53 +56,87 @@ export function listRoutes(app: Http, deps: StorageDeps): void {
   app.post('/object/list/:bucket', { schema: { params: Params, body: List } }, async (request) => {
     const { bucket } = request.params
     await readableBucket(deps, request, bucket)
-    const { prefix = '', limit = 100, offset = 0, search = '', sortBy = {} } = request.body
+    const { prefix = '', limit = 100, offset = 0, search = '', sortBy } = request.body
     const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
-    const entries = (await readFolder(deps, bucket, folder)).filter((entry) =>
-      entry.name.toLowerCase().includes(search.toLowerCase()),
-    )
-    sortEntries(entries, sortBy.column ?? 'name', sortBy.order === 'desc')
-    const page = entries.slice(offset, offset + limit)
-    const described = await describe(deps, bucket, page)
-    const shown = page.map(({ name, info }) => {
-      if (!info) return folderEntry(name)
-      const whole = described.get(info.key)
-      return whole ? listEntry(whole, name) : null
+    const nameOf = ({ key, info }: Entry) => key.slice(folder.length, info ? undefined : -1)
+    const wanted = search.toLowerCase()
+    const page = await readPage(deps, {
+      bucket,
+      prefix: folder,
+      flat: true,
+      sortBy,
+      offset,
+      limit,
+      ...(wanted !== '' && { keep: (entry) => nameOf(entry).toLowerCase().includes(wanted) }),
     })
-    return shown.filter((entry) => entry !== null)
+    const described = await describe(deps, bucket, page)
+    return page
+      .map((entry) => {
+        if (!entry.info) return folderEntry(nameOf(entry))
+        const whole = described.get(entry.key)
+        return whole ? listEntry(whole, nameOf(entry)) : null
+      })
+      .filter((shown) => shown !== null)
   })
 
   app.post('/object/list-v2/:bucket', { schema: { params: Params, body: ListV2 } }, async (request) => {
     const { bucket } = request.params
     await readableBucket(deps, request, bucket)
-    const { prefix = '', limit = 1000, cursor, with_delimiter: delimited = false } = request.body
-    const after = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString('utf8')
-    const all = delimited
-      ? (await readFolder(deps, bucket, prefix)).map(({ name, info }) => ({
-          key: `${prefix}${name}${info ? '' : '/'}`,
-          name,
-          info,
-        }))
-      : (await readObjects(deps, bucket, prefix)).map((info) => ({ key: info.key, name: info.key, info }))
-    const rest = all.toSorted((a, b) => (a.key < b.key ? -1 : 1)).filter(({ key }) => key > after)
-    const page = rest.slice(0, limit)
-    const hasNext = rest.length > limit
+    const { prefix = '', limit = 1000, cursor, with_delimiter: flat = false, sortBy } = request.body
+    const after = cursor === undefined ? undefined : readCursor(cursor)
+    const found = await readPage(deps, { bucket, prefix, flat, sortBy, after, limit: limit + 1 })
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
     const described = await describe(deps, bucket, page)
     return {
-      hasNext,
-      ...(hasNext && { nextCursor: Buffer.from(page.at(-1)?.key ?? '').toString('base64url') }),
+      hasNext: found.length > limit,
+      ...(found.length > limit && last && { nextCursor: writeCursor(markOf(last, sortBy)) }),
       folders: page.filter(({ info }) => info === null).map(({ key }) => ({ key, name: key })),
       objects: [...described.values()].map((info) => ({ key: info.key, ...listEntry(info, info.key) })),
     }
   })
 }
 
+/** One page. By ascending names the storage reads no further than to its end; any other order has to see all entries. */
+async function readPage(deps: StorageDeps, question: Question): Promise<Entry[]> {
+  const { sortBy = {}, keep = () => true, offset = 0, limit, after } = question
+  const { column = 'name', order = 'asc' } = sortBy
+  const end = offset + limit
+  const found: Entry[] = []
+  if (column === 'name' && order === 'asc') {
+    for await (const entry of entries(deps, question, {
+      after: after?.[0],
+      pageSize: question.keep ? undefined : end,
+    })) {
+      if (keep(entry) && found.push(entry) >= end) break
+    }
+    return found.slice(offset)
+  }
+  for await (const entry of entries(deps, question, {})) if (keep(entry)) found.push(entry)
+  const sign = order === 'desc' ? -1 : 1
+  const compare = ([a, x]: Mark, [b, y]: Mark) => (x - y || (a < b ? -1 : Number(a > b))) * sign
+  const sorted = found.toSorted((a, b) => compare(markOf(a, sortBy), markOf(b, sortBy)))
+  const rest = after ? sorted.filter((entry) => compare(markOf(entry, sortBy), after) > 0) : sorted
+  return rest.slice(offset, end)
+}
+
+async function* entries(
+  { store }: StorageDeps,
+  { bucket, prefix, flat }: Question,
+  { after = '', pageSize }: { after?: string | undefined; pageSize?: number | undefined },
+): AsyncGenerator<Entry> {
+  const options = { after, ...(pageSize !== undefined && { pageSize }) }
+  const listed: AsyncIterable<ListedObject | ListedFolder> = flat
+    ? store.listFolder(bucket, prefix, options)
+    : store.list(bucket, prefix, options)
+  for await (const one of listed) {
+    const entry = 'folder' in one ? { key: one.folder, info: null } : { key: one.key, info: one }
+    if (!entry.key.startsWith(UPLOADING)) yield entry
+  }
+}
+
 /** What is known of the objects of a page, by key: of these alone, because S3 tells of one at a time. */
-async function describe(
-  deps: StorageDeps,
-  bucket: string,
-  page: readonly { readonly info: ListedObject | null }[],
-): Promise<Map<string, ObjectInfo>> {
+async function describe(deps: StorageDeps, bucket: string, page: readonly Entry[]): Promise<Map<string, ObjectInfo>> {
   const infos = await deps.store.describe(
     bucket,
     page.flatMap(({ info }) => (info ? [info] : [])),
@@ -98,34 +144,25 @@ async function describe(
   return new Map(infos.map((info) => [info.key, info]))
 }
 
-async function readObjects(deps: StorageDeps, bucket: string, prefix: string): Promise<ListedObject[]> {
-  const infos = await Array.fromAsync(deps.store.list(bucket, prefix))
-  return infos.filter((info) => !info.key.startsWith(UPLOADING))
+/** Folders have no time: they come first in an order by time. */
+function markOf({ key, info }: Entry, { column = 'name' }: Static<typeof SortBy> = {}): Mark {
+  if (column === 'name') return [key, 0]
+  return [key, (column === 'created_at' ? info?.createdAt : info?.updatedAt)?.getTime() ?? 0]
 }
 
-async function readFolder(deps: StorageDeps, bucket: string, folder: string): Promise<Entry[]> {
-  const entries = new Map<string, Entry>()
-  for (const info of await readObjects(deps, bucket, folder)) {
-    const rest = info.key.slice(folder.length)
-    const slash = rest.indexOf('/')
-    const name = slash < 0 ? rest : rest.slice(0, slash)
-    if (slash < 0) entries.set(`o${name}`, { name, info })
-    else entries.set(`f${name}`, { name, info: null })
-  }
-  return [...entries.values()]
+function writeCursor(mark: Mark): string {
+  return Buffer.from(JSON.stringify(mark)).toString('base64url')
 }
 
-function sortEntries(entries: Entry[], column: string, descending: boolean): void {
-  const key = (entry: Entry): string | number => {
-    if (column === 'updated_at' || column === 'last_accessed_at') return entry.info?.updatedAt.getTime() ?? 0
-    if (column === 'created_at') return entry.info?.createdAt.getTime() ?? 0
-    return entry.name
+/** @throws INVALID_CURSOR */
+function readCursor(text: string): Mark {
+  try {
+    const [key, time] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
+    if (typeof key === 'string' && typeof time === 'number') return [key, time]
+  } catch {
+    // Refused below.
   }
-  const sign = descending ? -1 : 1
-  entries.sort((a, b) => {
-    const [x, y] = [key(a), key(b)]
-    return x === y ? (a.name < b.name ? -1 : 1) : (x < y ? -1 : 1) * sign
-  })
+  throw new TerraneError('INVALID_CURSOR', 'malformed', 'cursor is none of a list: send nextCursor of the page before')
 }
 
 function folderEntry(name: string) {

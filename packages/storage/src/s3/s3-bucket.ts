@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import type { GetObjectCommandOutput, HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
+import { compareKeys } from '../key-order.ts'
 import type { ByteRange } from '../object-store.ts'
 import { boundedBody } from './bounds.ts'
 import { BoundedS3, type S3Options } from './client.ts'
@@ -12,6 +13,24 @@ const PARTS_AT_ONCE = 2
 
 /** What an upload says of its object. */
 export type Headers = Pick<PutObjectCommandInput, 'ContentType' | 'CacheControl' | 'Metadata' | 'IfNoneMatch'>
+
+/** The most keys that S3 tells at once. */
+const MAX_KEYS = 1000
+const LAST_CHARACTER = '\u{10FFFF}'
+
+interface PageOptions {
+  /** Only keys behind this one. */
+  readonly after?: string | undefined
+  /** Goes no deeper than to the next slash. */
+  readonly flat?: boolean
+  /** Keys wanted at once. */
+  readonly size?: number | undefined
+}
+
+/** What is told of an object; of a folder, only where it begins. */
+type Listed =
+  | { readonly key: string; readonly size: number; readonly etag: string; readonly modified: Date }
+  | { readonly key: string; readonly modified?: undefined }
 
 /** One bucket of an S3 service: the requests that the store makes, each within bounds and until a signal ends it. */
 export class S3Bucket {
@@ -120,17 +139,32 @@ export class S3Bucket {
     }
   }
 
-  /** Every key under a prefix, page by page. */
-  async *pages(Prefix: string) {
+  /**
+   * Every key under a prefix, page by page, and in place of those below a folder its own, where it ends at slashes. The
+   * services' order is by code points.
+   */
+  async *pages(Prefix: string, { after, flat = false, size }: PageOptions = {}) {
     let ContinuationToken: string | undefined
     do {
-      const input = { Bucket: this.options.bucket, Prefix, ContinuationToken }
+      const input = {
+        Bucket: this.options.bucket,
+        Prefix,
+        ContinuationToken,
+        MaxKeys: Math.min(size ?? MAX_KEYS, MAX_KEYS),
+        // Services differ in whether a folder comes after its own name, so all that is in it is passed over.
+        StartAfter: after?.endsWith('/') ? after + LAST_CHARACTER : after,
+        ...(flat && { Delimiter: '/' }),
+      }
       const answer = await this.#run('LIST', ({ client, sdk }, abortSignal) =>
         client.send(new sdk.ListObjectsV2Command(input), { abortSignal }),
       )
-      yield (answer.Contents ?? []).map(({ Key = '', Size = 0, ETag = '""', LastModified = new Date(0) }) => {
-        return { key: Key, size: Size, etag: ETag, modified: LastModified }
-      })
+      const objects = (answer.Contents ?? []).map(
+        ({ Key = '', Size = 0, ETag = '""', LastModified = new Date(0) }): Listed => {
+          return { key: Key, size: Size, etag: ETag, modified: LastModified }
+        },
+      )
+      const folders = (answer.CommonPrefixes ?? []).map((one): Listed => ({ key: one.Prefix ?? '' }))
+      yield [...objects, ...folders].toSorted((a, b) => compareKeys(a.key, b.key))
       ContinuationToken = answer.IsTruncated ? answer.NextContinuationToken : undefined
     } while (ContinuationToken !== undefined)
   }

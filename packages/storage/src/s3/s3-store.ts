@@ -17,6 +17,8 @@ import {
   type Bucket,
   type BucketRules,
   type ByteRange,
+  type ListOptions,
+  type ListedFolder,
   type ListedObject,
   type ObjectAddress,
   type ObjectBody,
@@ -84,7 +86,7 @@ export class S3Store implements ObjectStore {
 
   async deleteBucket(id: string): Promise<void> {
     await this.#bucket(id)
-    for await (const page of this.#s3.pages(this.#objectKey(id, ''))) {
+    for await (const page of this.#s3.pages(this.#objectKey(id, ''), { size: 1 })) {
       if (page.length > 0) throw bucketNotEmpty({ bucket: id })
     }
     await this.#s3.delete(this.#bucketKey(id))
@@ -162,12 +164,28 @@ export class S3Store implements ObjectStore {
     return { info, body: explained(body, signal) }
   }
 
-  async *list(bucket: string, prefix: string): AsyncGenerator<ListedObject> {
+  async *list(bucket: string, prefix: string, options: ListOptions = {}): AsyncGenerator<ListedObject> {
+    for await (const entry of this.#listed(bucket, prefix, false, options)) if ('key' in entry) yield entry
+  }
+
+  listFolder(bucket: string, prefix: string, options: ListOptions = {}): AsyncGenerator<ListedObject | ListedFolder> {
+    return this.#listed(bucket, prefix, true, options)
+  }
+
+  async *#listed(
+    bucket: string,
+    prefix: string,
+    flat: boolean,
+    { after, pageSize }: ListOptions,
+  ): AsyncGenerator<ListedObject | ListedFolder> {
     await this.#bucket(bucket)
     const root = this.#objectKey(bucket, '')
-    for await (const page of this.#s3.pages(root + prefix)) {
-      for (const { key, size, etag, modified } of page) {
-        yield { bucket, key: key.slice(root.length), size, etag, createdAt: modified, updatedAt: modified }
+    const options = { after: after && root + after, flat, size: pageSize }
+    for await (const page of this.#s3.pages(root + prefix, options)) {
+      for (const one of page) {
+        const key = one.key.slice(root.length)
+        if (one.modified === undefined) yield { folder: key }
+        else yield { bucket, key, size: one.size, etag: one.etag, createdAt: one.modified, updatedAt: one.modified }
       }
     }
   }

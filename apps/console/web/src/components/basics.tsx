@@ -81,6 +81,12 @@ export function Prose({ text }: { text: string }): JSX.Element {
   return <>{parts.map((part, i) => (i % 2 === 1 && parts.length > i + 1 ? <code key={i}>{part}</code> : part))}</>
 }
 
+/** A name that may be broken after `_`, `.`, `/` and `-`, and within a word only where a word is wider than its place. */
+export function Name({ text }: { text: string }): JSX.Element {
+  const parts = text.split(/(?<=[_./-])/)
+  return <>{parts.flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]))}</>
+}
+
 /** A text in a code font that can be copied. */
 export function Code({ text, label }: { text: string; label: string }): JSX.Element {
   return (

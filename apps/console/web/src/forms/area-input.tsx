@@ -46,7 +46,7 @@ export function AreaInput({ id, projectRef, value, required, invalid, onChange }
       drawing.current = null
     }
   }, [map])
-  useBackdrop(map, projectRef, 'area-fill', polygons.length > 0)
+  useBackdrop(map, projectRef, 'area-fill', { stay: polygons.length > 0 })
   useEffect(() => {
     if (map) showArea(map, mode === 'edit' ? [] : polygons, dark)
   }, [map, value, mode, dark])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAgo, formatBytes, formatDuration, formatJson, humanise } from './format.ts'
+import { formatAgo, formatBytes, formatDuration, formatRows, formatJson, humanise } from './format.ts'
 
 test('positions and boxes stay on one line of JSON, everything else has its own', () => {
   const area = {
@@ -52,6 +52,7 @@ test('durations, sizes and ages are short', () => {
     '1 h 02 min',
   ])
   expect([0, 1023, 1536, 10_485_760].map(formatBytes)).toEqual(['0 B', '1023 B', '1.5 KiB', '10 MiB'])
+  expect([0, 1, 1432].map(formatRows)).toEqual(['0 rows', '1 row', '1,432 rows'])
   const now = Date.parse('2026-01-01T12:00:00Z')
   expect(formatAgo('2026-01-01T11:59:50Z', now)).toBe('just now')
   expect(formatAgo('2026-01-01T11:50:00Z', now)).toBe('10 minutes ago')

@@ -25,6 +25,11 @@ export function formatNumber(value: number): string {
   return counted.format(value)
 }
 
+/** `1 row`, `1,432 rows`. */
+export function formatRows(count: number): string {
+  return `${formatNumber(count)} ${count === 1 ? 'row' : 'rows'}`
+}
+
 /** `1 h 02 min`, `3 min 20 s`, `4.2 s`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`

@@ -125,7 +125,7 @@ function baseStyle(dark: boolean): StyleSpecification {
           'text-anchor': ['get', 'anchor'],
           'text-padding': 4,
           // Moves labels away from the edge of the map.
-          'text-offset': ['match', ['get', 'anchor'], 'left', ['literal', [0.5, 0]], ['literal', [0, -0.4]]],
+          'text-offset': ['match', ['get', 'anchor'], 'left', ['literal', [0.5, 0]], ['literal', [0, 0.4]]],
         },
         paint: { 'text-color': colors.label, 'text-halo-color': colors.halo, 'text-halo-width': 1.2 },
       },

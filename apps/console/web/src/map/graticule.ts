@@ -7,7 +7,10 @@ const MAX_LAT = 85.05
 /** Parallels or meridians that a view should show, about. */
 const WANTED = 7
 
-/** Meridians and parallels over a view, with a label each where they meet its lower and left edge. */
+/**
+ * Meridians and parallels over a view, with a label each where they meet its upper and left edge: controls and attribution
+ * lie along the lower one.
+ */
 export function graticule([west, south, east, north]: Box): GeoJSON.FeatureCollection {
   const width = Math.max(east - west, 1e-6)
   const step = STEPS.find((candidate) => width / candidate >= WANTED) ?? 0.001
@@ -16,7 +19,7 @@ export function graticule([west, south, east, north]: Box): GeoJSON.FeatureColle
   const top = Math.min(north, MAX_LAT)
   for (const lng of multiples(step, west, east)) {
     features.push(line([lng, bottom], [lng, top]))
-    features.push(label([lng, bottom], degrees(wrap(lng), step, 'E', 'W'), 'bottom'))
+    features.push(label([lng, top], degrees(wrap(lng), step, 'E', 'W'), 'top'))
   }
   for (const lat of multiples(step, bottom, top)) {
     features.push(line([west, lat], [east, lat]))
@@ -46,6 +49,6 @@ function line(a: [number, number], b: [number, number]): GeoJSON.Feature {
   return { type: 'Feature', properties: {}, geometry: { type: 'LineString', coordinates: [a, b] } }
 }
 
-function label(at: [number, number], text: string, anchor: 'left' | 'bottom'): GeoJSON.Feature {
+function label(at: [number, number], text: string, anchor: 'left' | 'top'): GeoJSON.Feature {
   return { type: 'Feature', properties: { text, anchor }, geometry: { type: 'Point', coordinates: at } }
 }

@@ -49,12 +49,19 @@ function readSaved(ref: string): readonly string[] {
   }
 }
 
-/** Draws exactly these layers of the project, under everything that has an id before `beneath`. */
+interface Drawing {
+  /** Layers are drawn beneath the map layer with this id. */
+  readonly beneath: string | null
+  /** Draws only polygons. */
+  readonly areasOnly: boolean
+}
+
+/** Draws exactly these layers of the project. */
 export async function showLayers(
   map: MapLibreMap,
   ref: string,
   paths: readonly string[],
-  beneath: string | null,
+  drawing: Drawing,
 ): Promise<void> {
   const wanted = new Set(paths.map(sourceId))
   for (const layer of map.getStyle().layers) {
@@ -64,7 +71,7 @@ export async function showLayers(
     if (id.startsWith('layer:') && !wanted.has(id)) map.removeSource(id)
   }
   for (const path of paths) {
-    if (!map.getSource(sourceId(path))) await addLayer(map, ref, path, beneath)
+    if (!map.getSource(sourceId(path))) await addLayer(map, ref, path, drawing)
   }
 }
 
@@ -82,7 +89,7 @@ export function shownLayerIds(map: MapLibreMap): string[] {
     .map(({ id }) => id)
 }
 
-async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: string | null): Promise<void> {
+async function addLayer(map: MapLibreMap, ref: string, path: string, { beneath, areasOnly }: Drawing): Promise<void> {
   const metadata = (await openArchive(archivePath(ref, path)).getMetadata()) as { vector_layers?: { id: string }[] }
   const source = sourceId(path)
   // The reading took a while: the map may be gone, or the layer there.
@@ -94,7 +101,7 @@ async function addLayer(map: MapLibreMap, ref: string, path: string, beneath: st
   const anchor = live?.id ?? (beneath !== null && map.getLayer(beneath) ? beneath : undefined)
   for (const { id } of metadata.vector_layers ?? []) {
     for (const layer of styledLayers(`${source}:${id}`, source, id, color)) {
-      map.addLayer(layer, anchor)
+      if (layer.type === 'fill' || !areasOnly) map.addLayer(layer, anchor)
     }
   }
 }

@@ -5,6 +5,9 @@ import { mapColors } from './colors.ts'
 /** Zooms of the routing engine's tiles: below the first it draws nothing, beyond the last a tile is enlarged. */
 const [LOWEST_ZOOM, HIGHEST_ZOOM] = [7, 16]
 
+/** Everything that this page draws beneath the streets stays beneath this layer. */
+export const FIRST_STREET_LAYER = 'streets-line'
+
 /** Draws the streets of the routing engine's graph beneath a layer, or brings them into another theme. */
 export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneath: string): void {
   if (!map.getSource('streets')) {
@@ -16,7 +19,7 @@ export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneat
     })
     map.addLayer(
       {
-        id: 'streets-line',
+        id: FIRST_STREET_LAYER,
         type: 'line',
         source: 'streets',
         'source-layer': 'edges',
@@ -37,7 +40,7 @@ export function drawStreets(map: MapLibreMap, ref: string, dark: boolean, beneat
       beneath,
     )
   }
-  map.setPaintProperty('streets-line', 'line-color', mapColors(dark).label)
+  map.setPaintProperty(FIRST_STREET_LAYER, 'line-color', mapColors(dark).label)
 }
 
 /** Widths in pixels by the rank of a street. */

@@ -10,9 +10,14 @@ const SHOWN_AT_FIRST = 8
 
 /**
  * Draws the project's chosen layers beneath the page's own. Without a saved choice or view it shows the latest layers
- * and moves to them; `stay` leaves the view unchanged.
+ * and moves to them; `stay` leaves the view unchanged, `areasOnly` draws only polygons.
  */
-export function useBackdrop(map: MapLibreMap | null, ref: string, beneath: string | null, stay = false): void {
+export function useBackdrop(
+  map: MapLibreMap | null,
+  ref: string,
+  beneath: string | null,
+  { stay = false, areasOnly = false } = {},
+): void {
   const visible = useStore(visibleLayers(ref))
   const looked = useRef(hasSavedView(ref))
   useEffect(() => {
@@ -28,7 +33,7 @@ export function useBackdrop(map: MapLibreMap | null, ref: string, beneath: strin
   }, [ref])
   useEffect(() => {
     // So they do of an archive that cannot be read.
-    if (map) showLayers(map, ref, visible, beneath).catch(() => {})
+    if (map) showLayers(map, ref, visible, { beneath, areasOnly }).catch(() => {})
   }, [map, visible])
   useEffect(() => {
     const [path] = visible

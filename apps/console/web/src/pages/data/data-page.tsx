@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { Empty, Loading, ProblemNotice, Segmented } from '../../components/basics.tsx'
+import { Empty, Loading, Name, ProblemNotice, Segmented } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../../lib/format.ts'
@@ -137,7 +137,7 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
     <tr>
       <td class="what">
         <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
-          {table.table_schema === 'public' ? table.table_name : nameOf(table)}
+          <Name text={table.table_schema === 'public' ? table.table_name : nameOf(table)} />
         </button>
       </td>
       <td data-label="Kind" class="dim">
@@ -155,7 +155,12 @@ function TableRow(props: { project: Project; table: Table; isOpen: boolean; onOp
         ) : (
           '–'
         )}
-        {table.created_at && <span class="small faint"> {formatAgo(table.created_at)}</span>}
+        {table.created_at && (
+          <>
+            {' '}
+            <span class="small faint once">{formatAgo(table.created_at)}</span>
+          </>
+        )}
       </td>
       <td data-label="Read by" class="dim">
         {table.shared_with.length === 0 ? 'nobody outside' : table.shared_with.join(', ')}

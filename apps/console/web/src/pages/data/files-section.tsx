@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Empty, Loading, ProblemNotice } from '../../components/basics.tsx'
+import { Empty, Loading, Name, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { deleteFile, linkTo, readBuckets, readFiles, type StoredFile } from '../../lib/files.ts'
@@ -143,7 +143,9 @@ function FileRow(props: {
   return (
     <tr>
       <td class="what" title={file.key}>
-        <span class="mono break">{file.key}</span>
+        <span class="mono break">
+          <Name text={file.key} />
+        </span>
       </td>
       <td data-label="Size" class="num dim">
         {file.metadata?.size === undefined ? '–' : formatBytes(file.metadata.size)}

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Empty, Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
+import { Empty, Loading, Name, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { session, toProblem, type Problem } from '../../lib/api.ts'
 import { formatAgo, formatDateTime, formatDuration } from '../../lib/format.ts'
@@ -132,7 +132,9 @@ function JobRow({ job, projectRef }: { job: Job; projectRef: string }): JSX.Elem
   return (
     <tr>
       <td class="what">
-        <Link href={`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`}>{jobSubject(job)}</Link>
+        <Link href={`/p/${projectRef}/jobs/${job.taskName}/${job.job_id}`}>
+          <Name text={jobSubject(job)} />
+        </Link>
       </td>
       <td class="dim">{taskLabel(job.taskName)}</td>
       <td class="state">

@@ -42,7 +42,7 @@ export function MapPage({ project }: { project: Project }): JSX.Element {
   useEffect(() => {
     if (map) addTileLayers(map, dark)
   }, [map, dark])
-  useBackdrop(map, project.ref, FIRST_TILE_LAYER, table !== null || layer !== null || query.has('table'))
+  useBackdrop(map, project.ref, FIRST_TILE_LAYER, { stay: table !== null || layer !== null || query.has('table') })
   useEffect(() => {
     if (!map || layer === null) return
     const shown = visibleLayers(project.ref)

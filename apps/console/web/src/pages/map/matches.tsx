@@ -9,7 +9,7 @@ const EXAMPLE_BUTTONS = [
   { side: 'unlike', icon: 'minus', title: 'Not like this one' },
 ] as const
 /** Number of rows in the list; the map shows all matches. */
-const LISTED = 100
+const LISTED = 50
 
 /** Legend of the shades, with the least score that is shown. */
 export function SimilarityLegend(props: {

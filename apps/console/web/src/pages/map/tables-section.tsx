@@ -4,7 +4,7 @@ import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Loading, ProblemNotice } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { formatRows } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { useStore } from '../../lib/store.ts'
@@ -70,7 +70,7 @@ export function TablesSection(props: {
               <span class="truncate">{name.replace(/^public\./, '')}</span>
               <span class="small faint nums">
                 {kind}
-                {rows !== null && `, ${formatNumber(rows)} rows`}
+                {rows !== null && `, ${formatRows(rows)}`}
               </span>
             </label>
             <button

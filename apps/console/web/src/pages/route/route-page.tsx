@@ -20,7 +20,7 @@ import { isLookingAt, lookAt } from '../../map/look-at.ts'
 import { MapCanvas } from '../../map/map-canvas.tsx'
 import { FIRST_ROUTE_LAYER, addRouteLayers, showLines, showOthers } from '../../map/route-line.ts'
 import { useBackdrop } from '../../map/use-backdrop.ts'
-import { drawStreets } from '../../map/streets.ts'
+import { drawStreets, FIRST_STREET_LAYER } from '../../map/streets.ts'
 import { showReach } from '../../map/reach-areas.ts'
 import { Itinerary, RouteChoice } from './itinerary.tsx'
 import { PlaceSearch } from './place-search.tsx'
@@ -60,7 +60,8 @@ export function RoutePage({ project }: { project: Project }): JSX.Element {
     addRouteLayers(map, dark)
     drawStreets(map, project.ref, dark, FIRST_ROUTE_LAYER)
   }, [map, dark])
-  useBackdrop(map, project.ref, FIRST_ROUTE_LAYER, true)
+  // The graph's own streets are the lines of this page.
+  useBackdrop(map, project.ref, FIRST_STREET_LAYER, { stay: true, areasOnly: true })
   const graph = useResource(`graph ${project.ref}`, (signal) => readGraphBox(project.ref, signal))
   useEffect(() => {
     if (map && graph.value && !isLookingAt(map, graph.value)) lookAt(map, graph.value)
