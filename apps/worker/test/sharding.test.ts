@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defineError } from '@terrane/core'
 import { addToCollection, collectionTable, openCollection, stagedTable, swapIn } from '@terrane/database'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { JobContext, Task } from '../src/jobs/task.ts'
 import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 
@@ -17,12 +17,20 @@ interface Body extends Record<string, unknown> {
   readonly parts: number
 }
 
+type OnPart = (part: number, context: JobContext) => unknown
+
+/** Has one place. */
+let worker: TestWorker
+/** What its parts do, and what it does once it has planned them, in a test. */
+let onPart: OnPart
+let onPlanned: () => unknown
+/** Runs nothing itself. */
 let api: TestWorker
 let count = 0
 const name = () => `s_${++count}`
 
-/** A task that makes a table of one row per part. @param onPart runs in each of them, before its row is loaded */
-function sharded(onPart: (part: number, context: JobContext) => unknown = () => {}): Task {
+/** A task that makes a table of one row per part. @param doPart runs in each of them, before its row is loaded */
+function sharded(doPart: OnPart, donePlanning: () => unknown = () => {}): Task {
   return {
     name: TASK,
     summary: 'Fake',
@@ -37,11 +45,12 @@ function sharded(onPart: (part: number, context: JobContext) => unknown = () => 
       plan: async (body, { run, project }) => {
         const { tableName, parts } = body as Body
         await openCollection(project.database, run, collectionTable(run.jobId, tableName), SHAPE)
+        await donePlanning()
         return Array.from({ length: parts }, (_, number) => ({ shard: { name: `part ${number}`, number } }))
       },
       run: async ({ shard }, context, jobId) => {
         const { number } = shard as { number: number }
-        await onPart(number, context)
+        await doPart(number, context)
         const { run, project } = context
         const staged = stagedTable(run, 0, 'public', 'none')
         await project.database.query(
@@ -66,9 +75,21 @@ function sharded(onPart: (part: number, context: JobContext) => unknown = () => 
 }
 
 beforeAll(async () => {
-  api = await openWorker({ tasks: [sharded()], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+  api = await openWorker({ tasks: [sharded(() => {})], env: { TERRANE_WORKER_CONCURRENCY: '0' } })
+  const task = sharded(
+    (part, context) => onPart(part, context),
+    () => onPlanned(),
+  )
+  worker = await beside(task, { TERRANE_PROJECT_CONCURRENCY: '2' })
 })
-afterAll(() => api[Symbol.asyncDispose]())
+beforeEach(() => {
+  onPart = () => {}
+  onPlanned = () => {}
+})
+afterAll(async () => {
+  await worker[Symbol.asyncDispose]()
+  await api[Symbol.asyncDispose]()
+})
 
 const beside = (task: Task, env: Record<string, string> = {}) =>
   openWorker({ beside: api, tasks: [task], env: { TERRANE_WORKER_CONCURRENCY: '1', ...env } })
@@ -96,13 +117,11 @@ async function soon(holds: () => Promise<boolean> | boolean): Promise<void> {
 test('one worker with one place does a job of many parts, one part at a time', async () => {
   let running = 0
   let most = 0
-  await using _ = await beside(
-    sharded(async () => {
-      most = Math.max(most, ++running)
-      await sleep(20)
-      running--
-    }),
-  )
+  onPart = async () => {
+    most = Math.max(most, ++running)
+    await sleep(20)
+    running--
+  }
   const { body } = await submit(api, TASK, { tableName: 'one', parts: 5 })
   const job = await until(api, body.links.self)
   expect(job).toMatchObject({ status: 'success', attempt: 1, result: { done: 5, total: 5 } })
@@ -115,25 +134,25 @@ test('parts are spread over workers, within what the project may run at once', a
   const places = new Map<string, number>()
   let running = 0
   let most = 0
-  const task = (worker: string) =>
-    sharded(async () => {
-      most = Math.max(most, ++running)
-      places.set(worker, (places.get(worker) ?? 0) + 1)
-      await sleep(100)
-      running--
-    })
-  const env = { TERRANE_PROJECT_CONCURRENCY: '2', TERRANE_WORKER_CONCURRENCY: '2' }
-  await using _ = await beside(task('a'), env)
-  await using __ = await beside(task('b'), { ...env, PORT: '3399' })
+  const part = (place: string) => async () => {
+    most = Math.max(most, ++running)
+    places.set(place, (places.get(place) ?? 0) + 1)
+    await sleep(50)
+    running--
+  }
+  onPart = part('a')
+  const env = { TERRANE_PROJECT_CONCURRENCY: '2', TERRANE_WORKER_CONCURRENCY: '2', PORT: '3399' }
+  await using _ = await beside(sharded(part('b')), env)
   const { body } = await submit(api, TASK, { tableName: 'spread', parts: 12 })
   expect(await until(api, body.links.self)).toMatchObject({ status: 'success', result: { done: 12 } })
   expect(most).toBe(2)
   expect([...places.values()].reduce((sum, n) => sum + n)).toBe(12)
+  expect([...places.keys()].toSorted()).toEqual(['a', 'b'])
 })
 
 test('the record says how many parts are done while nobody holds the job, and it counts as no load', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  await using _ = await beside(sharded((part) => (part === 2 ? released : undefined)))
+  onPart = (part) => (part === 2 ? released : undefined)
   const { body } = await submit(api, TASK, { tableName: 'shown', parts: 3 })
   const waiting = await until(api, body.links.self, ({ progress }) => progress?.done === 2)
   expect(waiting).toMatchObject({ status: 'running', progress: { done: 2, total: 3, percent: 66.7 } })
@@ -145,11 +164,9 @@ test('the record says how many parts are done while nobody holds the job, and it
 })
 
 test('a part that fails is named, and the others are published', async () => {
-  await using _ = await beside(
-    sharded((part) => {
-      if (part === 1) throw badInput()
-    }),
-  )
+  onPart = (part) => {
+    if (part === 1) throw badInput()
+  }
   const { body } = await submit(api, TASK, { tableName: 'failing', parts: 3 })
   expect(await until(api, body.links.self)).toMatchObject({ status: 'success', result: { done: 2, total: 3 } })
   expect(await numbers('failing')).toEqual([0, 2])
@@ -163,45 +180,23 @@ test('a part that fails is named, and the others are published', async () => {
 
 test('a part whose fault may pass is tried again', async () => {
   let tries = 0
-  await using _ = await beside(
-    sharded((part) => {
-      if (part === 0 && ++tries < 3) throw upstreamDown()
-    }),
-  )
+  onPart = (part) => {
+    if (part === 0 && ++tries < 2) throw upstreamDown()
+  }
   const { body } = await submit(api, TASK, { tableName: 'again', parts: 2 })
   expect(await until(api, body.links.self)).toMatchObject({ status: 'success', attempt: 1, result: { done: 2 } })
-  expect((await partsOf(body.id)).map(({ attempt }) => attempt)).toEqual([3, 1])
-})
-
-test('a worker that stops hands its part over, which counts as no attempt', async () => {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-  const first = await beside(
-    sharded(async (_part, { signal }) => {
-      begin()
-      await sleep(60_000, undefined, { signal })
-    }),
-  )
-  const { body } = await submit(api, TASK, { tableName: 'handed', parts: 2 })
-  await begun
-  await first.deps.drain(200)
-  await first[Symbol.asyncDispose]()
-  await using _ = await beside(sharded())
-  expect(await until(api, body.links.self)).toMatchObject({ status: 'success', attempt: 1, result: { done: 2 } })
-  expect((await partsOf(body.id)).map(({ attempt }) => attempt)).toEqual([1, 1])
-  expect(await numbers('handed')).toEqual([0, 1])
+  expect((await partsOf(body.id)).map(({ attempt }) => attempt)).toEqual([2, 1])
 })
 
 test('cancelling ends the parts, those that run and those that wait, and leaves nothing', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   let stopped = 0
-  await using worker = await beside(
-    sharded(async (part, { signal }) => {
-      if (part === 0) return
-      begin()
-      await sleep(60_000, undefined, { signal }).catch(() => stopped++)
-      signal.throwIfAborted()
-    }),
-  )
+  onPart = async (part, { signal }) => {
+    if (part === 0) return
+    begin()
+    await sleep(60_000, undefined, { signal }).catch(() => stopped++)
+    signal.throwIfAborted()
+  }
   const { body } = await submit(api, TASK, { tableName: name(), parts: 4 })
   await begun
   await until(api, body.links.self, ({ progress }) => progress?.done === 1)
@@ -218,27 +213,33 @@ test('cancelling ends the parts, those that run and those that wait, and leaves 
 })
 
 test('cancelling while the parts are planned ends the job and all of its parts', async () => {
-  const { promise: planned, resolve: plan } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const task = sharded()
-  const slow: Task = {
-    ...task,
-    sharding: {
-      ...task.sharding!,
-      plan: async (body, context) => {
-        const inputs = await task.sharding!.plan(body, context)
-        plan()
-        await released
-        return inputs
-      },
-    },
+  onPlanned = () => {
+    begin()
+    return released
   }
-  await using worker = await beside(slow)
   const { body } = await submit(api, TASK, { tableName: name(), parts: 3 })
-  await planned
+  await begun
   await worker.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
   release()
   expect(await until(api, body.links.self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
   expect((await partsOf(body.id)).every(({ status }) => status === 'failed')).toBe(true)
   await soon(async () => (await staged()).length === 0)
+})
+
+// The last: it ends the worker of the others.
+test('a worker that stops hands its part over, which counts as no attempt', async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  onPart = async (_part, { signal }) => {
+    begin()
+    await sleep(60_000, undefined, { signal })
+  }
+  const { body } = await submit(api, TASK, { tableName: 'handed', parts: 2 })
+  await begun
+  await worker.deps.drain(200)
+  await using _ = await beside(sharded(() => {}))
+  expect(await until(api, body.links.self)).toMatchObject({ status: 'success', attempt: 1, result: { done: 2 } })
+  expect((await partsOf(body.id)).map(({ attempt }) => attempt)).toEqual([1, 1])
+  expect(await numbers('handed')).toEqual([0, 1])
 })

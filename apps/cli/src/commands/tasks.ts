@@ -1,25 +1,21 @@
-import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
-import { InvalidArgumentError, type Command } from 'commander'
-import { ask, connect, type Connection } from '../connection.ts'
+import type { Command } from 'commander'
+import { areaOf, onArea, type AreaOptions } from '../area.ts'
+import { number, whole, zoomRange } from '../arguments.ts'
+import { connect, type Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
 import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
 
-type Area = InputOf<'osmImportArea'>['aoiGeoJson']
-type Box = readonly [number, number, number, number]
-
-interface Options extends TaskOptions {
+interface Options extends TaskOptions, AreaOptions {
   readonly table?: string
   readonly model?: string
   readonly tileSize?: number
   readonly srs?: string
   readonly replace?: boolean
   readonly append?: boolean
-  readonly bbox?: Box
-  readonly area?: string
   readonly place?: string
   readonly file?: string
   readonly topic?: string[]
@@ -135,12 +131,6 @@ export function taskCommands(program: Command): void {
     )
     .addHelpText('after', examples('export roads roads.gpkg', 'export roads roads.parquet'))
     .action(exportFile)
-}
-
-function onArea(command: Command): Command {
-  return onTask(command)
-    .option('--bbox <west,south,east,north>', 'the area as a box in degrees', box)
-    .option('--area <file>', 'the area as GeoJSON')
 }
 
 function embed(files: string[], options: Options): Promise<void> {
@@ -291,36 +281,6 @@ async function bring(connection: Connection, file: string): Promise<StoredFile> 
   }
 }
 
-/** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
-async function areaOf({ bbox, area }: Options, connection: Connection, name?: string): Promise<Area> {
-  if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
-  if (!bbox) {
-    if (name !== undefined) return await outlineOf(connection, name)
-    throw areaMissing('Where the area lies is not said')
-  }
-  const [west, south, east, north] = bbox
-  const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
-  return { type: 'Polygon', coordinates: [ring] }
-}
-
-async function outlineOf(connection: Connection, name: string): Promise<Area> {
-  const project = connection.projectRef === undefined ? {} : { projectRef: connection.projectRef }
-  const query = new URLSearchParams({ name, ...project }).toString()
-  try {
-    const place = (await ask(connection, `/worker/places?${query}`)) as { name: string; geojson: Area }
-    process.stderr.write(`${place.name}\n`)
-    return place.geojson
-  } catch (error) {
-    if (error instanceof TerraneError && /^(?:GEOCODER_|PLACE_)/.test(error.code)) throw areaMissing(error.message)
-    throw error
-  }
-}
-
-function areaMissing(why: string): TerraneError {
-  const hint = 'Add --bbox west,south,east,north in degrees, or --area file.geojson.'
-  return new TerraneError('AREA_MISSING', 'invalid', why, { hint })
-}
-
 function tablesOf({ tables }: Record<string, unknown>): string {
   const made = tables as { table?: string; name?: string; rows: number }[]
   return made.map(({ table, name, rows }) => `${table ?? name ?? ''}: ${rows} rows`).join('\n')
@@ -328,29 +288,6 @@ function tablesOf({ tables }: Record<string, unknown>): string {
 
 function isAddress(file: string): boolean {
   return /^https?:\/\//.test(file)
-}
-
-function whole(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.')
-  return Number(text)
-}
-
-function number(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('A number is wanted.')
-  return value
-}
-
-function box(text: string): Box {
-  const numbers = text.split(',').map(Number)
-  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as unknown as Box
-  throw new InvalidArgumentError('Four numbers are wanted: west,south,east,north.')
-}
-
-function zoomRange(text: string): readonly [number, number] {
-  const [, low, high] = /^(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
-  if (low === undefined || high === undefined) throw new InvalidArgumentError('Two zooms are wanted, e.g. 0-14.')
-  return [Number(low), Number(high)]
 }
 
 function examples(...lines: string[]): string {

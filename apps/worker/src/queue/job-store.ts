@@ -241,27 +241,6 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
-  /** Jobs that ended while they waited for another run, and may have left something behind. */
-  async leftovers(): Promise<string[]> {
-    const { rows } = await this.#database.query<{ id: string }>(
-      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
-    )
-    return rows.map((row) => row.id)
-  }
-
-  async hasNoLeftovers(id: string): Promise<void> {
-    await this.#database.query('update terrane.jobs set leftovers = false where id = $1', [id])
-  }
-
-  /** Which of the jobs are there and run nowhere. */
-  async idle(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#database.query<{ id: string }>(
-      `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
-      [ids],
-    )
-    return rows.map((row) => row.id)
-  }
-
   /** Rows among the jobs whose revision is newer than the one given for each. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
     const { rows } = await this.#database.query<JobRow>(
