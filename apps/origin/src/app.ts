@@ -24,7 +24,7 @@ import type { FastifyRequest } from 'fastify'
 import { authWords } from './auth-words.ts'
 import { proxyRoutes, type Upstreams } from './proxies.ts'
 import { rasterRoutes, type RasterDeps } from './raster/raster-app.ts'
-import { exportRoutes, type ExportDeps } from './export/export-app.ts'
+import { exportRoutes, type ExportLimits } from './export/export-app.ts'
 import { vectorRoutes } from './vector/vector-app.ts'
 import type { RestDeps } from './rest/call.ts'
 import { restRoutes } from './rest/routes.ts'
@@ -42,7 +42,7 @@ export interface AppDeps {
   readonly verify: Verify
   readonly rest: Omit<RestDeps, 'authenticate'>
   readonly storage: Omit<StorageDeps, 'identify' | 'limits'>
-  readonly exports: Pick<ExportDeps, 'most' | 'timeoutMs'>
+  readonly exports: ExportLimits
   readonly raster: Omit<RasterDeps, 'storage' | 'database'>
   readonly upstreams: Upstreams
   /** The project has this origin to itself: answers of its functions are as they come. */
@@ -94,7 +94,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     await storageRoutes(http, storage)
     await rasterRoutes(http, { ...deps.raster, storage, database: deps.rest.database })
     await vectorRoutes(http, { ...deps.rest, authenticate, tileMs: deps.tileMs })
-    await exportRoutes(http, { ...deps.rest, ...deps.exports, authenticate })
+    await exportRoutes(http, { ...deps.rest, limits: deps.exports, authenticate })
     authWords(http)
   })
   refuseServiceWorkers(app)

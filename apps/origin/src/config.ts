@@ -87,12 +87,34 @@ export const Env = Type.Object({
     default: 4,
     minimum: 0,
     maximum: 100,
-    description: 'Exports of /export/v1 at once; each holds a connection while its client reads. 0 = none.',
+    description:
+      'Exports of /export/v1 at once; each holds a connection while its client reads. Of three or more, one is kept for each role. 0 = none.',
+  }),
+  TERRANE_EXPORTS_PER_CALLER: Type.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 100,
+    description: 'Exports at once of one user, or of one address with a key that names no user.',
   }),
   TERRANE_EXPORT_TIMEOUT_MS: Type.Integer({
-    default: 600_000,
+    default: 3_600_000,
     minimum: 1000,
     description: 'Longest export of /export/v1.',
+  }),
+  TERRANE_EXPORT_STALL_MS: Type.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: 'How long a client of /export/v1 may take nothing before its connection is ended.',
+  }),
+  TERRANE_EXPORT_BYTES_PER_SECOND: Type.Integer({
+    default: 65_536,
+    minimum: 1,
+    description: 'Least pace of a client of /export/v1: a slower one uses up the time above bit by bit.',
+  }),
+  TERRANE_EXPORT_FILE_MAX_BYTES: Type.Integer({
+    default: 4_294_967_296,
+    minimum: 1024,
+    description: 'Largest temporary file of /export/v1: of a GeoPackage, on the embedded database of every format.',
   }),
   TERRANE_REST_PLANS: Type.Boolean({
     default: false,

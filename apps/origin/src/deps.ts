@@ -29,7 +29,14 @@ export async function openDeps(config: OriginConfig): Promise<Deps> {
   return {
     logger,
     tileMs: config.TERRANE_TILE_CACHE_MS,
-    exports: { most: config.TERRANE_EXPORTS_AT_ONCE, timeoutMs: config.TERRANE_EXPORT_TIMEOUT_MS },
+    exports: {
+      most: config.TERRANE_EXPORTS_AT_ONCE,
+      mostOfCaller: config.TERRANE_EXPORTS_PER_CALLER,
+      timeoutMs: config.TERRANE_EXPORT_TIMEOUT_MS,
+      stallMs: config.TERRANE_EXPORT_STALL_MS,
+      bytesPerSecond: config.TERRANE_EXPORT_BYTES_PER_SECOND,
+      fileBytes: config.TERRANE_EXPORT_FILE_MAX_BYTES,
+    },
     registry: createRegistry('origin'),
     edge: readEdge(config),
     verify: door.verify,

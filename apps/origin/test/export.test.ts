@@ -7,11 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { testLane } from '@terrane/database/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openOrigin, USER, type TestOrigin } from './harness.ts'
 
 let origin: TestOrigin
+let folder: string
 beforeAll(async () => {
+  // Other tests leave files in the usual one.
+  folder = await mkdtemp(join(tmpdir(), 'export-test-'))
+  vi.stubEnv('TMPDIR', folder)
   origin = await openOrigin()
   await origin.db.database.query(`
     create table public.places (id int primary key, name text, big int8, born date, at timestamptz, doc jsonb, list int4[],
@@ -35,7 +39,11 @@ beforeAll(async () => {
     create table public.many as select n as id, repeat(md5(n::text), 30) as filling from generate_series(1, 20000) n;
     grant select on public.many to anon;`)
 })
-afterAll(() => origin[Symbol.asyncDispose]())
+afterAll(async () => {
+  await origin[Symbol.asyncDispose]()
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true, force: true })
+})
 
 const ask = (path: string, key = origin.keys.anon) =>
   fetch(`${origin.url}/export/v1${path}`, { headers: { apikey: key, authorization: `Bearer ${key}` } })
@@ -67,19 +75,14 @@ describe('an export', () => {
     const before = await left()
     const response = await ask('/places?format=GeoPackage')
     expect(response.headers.get('x-export-warnings')).toBe('DECIMALS_AS_TEXT=1')
-    const folder = await mkdtemp(join(tmpdir(), 'export-test-'))
-    try {
-      await writeFile(join(folder, 'a.gpkg'), Buffer.from(await response.arrayBuffer()))
-      using file = new DatabaseSync(join(folder, 'a.gpkg'), { readOnly: true })
-      expect(file.prepare('select id, name, exact from places').all()).toMatchObject([
-        { id: 1, exact: '12345678901234567890.5' },
-        { id: 2 },
-        { id: 3 },
-        { id: 4 },
-      ])
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    await writeFile(join(folder, 'a.gpkg'), Buffer.from(await response.arrayBuffer()))
+    using file = new DatabaseSync(join(folder, 'a.gpkg'), { readOnly: true })
+    expect(file.prepare('select id, name, exact from places').all()).toMatchObject([
+      { id: 1, exact: '12345678901234567890.5' },
+      { id: 2 },
+      { id: 3 },
+      { id: 4 },
+    ])
     expect(await left()).toEqual(before)
   })
 
@@ -138,14 +141,79 @@ describe('a client', () => {
   })
 
   test.runIf(testLane() === 'postgres')(
-    'that reads slowly holds the rows up, not the memory; too many wait',
+    'that reads slowly holds the rows up, not the memory; its third export is refused, and one of another role is not',
     async () => {
-      const slow = await Promise.all(Array.from({ length: 4 }, () => begin('/many?format=GeoJSONSeq')))
+      const slow = await Promise.all(Array.from({ length: 2 }, () => begin('/many?format=GeoJSONSeq')))
       const busy = await ask('/places')
-      expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '30'])
-      expect(await copies()).toBe(4)
+      expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '30'])
+      expect(await busy.json()).toMatchObject({ code: 'TOO_MANY_EXPORTS' })
+      for (const key of [origin.keys.user, origin.keys.service]) {
+        const other = await ask('/places', key)
+        expect([other.status, JSON.parse(await other.text())]).toMatchObject([200, { type: 'FeatureCollection' }])
+      }
+      while ((await copies()) !== 2) await sleep(20)
       for (const response of slow) expect((await text(response)).trim().split('\n').length).toBe(20_000)
       expect((await ask('/places')).status).toBe(200)
     },
   )
+})
+
+describe('with small limits', () => {
+  let small: TestOrigin
+  beforeAll(async () => {
+    small = await openOrigin({
+      TERRANE_EXPORTS_PER_CALLER: '1',
+      TERRANE_EXPORT_STALL_MS: '300',
+      TERRANE_EXPORT_FILE_MAX_BYTES: '1000000',
+    })
+    await small.db.database.query(
+      `create table public.many as select n as id, repeat(md5(n::text), 300) as filling from generate_series(1, 4000) n;
+       create table public.less as select 1 as id, repeat('a', 500) as filling;
+       grant select on public.many, public.less to anon`,
+    )
+  })
+  afterAll(() => small[Symbol.asyncDispose]())
+  const fromSmall = (path: string) => fetch(`${small.url}/export/v1${path}`, { headers: { apikey: small.keys.anon } })
+
+  /** A place is free a moment after a client has seen the end of its answer. */
+  const untilFree = async () => {
+    for (;;) {
+      const next = await fromSmall('/less?format=CSV')
+      await next.text()
+      if (next.status === 200) return
+      expect(next.status).toBe(429)
+      await sleep(50)
+    }
+  }
+  const begun = async () => {
+    for (;;) {
+      const request = get(`${small.url}/export/v1/many?format=CSV`, { headers: { apikey: small.keys.anon } })
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      if (response.statusCode === 200) return response
+      response.resume()
+      await sleep(50)
+    }
+  }
+
+  test('a temporary file that grows beyond its bound is refused with a remedy, and leaves nothing', async () => {
+    const before = await left()
+    const refused = await fromSmall('/many?format=GeoPackage')
+    expect(refused.status).toBe(413)
+    const body = (await refused.json()) as { code: string; hint: string }
+    expect(body.code).toBe('EXPORT_TOO_LARGE')
+    expect(body.hint).toContain('TERRANE_EXPORT_FILE_MAX_BYTES')
+    expect(await left()).toEqual(before)
+    await untilFree()
+    const fits = await fromSmall('/less?format=GeoPackage')
+    expect([fits.status, (await fits.arrayBuffer()).byteLength < 1_000_000]).toEqual([200, true])
+  })
+
+  test.runIf(testLane() === 'postgres')('a client that takes nothing any more loses its place', async () => {
+    const stalled = await begun()
+    const cut = once(stalled, 'error')
+    // Nothing of it is read before the place is free again.
+    await untilFree()
+    stalled.resume()
+    expect((await cut)[0]).toBeInstanceOf(Error)
+  })
 })

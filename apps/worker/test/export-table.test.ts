@@ -3,7 +3,7 @@ import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { scan } from '@terrane/database'
-import { fileBytes, findTable, rowsFor } from '@terrane/exports'
+import { fileBytes, findTable, rowsFor, withTypes } from '@terrane/exports'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importFile } from './import-file.ts'
@@ -62,7 +62,8 @@ describe('what a table holds comes back from', () => {
 
   test('a FlatGeobuf that is streamed, without an index', async () => {
     const warnings = new Warnings()
-    const source = await findTable(db.database, { schema: 'public', table: 'corners' })
+    const found = await findTable(db.database, { schema: 'public', table: 'corners' })
+    const source = await withTypes(db.database, found, 'FlatGeobuf')
     const rows = rowsFor(source, 'FlatGeobuf', (...asked) => scan(db.database, ...asked), warnings)
     const bytes = await buffer(Readable.from(fileBytes(source, 'FlatGeobuf', rows, warnings)))
     expect(warnings.list().map(({ code }) => code)).toEqual(['TYPES_CHANGED'])

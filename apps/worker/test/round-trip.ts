@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { EXPORT_FORMATS, type ExportFormat } from '@terrane/contracts'
 import { seededRandom } from '@terrane/core'
 import { scan, type Database } from '@terrane/database'
-import { findTable, readSystems } from '@terrane/exports'
+import { findTable, readSystems, withTypes } from '@terrane/exports'
 import { writeFile } from '../src/jobs/export/write-file.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { Warnings } from '../src/jobs/warnings.ts'
@@ -17,9 +17,9 @@ export async function roundTripOf(database: Database, table: string, format: Exp
   const workdir = await mkdtemp(join(tmpdir(), 'terrane-export-'))
   const warnings = new Warnings()
   try {
-    const source = await findTable(database, { schema: 'public', table })
+    const source = await withTypes(database, await findTable(database, { schema: 'public', table }), format)
     const signal = new AbortController().signal
-    const path = await writeFile(source, format, {
+    const { path } = await writeFile(source, format, {
       scan: (...asked) => scan(database, ...asked),
       systems: await readSystems(database, source),
       engine: wasmEngine,

@@ -14,11 +14,11 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 
 /** How each format takes geometries. */
 export const FORMS: Readonly<Record<ExportFormat, GeometryForm>> = {
-  GeoParquet: { encoding: 'wkb', inDegrees: true, keepsMeasures: false },
-  GeoPackage: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
-  FlatGeobuf: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
-  GeoJSON: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
-  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, keepsMeasures: false },
-  CSV: { encoding: 'wkt', inDegrees: true, keepsMeasures: true },
-  Shapefile: { encoding: 'wkb', inDegrees: false, keepsMeasures: true },
+  GeoParquet: { encoding: 'wkb', inDegrees: true, keepsMeasures: false, typesFirst: false },
+  GeoPackage: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
+  FlatGeobuf: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
+  GeoJSON: { encoding: 'geojson', inDegrees: true, keepsMeasures: false, typesFirst: false },
+  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, keepsMeasures: false, typesFirst: false },
+  CSV: { encoding: 'wkt', inDegrees: true, keepsMeasures: true, typesFirst: false },
+  Shapefile: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
 }

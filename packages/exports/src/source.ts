@@ -12,7 +12,9 @@ import {
   type ScanColumn,
   type Session,
 } from '@terrane/database'
+import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, queryRefused } from './errors.ts'
+import { FORMS } from './forms.ts'
 
 const WGS84 = 4326
 
@@ -51,17 +53,18 @@ export interface ExportSource {
   readonly from: string
   readonly name: string
   readonly columns: readonly ExportColumn[]
-  readonly geometry: {
-    readonly name: string
-    readonly srid: number
-    /** ISO types that are there. */
-    readonly types: readonly number[]
-    readonly hasMeasures: boolean
-    /** Some rows have no geometry. */
-    readonly hasNulls: boolean
-    readonly bounds: readonly [number, number, number, number] | null
-  } | null
-  readonly rows: number
+  readonly geometry: SourceGeometry | null
+  /** The server's estimate of its rows; null where it has none. */
+  readonly estimatedRows: number | null
+}
+
+/** What is known of geometries before they are read. */
+export interface SourceGeometry {
+  readonly name: string
+  /** Null where the column does not say, so that each row has its own. */
+  readonly srid: number | null
+  /** ISO types that are there, or one that all are of; null where nobody has looked. */
+  readonly types: readonly number[] | null
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -99,9 +102,9 @@ export interface TableChoice {
  */
 export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
   const { schema, table, columns = null, conditions = [] } = choice
-  const { columns: facts } = await readTable(database, schema, table)
+  const { columns: facts, rows } = await readTable(database, schema, table)
   const from = `${qualified(schema, table)} as source${whereClause(conditions, 'source', literals)}`
-  return await sourceOf(database, from, table, facts, columns)
+  return { ...sourceOf(from, table, facts, columns), estimatedRows: conditions.length === 0 ? rows : null }
 }
 
 /**
@@ -114,7 +117,27 @@ export async function findQuery(
   query: string,
   columns: readonly string[] | null,
 ): Promise<ExportSource> {
-  return await sourceOf(session, fromQuery(query), 'query', await describeQuery(session, query, columns), columns)
+  return sourceOf(fromQuery(query), 'query', await describeQuery(session, query, columns), columns)
+}
+
+/**
+ * Looks through the geometries where a format tells of their types and system before its rows and the column does not.
+ * Everything else is read once, by its rows.
+ */
+export async function withTypes(
+  database: Queryable,
+  source: ExportSource,
+  format: ExportFormat,
+): Promise<ExportSource> {
+  const { geometry, from } = source
+  if (!geometry || !FORMS[format].typesFirst || (geometry.srid !== null && geometry.types !== null)) return source
+  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
+    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
+     from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
+  )
+  const types = rows.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
+  const srid = geometry.srid ?? (rows.find((row) => row.srid !== 0)?.srid || WGS84)
+  return { ...source, geometry: { ...geometry, srid, types: [...new Set(types)] } }
 }
 
 /**
@@ -144,18 +167,14 @@ function fromQuery(query: string): string {
   return `(${query}\n) as source`
 }
 
-async function sourceOf(
-  database: Queryable,
+function sourceOf(
   from: string,
   name: string,
   facts: readonly ColumnFacts[],
   wanted: readonly string[] | null,
-): Promise<ExportSource> {
+): ExportSource {
   const { place, chosen } = chooseColumns(facts, wanted)
-  const columns = chosen.map(columnOf)
-  const { rows: counts } = await database.query<{ rows: number }>(`select count(*)::float8 as rows from ${from}`)
-  const geometry = place && (await describeGeometry(database, from, place))
-  return { from, name, columns, geometry, rows: counts[0]!.rows }
+  return { from, name, columns: chosen.map(columnOf), geometry: place && declaredGeometry(place), estimatedRows: null }
 }
 
 function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] | null) {
@@ -170,24 +189,19 @@ function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] 
   return { place, chosen }
 }
 
-async function describeGeometry(database: Queryable, from: string, place: ColumnFacts) {
-  const column = geometrySql(place.name)
-  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
-    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
-     from (select ${column} as g from ${from}) t where g is not null`,
-  )
-  const bounds = await database.query<{ box: [number, number, number, number] | null; nulls: boolean }>(
-    `select case when b is not null then array[st_xmin(b), st_ymin(b), st_xmax(b), st_ymax(b)] end as box, nulls
-     from (select st_extent(${column}) as b, coalesce(bool_or(${column} is null), false) as nulls from ${from}) t`,
-  )
-  const types = rows.map(({ type, dims, has_m: hasM }) => {
-    const code = TYPE_NAMES.indexOf(type.toUpperCase().replace(/M$/, '')) + 1
-    return code + (dims === 4 || (dims === 3 && !hasM) ? 1000 : 0) + (hasM ? 2000 : 0)
-  })
-  const srid = place.srid || rows[0]?.srid || WGS84
-  const hasMeasures = rows.some(({ has_m: hasM }) => hasM)
-  const { box, nulls } = bounds.rows[0]!
-  return { name: place.name, srid, types: [...new Set(types)], hasMeasures, hasNulls: nulls, bounds: box }
+/** A column that is declared without a type may hold any, one that is declared `Geometry` any of two dimensions. */
+function declaredGeometry({ name, srid, type, geometry_type: declared }: ColumnFacts): SourceGeometry {
+  const [, base = '', z = '', m = ''] = /^(.*?)(Z?)(M?)$/.exec(declared ?? '') ?? []
+  const isAny = base === '' || base.toUpperCase() === 'GEOMETRY'
+  return {
+    name,
+    srid: srid || (type === 'geography' ? WGS84 : null),
+    types: isAny ? null : [isoType(base, z !== '', m !== '')],
+  }
+}
+
+function isoType(name: string, hasZ: boolean, hasM: boolean): number {
+  return TYPE_NAMES.indexOf(name.toUpperCase()) + 1 + (hasZ ? 1000 : 0) + (hasM ? 2000 : 0)
 }
 
 const TYPE_NAMES =

@@ -17,11 +17,7 @@ export function rowsFor(
   scan: Scanner,
   losses: Losses,
 ): AsyncGenerator<ExportRow[]> {
-  const form = FORMS[format]
-  if (source.geometry?.hasMeasures && !form.keepsMeasures) {
-    losses.add('MEASURES_LEFT_OUT', 'The format has no place for the measures of positions.')
-  }
-  return readRows(scan, source, form)
+  return readRows(scan, source, FORMS[format], losses)
 }
 
 /** The bytes of a file, as rows come. */

@@ -8,7 +8,36 @@ export const noStream = (format: string) =>
     hint: "Ask the worker's exportTable for it, which puts it into the storage.",
   })
 
-export const tooManyExports = (most: number) =>
-  new RestError(503, 'EXPORTS_BUSY', `${most} exports are running, which is the most at once`, {
-    hint: 'Try again in half a minute.',
+export const tooManyOfOneCaller = (most: number) =>
+  new RestError(429, 'TOO_MANY_EXPORTS', `This caller has ${most} exports running, which is the most at once`, {
+    hint: 'Wait until one of them is read to its end, or close it. TERRANE_EXPORTS_PER_CALLER is the most.',
   })
+
+export const exportsBusy = (most: number) =>
+  new RestError(503, 'EXPORTS_BUSY', `All of the ${most} exports that run at once are taken or kept for other roles`, {
+    hint: 'Try again in half a minute. TERRANE_EXPORTS_AT_ONCE is the most.',
+  })
+
+/** Its client sees the connection end. */
+export const slowClient = () =>
+  new RestError(408, 'CLIENT_TOO_SLOW', 'The client of an export takes its bytes too slowly', {
+    hint: 'Read faster, or ask for fewer rows; TERRANE_EXPORT_STALL_MS and TERRANE_EXPORT_BYTES_PER_SECOND are the limits.',
+  })
+
+const SMALLER = 'Ask for fewer rows by filters or for fewer columns'
+
+export const exportTooLarge = (most: number) =>
+  new RestError(413, 'EXPORT_TOO_LARGE', `The file of this export has more than ${most} bytes`, {
+    details: 'format and database need a temporary file, which TERRANE_EXPORT_FILE_MAX_BYTES bounds',
+    hint: `${SMALLER}, ask the worker's exportTable, or raise TERRANE_EXPORT_FILE_MAX_BYTES.`,
+  })
+
+export const noRoom = (free: number, spare: number) =>
+  new RestError(
+    507,
+    'EXPORT_NO_ROOM',
+    `The folder of temporary files has ${free} bytes left, of which ${spare} stay free`,
+    {
+      hint: `${SMALLER}, make room there, or set TMPDIR to a folder with more.`,
+    },
+  )

@@ -1,10 +1,6 @@
-import { once } from 'node:events'
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { createWriteStream } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createWriteStream } from 'node:fs'
 import type { Principal } from '@terrane/auth'
 import { EXPORT_FORMATS, Warnings, type ExportFormat } from '@terrane/contracts'
 import { parseQuery, scanSession, type Condition, type Session } from '@terrane/database'
@@ -14,7 +10,9 @@ import {
   findTable,
   readSystems,
   rowsFor,
+  withTypes,
   writeGpkg,
+  type ExportRow,
   type ExportSource,
 } from '@terrane/exports'
 import type { Http } from '@terrane/service'
@@ -24,10 +22,14 @@ import { toRestError } from '../rest/errors.ts'
 import { runAs, type RunAs } from '../rest/execute.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { whileThere } from '../while-there.ts'
-import { badExport, noStream, tooManyExports } from './errors.ts'
+import { badExport, noStream } from './errors.ts'
+import { Pace, endBySoon, pump, type PaceLimits } from './pace.ts'
+import { ExportPlaces, type PlaceLimits } from './places.ts'
+import { spooled } from './spool.ts'
 
-/** A client that takes nothing for so long has its connection ended. */
-const STALL_MS = 60_000
+/** Errors that pass. */
+const RETRY_SECONDS = 30
+const PASSING = new Set(['EXPORTS_BUSY', 'TOO_MANY_EXPORTS', 'EXPORT_NO_ROOM'])
 
 /** Endings of file names. */
 const ENDINGS: Readonly<Record<Streamed, string>> = {
@@ -41,12 +43,14 @@ const ENDINGS: Readonly<Record<Streamed, string>> = {
 
 type Streamed = Exclude<ExportFormat, 'Shapefile'>
 
-export type ExportDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & {
-  /** Exports at once: each holds a connection of the database while its client reads. */
-  readonly most: number
+export interface ExportLimits extends PlaceLimits, PaceLimits {
   /** Longest time of an export. */
   readonly timeoutMs: number
+  /** Largest temporary file. */
+  readonly fileBytes: number
 }
+
+export type ExportDeps = Pick<RestDeps, 'database' | 'schemas' | 'authenticate'> & { readonly limits: ExportLimits }
 
 interface Asked {
   readonly schema: string
@@ -62,14 +66,14 @@ interface Asked {
  * database, which has one session for all, is written to a temporary file first, that has no name any more when it is sent.
  */
 export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
-  const running = { count: 0 }
+  const places = new ExportPlaces(deps.limits)
   await app.register(
     async (scope) => {
       scope.setErrorHandler((thrown, request, reply) => {
         const error = toRestError(thrown, request.restCaller?.role === 'anon')
         if (error.status >= 500) request.log.error({ err: thrown }, 'request failed')
         if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-        if (error.code === 'EXPORTS_BUSY') reply.header('retry-after', '30')
+        if (PASSING.has(error.code)) reply.header('retry-after', String(RETRY_SECONDS))
         void reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(error.toBody()))
       })
       scope.addHook('onRequest', async (request) => {
@@ -80,9 +84,9 @@ export async function exportRoutes(app: Http, deps: ExportDeps): Promise<void> {
         '/:source',
         whileThere(async (request, reply, signal) => {
           const asked = read(deps, request)
-          if (running.count >= deps.most) throw tooManyExports(deps.most)
-          running.count++
-          reply.raw.once('close', () => running.count--)
+          const free = places.take(request.restCaller as Principal, request.ip)
+          reply.raw.once('close', free)
+          if (reply.raw.closed) free()
           return await sendExport(deps, asked, request, reply, signal)
         }),
       )
@@ -105,9 +109,10 @@ async function sendExport(
     readOnly: true,
     isSnapshot: true,
     rollback: false,
-    timeoutMs: deps.timeoutMs,
+    timeoutMs: deps.limits.timeoutMs,
   }
-  const find = (session: Session) => findTable(session, asked)
+  const find = async (session: Session) => withTypes(session, await findTable(session, asked), asked.format)
+  const pace = new Pace(deps.limits)
   const losses = new Warnings()
   reply.type(CONTENT_TYPES[asked.format])
   reply.header(
@@ -115,80 +120,75 @@ async function sendExport(
     `attachment; filename*=UTF-8''${encodeURIComponent(asked.table)}.${ENDINGS[asked.format]}`,
   )
   reply.headers({ 'cache-control': 'private, no-store', vary: 'apikey, Authorization' })
-  if (asked.format === 'GeoPackage' || database.capabilities.engine === 'pglite') {
-    const file = await spooled((path) =>
-      runAs(database, as, async (session) => writeTo(path, session, await find(session), asked.format, losses, signal)),
-    )
-    const { size } = await file.stat()
-    reply.headers({ 'content-length': size, ...headerOf(losses) })
-    return reply.send(file.createReadStream())
-  }
   const body = new PassThrough()
   // Before it is sent nobody else listens.
   body.on('error', () => {})
+  const settle = async (done: Promise<void>) => {
+    try {
+      await done
+      body.end()
+      endBySoon(reply.raw, pace)
+    } catch (error) {
+      body.destroy(error as Error)
+    }
+  }
+  if (asked.format === 'GeoPackage' || database.capabilities.engine === 'pglite') {
+    const file = await spooled(deps.limits.fileBytes, (path, bounded) =>
+      runAs(database, as, async (session) => {
+        const source = await find(session)
+        const rows = bounded(rowsOf(session, source, asked.format, losses))
+        await writeTo(path, session, source, rows, asked.format, losses, signal)
+      }),
+    )
+    const { size } = await file.stat()
+    reply.headers({ 'content-length': size, ...headerOf(losses) })
+    void settle(pump(file.createReadStream() as AsyncIterable<Uint8Array>, body, pace, signal))
+    return reply.send(body)
+  }
   const begun = Promise.withResolvers<void>()
   const done = runAs(database, as, async (session) => {
     const source = await find(session)
-    const bytes = bytesOf(session, source, asked.format as Exclude<Streamed, 'GeoPackage'>, losses)
+    const rows = await opened(rowsOf(session, source, asked.format, losses))
     begun.resolve()
-    await pump(bytes, body, signal)
+    await pump(fileBytes(source, asked.format as Exclude<Streamed, 'GeoPackage'>, rows, losses), body, pace, signal)
   })
-  done.then(
-    () => body.end(),
-    (error: unknown) => {
-      begun.reject(error)
-      body.destroy(error as Error)
-    },
-  )
+  done.catch(begun.reject)
+  void settle(done)
   await begun.promise
   reply.trailer('x-export-warnings', async () => headerOf(losses)['x-export-warnings'] ?? '')
   return reply.send(body)
 }
 
-function bytesOf(
-  session: Session,
-  source: ExportSource,
-  format: Exclude<Streamed, 'GeoPackage'>,
-  losses: Warnings,
-): AsyncIterable<Uint8Array | string> {
-  const rows = rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
-  return fileBytes(source, format, rows, losses)
+function rowsOf(session: Session, source: ExportSource, format: Streamed, losses: Warnings) {
+  return rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
 }
 
-/** Passes bytes on as fast as they are taken. */
-async function pump(bytes: AsyncIterable<Uint8Array | string>, body: PassThrough, signal: AbortSignal): Promise<void> {
-  for await (const piece of bytes) {
-    if (body.write(piece)) continue
-    await once(body, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(STALL_MS)]) })
-  }
+/** Rows whose first batch is there: what a caller may not read has been refused by then. */
+async function opened<T>(rows: AsyncGenerator<T>): Promise<AsyncGenerator<T>> {
+  const first = await rows.next()
+  return (async function* () {
+    try {
+      if (!first.done) yield first.value
+      yield* rows
+    } finally {
+      await rows.return(undefined)
+    }
+  })()
 }
 
 async function writeTo(
   path: string,
   session: Session,
   source: ExportSource,
+  rows: AsyncIterable<readonly ExportRow[]>,
   format: Streamed,
   losses: Warnings,
   signal: AbortSignal,
 ): Promise<void> {
-  if (format !== 'GeoPackage') {
-    await pipeline(Readable.from(bytesOf(session, source, format, losses)), createWriteStream(path), { signal })
-    return
-  }
-  const systems = await readSystems(session, source)
-  const rows = rowsFor(source, format, (...query) => scanSession(session, ...query), losses)
-  await writeGpkg(systems, source, rows, path, losses)
-}
-
-/** A file without a name: it is gone as soon as it is closed. */
-async function spooled(write: (path: string) => Promise<void>) {
-  const folder = await mkdtemp(join(tmpdir(), 'terrane-export-'))
-  try {
-    const path = join(folder, 'file')
-    await write(path)
-    return await open(path)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  if (format === 'GeoPackage') {
+    await writeGpkg(await readSystems(session, source), source, rows, path, losses)
+  } else {
+    await pipeline(Readable.from(fileBytes(source, format, rows, losses)), createWriteStream(path), { signal })
   }
 }
 

@@ -11,6 +11,7 @@ import {
   queryRefused,
   queryTimeout,
   readSystems,
+  withTypes,
   type ExportSource,
   type ReferenceSystem,
   type Scanner,
@@ -69,10 +70,13 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
   const seconds = input.queryTimeoutSeconds ?? QUERY_SECONDS
   const warnings = new Warnings()
   const { path, rows } = await withSource(database, input, seconds, async (source, scanner, systems) => {
-    const onRows = (done: number) =>
-      context.progress({ phase: 'export', done, total: Math.max(source.rows, done), unit: 'features' })
+    const { estimatedRows } = source
+    const onRows = (done: number) => {
+      const total = estimatedRows === null ? null : Math.max(estimatedRows, done)
+      context.progress({ phase: 'export', done, total, unit: 'features' })
+    }
     const work = { engine, warnings, workdir: context.workdir, signal: context.signal, systems, scan: scanner, onRows }
-    return { path: await writeFile(source, format, work), rows: source.rows }
+    return await writeFile(source, format, work)
   })
   const accepted = acceptWarnings(input.strict, warnings.list())
   const { size } = await stat(path)
@@ -94,19 +98,20 @@ async function withSource<T>(
     schema = 'public',
     table,
     query,
+    format,
     columns = null,
-  }: Pick<ExportTable, 'schema' | 'table' | 'query'> & {
+  }: Pick<ExportTable, 'schema' | 'table' | 'query' | 'format'> & {
     readonly columns?: readonly string[] | null
   },
   querySeconds: number,
   work: (source: ExportSource, scanner: Scanner, systems: readonly ReferenceSystem[]) => Promise<T>,
 ): Promise<T> {
   if (query === undefined) {
-    const source = await findTable(database, { schema, table: table!, columns })
+    const source = await withTypes(database, await findTable(database, { schema, table: table!, columns }), format)
     return await work(source, (...asked) => scan(database, ...asked), await readSystems(database, source))
   }
   return await asReader(database, querySeconds, async (session) => {
-    const source = await findQuery(session, query, columns)
+    const source = await withTypes(session, await findQuery(session, query, columns), format)
     return await work(source, (...asked) => scanSession(session, ...asked), await readSystems(session, source))
   })
 }

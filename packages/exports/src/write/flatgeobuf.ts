@@ -64,7 +64,7 @@ function typeOf(column: ExportColumn, losses: Losses): number {
 
 function header(source: ExportSource, types: readonly number[]): Uint8Array {
   const builder = new Builder(1024)
-  const { name, columns, geometry, rows } = source
+  const { name, columns, geometry } = source
   const list = columns.map((column, i) => {
     const text = builder.createString(column.name)
     builder.startObject(11)
@@ -76,24 +76,19 @@ function header(source: ExportSource, types: readonly number[]): Uint8Array {
   for (const column of list.toReversed()) builder.addOffset(column)
   const columnsAt = builder.endVector()
   const nameAt = builder.createString(name)
-  const bounds = geometry?.bounds ? numbers(builder, geometry.bounds) : 0
   builder.startObject(6)
-  if (geometry) {
-    builder.addFieldInt32(1, geometry.srid, 0)
-  }
+  if (geometry?.srid) builder.addFieldInt32(1, geometry.srid, 0)
   const crs = builder.endObject()
   const codes = [...new Set((geometry?.types ?? []).map((type) => type % 1000))]
   const thousands = (geometry?.types ?? []).map((type) => Math.floor(type / 1000))
   builder.startObject(14)
   builder.addFieldOffset(0, nameAt, 0)
-  if (bounds !== 0) builder.addFieldOffset(1, bounds, 0)
   // 0 stands for several types: each feature says its own.
   builder.addFieldInt8(2, codes.length === 1 ? codes[0]! : 0, 0)
   builder.addFieldInt8(3, Number(thousands.some((one) => one % 2 === 1)), 0)
   builder.addFieldInt8(4, Number(thousands.some((one) => one >= 2)), 0)
   if (list.length > 0) builder.addFieldOffset(7, columnsAt, 0)
-  builder.addFieldInt64(8, BigInt(rows), 0n)
-  // No index: its default is 16, so that 0 must be written.
+  // A count and bounds would take a pass of their own, and may be left out. No index: its default is 16, so that 0 must be written.
   builder.addFieldInt16(9, 0, 16)
   if (geometry) builder.addFieldOffset(10, crs, 0)
   builder.finishSizePrefixed(builder.endObject())

@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Queryable } from '@terrane/database'
 import type { Losses } from '../losses.ts'
 import type { ExportRow } from '../rows.ts'
+import { ShapeFacts } from '../shape-facts.ts'
 import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 
 /** `GPKG`, and version 1.3 (OGC 12-128r19, 1.1.1). */
@@ -9,6 +10,7 @@ const APPLICATION_ID = 0x47504b47
 const USER_VERSION = 10300
 const KEY = 'fid'
 const EXACT_DIGITS = 15
+const WGS84 = 4326
 const NAMES = ['POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'MULTILINESTRING', 'MULTIPOLYGON', 'GEOMETRYCOLLECTION']
 
 const TYPES: Readonly<Record<Exclude<Kind, 'numeric'>, string>> = {
@@ -43,14 +45,18 @@ insert into gpkg_spatial_ref_sys values ('Undefined cartesian SRS', -1, 'NONE', 
 insert into gpkg_extensions values ('gpkg_data_columns', null, 'gpkg_schema',
   'http://www.geopackage.org/spec121/#extension_schema', 'read-write');`
 
-/** Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. */
+/**
+ * Writes a GeoPackage of one layer into a file; geometries are WKB in the system of the table. Returns what they have in
+ * common.
+ */
 export async function writeGpkg(
   systems: readonly ReferenceSystem[],
   source: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
   path: string,
   losses: Losses,
-): Promise<void> {
+): Promise<ShapeFacts> {
+  const facts = new ShapeFacts()
   using file = new DatabaseSync(path)
   file.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${USER_VERSION};
     pragma journal_mode = off; pragma synchronous = off; begin; ${TABLES}`)
@@ -70,11 +76,17 @@ export async function writeGpkg(
   for await (const rows of batches) {
     for (const { values, geometry: wkb } of rows) {
       const cells = columns.map((column, i) => cellOf(column, values[i]!))
-      if (geometry) cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid))
+      if (geometry) {
+        facts.add(wkb as Uint8Array | null)
+        cells.push(wkb === null ? null : blobOf(wkb as Uint8Array, geometry.srid ?? WGS84))
+      }
       insert.run(...cells)
     }
   }
+  if (facts.bounds)
+    file.prepare('update gpkg_contents set min_x = ?, min_y = ?, max_x = ?, max_y = ?').run(...facts.bounds)
   file.exec('commit')
+  return facts
 }
 
 /** A reference system as the server has it. */
@@ -90,7 +102,7 @@ export async function readSystems(
   database: Queryable,
   { geometry }: ExportSource,
 ): Promise<readonly ReferenceSystem[]> {
-  const srids = [...new Set([4326, geometry?.srid ?? 4326])]
+  const srids = [...new Set([WGS84, geometry?.srid ?? WGS84])]
   const { rows } = await database.query<ReferenceSystem & Record<string, unknown>>(
     'select srid, auth_name as by, auth_srid as code, srtext as wkt from spatial_ref_sys where srid = any ($1)',
     [srids],
@@ -104,19 +116,16 @@ function addSystems(file: DatabaseSync, systems: readonly ReferenceSystem[]): vo
 }
 
 function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource, place: string): void {
-  const [minX, minY, maxX, maxY] = geometry?.bounds ?? [null, null, null, null]
+  const srid = geometry ? (geometry.srid ?? WGS84) : null
   file
-    .prepare(
-      `insert into gpkg_contents (table_name, data_type, identifier, min_x, min_y, max_x, max_y, srs_id)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(name, geometry ? 'features' : 'attributes', name, minX, minY, maxX, maxY, geometry?.srid ?? null)
+    .prepare('insert into gpkg_contents (table_name, data_type, identifier, srs_id) values (?, ?, ?, ?)')
+    .run(name, geometry ? 'features' : 'attributes', name, srid)
   if (geometry) {
     const has = (thousands: readonly number[]) =>
-      geometry.types.some((type) => thousands.includes(Math.floor(type / 1000)))
+      (geometry.types ?? []).some((type) => thousands.includes(Math.floor(type / 1000)))
     file
       .prepare('insert into gpkg_geometry_columns values (?, ?, ?, ?, ?, ?)')
-      .run(name, place, shapeOf(geometry), geometry.srid, has([1, 3]) ? 2 : 0, has([2, 3]) ? 2 : 0)
+      .run(name, place, shapeOf(geometry), srid, has([1, 3]) ? 2 : 0, has([2, 3]) ? 2 : 0)
   }
   const json = file.prepare(
     `insert into gpkg_data_columns (table_name, column_name, mime_type) values (?, ?, 'application/json')`,
@@ -157,7 +166,7 @@ function blobOf(wkb: Uint8Array, srid: number): Uint8Array {
 }
 
 function shapeOf({ types }: NonNullable<ExportSource['geometry']>): string {
-  const codes = [...new Set(types.map((type) => type % 1000))]
+  const codes = [...new Set((types ?? []).map((type) => type % 1000))]
   return (codes.length === 1 && NAMES[codes[0]! - 1]) || 'GEOMETRY'
 }
 

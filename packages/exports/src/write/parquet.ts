@@ -3,6 +3,7 @@ import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { Losses } from '../losses.ts'
 import type { ExportRow } from '../rows.ts'
+import { ShapeFacts } from '../shape-facts.ts'
 import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 
 const GROUP_ROWS = 20_000
@@ -44,6 +45,7 @@ export async function* parquetBytes(
 ): AsyncGenerator<Uint8Array> {
   const { columns, geometry } = source
   const bytes = new FileBytes()
+  const facts = new ShapeFacts()
   const names = unusedNames(columns, geometry?.name ?? 'geometry')
   const schema: SchemaElement[] = [
     { name: 'root', num_children: columns.length + (geometry ? 1 : 0) },
@@ -66,12 +68,15 @@ export async function* parquetBytes(
   for await (const batch of batches) {
     for (const row of batch) {
       for (const [i, column] of columns.entries()) group[i]!.push(valueOf(column, row.values[i]!, losses))
-      if (geometry) group[columns.length]!.push(row.geometry)
+      if (geometry) {
+        group[columns.length]!.push(row.geometry)
+        facts.add(row.geometry as Uint8Array | null)
+      }
       if (++rows >= GROUP_ROWS) yield await flush()
     }
   }
   yield await flush()
-  if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(geometry, names)) }]
+  if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(facts, names)) }]
   await parquet.finish()
   yield bytes.take()
 }
@@ -129,7 +134,7 @@ function digitsOf(text: string, scale: number): bigint {
   return BigInt(whole + fraction.padEnd(scale, '0'))
 }
 
-function metadataOf({ types, srid, bounds }: NonNullable<ExportSource['geometry']>, name: string): object {
+function metadataOf({ types, bounds }: ShapeFacts, name: string): object {
   const shown = types.map(
     (type) => `${TYPE_NAMES[(type % 1000) - 1]}${[1, 3].includes(Math.floor(type / 1000)) ? ' Z' : ''}`,
   )
@@ -137,7 +142,7 @@ function metadataOf({ types, srid, bounds }: NonNullable<ExportSource['geometry'
   const geometry = {
     encoding: 'WKB',
     geometry_types: isKnown ? [...new Set(shown)].toSorted() : [],
-    ...(bounds && srid === 4326 && { bbox: bounds }),
+    ...(bounds && { bbox: bounds }),
   }
   return { version: '1.1.0', primary_column: name, columns: { [name]: geometry } }
 }

@@ -35,13 +35,27 @@ export interface ExportWork {
 }
 
 /**
- * Writes a table or query as a file of a format. Returns where it lies. What the format cannot hold is counted in the warnings.
+ * Writes a table or query as a file of a format. Returns where it lies and how many rows it has. What the format cannot hold is counted in the warnings.
  *
  * @throws FORMAT_TAKES_ONE_KIND, CONVERSION_FAILED
  */
-export async function writeFile(source: ExportSource, format: ExportFormat, work: ExportWork): Promise<string> {
+export async function writeFile(
+  source: ExportSource,
+  format: ExportFormat,
+  work: ExportWork,
+): Promise<{ readonly path: string; readonly rows: number }> {
+  const done = { rows: 0 }
+  const batches = counted(rowsFor(source, format, work.scan, work.warnings), work, done)
+  return { path: await write(source, format, batches, work), rows: done.rows }
+}
+
+async function write(
+  source: ExportSource,
+  format: ExportFormat,
+  batches: AsyncIterable<ExportRow[]>,
+  work: ExportWork,
+): Promise<string> {
   const { workdir, warnings, signal, systems } = work
-  const batches = counted(rowsFor(source, format, work.scan, warnings), work)
   switch (format) {
     case 'FlatGeobuf':
     case 'Shapefile':
@@ -74,7 +88,7 @@ async function convert(
   for (const path of [folder, results]) await mkdir(path)
   const file = 'export.gpkg'
   const own = format === 'Shapefile' ? limited(batches, work.warnings) : batches
-  await writeGpkg(work.systems, plain, own, join(folder, file), work.warnings)
+  const facts = await writeGpkg(work.systems, plain, own, join(folder, file), work.warnings)
   const target = join(results, format === 'Shapefile' ? 'export.shz' : 'export.fgb')
   const isLine = (source.geometry?.types ?? []).length > 1
   const options = ['-f', format === 'Shapefile' ? 'ESRI Shapefile' : 'FlatGeobuf']
@@ -82,7 +96,7 @@ async function convert(
   // A layer of several kinds would be flat: the engine asks its type, which says nothing of heights then.
   const isHigh = (source.geometry?.types ?? []).some((type) => Math.floor(type / 1000) % 2 === 1)
   if (format === 'FlatGeobuf' && isLine && isHigh) options.push('-dim', 'XYZ')
-  if (format === 'FlatGeobuf' && source.geometry?.hasNulls) {
+  if (format === 'FlatGeobuf' && facts.hasNulls) {
     options.push('-lco', 'SPATIAL_INDEX=NO')
     const message = 'The file has no index, which would have no place for rows without a geometry.'
     work.warnings.add('INDEX_LEFT_OUT', message)
@@ -134,11 +148,10 @@ async function* limited(batches: AsyncIterable<readonly ExportRow[]>, warnings: 
   }
 }
 
-async function* counted(batches: AsyncIterable<ExportRow[]>, { signal, onRows }: ExportWork) {
-  let done = 0
+async function* counted(batches: AsyncIterable<ExportRow[]>, { signal, onRows }: ExportWork, done: { rows: number }) {
   for await (const rows of batches) {
     signal.throwIfAborted()
     yield rows
-    onRows((done += rows.length))
+    onRows((done.rows += rows.length))
   }
 }

@@ -1,0 +1,52 @@
+import { mkdtemp, open, rm, stat, statfs, type FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exportTooLarge, noRoom } from './errors.ts'
+
+/** Room that stays free for everybody else on the disk. */
+const SPARE_BYTES = 256 * 2 ** 20
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
+/** What SQLite calls a disk or a file that is full. */
+const SQLITE_FULL = 13
+
+/**
+ * Writes a temporary file and opens it. It has no name any more then, so that it is gone as soon as it is closed; nothing
+ * of it stays when the writing fails.
+ *
+ * @param write gets the path, and a function that looks at a stream's file between its batches
+ * @throws EXPORT_TOO_LARGE (413), EXPORT_NO_ROOM (507)
+ */
+export async function spooled(
+  mostBytes: number,
+  write: (path: string, bounded: <T>(batches: AsyncIterable<T>) => AsyncGenerator<T>) => Promise<void>,
+): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-export-'))
+  try {
+    const path = join(folder, 'file')
+    const look = async () => {
+      const { bavail, bsize } = await statfs(folder)
+      if (bavail * bsize < SPARE_BYTES) throw noRoom(bavail * bsize, SPARE_BYTES)
+      const size = await stat(path).then(
+        (found) => found.size,
+        () => 0,
+      )
+      if (size > mostBytes) throw exportTooLarge(mostBytes)
+    }
+    await look()
+    await write(path, async function* (batches) {
+      for await (const batch of batches) {
+        yield batch
+        await look()
+      }
+    })
+    await look()
+    return await open(path)
+  } catch (error) {
+    const { code, errcode } = error as { code?: string; errcode?: number }
+    if (!FULL.has(code ?? '') && errcode !== SQLITE_FULL) throw error
+    const { bavail, bsize } = await statfs(folder)
+    throw noRoom(bavail * bsize, SPARE_BYTES)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
