@@ -20,6 +20,7 @@ const MOST_FAILURES = 100
 
 /** What became of all rasters. */
 interface Outcome {
+  readonly total: number
   readonly sources: ReadonlyMap<number, EmbeddingSource>
   readonly done: readonly EmbeddingSource[]
   readonly failures: readonly { readonly name: string; readonly code: string; readonly message: string }[]
@@ -41,14 +42,13 @@ export async function publishCollection(
 ): Promise<EmbeddingsResult> {
   const watch = new Stopwatch()
   const outcome = outcomeOf(shards, shards[0]?.input.shard.unchanged ?? (await unchangedSources(deps, body, context)))
-  const { done, failures, unchanged, warnings } = outcome
-  const total = shards.length + unchanged
+  const { total, done, failures, unchanged, warnings } = outcome
   if (done.length === 0 && unchanged === 0) throw noSourceDone({ failures, total })
   acceptWarnings(body.strict, warnings)
   const { run, project } = context
   const first = shards[0]
   if (!first || done.length === 0) {
-    const result = await unchangedResult(deps, body, context, outcome, total)
+    const result = await unchangedResult(deps, body, context, outcome)
     await swapIn(project.database, run, [], result)
     return result
   }
@@ -59,7 +59,7 @@ export async function publishCollection(
   const options = outputOptions(request, model, metadataOf(request, model, table, done))
   const output = EmbeddingOutput.ofCollection(context, options, stateOf(done))
   const about = { ...publicationOf(request, model, table, outcome) }
-  const counts = countsOf(outcome, total)
+  const counts = countsOf(outcome)
   if (body.mode !== 'append') {
     const sources = [...outcome.sources].map(([source, entry]) => ({ ...entry, source }))
     return output.publish({ ...about, result: { ...about.result, sources: counts }, sources }, watch)
@@ -84,7 +84,9 @@ export async function publishCollection(
   )
 }
 
+/** @param skipped sources without a shard, which the table has as they are */
 function outcomeOf(shards: readonly GeoShard[], skipped: number): Outcome {
+  const total = shards.length + skipped
   const sources = new Map<number, EmbeddingSource>()
   const failures: { name: string; code: string; message: string }[] = []
   const done: EmbeddingSource[] = []
@@ -103,10 +105,10 @@ function outcomeOf(shards: readonly GeoShard[], skipped: number): Outcome {
   }
   if (failures.length > 0) {
     const [first] = failures
-    const message = `${failures.length} of ${shards.length + unchanged} sources failed, such as ${first!.name}: ${first!.message}`
+    const message = `${failures.length} of ${total} sources failed, such as ${first!.name}: ${first!.message}`
     found.add('SOURCES_FAILED', message, failures.length, failures.map(({ name }) => name)) // prettier-ignore
   }
-  return { sources, done, failures, unchanged, warnings: found.list() }
+  return { total, sources, done, failures, unchanged, warnings: found.list() }
 }
 
 function failed(name: string, error: { readonly code: string; readonly message: string }): EmbeddingSource {
@@ -114,7 +116,7 @@ function failed(name: string, error: { readonly code: string; readonly message: 
   return { name, ...nothing, status: 'failed', rows: 0, skipped: 0, zeroVectors: 0, error }
 }
 
-function countsOf({ done, failures, unchanged }: Outcome, total: number): NonNullable<EmbeddingsResult['sources']> {
+function countsOf({ total, done, failures, unchanged }: Outcome): NonNullable<EmbeddingsResult['sources']> {
   const rows = done.reduce((sum, source) => sum + source.rows, 0)
   return {
     total,
@@ -216,7 +218,6 @@ async function unchangedResult(
   body: CreateGeoEmbeddings,
   context: JobContext,
   outcome: Outcome,
-  total: number,
 ): Promise<EmbeddingsResult> {
   const { table } = await readTarget(context.project.database, body)
   const { licence } = await deps.models.find(table.model_name)
@@ -229,7 +230,7 @@ async function unchangedResult(
     scale: table.scale,
     crs: table.source_crs ?? '',
     bbox: [...(table.bbox ?? [])],
-    sources: countsOf(outcome, total),
+    sources: countsOf(outcome),
     ...(outcome.warnings.length > 0 && { warnings: outcome.warnings }),
     timings: {},
   }
