@@ -2121,7 +2121,7 @@ export interface operations {
                     schema?: string;
                     /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
                     layer?: string;
-                    /** @description Reference system of the file, where it does not say so itself. */
+                    /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
                     sourceSrs?: string;
                     /**
                      * @description Reference system of the table.
@@ -2147,7 +2147,7 @@ export interface operations {
                     mode?: "create" | "replace" | "append";
                     /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
                     encoding?: string;
-                    /** @description Columns of a CSV that hold coordinates or WKT; usual names are found. */
+                    /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
                     csv?: {
                         x?: string;
                         y?: string;
@@ -3891,7 +3891,7 @@ export interface operations {
                         schema?: string;
                         /** @description Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not. */
                         layer?: string;
-                        /** @description Reference system of the file, where it does not say so itself. */
+                        /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
                         sourceSrs?: string;
                         /**
                          * @description Reference system of the table.
@@ -3917,7 +3917,7 @@ export interface operations {
                         mode?: "create" | "replace" | "append";
                         /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
                         encoding?: string;
-                        /** @description Columns of a CSV that hold coordinates or WKT; usual names are found. */
+                        /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
                         csv?: {
                             x?: string;
                             y?: string;

@@ -38,7 +38,9 @@ export const Ogr2ogrImport = Type.Object(
           'Layer of the file, or "*" for a table {tableName}_{layer} of each that is not empty: so it is, too, when absent and several are not.',
       }),
     ),
-    sourceSrs: Type.Optional(epsg('Reference system of the file, where it does not say so itself.')),
+    sourceSrs: Type.Optional(
+      epsg('Reference system of the file, in the place of what it says itself; coordinates are taken as they are.'),
+    ),
     targetSrs: Type.Optional(epsg('Reference system of the table.', { default: 'EPSG:4326' })),
     geometryType: Type.Optional(
       Type.Enum(['auto', 'Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'], {
@@ -66,7 +68,8 @@ export const Ogr2ogrImport = Type.Object(
         { x: Type.Optional(fieldName()), y: Type.Optional(fieldName()), wkt: Type.Optional(fieldName()) },
         {
           additionalProperties: false,
-          description: 'Columns of a CSV that hold coordinates or WKT; usual names are found.',
+          description:
+            'Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found.',
         },
       ),
     ),

@@ -44,7 +44,7 @@ export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readon
 
 /** @throws SOURCE_SRS_NEEDED */
 export function sourceSridOf({ geometryTypes, srid }: LayerSchema, sourceSrs: string | undefined): number {
-  if (sourceSrs !== undefined) return srid ?? sridOf(sourceSrs)
+  if (sourceSrs !== undefined) return sridOf(sourceSrs)
   if (srid !== null) return srid
   if (geometryTypes.length > 0) throw sourceSrsNeeded()
   return WGS84

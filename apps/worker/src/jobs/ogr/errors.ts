@@ -67,6 +67,16 @@ export const fieldsUnknown = defineError(
   () => ({ errors: [{ path: '/fields', message: 'must be fields of the layer' }] }),
 )
 
+export const csvColumnsUnknown = defineError(
+  'CSV_COLUMNS_UNKNOWN',
+  'invalid',
+  (f: { columns: readonly string[] }) => `The file has no columns ${f.columns.join(', ')} to read coordinates from`,
+  () => ({
+    hint: 'Name the columns as the first line of the file does; of x and y the one that is left out must be called as usual.',
+    errors: [{ path: '/csv', message: 'must be columns of the file' }],
+  }),
+)
+
 export const conversionFailed = defineError(
   'CONVERSION_FAILED',
   'invalid',

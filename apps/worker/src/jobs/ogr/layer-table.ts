@@ -25,6 +25,10 @@ const LOADS_AT_ONCE = 2
 const FIRST_CURVE = 8
 const LAST_CURVE = 12
 
+/** Degrees, with what rounding adds. */
+const MOST_LNG = 180.000001
+const MOST_LAT = 90.000001
+
 const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
   damaged: 'their bytes are damaged',
   'short line': 'a line needs two positions, or none',
@@ -160,6 +164,7 @@ export class LayerTable {
       )
       contents = await this.#measure(session)
     }
+    if (contents.bbox !== null && !isOnGlobe(contents.bbox)) await this.#warnOffGlobe(session)
     return { geometryType: name, ...contents }
   }
 
@@ -259,6 +264,22 @@ export class LayerTable {
     return { srid: rows[0]!.srid, bbox: rows[0]!.box }
   }
 
+  /** Tells of degrees that no place on earth has: most often they are metres, or latitudes stand first. */
+  async #warnOffGlobe(session: Queryable): Promise<void> {
+    const { targetSrid } = this.#options
+    const { rows } = await session.query<{ count: number; examples: string[] }>(
+      `with off as (select ${quoteIdentifier(this.key)} as key from ${this.#table} where st_xmin(geom) < -${MOST_LNG}
+         or st_xmax(geom) > ${MOST_LNG} or st_ymin(geom) < -${MOST_LAT} or st_ymax(geom) > ${MOST_LAT})
+       select (select count(*) from off) as count, array(select key from off order by key limit 10) as examples
+       from spatial_ref_sys where srid = $1 and proj4text like '%+proj=longlat%'`,
+      [targetSrid],
+    )
+    const message = `Coordinates are outside of -180 to 180 degrees of longitude or -90 to 90 of latitude, so they are no places in EPSG:${targetSrid}. Send sourceSrs if the file has another reference system; name the columns in csv if x and y are swapped.`
+    for (const { count, examples } of rows) {
+      this.warnings.add('COORDINATES_OFF_GLOBE', message, count, examples.map(Number))
+    }
+  }
+
   /** Takes rows out whose coordinates are not finite, which no map, index or GeoJSON can hold. */
   async #rejectInfinite(session: Queryable): Promise<void> {
     const key = quoteIdentifier(this.key)
@@ -272,4 +293,8 @@ export class LayerTable {
     const examples = rows.map((row) => row.key).toSorted((a, b) => a - b)
     if (rows.length > 0) this.warnings.add('GEOMETRY_NOT_FINITE', message, rows.length, examples)
   }
+}
+
+function isOnGlobe([west = 0, south = 0, east = 0, north = 0]: readonly number[]): boolean {
+  return west >= -MOST_LNG && east <= MOST_LNG && south >= -MOST_LAT && north <= MOST_LAT
 }

@@ -12,6 +12,7 @@ import type { LayerSchema, LayerSource } from './feature-stream.ts'
 import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
+import { pointLayers } from './point-layers.ts'
 import { READ_FORMATS } from './read/protocol.ts'
 import { Reading } from './read/reading.ts'
 
@@ -28,6 +29,12 @@ const EXCHANGE_OPTIONS = [
   '-lco',
   'GEOMETRY_NAME=__geometry__',
 ]
+
+/** Formats of sheets, which may hold coordinates in their columns. */
+const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
+
+/** Formats whose texts the engine reads in an encoding that it is told. */
+const ENCODED_BY_ENGINE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File'])
 
 /** A data set that can be read, and what became of it before. */
 export interface OpenedDataset extends AsyncDisposable {
@@ -52,6 +59,8 @@ export async function openDataset(
 ): Promise<OpenedDataset> {
   const { workdir, signal } = context
   const path = join(dataset.folder, dataset.file)
+  const notes = new Warnings()
+  warnOfUnused(dataset, input, notes)
   const format = READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
     const reading = await open(path, format, input, context)
@@ -59,7 +68,7 @@ export async function openDataset(
       const layerNames = reading.layers.map(({ name }) => name)
       return {
         reading,
-        notes: [],
+        notes: notes.list(),
         layerNames,
         lostOf: () => 0,
         [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
@@ -68,7 +77,6 @@ export async function openDataset(
     await reading[Symbol.asyncDispose]()
   }
   const folder = await mkdtemp(join(workdir, 'exchange-'))
-  const notes = new Warnings()
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   const logical = await logicalFields(dataset)
   const conversion = conversionOf(dataset, input, folder)
@@ -86,8 +94,10 @@ export async function openDataset(
     notes.add('SYSTEM_WITHOUT_CODE', message)
   }
   const own = reading
+  const isWorkbook = WORKBOOKS.has(dataset.driver)
+  const srid = sridOf(input.sourceSrs ?? DEFAULT_SRS)
   return {
-    reading: own,
+    reading: isWorkbook ? pointLayers(own, input.csv ?? {}, srid) : own,
     notes: notes.list(),
     layerNames: layers.map(({ name }) => name),
     lostOf: (index, limit, warnings) => {
@@ -101,6 +111,16 @@ export async function openDataset(
     },
     [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   }
+}
+
+/** Names what was asked for and says nothing about a file of this format. */
+function warnOfUnused({ driver }: Dataset, { csv, encoding }: Ogr2ogrImport, notes: Warnings): void {
+  const unused: string[] = []
+  if (csv?.wkt !== undefined && driver !== 'CSV') unused.push('csv.wkt')
+  if ((csv?.x ?? csv?.y) !== undefined && driver !== 'CSV' && !WORKBOOKS.has(driver)) unused.push('csv.x', 'csv.y')
+  if (encoding !== undefined && driver !== 'CSV' && !ENCODED_BY_ENGINE.has(driver)) unused.push('encoding')
+  if (unused.length === 0) return
+  notes.add('OPTIONS_UNUSED', `A ${driver} file says itself what these fields are for.`, unused.length, unused)
 }
 
 function hasUnknownSystem(layers: readonly LayerSchema[]): boolean {
@@ -125,10 +145,9 @@ function open(
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {
   const { layer, limit, encoding } = input
-  const takesEncoding = ['ESRI Shapefile', 'MapInfo File'].includes(dataset.driver)
   return {
     ...dataset,
-    openOptions: encoding && takesEncoding ? [`ENCODING=${encoding}`] : [],
+    openOptions: encoding && ENCODED_BY_ENGINE.has(dataset.driver) ? [`ENCODING=${encoding}`] : [],
     layer: layer === undefined || layer === ALL_LAYERS ? null : layer,
     options: [
       ...EXCHANGE_OPTIONS,

@@ -1,25 +1,24 @@
 import { wkbHead, wkbOfGeoJson } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
-import { conversionFailed } from '../errors.ts'
+import { conversionFailed, csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { coordinateColumns } from './coordinate-columns.ts'
+import { UNREADABLE, coordinateOf, doubtfulColumns, geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
 import { csvRecords } from './csv-records.ts'
 import { isoType } from './geometry-types.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
-import { wkbOfWkt } from './wkt.ts'
 
 const WGS84 = 4326
-/** Names of columns that hold coordinates or a geometry when none are given. */
-const USUAL_NAMES = {
-  x: ['x', 'lon', 'lng', 'long', 'longitude', 'easting'],
-  y: ['y', 'lat', 'latitude', 'northing'],
-  wkt: ['wkt', 'geom', 'geometry', 'the_geom', '_wkt'],
-}
+/** Names of columns that hold a geometry when none is given. */
+const GEOMETRY_NAMES = new Set(['wkt', 'geom', 'geometry', 'the_geom', '_wkt'])
 const DELIMITERS = [',', ';', '\t', '|']
-const HEX = /^[0-9a-f]{10,}$/i
+/** Rows that are looked at for a column of geometries with a name of its own. */
+const SAMPLE_ROWS = 200
+const NO_PLACE: Place = { x: -1, y: -1, wkt: -1 }
 
-/** Where a row's geometry stands: numbers of columns. */
+/** Where a row's geometry stands: numbers of columns, −1 for none. */
 interface Place {
   readonly x: number
   readonly y: number
@@ -32,14 +31,14 @@ interface Table {
   readonly delimiter: string
   readonly hasHeader: boolean
   readonly names: readonly string[]
-  readonly place: Place
 }
 
 /**
- * Opens a table of text. Its encoding and delimiter are found out, types come from all rows, and coordinates or WKT from
- * columns that are named in the request or called as usual.
+ * Opens a table of text. Its encoding and delimiter are found out, types come from all rows. Geometries come from the columns
+ * that the request names; else from one that is called as those of geometries are, two that are called as coordinates are, or
+ * one whose texts all are geometries.
  *
- * @throws CONVERSION_FAILED, ENCODING_UNKNOWN
+ * @throws CONVERSION_FAILED, CSV_COLUMNS_UNKNOWN, ENCODING_UNKNOWN
  */
 export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   const warnings = new Warnings()
@@ -48,12 +47,11 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The file does not say its encoding and is not UTF-8: it was read as ${encoding.name}. Send encoding to read it otherwise.`
     warnings.add('ENCODING_GUESSED', message)
   }
-  let table = await readHead(request, encoding.name)
-  if (request.csv?.wkt === undefined && table.place.wkt >= 0 && !(await holdsGeometry(table))) {
-    table = { ...table, place: { ...table.place, wkt: -1 } }
-  }
+  const table = await readHead(request, encoding.name)
+  const place = namedPlace(table, request.csv) ?? (await findPlace(table, warnings))
   const guesses = table.names.map(() => new TypeGuess())
   const types = new Set<number>()
+  const srids = new Set<number>()
   let rows = 0
   for await (const record of dataOf(table)) {
     rows++
@@ -61,38 +59,100 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
       const kind = kindOfCell(record[i] ?? '')
       if (kind !== null) guess.addKind(kind)
     }
-    const wkb = geometryOf(record, table.place)
+    const wkb = geometryOf(record, place)
     const head = wkb && wkbHead(wkb)
     if (head) types.add(isoType(head))
+    const said = place.wkt < 0 ? null : sridOfText((record[place.wkt] ?? '').trim())
+    if (said !== null) srids.add(said)
   }
-  const { x, y, wkt } = table.place
+  const { x, y, wkt } = place
   const shown = table.names.flatMap((_, i) => (i === x || i === y || i === wkt ? [] : [i]))
   const fields = shown.map((i): Field => ({ name: table.names[i]!, type: guesses[i]!.type }))
   const hasGeometry = wkt >= 0 || (x >= 0 && y >= 0)
+  const srid = request.srid ?? onlyOf(srids) ?? WGS84
   return {
-    layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid: request.srid ?? WGS84 }],
-    read: () => readRows(table, shown, fields, warnings),
+    layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid }],
+    read: () => readRows({ table, place, shown, fields, warnings }),
     takeWarnings: () => warnings.take(),
   }
 }
 
-/** Whether a column that is called as one of geometries holds any, or nothing at all. */
-async function holdsGeometry(table: Table): Promise<boolean> {
+/**
+ * The columns that the request names, or null where it names none.
+ *
+ * @throws CSV_COLUMNS_UNKNOWN
+ */
+function namedPlace({ names }: Table, csv: ReadRequest['csv']): Place | null {
+  const { x, y, wkt } = csv ?? {}
+  if (x !== undefined || y !== undefined) {
+    const found = coordinateColumns(names, { x, y })
+    if ('x' in found) return { ...NO_PLACE, ...found }
+    throw csvColumnsUnknown({ columns: [x, y].filter((name) => name !== undefined) })
+  }
+  if (wkt === undefined) return null
+  const at = names.findIndex((name) => name.toLowerCase() === wkt.toLowerCase())
+  if (at < 0) throw csvColumnsUnknown({ columns: [wkt] })
+  return { ...NO_PLACE, wkt: at }
+}
+
+/** The columns that are called, or that look, like geometries or coordinates, and hold some. */
+async function findPlace(table: Table, warnings: Warnings): Promise<Place> {
+  const wkt = table.names.findIndex((name) => GEOMETRY_NAMES.has(name.toLowerCase()))
+  if (wkt >= 0 && (await holdsGeometry(table, { ...NO_PLACE, wkt }))) return { ...NO_PLACE, wkt }
+  const pair = coordinateColumns(table.names)
+  if ('x' in pair && (await holdsGeometry(table, { ...NO_PLACE, ...pair }))) return { ...NO_PLACE, ...pair }
+  const texts = await geometryTexts(table)
+  if (texts.length === 1) return { ...NO_PLACE, wkt: texts[0]! }
+  if (texts.length > 1) {
+    const message = 'Several columns hold geometries, so the table has none: name one in csv.wkt.'
+    const names = texts.map((i) => table.names[i]!)
+    warnings.add('GEOMETRIES_DOUBTFUL', message, texts.length, names)
+  } else if ('doubtful' in pair) doubtfulColumns(pair.doubtful, warnings)
+  return NO_PLACE
+}
+
+/** Whether columns that are called as those of geometries or coordinates hold any, or nothing at all. */
+async function holdsGeometry(table: Table, place: Place): Promise<boolean> {
   let hasText = false
   for await (const record of dataOf(table)) {
-    if (!saysGeometry(record, table.place)) continue
-    if (geometryOf(record, table.place) !== null) return true
+    if (!saysGeometry(record, place)) continue
+    if (geometryOf(record, place) !== null) return true
     hasText = true
   }
   return !hasText
 }
 
-async function* readRows(
-  table: Table,
-  shown: readonly number[],
-  fields: readonly Field[],
-  warnings: Warnings,
-): AsyncGenerator<FeatureBatch> {
+/** Columns whose texts in the first rows all are geometries. */
+async function geometryTexts(table: Table): Promise<number[]> {
+  const [good, bad] = [new Set<number>(), new Set<number>()]
+  let rows = 0
+  for await (const record of dataOf(table)) {
+    for (const [i, text] of record.entries()) {
+      if (bad.has(i) || text.trim() === '') continue
+      ;(isGeometryText(text) ? good : bad).add(i)
+    }
+    if (++rows >= SAMPLE_ROWS) break
+  }
+  return [...good.difference(bad)].filter((i) => i < table.names.length)
+}
+
+/** @throws CONVERSION_FAILED */
+function onlyOf(srids: ReadonlySet<number>): number | undefined {
+  if (srids.size > 1) {
+    const list = [...srids].slice(0, 10).map((srid) => `EPSG:${srid}`)
+    throw conversionFailed({ reason: `its geometries are of several reference systems: ${list.join(', ')}` })
+  }
+  return [...srids][0]
+}
+
+async function* readRows(reading: {
+  readonly table: Table
+  readonly place: Place
+  readonly shown: readonly number[]
+  readonly fields: readonly Field[]
+  readonly warnings: Warnings
+}): AsyncGenerator<FeatureBatch> {
+  const { table, place, shown, fields, warnings } = reading
   const builder = new BatchBuilder(fields.length)
   let row = 0
   for await (const record of dataOf(table)) {
@@ -100,10 +160,8 @@ async function* readRows(
     if (record.length > table.names.length && record.slice(table.names.length).some((text) => text !== '')) {
       warnings.count('FIELDS_SURPLUS', 'Rows have more fields than the header: the surplus was left out.', row)
     }
-    const wkb = geometryOf(record, table.place)
-    if (wkb === null && saysGeometry(record, table.place)) {
-      warnings.count('GEOMETRY_UNREADABLE', 'Coordinates or WKT that cannot be read were left out of their rows.', row)
-    }
+    const wkb = geometryOf(record, place)
+    if (wkb === null && saysGeometry(record, place)) warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, row)
     builder.add(
       wkb,
       fields.map(({ type }, i) => {
@@ -116,22 +174,12 @@ async function* readRows(
   if (!builder.isEmpty) yield builder.take()
 }
 
-async function readHead(request: ReadRequest, encoding: string): Promise<Table> {
-  const { path, csv } = request
+async function readHead({ path }: ReadRequest, encoding: string): Promise<Table> {
   const delimiter = await findDelimiter(path, encoding)
   for await (const record of csvRecords(path, encoding, delimiter)) {
     const hasHeader = !record.some((text) => /^(int4|int8|numeric|float8)$/.test(kindOfCell(text) ?? ''))
     const names = record.map((text, i) => (hasHeader ? text.trim() : `field_${i + 1}`))
-    const find = (wanted: string | undefined, usual: readonly string[]) => {
-      const lower = names.map((name) => name.toLowerCase())
-      if (wanted !== undefined) return lower.indexOf(wanted.toLowerCase())
-      return lower.findIndex((name) => usual.includes(name))
-    }
-    const wkt = find(csv?.wkt, USUAL_NAMES.wkt)
-    const x = wkt >= 0 && csv?.x === undefined ? -1 : find(csv?.x, USUAL_NAMES.x)
-    const y = wkt >= 0 && csv?.y === undefined ? -1 : find(csv?.y, USUAL_NAMES.y)
-    const place = x >= 0 && y >= 0 ? { x, y, wkt: -1 } : { x: -1, y: -1, wkt }
-    return { path, encoding, delimiter, hasHeader, names, place }
+    return { path, encoding, delimiter, hasHeader, names }
   }
   throw conversionFailed({ reason: 'it has no rows' })
 }
@@ -162,25 +210,8 @@ function saysGeometry(record: readonly string[], { x, y, wkt }: Place): boolean 
 function geometryOf(record: readonly string[], { x, y, wkt }: Place): Uint8Array | null {
   if (wkt >= 0) return geometryOfText((record[wkt] ?? '').trim())
   if (x < 0) return null
-  const lng = numberOf(record[x])
-  const lat = numberOf(record[y])
+  const lng = coordinateOf(record[x])
+  const lat = coordinateOf(record[y])
   if (lng === null || lat === null) return null
   return wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] })
-}
-
-/** WKT, or WKB in hexadecimal as databases print it. */
-function geometryOfText(text: string): Uint8Array | null {
-  if (text === '') return null
-  if (HEX.test(text)) {
-    const bytes = Buffer.from(text, 'hex')
-    return wkbHead(bytes) ? bytes : null
-  }
-  return wkbOfWkt(text)
-}
-
-function numberOf(text: string | undefined): number | null {
-  const plain = (text ?? '').trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2')
-  if (plain === '') return null
-  const number = Number(plain)
-  return Number.isNaN(number) ? null : number
 }

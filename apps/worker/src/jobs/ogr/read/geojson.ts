@@ -7,6 +7,16 @@ import { jsonObjects } from './json-objects.ts'
 import { TypeGuess, valueOf } from './value-types.ts'
 
 const WGS84 = 4326
+/** Systems that files name otherwise than by their EPSG code. */
+const SYSTEMS: Readonly<Record<string, number>> = {
+  'OGC:CRS84': WGS84,
+  'OGC:CRS84H': WGS84,
+  'OGC:CRS83': 4269,
+  'OGC:CRS27': 4267,
+  'ESRI:102100': 3857,
+  'ESRI:102113': 3857,
+  'EPSG:900913': 3857,
+}
 const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
 /** What follows the name of a member whose number is written as a fraction, however round: `: 3.0`. */
 const FRACTION = /\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/iy
@@ -139,11 +149,15 @@ function* fractionMembers(json: string): Generator<string> {
 
 function describe(head: Readonly<Record<string, unknown>>, about: { name: string; srid: number | null }): void {
   if (typeof head['name'] === 'string' && head['name'] !== '') about.name = head['name']
-  const crs = head['crs'] as { properties?: { name?: unknown } } | null | undefined
-  const name = crs?.properties?.name
-  if (typeof name !== 'string') return
-  const epsg = /EPSG:+(?:\d*:)?(\d+)$/i.exec(name)?.[1]
-  if (epsg !== undefined) about.srid = Number(epsg)
+  const crs = head['crs'] as { properties?: { name?: unknown; code?: unknown } } | null | undefined
+  if (crs) about.srid = sridOf(crs.properties?.name ?? crs.properties?.code)
+}
+
+/** The EPSG code in `EPSG:25832`, `urn:ogc:def:crs:EPSG::25832`, a URL of such, or a number; null for what is not known. */
+function sridOf(name: unknown): number | null {
+  const [, authority = 'EPSG', code = String(name)] = /\b([a-z]+)[:/]+(?:[\d.]+[:/])?(\w+)$/i.exec(String(name)) ?? []
+  const known = SYSTEMS[`${authority}:${code}`.toUpperCase()]
+  return known ?? (/^EPSG$/i.test(authority) && /^\d+$/.test(code) ? Number(code) : null)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

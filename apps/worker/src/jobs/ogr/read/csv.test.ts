@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openCsv } from './csv.ts'
+import type { ReadRequest } from './protocol.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrane-csv-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** What a reader makes of a table: its layer, the positions of its points, and what it warns of. */
+async function read(text: string, options: Partial<ReadRequest> = {}) {
+  const path = join(folder, 'table.csv')
+  await writeFile(path, text)
+  const reader = await openCsv({ path, format: 'CSV', ...options })
+  const places: (number[] | null)[] = []
+  for await (const { geometry, geometryEnds, rows } of reader.read(0)) {
+    for (let i = 0; i < rows; i++) {
+      const wkb = Buffer.from(geometry.subarray(i === 0 ? 0 : geometryEnds[i - 1]!, geometryEnds[i]))
+      const at = wkb.length - 16
+      places.push(wkb.length === 0 ? null : [wkb.readDoubleLE(at), wkb.readDoubleLE(at + 8)])
+    }
+  }
+  const layer = reader.layers[0]!
+  return { places, srid: layer.srid, columns: layer.fields.map(({ name }) => name), warnings: reader.takeWarnings() }
+}
+
+test('coordinates are found by the names of their columns, which become the geometry', async () => {
+  for (const header of ['stop_lat,stop_lon', 'decimalLatitude,decimalLongitude', 'Breitengrad,Längengrad', 'y,x']) {
+    expect(await read(`name,${header}\nA,52.5,13.4\nB,,\n`)).toEqual({
+      places: [[13.4, 52.5], null],
+      srid: 4326,
+      columns: ['name'],
+      warnings: [],
+    })
+  }
+})
+
+test('columns that do not pair up are named, and nothing is guessed', async () => {
+  const text = 'id,start_lat,start_lng,end_lat,end_lng\na,52,5,53,6\n'
+  expect(await read(text)).toMatchObject({
+    places: [null],
+    warnings: [{ code: 'COORDINATES_DOUBTFUL', count: 4, examples: ['start_lat', 'start_lng', 'end_lat', 'end_lng'] }],
+  })
+  const named = await read(text, { csv: { x: 'end_lng', y: 'END_LAT' } })
+  expect(named).toMatchObject({ places: [[6, 53]], columns: ['id', 'start_lat', 'start_lng'], warnings: [] })
+})
+
+test('columns that are called as coordinates and hold words stay as they are', async () => {
+  expect(await read('x,y\nred,green\n')).toMatchObject({ places: [null], columns: ['x', 'y'], warnings: [] })
+})
+
+test('a column of geometries is found by what it holds: WKT, GeoJSON, and WKB in hexadecimal', async () => {
+  const hex = Buffer.alloc(21)
+  hex[0] = 1
+  hex.writeUInt32LE(1, 1)
+  hex.writeDoubleLE(5, 5)
+  hex.writeDoubleLE(52, 13)
+  for (const text of ['"POINT(5 52)"', '"{""type"":""Point"",""coordinates"":[5,52]}"', hex.toString('hex')]) {
+    expect(await read(`id;outline\n1;${text}\n2;\n`)).toMatchObject({ places: [[5, 52], null], columns: ['id'] })
+  }
+  expect(await read('a;b\n"POINT(5 52)";"POINT(6 53)"\n')).toMatchObject({
+    places: [null],
+    warnings: [{ code: 'GEOMETRIES_DOUBTFUL', examples: ['a', 'b'] }],
+  })
+  expect(await read('id;note\n1;"POINT(5 52)"\n2;here\n')).toMatchObject({
+    places: [null, null],
+    columns: ['id', 'note'],
+  })
+})
+
+test('the reference system of EWKT and EWKB counts, and two of them are refused', async () => {
+  const dutch = '"SRID=28992;POINT(155000 463000)"'
+  expect(await read(`id,geom\n1,${dutch}\n2,\n`)).toMatchObject({ places: [[155_000, 463_000], null], srid: 28992 })
+  const ewkb = Buffer.alloc(25)
+  ewkb[0] = 1
+  ewkb.writeUInt32LE(0x20000001, 1)
+  ewkb.writeUInt32LE(3857, 5)
+  expect(await read(`id,geom\n1,${ewkb.toString('hex')}\n`)).toMatchObject({ places: [[0, 0]], srid: 3857 })
+  expect(await read(`id,geom\n1,${dutch}\n`, { srid: 4326 })).toMatchObject({ srid: 4326 })
+  await expect(read(`id,geom\n1,${dutch}\n2,"SRID=4326;POINT(5 52)"\n`)).rejects.toMatchObject({
+    code: 'CONVERSION_FAILED',
+    message: expect.stringContaining('EPSG:28992, EPSG:4326') as string,
+  })
+})
+
+test('a column that is asked for and is not there is an error', async () => {
+  for (const csv of [{ x: 'nope', y: 'lat' }, { x: 'nope' }, { wkt: 'nope' }]) {
+    await expect(read('name,lat,lon\nA,52,5\n', { csv })).rejects.toMatchObject({ code: 'CSV_COLUMNS_UNKNOWN' })
+  }
+})
