@@ -59,6 +59,15 @@ function program(args: string[], input = '') {
 }
 const json = (text: string) => JSON.parse(text) as Record<string, string>
 
+test('a reader that has seen enough ends the command, without a word', async () => {
+  const child = spawn(process.execPath, [PROGRAM, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += String(chunk)))
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, said]).toEqual([0, ''])
+})
+
 describe(`terrane (${testLane()})`, () => {
   test('registers an organization and a project for every app, its credentials sealed', async () => {
     const { stdout: organization } = await terrane(['org', 'create', 'Harbour'])

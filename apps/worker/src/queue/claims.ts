@@ -4,6 +4,7 @@ import type { PgBoss } from 'pg-boss'
 import { cancelled, toJobError } from '../errors.ts'
 import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
+import { serveTurn } from './turns.ts'
 
 /** A worker that is cut off while it takes a job, or one that waits for it, keeps the others from theirs for so long. */
 const TAKING = '5s'
@@ -76,6 +77,7 @@ export class Claims {
        where name = $1 and id = $2 returning (data->>'run')::bigint as run`,
       [task, job.id, workerId],
     )
+    await serveTurn(session, task, -job.priority)
     return { task, id: job.id, attempt: job.retryCount + 1, run: rows[0]!.run }
   }
 

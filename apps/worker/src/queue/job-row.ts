@@ -41,6 +41,11 @@ export interface JobScope {
   readonly projectId: string | null
 }
 
+/** Projects of the same name in two organizations are two projects. */
+export function scopeKey(scope: JobScope): string {
+  return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
+}
+
 export interface NewJob {
   readonly id: string
   readonly task: string

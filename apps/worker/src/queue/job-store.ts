@@ -59,16 +59,6 @@ export class JobStore {
     return rows[0] as JobRow
   }
 
-  /** Pending jobs of a project: the measure of fairness between projects. */
-  async countPending(session: Queryable, scope: JobScope, task: string): Promise<number> {
-    const { rows } = await session.query<{ n: number }>(
-      `select count(*) as n from terrane.jobs
-       where project_ref = $1 and organization_id is not distinct from $2 and task = $3 and status = 'pending'`,
-      [scope.projectRef, scope.organizationId, task],
-    )
-    return rows[0]?.n ?? 0
-  }
-
   async get(id: string): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>('select * from terrane.jobs where id = $1', [id])
     return rows[0] ?? null

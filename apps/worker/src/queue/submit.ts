@@ -11,6 +11,7 @@ import { MAX_ATTEMPTS } from './job-life.ts'
 import { scopeKey, type JobRow, type JobScope } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
 import { CANCEL_CHANNEL } from './runner.ts'
+import { takeTurn } from './turns.ts'
 
 export interface SubmitterOptions {
   readonly boss: PgBoss
@@ -92,11 +93,6 @@ export class Submitter {
   ): Promise<JobRow> {
     const { boss, database, store, sealer } = this.#options
     const { task, scope, input } = submission
-    // One after the other, so that each counts those before it. The embedded database has transactions in turns anyway.
-    if (database.capabilities.locks) {
-      const line = `terrane:submit:${scopeKey(scope)}:${task.name}`
-      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [line])
-    }
     const row = await store.insert(session, {
       id,
       task: task.name,
@@ -114,8 +110,7 @@ export class Submitter {
       return row
     }
     if (!(await this.#reserveKey(session, submission, id))) throw new KeyTaken()
-    // A project that has many jobs waiting stands behind one that has few.
-    const priority = 1 - (await store.countPending(session, scope, task.name))
+    const priority = -(await takeTurn(session, scope, task.name))
     await boss.send(task.name, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
     if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task.name])
     return row

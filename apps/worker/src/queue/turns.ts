@@ -1,0 +1,34 @@
+import type { Session } from '@terrane/database'
+import { scopeKey, type JobScope } from './job-row.ts'
+
+/** In whose name the turn is kept that was served last; no project has an empty reference. */
+const SERVED = ''
+
+/**
+ * The turn of a new job: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996) with jobs of equal size. It comes
+ * after the project's last one, but never before the one that was served last. So the jobs of a project are served in
+ * the order in which they came, projects take turns, and one that rested saves nothing up.
+ *
+ * The row of the project stays locked until the transaction ends: of two jobs of a project at once each gets its own turn.
+ *
+ * @returns a number from 1; what is smaller is served first
+ */
+export async function takeTurn(session: Session, scope: JobScope, task: string): Promise<number> {
+  const { rows } = await session.query<{ turn: number }>(
+    `insert into terrane.turns as mine (task, project, turn)
+       values ($1, $2, 1 + coalesce((select turn from terrane.turns where task = $1 and project = $3), 0))
+     on conflict (task, project) do update set turn = greatest(mine.turn + 1, excluded.turn)
+     returning turn`,
+    [task, scopeKey(scope), SERVED],
+  )
+  return rows[0]!.turn
+}
+
+/** Says which turn of a task is being served. A job that is served a second time changes nothing. */
+export async function serveTurn(session: Session, task: string, turn: number): Promise<void> {
+  await session.query(
+    `insert into terrane.turns as served (task, project, turn) values ($1, $2, $3)
+     on conflict (task, project) do update set turn = excluded.turn where served.turn < excluded.turn`,
+    [task, SERVED, turn],
+  )
+}
