@@ -246,7 +246,9 @@ describe('a list of rasters', () => {
 describe('append', () => {
   const there = () => paths('s0.tif', 's1.tif', 'moving.tif', 'going.tif')
   const far = () => ({ geotiffPath: `${origin}/far.tif` })
-  const append = (...sources: object[]) => run({ sources, tableName: 'grown', mode: 'append' })
+  // The table says which model it is, and how large the tiles are.
+  const decided = { modelName: undefined, tileSize: undefined }
+  const append = (...sources: object[]) => run({ ...decided, sources, tableName: 'grown', mode: 'append' })
 
   beforeAll(async () => {
     for (const file of ['moving.tif', 'going.tif']) await writeFile(at(file), await scene(2))

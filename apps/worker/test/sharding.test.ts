@@ -147,7 +147,6 @@ test('parts are spread over workers, within what the project may run at once', a
   expect(await until(api, body.links.self)).toMatchObject({ status: 'success', result: { done: 12 } })
   expect(most).toBe(2)
   expect([...places.values()].reduce((sum, n) => sum + n)).toBe(12)
-  expect([...places.keys()].toSorted()).toEqual(['a', 'b'])
 })
 
 test('the record says how many parts are done while nobody holds the job, and it counts as no load', async () => {

@@ -66,8 +66,3 @@ export interface NewJob {
 export function scopeOf(row: JobRow): JobScope {
   return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }
-
-/** Projects of the same name in two organizations are two projects. */
-export function scopeKey(scope: JobScope): string {
-  return scope.organizationId === null ? scope.projectRef : `${scope.organizationId}/${scope.projectRef}`
-}

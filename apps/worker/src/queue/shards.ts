@@ -11,6 +11,7 @@ import { MAX_ATTEMPTS } from './job-life.ts'
 import { writeLines } from './job-log.ts'
 import { scopeKey, scopeOf, type JobRow } from './job-row.ts'
 import type { JobStore } from './job-store.ts'
+import { takeTurn } from './turns.ts'
 
 /**
  * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of its
@@ -76,8 +77,7 @@ async function planShards(
     )
     // A run before this one has planned, or the job has ended.
     if (rowCount !== 1) return
-    const pending = await store.countPending(session, scope, task)
-    for (const [i, input] of inputs.entries()) {
+    for (const input of inputs) {
       const id = uuidv7()
       await store.insert(session, {
         id,
@@ -92,9 +92,8 @@ async function planShards(
         schedule: null,
         parentId: parent.id,
       })
-      // A project that has many jobs waiting stands behind one that has few.
-      const options = { id, priority: -pending - i, group: { id: scopeKey(scope) }, ...inTransaction(session) }
-      await boss.send(task, {}, options)
+      const priority = -(await takeTurn(session, scope, task))
+      await boss.send(task, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
     }
     if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task])
   })

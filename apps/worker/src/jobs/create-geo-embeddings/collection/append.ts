@@ -1,4 +1,4 @@
-import type { CreateGeoEmbeddings } from '@terrane/contracts'
+import { CreateGeoEmbeddings } from '@terrane/contracts'
 import { findAppendable, type Appendable, type Queryable } from '@terrane/database'
 import { appendDiffers, appendTargetMissing, sourcesConflict } from '../errors.ts'
 
@@ -35,8 +35,13 @@ export async function readTarget(
   }
   const fields = Object.entries(decided)
     .map(([field, value]) => ({ field, table: value, request: body[field as keyof typeof decided] }))
-    .filter(({ table: there, request }) => request !== undefined && request !== there)
+    .filter(({ field, table: there, request }) => ![undefined, there, unsaid(field)].includes(request))
   if (fields.length > 0) throw appendDiffers({ table: tableName, fields })
   const { minValidFraction, ...rest } = decided
   return { body: { ...body, ...rest, ...(minValidFraction !== undefined && { minValidFraction }) }, table }
+}
+
+/** What a field is in a request that does not say it: defaults are filled in before it comes here. */
+function unsaid(field: string): unknown {
+  return (CreateGeoEmbeddings.properties as Readonly<Record<string, { readonly default?: unknown }>>)[field]?.default
 }
