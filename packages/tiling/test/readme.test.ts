@@ -9,7 +9,7 @@ import { UTM33 } from './fixtures.ts'
 import { archivePlaces } from './vector/example.ts'
 import { point } from './vector/feature-source.ts'
 import { readArchive } from './vector/read-archive.ts'
-import { WkbWriter } from './vector/wkb-writer.ts'
+import { wkbOfGeoJson } from '@terrane/core'
 
 test('the first example of the README is the one that runs here', async () => {
   const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
@@ -36,11 +36,7 @@ test('the second example of the README is the one that runs here', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'terrane-readme-'))
   try {
     const path = join(folder, 'places.pmtiles')
-    const wkb = [point(11, 48), point(-70, -33)].map((geometry) => {
-      const writer = new WkbWriter()
-      writer.write(geometry)
-      return writer.bytes.slice(0, writer.at)
-    })
+    const wkb = [point(11, 48), point(-70, -33)].map((geometry) => wkbOfGeoJson(geometry)!)
     expect(await archivePlaces(wkb, ['here', 'there'], path)).toBe('2 features in 22 tiles of zooms 0 to 10')
     const { header } = await readArchive(Uint8Array.from(readFileSync(path)))
     expect([header.minZoom, header.maxZoom, header.minLon, header.maxLat]).toEqual([0, 10, -70, 48])

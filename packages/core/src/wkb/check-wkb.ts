@@ -1,5 +1,4 @@
-import { WkbCursor } from './wkb-cursor.ts'
-import { wkbHead } from './wkb.ts'
+import { WkbCursor, WkbError } from './wkb-cursor.ts'
 
 /** What keeps a geometry out of PostGIS. */
 export type WkbProblem = 'damaged' | 'short line' | 'open ring' | 'short ring' | 'odd part'
@@ -20,16 +19,18 @@ const DEEPEST = 32
  */
 export function wkbProblem(wkb: Uint8Array): WkbProblem | null {
   try {
-    return geometryProblem(new WkbCursor(wkb), 0)
+    return geometryProblem(new WkbCursor(wkb), 0, null)
   } catch (error) {
-    if (error instanceof RangeError) return 'damaged'
+    if (error instanceof WkbError) return 'damaged'
     throw error
   }
 }
 
-function geometryProblem(cursor: WkbCursor, depth: number): WkbProblem | null {
+/** @param wanted the code of the parts of a collection of one kind */
+function geometryProblem(cursor: WkbCursor, depth: number, wanted: number | null): WkbProblem | null {
   if (depth > DEEPEST) return 'damaged'
   const code = cursor.head()
+  if (wanted !== null && code !== wanted) return 'odd part'
   if (code === POINT) {
     cursor.positions(1)
     return null
@@ -40,8 +41,8 @@ function geometryProblem(cursor: WkbCursor, depth: number): WkbProblem | null {
     return count > 0 && count < LEAST_ON_LINE ? 'short line' : null
   }
   for (let i = 0; i < count; i++) {
-    if (MULTIS.has(code) && wkbHead(cursor.bytes.subarray(cursor.at))?.code !== code - TO_SINGLE) return 'odd part'
-    const problem = RINGED.has(code) ? ringProblem(cursor) : geometryProblem(cursor, depth + 1)
+    const part = MULTIS.has(code) ? code - TO_SINGLE : null
+    const problem = RINGED.has(code) ? ringProblem(cursor) : geometryProblem(cursor, depth + 1, part)
     if (problem !== null) return problem
   }
   return null
@@ -52,6 +53,7 @@ function ringProblem(cursor: WkbCursor): WkbProblem | null {
   const start = cursor.positions(count)
   if (count === 0) return 'short ring'
   const last = start + (count - 1) * cursor.stride
-  for (let i = 0; i < 16; i++) if (cursor.bytes[start + i] !== cursor.bytes[last + i]) return 'open ring'
+  for (const place of [0, 8])
+    if (cursor.view.getBigUint64(start + place) !== cursor.view.getBigUint64(last + place)) return 'open ring'
   return count < LEAST_ON_RING ? 'short ring' : null
 }

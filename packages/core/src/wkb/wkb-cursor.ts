@@ -1,16 +1,24 @@
-import { wkbHead } from './wkb.ts'
+import { FLAG_M, FLAG_SRID, FLAG_Z, ISO_M, ISO_Z, LAST_CODE, TYPE_BITS } from './wkb.ts'
 
-const FLAG_SRID = 0x20000000
+/** Bytes that are no geometry. */
+export class WkbError extends RangeError {
+  /** Said of the geometry: `it ends too early`. */
+  readonly problem: string
+
+  constructor(problem: string) {
+    super(`The geometry cannot be read: ${problem}`)
+    this.name = 'WkbError'
+    this.problem = problem
+  }
+}
 
 /**
- * Goes through a geometry in WKB or EWKB part by part: `head()` begins a geometry, `count()` reads a number of parts or
- * positions, positions are `stride` bytes each. Nothing is copied.
+ * Goes through geometries in WKB or EWKB part by part: `head()` begins a geometry, `count()` reads a number of parts or
+ * positions, positions are `stride` bytes each. Nothing is copied, and a cursor is opened again for the next geometry.
  *
- * All methods throw a `RangeError` where the bytes are no geometry or end too early.
+ * All methods throw a {@link WkbError} where the bytes are no geometry or end too early.
  */
 export class WkbCursor {
-  readonly bytes: Uint8Array
-  readonly #view: DataView
   /** Where the next byte is read. */
   at = 0
   /** Of the geometry that was begun last: 1 point to 7 collection, above, up to 17, curves and surfaces. */
@@ -19,42 +27,74 @@ export class WkbCursor {
   hasM = false
   /** Bytes of a position. */
   stride = 16
-  #little = true
+  /** The reference system that was told last; 0 for none. */
+  srid = 0
+  /** What follows is little-endian. */
+  little = true
+  view: DataView
+  #end = 0
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  constructor(bytes: Uint8Array = new Uint8Array()) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#end = bytes.length
+  }
+
+  /** Goes to the geometry in `bytes[start, end)`; places count from the beginning of the bytes. */
+  open(bytes: Uint8Array, start: number, end: number): void {
+    const { view } = this
+    if (view.buffer !== bytes.buffer || view.byteOffset !== bytes.byteOffset || view.byteLength !== bytes.byteLength)
+      this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.at = start
+    this.#end = end
+    this.srid = 0
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.#end
   }
 
   /** Begins a geometry; a point is followed by its position, all others by a count. Returns its code. */
   head(): number {
-    const head = wkbHead(this.bytes.subarray(this.at))
-    if (head === null) throw new RangeError('no geometry')
-    this.#little = this.bytes[this.at] === 1
-    const hasSrid = (this.#view.getUint32(this.at + 1, this.#little) & FLAG_SRID) !== 0
-    this.at += hasSrid ? 9 : 5
-    this.code = head.code
-    this.hasZ = head.hasZ
-    this.hasM = head.hasM
-    this.stride = 8 * (2 + Number(head.hasZ) + Number(head.hasM))
-    return head.code
+    this.#need(5)
+    const order = this.view.getUint8(this.at)
+    if (order > 1) throw new WkbError(`its byte order is ${order}, not 0 or 1`)
+    this.little = order === 1
+    const type = this.view.getUint32(this.at + 1, this.little)
+    this.at += 5
+    if (type & FLAG_SRID) this.srid = this.count()
+    const iso = type & TYPE_BITS
+    const code = iso % ISO_Z
+    if (code < 1 || code > LAST_CODE || iso >= ISO_Z + ISO_M + ISO_Z) throw new WkbError(`its type is ${iso}`)
+    this.code = code
+    this.hasZ = (type & FLAG_Z) !== 0 || (iso >= ISO_Z && iso < ISO_M) || iso >= ISO_Z + ISO_M
+    this.hasM = (type & FLAG_M) !== 0 || iso >= ISO_M
+    this.stride = 16 + (this.hasZ ? 8 : 0) + (this.hasM ? 8 : 0)
+    return code
   }
 
-  count(): number {
+  /** A number of items that take at least `size` bytes each: a lie is found before anything is made for it. */
+  count(size = 0): number {
+    this.#need(4)
+    const count = this.view.getUint32(this.at, this.little)
     this.at += 4
-    return this.#view.getUint32(this.at - 4, this.#little)
+    this.#need(count * size)
+    return count
   }
 
   /** Passes over positions; returns where the first of them is. */
   positions(count: number): number {
+    this.#need(count * this.stride)
     const start = this.at
     this.at += count * this.stride
-    if (this.at > this.bytes.length) throw new RangeError('the geometry ends too early')
     return start
   }
 
   /** The number at a place: `x` of a position at its place, `y` eight bytes later. */
   number(place: number): number {
-    return this.#view.getFloat64(place, this.#little)
+    return this.view.getFloat64(place, this.little)
+  }
+
+  #need(bytes: number): void {
+    if (this.at + bytes > this.#end) throw new WkbError('it ends too early')
   }
 }

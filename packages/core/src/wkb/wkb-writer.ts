@@ -1,5 +1,4 @@
-const ISO_Z = 1000
-const ISO_M = 2000
+import { FLAG_M, FLAG_SRID, FLAG_Z, ISO_M, ISO_Z } from './wkb.ts'
 
 /** What a position consists of. */
 export type Dimensions = 'xy' | 'xyz' | 'xym' | 'xyzm'
@@ -9,30 +8,70 @@ export function isoCode(code: number, dimensions: Dimensions): number {
   return code + (dimensions.includes('z') ? ISO_Z : 0) + (dimensions.includes('m') ? ISO_M : 0)
 }
 
-/** Writes ISO WKB (OGC 06-103r4, section 8), little-endian, part by part into a buffer that grows. */
+/**
+ * Geometries are small and many: they are cut from slabs, for an array buffer of its own each would cost more than what
+ * is written into it. A slab lives as long as one of its geometries.
+ */
+const SLAB_BYTES = 1 << 18
+/** Nothing is begun where not even a point has room. */
+const LEAST_BYTES = 64
+
+class Slab {
+  readonly buffer: ArrayBuffer
+  readonly view: DataView
+  used = 0
+
+  constructor(size: number) {
+    this.buffer = new ArrayBuffer(size)
+    this.view = new DataView(this.buffer)
+  }
+}
+
+/** The slab that no writer is writing into. */
+let spare: Slab | null = null
+const NO_SLAB = new Slab(0)
+
+/**
+ * Writes WKB (OGC 06-103r4, section 8), little-endian, part by part: ISO codes, or with a reference system PostGIS's EWKB. A
+ * writer makes one geometry after the other.
+ */
 export class WkbWriter {
   readonly #dimensions: Dimensions
-  #bytes = new Uint8Array(512)
-  #view = new DataView(this.#bytes.buffer)
+  readonly #srid: number
+  readonly #flags: number
+  #slab = NO_SLAB
+  #view = NO_SLAB.view
+  #start = 0
   #at = 0
+  #end = 0
 
-  constructor(dimensions: Dimensions) {
+  /** @param srid of EWKB; 0 for ISO WKB, which has none */
+  constructor(dimensions: Dimensions, srid = 0) {
     this.#dimensions = dimensions
+    this.#srid = srid
+    const flags = (dimensions.includes('z') ? FLAG_Z : 0) + (dimensions.includes('m') ? FLAG_M : 0)
+    this.#flags = srid === 0 ? isoCode(0, dimensions) : flags
   }
 
-  /** What was written, as bytes of their own; the writer is empty then. */
+  /** What was written; the writer is empty then. Its array buffer holds other geometries, too. */
   take(): Uint8Array<ArrayBuffer> {
-    const bytes = this.#bytes.slice(0, this.#at)
-    this.#at = 0
+    const slab = this.#slab
+    const bytes = new Uint8Array(slab.buffer, this.#start, this.#at - this.#start)
+    slab.used = this.#at
+    if (slab !== NO_SLAB) spare = slab
+    this.#slab = NO_SLAB
+    this.#start = this.#at = this.#end = 0
     return bytes
   }
 
   /** Begins a geometry; a point is followed by its position, all others by a count. */
   head(code: number): void {
-    this.#reserve(5)
-    this.#bytes[this.#at] = 1
-    this.#view.setUint32(this.#at + 1, isoCode(code, this.#dimensions), true)
+    this.#reserve(9)
+    const hasSrid = this.#srid !== 0 && this.#at === this.#start
+    this.#view.setUint8(this.#at, 1)
+    this.#view.setUint32(this.#at + 1, code + this.#flags + (hasSrid ? FLAG_SRID : 0), true)
     this.#at += 5
+    if (hasSrid) this.count(this.#srid)
   }
 
   count(value: number): void {
@@ -44,11 +83,11 @@ export class WkbWriter {
   /** Leaves room for a count that is not known yet. Returns where, for {@link setCount}. */
   openCount(): number {
     this.count(0)
-    return this.#at - 4
+    return this.#at - 4 - this.#start
   }
 
   setCount(at: number, value: number): void {
-    this.#view.setUint32(at, value, true)
+    this.#view.setUint32(this.#start + at, value, true)
   }
 
   /** A position; numbers that it lacks are 0. That of an empty point is NaN throughout. */
@@ -59,11 +98,43 @@ export class WkbWriter {
     this.#at += 8 * length
   }
 
+  /** A position of two dimensions. */
+  xy(x: number, y: number): void {
+    if (this.#at + 16 > this.#end) this.#grow(16)
+    const view = this.#view
+    const at = this.#at
+    view.setFloat64(at, x, true)
+    view.setFloat64(at + 8, y, true)
+    this.#at = at + 16
+  }
+
+  /** Positions `from` to `to` (excluded) of two dimensions, from columns of numbers in a fraction of their unit. */
+  columns(x: Int32Array, y: Int32Array, from: number, to: number, perUnit: number): void {
+    this.#reserve(16 * (to - from))
+    const view = this.#view
+    let at = this.#at
+    for (let i = from; i < to; i++, at += 16) {
+      view.setFloat64(at, x[i]! / perUnit, true)
+      view.setFloat64(at + 8, y[i]! / perUnit, true)
+    }
+    this.#at = at
+  }
+
   #reserve(bytes: number): void {
-    if (this.#at + bytes <= this.#bytes.length) return
-    const larger = new Uint8Array(this.#bytes.length * 2 + bytes)
-    larger.set(this.#bytes)
-    this.#bytes = larger
-    this.#view = new DataView(larger.buffer)
+    if (this.#at + bytes > this.#end) this.#grow(bytes)
+  }
+
+  #grow(bytes: number): void {
+    const written = this.#at - this.#start
+    let slab = written === 0 ? spare : null
+    if (slab !== null && slab.used + bytes + LEAST_BYTES <= slab.buffer.byteLength) spare = null
+    else slab = new Slab(Math.max(SLAB_BYTES, 2 * (written + bytes)))
+    const start = slab.used
+    if (written > 0) new Uint8Array(slab.buffer).set(new Uint8Array(this.#slab.buffer, this.#start, written), start)
+    this.#slab = slab
+    this.#view = slab.view
+    this.#start = start
+    this.#at = start + written
+    this.#end = slab.buffer.byteLength
   }
 }

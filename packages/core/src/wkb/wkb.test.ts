@@ -26,7 +26,7 @@ test('heights are told by type, and missing ones are 0', () => {
   expect(geoJsonType(line)).toBe(1002)
   const wkb = wkbOfGeoJson(line)!
   expect(wkbHead(wkb)).toEqual({ code: 2, hasZ: true, hasM: false })
-  expect(new DataView(wkb.buffer).getFloat64(wkb.length - 8, true)).toBe(0)
+  expect(new DataView(wkb.buffer, wkb.byteOffset).getFloat64(wkb.length - 8, true)).toBe(0)
   expect(wkbHead(toEwkb(wkb, 4326, true))).toEqual({ code: 5, hasZ: true, hasM: false })
 })
 

@@ -1,9 +1,14 @@
 // Well-known binary: OGC 06-103r4 section 8, with the thousands of ISO 13249-3 or the flags of PostGIS for heights and
 // measures. Nothing here touches coordinates.
-const FLAG_Z = 0x80000000
-const FLAG_M = 0x40000000
-const FLAG_SRID = 0x20000000
-const LAST_CODE = 17
+export const FLAG_Z = 0x80000000
+export const FLAG_M = 0x40000000
+export const FLAG_SRID = 0x20000000
+export const ISO_Z = 1000
+export const ISO_M = 2000
+/** What is left of a type without flags. */
+export const TYPE_BITS = 0x1fffffff
+/** Of a triangle. */
+export const LAST_CODE = 17
 const LINE = 2
 const POLYGON = 3
 const TO_MULTI = 3
@@ -20,11 +25,16 @@ export interface WkbHead {
 export function wkbHead(wkb: Uint8Array): WkbHead | null {
   if (wkb.length < 5 || wkb[0]! > 1) return null
   const type = viewOf(wkb).getUint32(1, wkb[0] === 1)
-  const iso = type & 0xffff
-  const code = iso % 1000
-  const thousands = (iso - code) / 1000
+  const iso = type & TYPE_BITS
+  const code = iso % ISO_Z
+  const thousands = (iso - code) / ISO_Z
   if (code < 1 || code > LAST_CODE || thousands > 3) return null
   return { code, hasZ: (type & FLAG_Z) !== 0 || (thousands & 1) === 1, hasM: (type & FLAG_M) !== 0 || thousands >= 2 }
+}
+
+/** Code of a geometry as in ISO WKB. */
+export function isoType({ code, hasZ, hasM }: WkbHead): number {
+  return code + (hasZ ? ISO_Z : 0) + (hasM ? ISO_M : 0)
 }
 
 /** Whether a geometry is a line or polygon, which can be a collection of one. */

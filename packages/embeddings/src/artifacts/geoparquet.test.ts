@@ -181,7 +181,7 @@ describe('well-known binary', () => {
       [0.2, 0.2],
     ]
     const bytes = encodeWkb([[clockwise[0]!, hole]])
-    const view = new DataView(bytes.buffer)
+    const view = new DataView(bytes.buffer, bytes.byteOffset)
     const point = (at: number): number[] => [view.getFloat64(at, true), view.getFloat64(at + 8, true)]
     expect([view.getUint8(0), view.getUint32(1, true), view.getUint32(5, true), view.getUint32(9, true)]).toEqual([
       1, 3, 2, 5,

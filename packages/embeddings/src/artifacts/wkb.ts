@@ -1,3 +1,7 @@
+import { WkbWriter } from '@terrane/core'
+
+const writer = new WkbWriter('xy')
+
 /** `[longitude, latitude]` in degrees. */
 export type Position = readonly [number, number]
 
@@ -12,32 +16,20 @@ export type BoundingBox = readonly [number, number, number, number]
  * counter-clockwise and holes clockwise, as GeoParquet's `orientation` promises.
  */
 export function encodeWkb(polygons: readonly Polygon[]): Uint8Array {
-  const single = polygons.length === 1
-  const bytes = new Uint8Array((single ? 0 : 9) + polygons.reduce((sum, polygon) => sum + sizeOf(polygon), 0))
-  const view = new DataView(bytes.buffer)
-  let at = 0
-  const header = (type: number, count: number): void => {
-    view.setUint8(at, 1)
-    view.setUint32(at + 1, type, true)
-    view.setUint32(at + 5, count, true)
-    at += 9
+  if (polygons.length !== 1) {
+    writer.head(6)
+    writer.count(polygons.length)
   }
-  if (!single) header(6, polygons.length)
   for (const polygon of polygons) {
-    header(3, polygon.length)
+    writer.head(3)
+    writer.count(polygon.length)
     for (const [i, ring] of polygon.entries()) {
-      view.setUint32(at, ring.length, true)
-      at += 4
+      writer.count(ring.length)
       const backwards = signedArea(ring) > 0 !== (i === 0)
-      for (let p = 0; p < ring.length; p++) {
-        const [x, y] = ring[backwards ? ring.length - 1 - p : p]!
-        view.setFloat64(at, x, true)
-        view.setFloat64(at + 8, y, true)
-        at += 16
-      }
+      for (let p = 0; p < ring.length; p++) writer.position(ring[backwards ? ring.length - 1 - p : p]!)
     }
   }
-  return bytes
+  return writer.take()
 }
 
 /** The smallest box around all outer rings. */
@@ -52,10 +44,6 @@ export function boundsOf(polygons: readonly Polygon[]): BoundingBox {
     }
   }
   return [west, south, east, north]
-}
-
-function sizeOf(polygon: Polygon): number {
-  return polygon.reduce((sum, ring) => sum + 4 + ring.length * 16, 9)
 }
 
 /** Twice the area; positive when counter-clockwise. */

@@ -1,6 +1,5 @@
+import { wkbOfGeoJson, type GeoJsonGeometry as Geometry } from '@terrane/core'
 import type { AttributeValue, FeatureBatch } from '../../src/vector/index.ts'
-import { WkbWriter } from './wkb-writer.ts'
-import type { Geometry } from './wkb-writer.ts'
 
 export interface TestFeature {
   readonly id?: number | bigint | null
@@ -16,13 +15,13 @@ export async function* batchesOf(
 ): AsyncGenerator<FeatureBatch> {
   for (let from = 0; from < features.length; from += batchSize) {
     const batch = features.slice(from, from + batchSize)
-    const wkb = new WkbWriter()
-    const ends = batch.map(({ geometry }) => {
-      wkb.write(geometry)
-      return wkb.at
-    })
+    const parts = batch.map(({ geometry }) => (geometry ? wkbOfGeoJson(geometry, 'xy')! : new Uint8Array()))
+    let end = 0
+    const ends = parts.map((part) => (end += part.length))
+    const geometry = new Uint8Array(end)
+    for (const [i, part] of parts.entries()) geometry.set(part, ends[i]! - part.length)
     yield {
-      geometry: wkb.bytes.subarray(0, wkb.at),
+      geometry,
       geometryEnds: Uint32Array.from(ends),
       ids: batch.map(({ id }) => id ?? null),
       columns: attributes.map((name) => batch.map(({ properties }) => properties?.[name] ?? null)),

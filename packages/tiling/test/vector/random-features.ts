@@ -1,7 +1,7 @@
 import { seededRandom } from '@terrane/core'
 import { line, point, polygon } from './feature-source.ts'
 import type { TestFeature } from './feature-source.ts'
-import type { Geometry } from './wkb-writer.ts'
+import type { GeoJsonGeometry as Geometry } from '@terrane/core'
 
 /** Seeded features of all kinds and sizes over a few countries; `simple` ones are single and do not cross themselves. */
 export function randomFeatures(count: number, seed: number, { simple = false } = {}): TestFeature[] {

@@ -8,13 +8,12 @@ import {
   type RecordBatch,
   type Schema,
 } from 'apache-arrow'
-import { wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
-import { isoType } from './geometry-types.ts'
 import { unpackLz4Frame } from './lz4-frame.ts'
 
 const WGS84 = 4326

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import {
   BatchBuilder,
@@ -9,7 +9,6 @@ import {
   type FieldType,
   type LayerSchema,
 } from '../feature-stream.ts'
-import { isoType } from './geometry-types.ts'
 import type { ReadRequest } from './protocol.ts'
 
 /** Bytes of the envelope by its code in the flags of a geometry. */

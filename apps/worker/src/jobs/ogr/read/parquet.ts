@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import { wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core'
 import {
   parquetMetadataAsync,
   parquetRead,
@@ -13,7 +13,6 @@ import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
-import { isoType } from './geometry-types.ts'
 import { decimalText, isoOfCount, isoOfDays, isoTimeOfCount } from './instants.ts'
 import { textOf } from './value-types.ts'
 
