@@ -134,9 +134,12 @@ test('parts are spread over workers, within what the project may run at once', a
   const places = new Map<string, number>()
   let running = 0
   let most = 0
+  const { promise: together, resolve: two } = Promise.withResolvers<void>()
   const part = (place: string) => async () => {
     most = Math.max(most, ++running)
     places.set(place, (places.get(place) ?? 0) + 1)
+    if (running === 2) two()
+    await together
     await sleep(50)
     running--
   }
