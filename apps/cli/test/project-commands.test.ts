@@ -74,6 +74,21 @@ async function terrane(...args: string[]) {
 }
 
 describe('a command that runs a task', () => {
+  test('sends many files as one request, and adds to a table by what the table was made with', async () => {
+    answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
+    const [a, b] = ['https://example.org/A.tif', 'https://example.org/b.tif'] as const
+    await terrane('embed', a, b, '--no-watch')
+    await terrane('embed', b, '--table', 'harbour', '--append', '--no-watch')
+    expect(asked.map(({ body }) => body)).toEqual([
+      {
+        sources: [{ geotiffPath: a }, { geotiffPath: b }],
+        tableName: 'a',
+        modelName: 'builtin-texture-spectral-v2',
+      },
+      { sources: [{ geotiffPath: b }], mode: 'append', tableName: 'harbour' },
+    ])
+  })
+
   test('sends what its options say, and prints the id of a job that it does not watch', async () => {
     answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
     const bbox = '--bbox=-8.69,41.13,-8.55,41.19'

@@ -132,7 +132,12 @@ export const Env = Type.Object({
   GEOEMBEDDINGS_MAX_TILES: Type.Integer({
     default: 10_000,
     minimum: 0,
-    description: 'createGeoEmbeddings: most tiles; 0 = no limit.',
+    description: 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.',
+  }),
+  GEOEMBEDDINGS_MAX_PATCHES: Type.Integer({
+    default: 2_560_000,
+    minimum: 0,
+    description: 'createGeoEmbeddings at level patch: most patches of one raster; 0 = no limit.',
   }),
   GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: Type.Integer({
     default: 104_857_600,

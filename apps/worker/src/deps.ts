@@ -100,7 +100,8 @@ export async function openDeps(
   const webhooks = new Webhooks({ boss, store: hooks, fetch, sealer, logger })
   await webhooks.open()
   const store = new JobStore(database, webhooks)
-  const submitter = new Submitter({ boss, database, store, sealer, onEnqueued: (task) => runner.nudge(task) })
+  const queueing = { boss, database, store, sealer, onEnqueued: (task: string) => runner.nudge(task) }
+  const submitter = new Submitter(queueing)
   const schedules = new ScheduleStore(database)
   const checkAddress: AppDeps['checkUrl'] = (url, path) => checkUrl(url, path, policy)
   const scheduling = { database, schedules, submitter, projects, tasks, sealer, logger, checkUrl: checkAddress }
@@ -110,6 +111,7 @@ export async function openDeps(
     store,
     tasks,
     projects,
+    shards: queueing,
     fetch,
     logger,
     workdir: resolve(config.TERRANE_WORK_DIR),

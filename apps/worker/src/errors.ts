@@ -27,6 +27,13 @@ export const jobNotFailed = defineError(
   () => ({ hint: 'Cancel it first, or submit the request anew.' }),
 )
 
+export const shardNotRetried = defineError(
+  'JOB_IS_A_PART',
+  'conflict',
+  (f: { parent: string }) => `This job is a part of the job ${f.parent}, which alone can be tried again`,
+  () => ({ hint: 'Submit the whole request anew with mode "append": what is done is skipped.' }),
+)
+
 export const noJobYet = defineError(
   'JOB_NOT_FOUND',
   'not_found',

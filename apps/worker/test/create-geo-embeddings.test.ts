@@ -36,6 +36,7 @@ beforeAll(async () => {
       TERRANE_WORKER_CONCURRENCY: '2',
       TERRANE_PROJECT_CONCURRENCY: '2',
       GEOEMBEDDINGS_MAX_TILES: '4000',
+      GEOEMBEDDINGS_MAX_PATCHES: '150',
       GEOEMBEDDINGS_MAX_GEOTIFF_BYTES: '2000000',
     },
   })
@@ -329,6 +330,32 @@ describe("an operator's own model: a manifest and two files in the model folder"
     expect(job).toMatchObject({
       status: 'success',
       result: { rows: 6, dims: 32, model: { id: 'tiny-vit', licence: 'MIT' } },
+    })
+  })
+  test('counts patches apart from tiles, and says which of the two limits is exceeded', async () => {
+    // 12 tiles of 16 patches each.
+    const body = { geotiffPath: 'small.tif', modelName: 'tiny-vit', tileSize: 64, stride: 32, tableName: name() }
+    const { status, body: problem } = await submit(worker, TASK, { ...body, level: 'patch' })
+    expect([status, problem.code]).toEqual([413, 'size_guard_exceeded'])
+    expect(problem.message).toMatch(/makes 192 patches .* GEOEMBEDDINGS_MAX_PATCHES allows 150/)
+    expect(await run(body)).toMatchObject({ status: 'success', result: { rows: 12 } })
+  })
+  test('embeds patches of many rasters, each with an id of its own', async () => {
+    const small = ['small.tif', 'small-2.tif']
+    await writeFile(join(files, small[1]!), await readFile(join(files, small[0]!)))
+    const sources = small.map((geotiffPath) => ({ geotiffPath }))
+    const request = { modelName: 'tiny-vit', tileSize: 64, level: 'patch', minValidFraction: 0 }
+    expect(await run({ ...request, sources, tableName: 'many_patches' })).toMatchObject({ result: { rows: 140 } })
+    const [row] = await query(
+      `select count(distinct id)::int as ids, (select count(*) from geoembeddings.many_patches a join geoembeddings.many_patches b
+         on b.id = a.id + (1::bigint << 32) where a.embedding = b.embedding and a.geom ~= b.geom)::int as equal
+       from geoembeddings.many_patches`,
+    )
+    expect(row).toEqual({ ids: 140, equal: 70 })
+    const again = { ...request, sources: [{ geotiffPath: 'small.tif', name: 'third' }], mode: 'append' }
+    expect(await run({ ...again, tableName: 'many_patches' })).toMatchObject({
+      status: 'success',
+      result: { rows: 210 },
     })
   })
   test('embeds the patches that lie in the raster, in half precision, each with its place', async () => {

@@ -81,6 +81,7 @@ export interface JobRecord {
   readonly cancel_requested: boolean
   readonly created_at: string
   readonly started_at: string | null
+  readonly finished_at: string | null
   readonly links: { self: string; events: string }
 }
 

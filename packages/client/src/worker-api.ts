@@ -185,8 +185,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * GeoTIFF into embeddings
-         * @description Tiles a GeoTIFF, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search.
+         * GeoTIFFs into embeddings
+         * @description Tiles one GeoTIFF or many, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search. Many rasters are spread over all workers.
          */
         post: operations["createGeoEmbeddings"];
         delete?: never;
@@ -400,7 +400,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Schedule: GeoTIFF into embeddings
+         * Schedule: GeoTIFFs into embeddings
          * @description Submits the request at each time of the cron expression. A time is left out while the job of an earlier one has not ended; times that pass while no worker runs are made up for by one. Checked as at submit.
          */
         post: operations["scheduleCreateGeoEmbeddings"];
@@ -702,6 +702,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -989,7 +990,7 @@ export interface components {
         Capacity: {
             /** @description createSraiEmbeddings: most H3 cells of one job; 0 = no limit. */
             maxH3Cells: number;
-            /** @description createGeoEmbeddings: most embeddings of one job; 0 = no limit. */
+            /** @description createGeoEmbeddings: most tiles of one raster; 0 = no limit. */
             maxGeoPatches: number;
             /** @description createGeoEmbeddings: largest raster file; 0 = no limit. */
             maxGeotiffBytes: number;
@@ -1029,6 +1030,22 @@ export interface components {
                 path: string;
                 bytes: number;
             }[];
+            /** @description createGeoEmbeddings of many rasters: what became of them. */
+            sources?: {
+                total: number;
+                done: number;
+                /** @description Skipped: the table has them already. */
+                unchanged: number;
+                failed: number;
+                /** @description Rows that this job has made. */
+                rows: number;
+                /** @description At most 100; embedding_sources has all of them. */
+                failures: {
+                    name: string;
+                    code: string;
+                    message: string;
+                }[];
+            };
             /** @description createSraiEmbeddings: features counted in at least one cell. */
             features?: number;
             /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
@@ -1144,6 +1161,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1221,6 +1239,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1311,6 +1330,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1372,6 +1392,22 @@ export interface components {
                     path: string;
                     bytes: number;
                 }[];
+                /** @description createGeoEmbeddings of many rasters: what became of them. */
+                sources?: {
+                    total: number;
+                    done: number;
+                    /** @description Skipped: the table has them already. */
+                    unchanged: number;
+                    failed: number;
+                    /** @description Rows that this job has made. */
+                    rows: number;
+                    /** @description At most 100; embedding_sources has all of them. */
+                    failures: {
+                        name: string;
+                        code: string;
+                        message: string;
+                    }[];
+                };
                 /** @description createSraiEmbeddings: features counted in at least one cell. */
                 features?: number;
                 /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
@@ -1404,6 +1440,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1465,6 +1502,22 @@ export interface components {
                     path: string;
                     bytes: number;
                 }[];
+                /** @description createGeoEmbeddings of many rasters: what became of them. */
+                sources?: {
+                    total: number;
+                    done: number;
+                    /** @description Skipped: the table has them already. */
+                    unchanged: number;
+                    failed: number;
+                    /** @description Rows that this job has made. */
+                    rows: number;
+                    /** @description At most 100; embedding_sources has all of them. */
+                    failures: {
+                        name: string;
+                        code: string;
+                        message: string;
+                    }[];
+                };
                 /** @description createSraiEmbeddings: features counted in at least one cell. */
                 features?: number;
                 /** @description createSraiEmbeddings: cells without any feature; no search finds them. */
@@ -1497,6 +1550,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1574,6 +1628,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -1642,6 +1697,7 @@ export interface components {
             cancel_requested: boolean;
             request_id: string | null;
             retry_of: string | null;
+            parent_id: string | null;
             schedule_id: string | null;
             scheduled_for: string | null;
             /** Format: date-time */
@@ -2337,14 +2393,55 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. This or storagePath. */
+                    /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
                     geotiffPath?: string;
                     /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
                     storagePath?: {
                         bucket: string;
                         path: string;
                     };
-                    /** @description Output table in schema geoembeddings; must not exist. */
+                    /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
+                    sources?: {
+                        /** @description As for the request. This or storagePath. */
+                        geotiffPath?: string;
+                        /** @description A GeoTIFF in the storage of the project. */
+                        storagePath?: {
+                            bucket: string;
+                            path: string;
+                        };
+                        /** @description What the source is known by; its address when absent. */
+                        name?: string;
+                        /** @description When this imagery was taken; as for the request when absent. */
+                        datetime?: string;
+                        /** @description As for the request, which it takes the place of. */
+                        profile?: string;
+                        /** @description As for the request, which it takes the place of. */
+                        sourceSrs?: string;
+                    }[];
+                    /** @description Every .tif and .tiff in the storage whose path begins so. */
+                    storagePrefix?: {
+                        bucket: string;
+                        /** @description What the paths begin with; a folder ends in /. */
+                        prefix: string;
+                    };
+                    /** @description Rasters by STAC items, each with the time of its item. */
+                    stac?: {
+                        /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
+                        items?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Where the Item or the ItemCollection lies. */
+                        url?: string;
+                        /** @description Name or role of the asset of each item; its only GeoTIFF when absent. */
+                        asset?: string;
+                    };
+                    /**
+                     * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
+                     * @default create
+                     * @enum {unknown}
+                     */
+                    mode?: "create" | "append";
+                    /** @description Output table in schema geoembeddings; must not exist, unless mode is append. */
                     tableName: string;
                     /**
                      * @description Scale each vector to length 1.
@@ -2984,6 +3081,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Jobs that this schedule has submitted. */
                 schedule?: string;
+                /** @description Parts of this job; jobs that are no parts when absent. */
+                parent?: string;
                 order?: "created_at.desc" | "created_at.asc";
             };
             header?: never;
@@ -3455,14 +3554,55 @@ export interface operations {
                      * @description The request, as POST /jobs/{taskName} takes it. {date} and {time} in its texts become the day and the time of the run: 20261122, 1400.
                      */
                     input: {
-                        /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. This or storagePath. */
+                        /** @description HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, storagePrefix and stac. */
                         geotiffPath?: string;
                         /** @description A GeoTIFF in the storage of the project, instead of geotiffPath. */
                         storagePath?: {
                             bucket: string;
                             path: string;
                         };
-                        /** @description Output table in schema geoembeddings; must not exist. */
+                        /** @description Many rasters into one table. They are spread over all workers, and seen by one stretch. */
+                        sources?: {
+                            /** @description As for the request. This or storagePath. */
+                            geotiffPath?: string;
+                            /** @description A GeoTIFF in the storage of the project. */
+                            storagePath?: {
+                                bucket: string;
+                                path: string;
+                            };
+                            /** @description What the source is known by; its address when absent. */
+                            name?: string;
+                            /** @description When this imagery was taken; as for the request when absent. */
+                            datetime?: string;
+                            /** @description As for the request, which it takes the place of. */
+                            profile?: string;
+                            /** @description As for the request, which it takes the place of. */
+                            sourceSrs?: string;
+                        }[];
+                        /** @description Every .tif and .tiff in the storage whose path begins so. */
+                        storagePrefix?: {
+                            bucket: string;
+                            /** @description What the paths begin with; a folder ends in /. */
+                            prefix: string;
+                        };
+                        /** @description Rasters by STAC items, each with the time of its item. */
+                        stac?: {
+                            /** @description A STAC Item, or an ItemCollection such as the answer of a search. This or url. */
+                            items?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Where the Item or the ItemCollection lies. */
+                            url?: string;
+                            /** @description Name or role of the asset of each item; its only GeoTIFF when absent. */
+                            asset?: string;
+                        };
+                        /**
+                         * @description append adds sources to a table that exists: what it has of a source that has changed is replaced, and one that has not is skipped. Model, tiles and stretch are those of the table.
+                         * @default create
+                         * @enum {unknown}
+                         */
+                        mode?: "create" | "append";
+                        /** @description Output table in schema geoembeddings; must not exist, unless mode is append. */
                         tableName: string;
                         /**
                          * @description Scale each vector to length 1.

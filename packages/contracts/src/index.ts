@@ -22,7 +22,13 @@ export { ArchiveToPmtiles } from './tasks/archive-to-pmtiles.ts'
 export type { ArchiveLayer } from './tasks/archive-to-pmtiles.ts'
 export { EXPORT_FORMATS, ExportTable } from './tasks/export-table.ts'
 export type { ExportFormat } from './tasks/export-table.ts'
-export { CreateGeoEmbeddings, DEFAULT_GEO_MODEL, EmbeddingsResult } from './tasks/create-geo-embeddings.ts'
+export {
+  CreateGeoEmbeddings,
+  DEFAULT_GEO_MODEL,
+  EmbeddingsResult,
+  MAX_GEO_SOURCES,
+} from './tasks/create-geo-embeddings.ts'
+export type { GeoSource } from './tasks/create-geo-embeddings.ts'
 export { CreateSraiEmbeddings } from './tasks/create-srai-embeddings.ts'
 export { OSM_TOPICS, OsmImportArea } from './tasks/osm-import-area.ts'
 export type { FeatureSource, OsmSource } from './tasks/osm-import-area.ts'

@@ -66,6 +66,7 @@ export const Job = named(
     cancel_requested: Type.Boolean(),
     request_id: nullable(Type.String({ description: 'x-request-id of the request that asked for the job.' })),
     retry_of: nullable(Type.String({ format: 'uuid', description: 'The failed job that this one is another try of.' })),
+    parent_id: nullable(Type.String({ format: 'uuid', description: 'The job that this one is a part of.' })),
     schedule_id: nullable(Type.String({ format: 'uuid', description: 'The schedule that submitted the job.' })),
     scheduled_for: nullable(Type.String({ format: 'date-time', description: 'For which of its times.' })),
     created_at: Type.String({ format: 'date-time' }),
@@ -94,6 +95,9 @@ export const JobListQuery = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
     schedule: Type.Optional(Type.String({ format: 'uuid', description: 'Jobs that this schedule has submitted.' })),
+    parent: Type.Optional(
+      Type.String({ format: 'uuid', description: 'Parts of this job; jobs that are no parts when absent.' }),
+    ),
     order: Type.Optional(Type.Enum(['created_at.desc', 'created_at.asc'], { default: 'created_at.desc' })),
   },
   { additionalProperties: false },
@@ -199,7 +203,7 @@ export const Capacity = named(
   'Capacity',
   Type.Object({
     maxH3Cells: Type.Integer({ description: 'createSraiEmbeddings: most H3 cells of one job; 0 = no limit.' }),
-    maxGeoPatches: Type.Integer({ description: 'createGeoEmbeddings: most embeddings of one job; 0 = no limit.' }),
+    maxGeoPatches: Type.Integer({ description: 'createGeoEmbeddings: most tiles of one raster; 0 = no limit.' }),
     maxGeotiffBytes: Type.Integer({ description: 'createGeoEmbeddings: largest raster file; 0 = no limit.' }),
     maxAoiKm2: Type.Number({ description: 'Largest area of interest of an import; 0 = no limit.' }),
     workers: Type.Integer({ description: 'Jobs that this process runs at once.' }),

@@ -31,6 +31,17 @@ export {
 export type { EmbeddingKind, EmbeddingRow, EmbeddingTableShape } from './geoembeddings/embedding-table.ts'
 export { findEmbeddings, registerEmbeddings, searchEmbeddings } from './geoembeddings/catalogue.ts'
 export type { CatalogueEntry, FoundEmbeddings } from './geoembeddings/catalogue.ts'
+export {
+  addToCollection,
+  appendCollection,
+  collectionTable,
+  dropCollection,
+  findAppendable,
+  openCollection,
+} from './geoembeddings/collection.ts'
+export type { Appendable, AppendedTable } from './geoembeddings/collection.ts'
+export { MAX_SOURCE, findSources, writeSources } from './geoembeddings/sources.ts'
+export type { EmbeddingSource, NumberedSource } from './geoembeddings/sources.ts'
 export { LentSession } from './lent-session.ts'
 export { moveDatabase } from './transfer/move-database.ts'
 export type { Moved } from './transfer/move-database.ts'

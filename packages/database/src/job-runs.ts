@@ -11,7 +11,7 @@ export interface JobRun {
 }
 
 /** The number that closes a job: no run has a larger one. */
-const CLOSED = '9223372036854775806'
+export const CLOSED = '9223372036854775806'
 /** How long the number of a job's last run is remembered: longer than any run can sleep. */
 const REMEMBERED = `interval '30 days'`
 

@@ -29,6 +29,11 @@ export function stagedTable(run: JobRun, index: number, schema: string, table: s
   return { staging: `${prefixOf(run.jobId, run.number)}${index}`, schema, table }
 }
 
+/** The staging table of a job that its shards fill, whatever run of it is the current one. */
+export function sharedStaging(jobId: string): string {
+  return `c_${jobId.replaceAll('-', '')}`
+}
+
 /** True when a relation of that name is there: a table, view, sequence or index. */
 export async function relationExists(database: Queryable, schema: string, name: string): Promise<boolean> {
   const { rowCount } = await database.query(
@@ -39,8 +44,8 @@ export async function relationExists(database: Queryable, schema: string, name: 
 }
 
 /**
- * Drops the staging tables of a job, of one run of it, or of all its runs but one; nothing happens when there are none. A
- * table that another session holds, such as that of a run that was lost and goes on all the same, stays.
+ * Drops the staging tables of a job, of one run of it, or of all its runs but one; nothing happens when there are none.
+ * What the job shares with its shards goes only with all of them. A table that another session holds, such as that of a run that was lost and goes on all the same, stays.
  */
 export async function dropStaging(
   database: Database,
@@ -49,9 +54,14 @@ export async function dropStaging(
 ): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p') and starts_with(c.relname, $2)
+     where n.nspname = $1 and c.relkind in ('r', 'p') and (starts_with(c.relname, $2) or c.relname = $4)
        and ($3::text is null or not starts_with(c.relname, $3))`,
-    [STAGING_SCHEMA, prefixOf(jobId, of?.number), butOf ? prefixOf(jobId, butOf.number) : null],
+    [
+      STAGING_SCHEMA,
+      prefixOf(jobId, of?.number),
+      butOf ? prefixOf(jobId, butOf.number) : null,
+      of || butOf ? null : sharedStaging(jobId),
+    ],
   )
   for (const row of rows) await dropUnlessHeld(database, qualified(STAGING_SCHEMA, row.name))
 }
@@ -93,9 +103,9 @@ async function dropUnlessHeld(database: Database, table: string): Promise<void> 
 /** The job ids that own staging tables, e.g. left by a worker that was killed. */
 export async function stagedJobIds(database: Queryable): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
-    `select distinct substring(c.relname from '^j_([0-9a-f]{32})_') as id
+    `select distinct substring(c.relname from '^[cj]_([0-9a-f]{32})(?:_|$)') as id
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^j_[0-9a-f]{32}_'`,
+     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname ~ '^(?:j_[0-9a-f]{32}_|c_[0-9a-f]{32}$)'`,
     [STAGING_SCHEMA],
   )
   return rows.map(
@@ -124,7 +134,7 @@ export async function swapIn(
     if (database.capabilities.locks) await lockNames(session, tables)
     for (const staged of tables) await move(session, staged)
     // A PostgREST in front of this database learns of the new tables.
-    if (database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
+    if (tables.length > 0 && database.capabilities.notify) await session.query(`notify pgrst, 'reload schema'`)
     await register?.(session)
     await session.query('delete from terrane.job_checkpoints where job_id = $1', [run.jobId])
     await session.query('insert into terrane.applied_jobs (job_id, result) values ($1, $2)', [
@@ -177,7 +187,7 @@ async function move(session: Session, staged: StagedTable): Promise<void> {
 }
 
 /** A name of at most 63 bytes that ends in the suffix; where the table's name is cut, a hash of it keeps it unique. */
-function fitName(table: string, suffix: string): string {
+export function fitName(table: string, suffix: string): string {
   if (table.length + suffix.length <= 63) return table + suffix
   const hash = createHash('sha256').update(table).digest('hex').slice(0, 6)
   return `${table.slice(0, 63 - suffix.length - 7)}_${hash}${suffix}`

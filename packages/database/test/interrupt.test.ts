@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
@@ -109,9 +110,12 @@ test('an abort of its signal ends a statement', async () => {
 const hasPsql = spawnSync('psql', ['--version']).status === 0
 
 test.runIf(hasPsql)('Ctrl-C in psql ends a statement (SKIPPED without psql)', async () => {
-  const psql = spawn('psql', [own.url, '-c', ENDLESS['a series']], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const commands = ['-c', String.raw`\echo connected`, '-c', ENDLESS['a series']]
+  const psql = spawn('psql', [own.url, ...commands], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   psql.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  // Before it has a connection, Ctrl-C ends psql itself.
+  await once(psql.stdout, 'data')
   const asking = setInterval(() => psql.kill('SIGINT'), 500)
   await new Promise((resolve) => psql.once('exit', resolve))
   clearInterval(asking)

@@ -106,7 +106,7 @@ export interface ObjectAddress {
 /** What a job needs to publish files: every backend has it, also a remote storage API. */
 export type ArtifactStore = Pick<
   ObjectStore,
-  'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'move' | 'remove'
+  'getBucket' | 'createBucket' | 'put' | 'head' | 'get' | 'list' | 'move' | 'remove'
 > & { withSignal(signal: AbortSignal): ArtifactStore }
 
 export const DEFAULT_CONTENT_TYPE = 'application/octet-stream'

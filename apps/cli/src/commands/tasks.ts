@@ -1,24 +1,21 @@
-import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
-import { InvalidArgumentError, type Command } from 'commander'
-import { ask, connect, type Connection } from '../connection.ts'
+import type { Command } from 'commander'
+import { areaOf, onArea, type AreaOptions } from '../area.ts'
+import { number, whole, zoomRange } from '../arguments.ts'
+import { connect, type Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
 import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
 
-type Area = InputOf<'osmImportArea'>['aoiGeoJson']
-type Box = readonly [number, number, number, number]
-
-interface Options extends TaskOptions {
+interface Options extends TaskOptions, AreaOptions {
   readonly table?: string
   readonly model?: string
   readonly tileSize?: number
   readonly srs?: string
   readonly replace?: boolean
-  readonly bbox?: Box
-  readonly area?: string
+  readonly append?: boolean
   readonly place?: string
   readonly file?: string
   readonly topic?: string[]
@@ -33,6 +30,9 @@ interface Options extends TaskOptions {
   readonly cluster?: number
 }
 
+/** Needs no download. */
+const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
+
 /** Formats of `export` by the ending of the file. */
 const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
   '.gpkg': 'GeoPackage',
@@ -46,11 +46,23 @@ const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
 
 /** `terrane embed|import|osm|overture|regions|tiles|export`: one command for each task. */
 export function taskCommands(program: Command): void {
-  onTask(program.command('embed <file>').description('Embed a GeoTIFF: a vector for each tile, in a table.'))
-    .option('--table <name>', 'the table to make; the name of the file when absent')
-    .option('--model <id>', 'a model of `terrane models list`', 'builtin-texture-spectral-v2')
+  onTask(
+    program
+      .command('embed <file...>')
+      .description('Embed GeoTIFFs: a vector for each tile, in one table. Many files are spread over all workers.'),
+  )
+    .option('--table <name>', 'the table; the name of the first file when absent')
+    .option('--append', 'add to a table that exists; files that it has and that have changed are replaced')
+    .option('--model <id>', `a model of \`terrane models list\`; ${BUILT_IN_MODEL} for a new table when absent`)
     .option('--tile-size <pixels>', 'edge of a tile', whole)
-    .addHelpText('after', examples('embed scene.tif --watch', 'embed https://example.org/scene.tif --table harbour'))
+    .addHelpText(
+      'after',
+      examples(
+        'embed scene.tif',
+        'embed a.tif b.tif https://example.org/c.tif --table harbour',
+        'embed d.tif --table harbour --append',
+      ),
+    )
     .action(embed)
   onTask(
     program
@@ -121,24 +133,42 @@ export function taskCommands(program: Command): void {
     .action(exportFile)
 }
 
-function onArea(command: Command): Command {
-  return onTask(command)
-    .option('--bbox <west,south,east,north>', 'the area as a box in degrees', box)
-    .option('--area <file>', 'the area as GeoJSON')
-}
-
-function embed(file: string, options: Options): Promise<void> {
+function embed(files: string[], options: Options): Promise<void> {
+  const [first = ''] = files
   return runTask(
     'createGeoEmbeddings',
     options,
     async (connection) => ({
-      ...(isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }),
-      tableName: options.table ?? tableNameOf(file),
-      ...(options.model !== undefined && { modelName: options.model }),
+      ...(files.length === 1 && !options.append
+        ? await rasterOf(connection, first)
+        : { sources: await rastersOf(connection, files) }),
+      ...(options.append && { mode: 'append' as const }),
+      tableName: options.table ?? tableNameOf(first),
+      // The table decides where rows are added to one.
+      ...(options.model === undefined
+        ? !options.append && { modelName: BUILT_IN_MODEL }
+        : { modelName: options.model }),
       ...(options.tileSize !== undefined && { tileSize: options.tileSize }),
     }),
-    ({ table, rows, dims }) => `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`,
+    ({ table, rows, dims, sources }) => {
+      const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`
+      const { done, unchanged, failed } = (sources ?? {}) as Partial<Record<string, number>>
+      return sources ? `${said}; sources: ${done} done, ${unchanged} unchanged, ${failed} failed` : said
+    },
   )
+}
+
+async function rasterOf(connection: Connection, file: string) {
+  return isAddress(file) ? { geotiffPath: file } : { storagePath: await bring(connection, file) }
+}
+
+/** Local files are known by the paths that were given: each upload has an address of its own. */
+async function rastersOf(connection: Connection, files: readonly string[]) {
+  const sources: Awaited<ReturnType<typeof rasterOf>>[] = []
+  for (const file of files) {
+    sources.push({ ...(await rasterOf(connection, file)), ...(!isAddress(file) && { name: file }) })
+  }
+  return sources
 }
 
 function importFile(file: string, options: Options): Promise<void> {
@@ -251,36 +281,6 @@ async function bring(connection: Connection, file: string): Promise<StoredFile> 
   }
 }
 
-/** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
-async function areaOf({ bbox, area }: Options, connection: Connection, name?: string): Promise<Area> {
-  if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
-  if (!bbox) {
-    if (name !== undefined) return await outlineOf(connection, name)
-    throw areaMissing('Where the area lies is not said')
-  }
-  const [west, south, east, north] = bbox
-  const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
-  return { type: 'Polygon', coordinates: [ring] }
-}
-
-async function outlineOf(connection: Connection, name: string): Promise<Area> {
-  const project = connection.projectRef === undefined ? {} : { projectRef: connection.projectRef }
-  const query = new URLSearchParams({ name, ...project }).toString()
-  try {
-    const place = (await ask(connection, `/worker/places?${query}`)) as { name: string; geojson: Area }
-    process.stderr.write(`${place.name}\n`)
-    return place.geojson
-  } catch (error) {
-    if (error instanceof TerraneError && /^(?:GEOCODER_|PLACE_)/.test(error.code)) throw areaMissing(error.message)
-    throw error
-  }
-}
-
-function areaMissing(why: string): TerraneError {
-  const hint = 'Add --bbox west,south,east,north in degrees, or --area file.geojson.'
-  return new TerraneError('AREA_MISSING', 'invalid', why, { hint })
-}
-
 function tablesOf({ tables }: Record<string, unknown>): string {
   const made = tables as { table?: string; name?: string; rows: number }[]
   return made.map(({ table, name, rows }) => `${table ?? name ?? ''}: ${rows} rows`).join('\n')
@@ -288,29 +288,6 @@ function tablesOf({ tables }: Record<string, unknown>): string {
 
 function isAddress(file: string): boolean {
   return /^https?:\/\//.test(file)
-}
-
-function whole(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.')
-  return Number(text)
-}
-
-function number(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('A number is wanted.')
-  return value
-}
-
-function box(text: string): Box {
-  const numbers = text.split(',').map(Number)
-  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as unknown as Box
-  throw new InvalidArgumentError('Four numbers are wanted: west,south,east,north.')
-}
-
-function zoomRange(text: string): readonly [number, number] {
-  const [, low, high] = /^(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
-  if (low === undefined || high === undefined) throw new InvalidArgumentError('Two zooms are wanted, e.g. 0-14.')
-  return [Number(low), Number(high)]
 }
 
 function examples(...lines: string[]): string {

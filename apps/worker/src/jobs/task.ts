@@ -1,4 +1,4 @@
-import type { Capacity, TaskName } from '@terrane/contracts'
+import type { Capacity, JobError, JobStatus, TaskName } from '@terrane/contracts'
 import type { Progress } from '@terrane/core'
 import type { Database, JobRun, Session } from '@terrane/database'
 import type { GuardedFetch, Logger } from '@terrane/service'
@@ -74,6 +74,35 @@ export const NO_CHECKPOINT: Checkpoint = {
   keep: () => Promise.resolve(),
 }
 
+/** A part of a job: a job of the same task, which any worker may run. */
+export interface Shard {
+  readonly id: string
+  readonly status: JobStatus
+  /** What it was planned with, without secrets. */
+  readonly input: Readonly<Record<string, unknown>>
+  readonly result: Readonly<Record<string, unknown>> | null
+  readonly error: JobError | null
+}
+
+/**
+ * How a task works in parts. A first run of the job plans, then nobody holds the job while its shards run, and when they
+ * have ended another run publishes. Each of the three runs at least once and takes effect once.
+ */
+export interface Sharding<Input = unknown> {
+  /** Whether a request is worked on in parts. */
+  divides(input: Input): boolean
+  /** Inputs of the shards, in order; a member `shard.name` is what people know a shard by. None: there is nothing to do. */
+  plan(input: Input, context: JobContext): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Runs one of them. */
+  run(
+    input: Readonly<Record<string, unknown>>,
+    context: JobContext,
+    parentId: string,
+  ): Promise<Readonly<Record<string, unknown>>>
+  /** Does the job's effect when all shards have ended, and returns the public result. */
+  publish(input: Input, shards: readonly Shard[], context: JobContext): Promise<Readonly<Record<string, unknown>>>
+}
+
 /** What a running job may use. Nothing else: a task has no globals. */
 export interface JobContext {
   /** Names the job's staging tables and uploads; the swap wants it. */
@@ -115,4 +144,6 @@ export interface Task<Input = unknown> {
   offers?(): Promise<Pick<Capacity, 'models'>>
   /** Does the work and returns the public result. */
   run(input: Input, context: JobContext): Promise<Readonly<Record<string, unknown>>>
+  /** For requests that are worked on in parts. */
+  readonly sharding?: Sharding<Input>
 }

@@ -1,7 +1,7 @@
 import type { TerraneError } from '@terrane/core'
 import type { Database, Session } from '@terrane/database'
 import type { PgBoss } from 'pg-boss'
-import { toJobError } from '../errors.ts'
+import { cancelled, toJobError } from '../errors.ts'
 import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
 import { serveTurn } from './turns.ts'
@@ -9,6 +9,9 @@ import { serveTurn } from './turns.ts'
 /** A worker that is cut off while it takes a job, or one that waits for it, keeps the others from theirs for so long. */
 const TAKING = '5s'
 const BEGIN_TAKING = `begin; set local idle_in_transaction_session_timeout = '${TAKING}'; set local lock_timeout = '${TAKING}'`
+
+/** A job that waits for its shards looks for them by itself after so long, should nobody have told it. */
+const LOOK_AGAIN = '60s'
 
 /** One run's hold on a job. */
 export interface Claim {
@@ -125,13 +128,21 @@ export class Claims {
     const { database, store } = this.#options
     return this.#settle(claim, async (session) => {
       await store.requeue(session, claim.id, message, 'handed_over')
-      // The queue counts an attempt for each fetch of a job that has started.
-      await session.query(
-        `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}'
-         where name = $1 and id = $2`,
-        [claim.task, claim.id],
-      )
+      await putBack(session, claim, '0')
       if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, claim.task])
+    })
+  }
+
+  /** Puts a job that waits for its shards back: the last of them to end has it fetched. */
+  setAside(claim: Claim): Promise<boolean> {
+    const { boss, database, store } = this.#options
+    return this.#settle(claim, async (session) => {
+      const state = await store.setAside(session, claim.id, toJobError(cancelled()))
+      if (state === 'ended') return void (await boss.complete(claim.task, claim.id, null, inTransaction(session)))
+      await putBack(session, claim, state === 'waits' ? LOOK_AGAIN : '0')
+      if (state === 'on' && database.capabilities.notify) {
+        await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, claim.task])
+      }
     })
   }
 
@@ -148,6 +159,17 @@ export class Claims {
       return true
     })
   }
+}
+
+/** Has the queue give a job out again, as if it had not been. */
+async function putBack(session: Session, { task, id }: Claim, after: string): Promise<void> {
+  // The queue counts an attempt for each fetch of a job that has started.
+  await session.query(
+    `update ${QUEUE_SCHEMA}.job set state = 'created', started_on = null, heartbeat_on = null, data = '{}',
+       start_after = now() + $3::interval
+     where name = $1 and id = $2`,
+    [task, id, after],
+  )
 }
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appliedResult, beginRun, dropStaging } from '@terrane/database'
+import { appliedResult, beginRun, dropCollection, dropStaging } from '@terrane/database'
 import { tracedCalls, type GuardedFetch, type Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
 import type { OpenProject, ProjectDirectory } from '../projects/project-directory.ts'
@@ -9,6 +9,7 @@ import { CHECKPOINT_MS, endingOf } from './job-life.ts'
 import type { JobRow } from './job-row.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { RunCheckpoint } from './run-checkpoint.ts'
+import { WAITS, runTask, type ShardOptions } from './shards.ts'
 
 /** What every run of a task is given. */
 export interface ExecuteOptions {
@@ -17,6 +18,8 @@ export interface ExecuteOptions {
   readonly workdir: string
   /** Least time between two checkpoints of a run; that of the rules when absent. */
   readonly checkpointMs?: number
+  /** What shards are queued with. */
+  readonly shards: ShardOptions
 }
 
 /** Runs a task in its folder and project, and cleans both up. A job that took effect before is not run again. */
@@ -51,7 +54,7 @@ export async function execute(
     const { checkpointMs: everyMs = CHECKPOINT_MS } = options
     const checkpoint = await RunCheckpoint.open(database, current, { everyMs, version: task.version })
     try {
-      const result = await task.run(input, {
+      const result = await runTask(options.shards, task, row, input, {
         run: current,
         attempt,
         project: {
@@ -66,6 +69,7 @@ export async function execute(
         checkpoint,
         progress: (step) => progress.report(step),
       })
+      if (result === WAITS) return result
       await dropStaging(database, row.id).catch(ignore)
       return result
     } catch (error) {
@@ -77,6 +81,8 @@ export async function execute(
       if (checkpoint.isThere && ending !== 'failed') throw error
       await checkpoint.drop()
       await dropStaging(database, row.id, { of: current })
+      // The shards of a job that is run again go on filling what they share.
+      if (ending === 'failed') await dropCollection(database, current).catch(ignore)
       throw error
     }
   } finally {

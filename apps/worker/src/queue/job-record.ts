@@ -20,6 +20,7 @@ export function toRecord(row: JobRow): Job {
     cancel_requested: row.cancel_requested,
     request_id: row.request_id,
     retry_of: row.retry_of,
+    parent_id: row.parent_id,
     schedule_id: row.schedule_id,
     scheduled_for: row.scheduled_for?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

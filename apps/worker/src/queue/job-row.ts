@@ -16,6 +16,10 @@ export interface JobRow {
   readonly attempt: number
   readonly max_attempts: number
   readonly cancel_requested: boolean
+  /** The job that this one is a shard of. */
+  readonly parent_id: string | null
+  /** The job goes on when its shards have ended; no worker holds it. */
+  readonly waits: boolean
   readonly request_id: string | null
   /** The trace of the request that asked for the job. */
   readonly traceparent: string | null
@@ -52,6 +56,13 @@ export interface NewJob {
   readonly requestId: string | null
   readonly traceparent: string | null
   readonly retryOf: string | null
+  /** The job that it is a shard of. */
+  readonly parentId?: string
   /** The schedule that submits it, and for which of its times. */
   readonly schedule: { readonly id: string; readonly at: Date } | null
+}
+
+/** Whose job it is. */
+export function scopeOf(row: JobRow): JobScope {
+  return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

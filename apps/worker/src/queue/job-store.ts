@@ -3,12 +3,15 @@ import type { Database, Queryable } from '@terrane/database'
 import { CURSOR_TIME, decodeCursor, pageOf } from './cursor.ts'
 import { endLine, readLines, submittedLine, warningLine, writeLines, type NewLine } from './job-log.ts'
 import type { JobRow, JobScope, NewJob } from './job-row.ts'
+import { hasOpenShards, shardEnded, stopShards } from './shards.ts'
 
 export interface ListOptions {
   readonly status?: JobStatus | undefined
   readonly limit: number
   readonly cursor?: string | undefined
   readonly schedule?: string | undefined
+  /** Shards of this job; jobs that are no shards when absent. */
+  readonly parent?: string | undefined
   readonly ascending: boolean
 }
 
@@ -33,8 +36,8 @@ export class JobStore {
   async insert(session: Queryable, job: NewJob): Promise<JobRow> {
     const { rows } = await session.query<JobRow>(
       `insert into terrane.jobs (id, task, project_ref, organization_id, project_id, input, sealed_input, max_attempts,
-         request_id, retry_of, schedule_id, scheduled_for, traceparent)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *`,
+         request_id, retry_of, schedule_id, scheduled_for, traceparent, parent_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning *`,
       [
         job.id,
         job.task,
@@ -49,6 +52,7 @@ export class JobStore {
         job.schedule?.id ?? null,
         job.schedule?.at ?? null,
         job.traceparent,
+        job.parentId ?? null,
       ],
     )
     await writeLines(session, job.id, [submittedLine(job)])
@@ -86,8 +90,8 @@ export class JobStore {
        where project_ref = $1 and organization_id is not distinct from $2 and task = $3
          and ($4::text is null or status = $4)
          and ($5::timestamptz is null or (created_at, id) ${compare} ($5::timestamptz, $6::uuid))
-         and ($7::uuid is null or schedule_id = $7)
-       order by created_at ${direction}, id ${direction} limit $8`,
+         and ($7::uuid is null or schedule_id = $7) and parent_id is not distinct from $8
+       order by created_at ${direction}, id ${direction} limit $9`,
       [
         scope.projectRef,
         scope.organizationId,
@@ -96,6 +100,7 @@ export class JobStore {
         cursor?.at ?? null,
         cursor?.id ?? null,
         options.schedule ?? null,
+        options.parent ?? null,
         options.limit + 1,
       ],
     )
@@ -105,7 +110,8 @@ export class JobStore {
   /** Takes a job for a run. Null when there is nothing to run: it has ended, or its cancellation was asked for. */
   async start(id: string, attempt: number): Promise<JobRow | null> {
     const { rows } = await this.#database.query<JobRow>(
-      `update terrane.jobs set status = 'running', attempt = $2, progress = null,
+      `update terrane.jobs set status = 'running', attempt = $2, waits = false,
+         progress = case when waits then progress end,
          started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, attempt],
@@ -143,18 +149,24 @@ export class JobStore {
     )
     const warnings = (result as { warnings?: readonly JobWarning[] } | null)?.warnings ?? []
     await writeLines(session, id, [...warnings.map(warningLine), { event: 'succeeded', message: 'Done' }])
-    await this.#ends.jobEnded(session, id)
+    await this.#ended(session, id)
   }
 
-  async fail(session: Queryable, id: string, error: JobError): Promise<void> {
+  async fail(
+    session: Queryable,
+    id: string,
+    error: JobError,
+    { leavesTables = false }: { readonly leavesTables?: boolean } = {},
+  ): Promise<void> {
+    await stopShards(session, id, error)
     await session.query(
-      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(), leftovers = false,
+      `update terrane.jobs set status = 'failed', error = $2, finished_at = clock_timestamp(), leftovers = $3,
          updated_at = clock_timestamp(), revision = revision + 1
        where id = $1 and status in ('pending', 'running')`,
-      [id, JSON.stringify(error)],
+      [id, JSON.stringify(error), leavesTables],
     )
     await writeLines(session, id, [endLine(error)])
-    await this.#ends.jobEnded(session, id)
+    await this.#ended(session, id)
   }
 
   /** Puts a job back that will be run again. */
@@ -169,13 +181,31 @@ export class JobStore {
     await writeLines(session, id, [{ event: why, level, message, ...(code !== undefined && { code }) }])
   }
 
-  /** Marks a job for cancellation: a pending one ends at once. Returns the row as it is now. */
+  /**
+   * Has a job wait for its shards, without a run: `waits`. When they have ended already it goes `on` at once; when its
+   * cancellation was asked for it ends here.
+   */
+  async setAside(session: Queryable, id: string, error: JobError): Promise<'waits' | 'on' | 'ended'> {
+    const { rows } = await session.query<{ cancel_requested: boolean }>(
+      `update terrane.jobs set waits = true, leftovers = true, updated_at = clock_timestamp(), revision = revision + 1
+       where id = $1 and status = 'running' returning cancel_requested`,
+      [id],
+    )
+    if (rows[0]?.cancel_requested !== false) {
+      await this.fail(session, id, error, { leavesTables: true })
+      return 'ended'
+    }
+    return (await hasOpenShards(session, id)) ? 'waits' : 'on'
+  }
+
+  /** Marks a job for cancellation: one that is pending, or waits for its shards, ends at once. Returns the row as it is now. */
   async requestCancel(session: Queryable, id: string, error: JobError, requestId: string): Promise<JobRow | null> {
+    await stopShards(session, id, error)
     const { rows } = await session.query<JobRow>(
       `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,
-         status = case when status = 'pending' then 'failed' else status end,
-         error = case when status = 'pending' then $2::jsonb else error end,
-         finished_at = case when status = 'pending' then clock_timestamp() else finished_at end
+         status = case when status = 'pending' or waits then 'failed' else status end,
+         error = case when status = 'pending' or waits then $2::jsonb else error end,
+         finished_at = case when status = 'pending' or waits then clock_timestamp() else finished_at end
        where id = $1 and status in ('pending', 'running') returning *`,
       [id, JSON.stringify(error)],
     )
@@ -183,7 +213,7 @@ export class JobStore {
     if (!row) return null
     const asked: NewLine = { event: 'cancel_requested', message: 'Cancellation was asked for', requestId }
     await writeLines(session, id, row.status === 'failed' ? [asked, endLine(error)] : [asked])
-    if (row.status === 'failed') await this.#ends.jobEnded(session, id)
+    if (row.status === 'failed') await this.#ended(session, id)
     return row
   }
 
@@ -201,27 +231,6 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
-  /** Jobs that ended while they waited for another run, and may have left something behind. */
-  async leftovers(): Promise<string[]> {
-    const { rows } = await this.#database.query<{ id: string }>(
-      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
-    )
-    return rows.map((row) => row.id)
-  }
-
-  async hasNoLeftovers(id: string): Promise<void> {
-    await this.#database.query('update terrane.jobs set leftovers = false where id = $1', [id])
-  }
-
-  /** Which of the jobs are there and run nowhere. */
-  async idle(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#database.query<{ id: string }>(
-      `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
-      [ids],
-    )
-    return rows.map((row) => row.id)
-  }
-
   /** Rows among the jobs whose revision is newer than the one given for each. */
   async changedSince(known: ReadonlyMap<string, number>): Promise<JobRow[]> {
     const { rows } = await this.#database.query<JobRow>(
@@ -232,10 +241,13 @@ export class JobStore {
     return rows
   }
 
-  /** How many jobs of each task wait and run, over all workers; tasks without any are not there. */
+  /**
+   * How many jobs of each task wait for a worker or run, over all workers; tasks without any are not there. One that waits
+   * for its shards does neither.
+   */
   async load(): Promise<{ task: string; status: 'pending' | 'running'; jobs: number }[]> {
     const { rows } = await this.#database.query<{ task: string; status: 'pending' | 'running'; jobs: number }>(
-      `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') group by task, status`,
+      `select task, status, count(*) as jobs from terrane.jobs where status in ('pending', 'running') and not waits group by task, status`,
     )
     return rows
   }
@@ -249,5 +261,16 @@ export class JobStore {
     await this.#database.query(
       `delete from terrane.idempotency_keys where created_at < clock_timestamp() - interval '24 hours'`,
     )
+  }
+
+  /** The end of a job is told to whoever asked for it; that of a shard to the job that it is a part of. */
+  async #ended(session: Queryable, id: string): Promise<void> {
+    const { rows } = await session.query<{ parent_id: string | null }>(
+      'select parent_id from terrane.jobs where id = $1',
+      [id],
+    )
+    const parent = rows[0]?.parent_id ?? null
+    if (parent === null) await this.#ends.jobEnded(session, id)
+    else await shardEnded(session, this.#database.capabilities, { parent, shard: id })
   }
 }

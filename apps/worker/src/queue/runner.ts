@@ -10,6 +10,7 @@ import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
 import type { JobRow } from './job-row.ts'
 import { ProgressWriter } from './progress-writer.ts'
+import { WAITS } from './shards.ts'
 import { Upkeep, type UpkeepOptions } from './upkeep.ts'
 
 /** Channel of NOTIFY that tells runners of cancellations. */
@@ -99,9 +100,11 @@ export class Runner {
     for (const listener of this.#listeners) await listener?.[Symbol.asyncDispose]()
   }
 
-  /** Stops a job that runs here; nothing happens when it does not. */
+  /** Stops a job that runs here; one that waited, wherever, may have left something behind. */
   cancel(id: string): void {
-    this.#active.get(id)?.controller.abort(cancelled())
+    const run = this.#active.get(id)
+    if (run) run.controller.abort(cancelled())
+    else this.#upkeep.clearSoon()
   }
 
   /** One slot for jobs of a task. After a job it looks for the next one at once. */
@@ -180,6 +183,10 @@ export class Runner {
       progress,
     })
     await progress.close()
+    if ('result' in outcome && outcome.result === WAITS) {
+      logger.info('job waits for its shards')
+      return this.#settle(logger, () => this.#claims.setAside(claim))
+    }
     if ('result' in outcome) {
       await this.#settle(logger, () => this.#claims.succeed(claim, outcome.result))
       logger.info('job succeeded')

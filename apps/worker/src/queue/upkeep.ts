@@ -53,8 +53,14 @@ export class Upkeep {
     this.every(RETENTION_SWEEP_MS, () => this.#sweep())
   }
 
+  /** Removes what jobs that waited have left behind, now instead of in the next round. */
+  clearSoon(): void {
+    if (this.#timers.length === 0) return
+    this.#clear().catch((error: unknown) => this.#options.logger.warn({ err: error }, 'housekeeping failed'))
+  }
+
   stop(): void {
-    for (const timer of this.#timers) clearInterval(timer)
+    for (const timer of this.#timers.splice(0)) clearInterval(timer)
   }
 
   /** Repeats work until {@link stop}; a failure is logged and the next round tries again. */
@@ -108,21 +114,29 @@ export class Upkeep {
 
   /** Removes what interrupted runs left behind of jobs that were cancelled before another run. */
   async #clear(): Promise<void> {
-    const { store } = this.#options
-    for (const id of await store.leftovers()) {
-      if (await this.#cleanUp(id)) await store.hasNoLeftovers(id)
+    const { database } = this.#options
+    const { rows } = await database.query<{ id: string }>(
+      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
+    )
+    for (const { id } of rows) {
+      if (!(await this.#cleanUp(id))) continue
+      await database.query('update terrane.jobs set leftovers = false where id = $1', [id])
     }
   }
 
   /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
   async #sweep(): Promise<void> {
-    const { store, workdir, retentionDays } = this.#options
+    const { database, store, workdir, retentionDays } = this.#options
     const folders = new Map<string, string[]>()
     for (const name of await readdir(workdir)) {
       const id = RUN_FOLDER.exec(name)?.[1]
       if (id !== undefined && !this.#runsHere(id)) folders.set(id, [...(folders.get(id) ?? []), name])
     }
-    for (const id of await store.idle([...folders.keys()])) {
+    const { rows: idle } = await database.query<{ id: string }>(
+      `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
+      [[...folders.keys()]],
+    )
+    for (const { id } of idle) {
       for (const name of folders.get(id) ?? []) await rm(join(workdir, name), { recursive: true, force: true })
     }
     await store.prune(retentionDays)

@@ -38,13 +38,14 @@ export function readRoutes(app: Http, deps: AppDeps): void {
       },
     },
     async (request, reply) => {
-      const { projectRef, status, limit = 20, cursor, schedule, order = 'created_at.desc' } = request.query
+      const { projectRef, status, limit = 20, cursor, schedule, parent, order = 'created_at.desc' } = request.query
       const scope = await scopeOf(deps, request, request.params.taskName, projectRef)
       const page = await deps.store.list(scope, request.params.taskName, {
         status,
         limit,
         cursor,
         schedule,
+        parent,
         ascending: order === 'created_at.asc',
       })
       if (page.nextCursor !== null) {

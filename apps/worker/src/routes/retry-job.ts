@@ -1,7 +1,7 @@
 import { Job, Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { AppDeps } from '../app.ts'
-import { jobNotFailed, taskNotBuilt } from '../errors.ts'
+import { jobNotFailed, shardNotRetried, taskNotBuilt } from '../errors.ts'
 import { toRecord } from '../queue/job-record.ts'
 import { mountOf, principalOf } from './access.ts'
 import { JobParams, ProjectQuery, findJob } from './read-jobs.ts'
@@ -29,6 +29,7 @@ export function retryRoute(app: Http, deps: AppDeps): void {
       const { taskName } = request.params
       const row = await findJob(deps, request, request.params, request.query.projectRef)
       if (row.status !== 'failed') throw jobNotFailed({ status: row.status })
+      if (row.parent_id !== null) throw shardNotRetried({ parent: row.parent_id })
       const task = deps.tasks.find(({ name }) => name === taskName)
       if (!task) throw taskNotBuilt({ task: taskName })
       const scope = await deps.projects.scope(principalOf(request), request.query.projectRef, '/projectRef')

@@ -8,6 +8,47 @@ export const DEFAULT_GEO_MODEL = 'dinov3-vitl16-pretrain-sat493m'
 
 const range = { minItems: 2, maxItems: 2 }
 
+/** Sources that one request may name. */
+export const MAX_GEO_SOURCES = 10_000
+
+const storedFile = (description: string) =>
+  Type.Object(
+    { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
+    { additionalProperties: false, description },
+  )
+const profile = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }))
+const sourceSrs = (description: string) => Type.Optional(Type.String({ pattern: '^EPSG:[0-9]{3,6}$', description }))
+const datetime = (description: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+      description,
+    }),
+  )
+
+/** One raster of many. */
+const GeoSource = Type.Object(
+  {
+    geotiffPath: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4000, description: 'As for the request. This or storagePath.' }),
+    ),
+    storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project.')),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'What the source is known by; its address when absent.',
+      }),
+    ),
+    datetime: datetime('When this imagery was taken; as for the request when absent.'),
+    profile: profile('As for the request, which it takes the place of.'),
+    sourceSrs: sourceSrs('As for the request, which it takes the place of.'),
+  },
+  { additionalProperties: false },
+)
+export type GeoSource = Static<typeof GeoSource>
+
 /** Body of `POST /jobs/createGeoEmbeddings`. */
 export const CreateGeoEmbeddings = Type.Object(
   {
@@ -15,19 +56,59 @@ export const CreateGeoEmbeddings = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 4000,
-        description: 'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. This or storagePath.',
+        description:
+          'HTTPS URL of a GeoTIFF, or a path under the data roots of the worker. One of this, storagePath, sources, ' +
+          'storagePrefix and stac.',
       }),
     ),
-    storagePath: Type.Optional(
+    storagePath: Type.Optional(storedFile('A GeoTIFF in the storage of the project, instead of geotiffPath.')),
+    sources: Type.Optional(
+      Type.Array(GeoSource, {
+        minItems: 1,
+        maxItems: MAX_GEO_SOURCES,
+        description: 'Many rasters into one table. They are spread over all workers, and seen by one stretch.',
+      }),
+    ),
+    storagePrefix: Type.Optional(
       Type.Object(
-        { bucket: Type.String({ minLength: 1, maxLength: 100 }), path: Type.String({ minLength: 1, maxLength: 1024 }) },
         {
-          additionalProperties: false,
-          description: 'A GeoTIFF in the storage of the project, instead of geotiffPath.',
+          bucket: Type.String({ minLength: 1, maxLength: 100 }),
+          prefix: Type.String({ maxLength: 1024, description: 'What the paths begin with; a folder ends in /.' }),
         },
+        { additionalProperties: false, description: 'Every .tif and .tiff in the storage whose path begins so.' },
       ),
     ),
-    tableName: identifier('Output table in schema geoembeddings; must not exist.'),
+    stac: Type.Optional(
+      Type.Object(
+        {
+          items: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), {
+              description: 'A STAC Item, or an ItemCollection such as the answer of a search. This or url.',
+            }),
+          ),
+          url: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 4000, description: 'Where the Item or the ItemCollection lies.' }),
+          ),
+          asset: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 200,
+              description: 'Name or role of the asset of each item; its only GeoTIFF when absent.',
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'Rasters by STAC items, each with the time of its item.' },
+      ),
+    ),
+    mode: Type.Optional(
+      Type.Enum(['create', 'append'], {
+        default: 'create',
+        description:
+          'append adds sources to a table that exists: what it has of a source that has changed is replaced, and one ' +
+          'that has not is skipped. Model, tiles and stretch are those of the table.',
+      }),
+    ),
+    tableName: identifier('Output table in schema geoembeddings; must not exist, unless mode is append.'),
     normalizeEmbeddings: Type.Optional(Type.Boolean({ default: true, description: 'Scale each vector to length 1.' })),
     tileSize: Type.Optional(
       Type.Integer({ minimum: 16, maximum: 2048, default: 256, description: 'Edge of a tile in pixels.' }),
@@ -42,28 +123,13 @@ export const CreateGeoEmbeddings = Type.Object(
         description: '0-based band indices in the order the model expects; chosen by name when absent.',
       }),
     ),
-    profile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description:
-          'Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the ' +
-          'name of the product when absent; "none" for no profile.',
-      }),
+    profile: profile(
+      'Sensor profile: what bands and values are, e.g. sentinel-2-l2a-offset, landsat-8-9-c2-l2, naip; found by the ' +
+        'name of the product when absent; "none" for no profile.',
     ),
-    sourceSrs: Type.Optional(
-      Type.String({
-        pattern: '^EPSG:[0-9]{3,6}$',
-        description: 'Reference system of the raster, in the place of what the file says.',
-      }),
-    ),
-    datetime: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
-        description:
-          'When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it.',
-      }),
+    sourceSrs: sourceSrs('Reference system of the raster, in the place of what the file says.'),
+    datetime: datetime(
+      'When the imagery was taken, RFC 3339; by the name of the product when absent. Models that take a time need it.',
     ),
     scaleFrom: Type.Optional(
       Type.Object(
@@ -132,6 +198,21 @@ export const EmbeddingsResult = named(
     bbox: Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: 'west, south, east, north' }),
     artifacts: Type.Optional(
       Type.Array(Type.Object({ bucket: Type.String(), path: Type.String(), bytes: Type.Integer() })),
+    ),
+    sources: Type.Optional(
+      Type.Object(
+        {
+          total: Type.Integer(),
+          done: Type.Integer(),
+          unchanged: Type.Integer({ description: 'Skipped: the table has them already.' }),
+          failed: Type.Integer(),
+          rows: Type.Integer({ description: 'Rows that this job has made.' }),
+          failures: Type.Array(Type.Object({ name: Type.String(), code: Type.String(), message: Type.String() }), {
+            description: 'At most 100; embedding_sources has all of them.',
+          }),
+        },
+        { description: 'createGeoEmbeddings of many rasters: what became of them.' },
+      ),
     ),
     features: Type.Optional(
       Type.Integer({ description: 'createSraiEmbeddings: features counted in at least one cell.' }),

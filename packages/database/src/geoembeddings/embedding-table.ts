@@ -1,8 +1,8 @@
 import { toEwkbPolygon } from './ewkb.ts'
 import { bulkLoad, type BulkLoadOptions } from '../bulk-load/bulk-load.ts'
 import type { Column, Row } from '../bulk-load/columns.ts'
-import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable } from '../database.ts'
-import { STAGING_SCHEMA, relationExists, type StagedTable } from '../staging.ts'
+import { qualified, quoteIdentifier, quoteLiteral, type Database, type Queryable, type Session } from '../database.ts'
+import { STAGING_SCHEMA, fitName, relationExists, type StagedTable } from '../staging.ts'
 import { MAX_INDEXED_DIMS, buildVectorIndex, readVectorIndex, type VectorIndex } from './vector-index.ts'
 
 /** The schema of embedding tables, their catalogue and the search functions. */
@@ -51,6 +51,11 @@ const ATTRIBUTES: Readonly<Record<EmbeddingKind, readonly Column[]>> = {
     { name: 'patch', type: 'int4' },
   ],
   h3: [{ name: 'h3_index', type: 'text' }],
+}
+
+/** Columns of a table of a kind beside its ids, as SQL. */
+export function columnsOf(kind: EmbeddingKind): string[] {
+  return ['geom', 'embedding', ...ATTRIBUTES[kind].map(({ name }) => quoteIdentifier(name))]
 }
 
 /** Creates the staging table of an embedding table, without its indexes. */
@@ -122,10 +127,7 @@ export async function finishEmbeddingTable(
   const indexed = rows > EXACT_SEARCH_ROWS && dims <= MAX_INDEXED_DIMS
   if (await isFinishedEmbeddingTable(database, staged)) return readVectorIndex(database, table)
   return await database.transaction(async (session) => {
-    const { rows: types } = await session.query<{ type: string }>(
-      `select distinct geometrytype(geom) as type from ${table}`,
-    )
-    if (types.every(({ type }) => type === 'POLYGON')) {
+    if (await arePolygons(session, table)) {
       await session.query(`alter table ${table} alter column geom type geometry(Polygon, 4326)`)
     } else {
       await session.query(
@@ -157,6 +159,44 @@ export async function finishEmbeddingTable(
     await session.query(`analyze ${table}`)
     return index
   })
+}
+
+/**
+ * Gives a table that has grown its HNSW index once it is above {@link EXACT_SEARCH_ROWS}. Returns what it is, null when there
+ * is none.
+ */
+export async function indexWhenLarge(
+  session: Session,
+  { capabilities: { engine } }: Database,
+  tableName: string,
+  { dims, metric = 'cosine' }: EmbeddingTableShape,
+  rows: number,
+): Promise<VectorIndex | null> {
+  const name = qualified(EMBEDDINGS_SCHEMA, tableName)
+  const there = await readVectorIndex(session, name)
+  if (there !== null) return there
+  if (rows <= EXACT_SEARCH_ROWS || dims > MAX_INDEXED_DIMS) return null
+  return buildVectorIndex(session, { name, index: fitName(tableName, '_hnsw_idx'), rows, dims, metric }, engine)
+}
+
+/**
+ * Brings the geometries of two tables to one type, and the first table to it where need be. Returns the expression that
+ * inserts those of the second, `t`, into it.
+ */
+export async function finishGeometry(session: Session, table: string, from: string): Promise<string> {
+  const { rows } = await session.query<{ type: string }>(
+    `select format_type(atttypid, atttypmod) as type from pg_attribute where attrelid = $1::regclass and attname = 'geom'`,
+    [table],
+  )
+  if (/multipolygon/i.test(rows[0]?.type ?? '')) return 'st_multi(t.geom)'
+  if (await arePolygons(session, from)) return 't.geom'
+  await session.query(`alter table ${table} alter column geom type geometry(MultiPolygon, 4326) using st_multi(geom)`)
+  return 'st_multi(t.geom)'
+}
+
+async function arePolygons(session: Session, table: string): Promise<boolean> {
+  const { rows } = await session.query<{ type: string }>(`select distinct geometrytype(geom) as type from ${table}`)
+  return rows.every(({ type }) => type === 'POLYGON')
 }
 
 async function* toRows(batches: AsyncIterable<readonly EmbeddingRow[]>): AsyncGenerator<Row[]> {

@@ -12,6 +12,8 @@ export interface StacItemRequest {
   readonly id: string
   /** What time the embeddings speak of: of the imagery or of the map; when they were made if that is unknown. RFC 3339. */
   readonly datetime: string
+  /** The last of several times, of which `datetime` is the first. */
+  readonly until?: string
   /** When the embeddings were made; RFC 3339. */
   readonly created: string
   /** Around all rows. */
@@ -65,7 +67,9 @@ export function stacItem(request: StacItemRequest): StacItem {
     bbox: request.bbox,
     geometry: { type: 'Polygon', coordinates: [ring] },
     properties: {
-      datetime: request.datetime,
+      ...(request.until === undefined
+        ? { datetime: request.datetime }
+        : { datetime: null, start_datetime: request.datetime, end_datetime: request.until }),
       created: request.created,
       license: request.licence.title,
       'emb:runtime_parameters': request.parameters,

@@ -19,6 +19,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   url: 'https://example.com/porto.osm.pbf',
   path: '2026/scene.tif',
   bucket: 'uploads',
+  prefix: 'porto',
+  sources: '[{"storagePath": {"bucket": "uploads", "path": "a.tif"}}, {"geotiffPath": "https://example.com/b.tif"}]',
+  asset: 'visual',
   bands: '0, 1, 2',
   profile: 'sentinel-2-l2a-offset',
   sourceSrs: 'EPSG:25832',
@@ -40,7 +43,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   columns: 'name, height',
   properties: 'name, height',
   query: 'select name, geom from porto_streets',
-  prefix: 'porto',
   release: '2026-01-21.0',
   x: 'lon',
   y: 'lat',
@@ -63,10 +65,13 @@ const DESIGNS: Readonly<Record<string, FormDesign>> = {
     hidden: ['url'],
   },
   createGeoEmbeddings: {
-    first: ['tableName', 'modelName', 'bands'],
+    first: ['tableName', 'mode', 'modelName', 'bands'],
     sources: [
       { name: 'storagePath', label: 'A GeoTIFF in storage' },
       { name: 'geotiffPath', label: 'A GeoTIFF at an address or path' },
+      { name: 'storagePrefix', label: 'All in a folder of the storage' },
+      { name: 'sources', label: 'A list' },
+      { name: 'stac', label: 'STAC items' },
     ],
   },
   createSraiEmbeddings: {

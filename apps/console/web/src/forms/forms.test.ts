@@ -58,6 +58,9 @@ const BODIES: Readonly<Record<string, { schema: unknown; bodies: readonly Record
     schema: CreateGeoEmbeddings,
     bodies: [
       { geotiffPath: 'scene.tif', tableName: 'tiles' },
+      { storagePrefix: { bucket: 'uploads', prefix: '2026/' }, tableName: 'tiles', mode: 'append' },
+      { sources: [{ geotiffPath: 'a.tif' }, { storagePath: { bucket: 'b', path: 'c.tif' } }], tableName: 'tiles' },
+      { stac: { url: 'https://example.org/items.json', asset: 'visual' }, tableName: 'tiles' },
       {
         geotiffPath: 'scene.tif',
         tableName: 'tiles',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jobWarnings, type Job } from './jobs.ts'
+import { jobSources, jobWarnings, type Job } from './jobs.ts'
 
 const ended = (result: Job['result'], status: Job['status'] = 'success') => ({ status, result }) as Job
 
@@ -29,4 +29,22 @@ test('what the result tells is shown as it is, of jobs that ended well', () => {
   const warnings = [{ code: 'ROWS_REJECTED', message: 'Three rows were left out.', count: 3 }]
   expect(jobWarnings(ended({ rows: 0, warnings }))).toEqual(warnings)
   expect(jobWarnings(ended({ rows: 0, warnings }, 'failed'))).toEqual([])
+})
+
+test('a table of many files says how many are in it, and which are not and why', () => {
+  const failures = [{ name: 'b.tif', code: 'NOT_A_GEOTIFF', message: 'It is no GeoTIFF' }]
+  const sources = { total: 5, done: 2, unchanged: 1, failed: 2, rows: 8, failures }
+  expect(jobSources(ended({ rows: 8, sources }))).toEqual({
+    said: '2 of 5 files embedded, 1 unchanged since they were embedded before, 2 failed.',
+    failures,
+    unnamed: 1,
+  })
+  expect(
+    jobSources(ended({ rows: 8, sources: { ...sources, total: 2, unchanged: 0, failed: 0, failures: [] } })),
+  ).toEqual({
+    said: '2 of 2 files embedded.',
+    failures: [],
+    unnamed: 0,
+  })
+  expect(jobSources(ended({ rows: 8 }))).toBeNull()
 })

@@ -1,7 +1,10 @@
-import type { Job } from '@terrane/contracts'
+import type { EmbeddingsResult, Job } from '@terrane/contracts'
+import { formatNumber } from './format.ts'
 import { projectPath, request } from './api.ts'
 
 export type { Job } from '@terrane/contracts'
+
+type EmbeddingSources = NonNullable<EmbeddingsResult['sources']>
 
 /** A page of one task's jobs, newest first. */
 export interface JobPage {
@@ -65,14 +68,37 @@ function madeNothing({ tables, rows }: Readonly<Record<string, unknown>>): boole
   return rows === 0
 }
 
-/** Short name of a job: a name in its input, or the beginning of its id. */
+/** What became of the files of a job that made one table of many. */
+export interface JobSources {
+  /** All of it in a sentence. */
+  readonly said: string
+  readonly failures: readonly { readonly name: string; readonly message: string }[]
+  /** Failures beyond those that the result names. */
+  readonly unnamed: number
+}
+
+/** Null for a job of one file. */
+export function jobSources({ result }: Job): JobSources | null {
+  const sources = result?.['sources'] as Partial<EmbeddingSources> | undefined
+  if (typeof sources?.total !== 'number') return null
+  const { total, done = 0, unchanged = 0, failed = 0, failures = [] } = sources
+  const parts = [
+    `${formatNumber(done)} of ${total === 1 ? 'one file' : `${formatNumber(total)} files`} embedded`,
+    ...(unchanged > 0 ? [`${formatNumber(unchanged)} unchanged since they were embedded before`] : []),
+    ...(failed > 0 ? [`${formatNumber(failed)} failed`] : []),
+  ]
+  return { said: `${parts.join(', ')}.`, failures, unnamed: failed - failures.length }
+}
+
+/** Short name of a job: a name in its input, that of the file of a part, or the beginning of its id. */
 export function jobSubject(job: Job): string {
   const { input } = job
   for (const name of ['tableName', 'table', 'areaName', 'tablePrefix']) {
     const value = input[name]
     if (typeof value === 'string' && value !== '') return value
   }
-  return job.job_id.slice(0, 8)
+  const part = input['shard'] as { readonly name?: string } | undefined
+  return part?.name ?? job.job_id.slice(0, 8)
 }
 
 /** Seconds a job has been running, or ran. */

@@ -3,11 +3,15 @@ import { TerraneError } from '@terrane/core'
 import type { EnginePool, ModelManifest, ModelStore } from '@terrane/embeddings'
 import type { CrsEntry } from '@terrane/tiling/raster'
 import { checkEmbeddingTable } from '../embeddings/embedding-output.ts'
-import type { Task } from '../task.ts'
+import type { SubmitContext, Task } from '../task.ts'
+import { readTarget } from './collection/append.ts'
+import { collectionOf } from './collection/collection.ts'
+import { entriesAtHand, isCollection } from './collection/entries.ts'
+import { conflictingScales } from './errors.ts'
 import { inspectHeaders } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import { checkRequest, readRequest, type GeoRequest } from './request.ts'
-import { GeoEmbeddingsRun } from './run.ts'
+import { embedRaster } from './run.ts'
 import { checkSource } from './source.ts'
 import { takeStretch } from './stretch.ts'
 
@@ -17,6 +21,8 @@ export interface GeoEmbeddingsDeps {
   readonly dataRoots: readonly string[]
   /** 0 for no limit. */
   readonly maxTiles: number
+  /** Of level patch; 0 for no limit. */
+  readonly maxPatches: number
   readonly maxBytes: number
   /** CRSs that the operator added. */
   readonly crs: readonly CrsEntry[]
@@ -25,29 +31,22 @@ export interface GeoEmbeddingsDeps {
 const EXPIRE_SECONDS = 24 * 3600
 /** A look at headers before a job is queued takes no longer; the job will find what this would have found. */
 const LOOK_MS = 10_000
+/** Sources of a list that are looked for before the job is queued; of longer lists the job says what is missing. */
+const MOST_LOOKS = 200
 
 /** A GeoTIFF becomes rows of vectors in `geoembeddings.{tableName}`. */
 export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeoEmbeddings> {
   return {
     name: 'createGeoEmbeddings',
-    summary: 'GeoTIFF into embeddings',
+    summary: 'GeoTIFFs into embeddings',
     description:
-      'Tiles a GeoTIFF, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search.',
+      'Tiles one GeoTIFF or many, embeds each tile with an ONNX model and writes geoembeddings.{tableName}, to be searched with similarity_search. Many rasters are spread over all workers.',
     body: CreateGeoEmbeddings,
     expireSeconds: EXPIRE_SECONDS,
     version: 1,
     checkSubmit: async (body, submit) => {
-      const request = readRequest(body)
-      const manifest = await deps.models.find(request.modelName)
-      checkRequest(request, manifest)
-      const path = await checkSource(request.source, submit, deps)
-      await checkEmbeddingTable(submit.project, request.tableName)
-      if (request.scaleFrom !== null) {
-        const unit = manifest.input.unit ?? 'scaled'
-        await takeStretch(submit.project.database, request.scaleFrom, { channels: manifest.input.bands.length, unit })
-      }
-      await deps.models.require(request.modelName)
-      if (path !== null) await guardTiles(path, request, manifest, deps)
+      if (isCollection(body)) await checkCollection(deps, body, submit)
+      else await checkRaster(deps, body, submit)
     },
     offers: async () => ({
       models: (await deps.models.list()).map(({ id, availability }) => ({
@@ -56,8 +55,54 @@ export function createGeoEmbeddingsTask(deps: GeoEmbeddingsDeps): Task<CreateGeo
         is_default: id === DEFAULT_GEO_MODEL,
       })),
     }),
-    run: (body, context) => new GeoEmbeddingsRun(deps, readRequest(body), context).run(),
+    run: (body, context) => embedRaster(deps, readRequest(body), context),
+    sharding: collectionOf(deps),
   }
+}
+
+async function checkRaster(deps: GeoEmbeddingsDeps, body: CreateGeoEmbeddings, submit: SubmitContext): Promise<void> {
+  const request = readRequest(body)
+  const manifest = await deps.models.find(request.modelName)
+  checkRequest(request, manifest)
+  const path = await checkSource(request.source, submit, deps)
+  await checkEmbeddingTable(submit.project, request.tableName)
+  await checkScaleFrom(submit, request, manifest)
+  await deps.models.require(request.modelName)
+  if (path !== null) await guardTiles(path, request, manifest, deps)
+}
+
+/** Looks at the request and at whether its sources are there; what is in them the shards report, each of its own. */
+async function checkCollection(
+  deps: GeoEmbeddingsDeps,
+  asked: CreateGeoEmbeddings,
+  submit: SubmitContext,
+): Promise<void> {
+  const { project } = submit
+  const body = asked.mode === 'append' ? (await readTarget(project.database, asked)).body : asked
+  if (asked.mode !== 'append') await checkEmbeddingTable(project, body.tableName)
+  if (body.stac?.url !== undefined) submit.checkUrl(body.stac.url, '/stac/url')
+  const entries = await entriesAtHand(body, project, deps.dataRoots)
+  // Items that lie elsewhere are read by the job.
+  const common = readRequest(entries?.[0]?.body ?? { ...body, geotiffPath: body.stac!.url! })
+  const manifest = await deps.models.find(common.modelName)
+  if (body.scale && body.scaleFrom) throw conflictingScales()
+  const scaleFrom = body.scaleFrom?.table ?? null
+  await checkScaleFrom(submit, { ...common, scaleFrom }, manifest)
+  for (const entry of entries ?? []) {
+    const request = readRequest({ ...entry.body, ...(body.scale && { scale: body.scale }) })
+    checkRequest(request, manifest)
+    // What a listing has told is there.
+    if (body.storagePrefix === undefined && entries!.length <= MOST_LOOKS) {
+      await checkSource(request.source, submit, deps, entry.at)
+    } else if (request.source.kind === 'url') submit.checkUrl(request.source.url, entry.at)
+  }
+  await deps.models.require(common.modelName)
+}
+
+async function checkScaleFrom(submit: SubmitContext, request: GeoRequest, manifest: ModelManifest): Promise<void> {
+  if (request.scaleFrom === null) return
+  const unit = manifest.input.unit ?? 'scaled'
+  await takeStretch(submit.project.database, request.scaleFrom, { channels: manifest.input.bands.length, unit })
 }
 
 /**
@@ -74,7 +119,7 @@ async function guardTiles(
   try {
     const look = { path, request: inspectRequest(request, manifest, null, deps), crs: deps.crs }
     const { plan } = await inspectHeaders(look, AbortSignal.timeout(LOOK_MS))
-    guardPatches(plan.count, request, manifest, deps.maxTiles)
+    guardPatches(plan.count, request, manifest, deps.maxPatches)
   } catch (error) {
     if (error instanceof TerraneError && error.code === 'size_guard_exceeded') throw error
   }

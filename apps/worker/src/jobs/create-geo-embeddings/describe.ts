@@ -1,9 +1,10 @@
 import type { JobWarning } from '@terrane/contracts'
+import type { EmbeddingSource } from '@terrane/database'
 import type { Model } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
-import type { Publication } from '../embeddings/embedding-output.ts'
+import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import type { GeoRequest } from './request.ts'
-import { describeSource } from './source.ts'
+import { describeSource, nameOf, type OpenSource, type SourceOptions } from './source.ts'
 import type { StoredStretch } from './stretch.ts'
 
 /** All that a table was made of. */
@@ -15,7 +16,7 @@ export interface Making {
 }
 
 /** What record, catalogue and STAC item say of the table. */
-export function publicationOf(making: Making, skipped: number): Publication {
+export function publicationOf(making: Making, skipped: number): Omit<Publication, 'sources'> {
   const { request, model, inspected, stretch } = making
   const { manifest } = model
   const licence = manifest.licence.name
@@ -80,27 +81,73 @@ export function metadataOf({ request, model, inspected, stretch }: Making): Reco
   }
 }
 
+/** What the table keeps of a raster that is loaded. */
+export function sourceOfTable(
+  request: GeoRequest,
+  inspected: InspectedRaster,
+  output: OutputState,
+  about: {
+    readonly deps: SourceOptions
+    readonly source: OpenSource
+    readonly skipped: number
+    readonly name?: string
+  },
+): EmbeddingSource {
+  return {
+    name: about.name ?? nameOf(request.source, about.deps.dataRoots),
+    datetime: request.datetime,
+    profile: inspected.profile?.profile.id ?? null,
+    crs: crsOf(inspected),
+    dataType: inspected.raster.sampleType,
+    status: 'done',
+    rows: output.rows,
+    skipped: about.skipped,
+    zeroVectors: output.zeroVectors,
+    bbox: output.bbox,
+    version: sourceVersion(about.source.version, request),
+    error: null,
+  }
+}
+
+/** Changes with the file, and with what the request says of it alone. */
+export function sourceVersion(version: string, { datetime, profile, sourceSrs }: GeoRequest): string {
+  return JSON.stringify([version, datetime, profile, sourceSrs])
+}
+
 /** The code of the CRS, or the definition of one that has none. */
-function crsOf({ crs }: InspectedRaster): string {
+export function crsOf({ crs }: InspectedRaster): string {
   return crs.epsg === null ? crs.definition : `EPSG:${crs.epsg}`
 }
 
 function stacItem({ request, model, inspected, stretch }: Making): Publication['item'] {
-  const { manifest } = model
-  const { mean, std } = manifest.input
-  const source = describeSource(request.source)
   return {
+    ...modelItem(request, model, inspected.bands, stretch),
     // STAC wants a time: without a better one it is that of the making.
     datetime: request.datetime ?? new Date().toISOString(),
+    source: {
+      title: 'Source imagery',
+      href: request.source.kind === 'url' ? describeSource(request.source) : null,
+    },
+  }
+}
+
+/** What a STAC item says of model and making, whatever rasters there were. */
+export function modelItem(
+  request: GeoRequest,
+  { manifest, sha256 }: Model,
+  bands: readonly number[],
+  stretch: StoredStretch,
+): Omit<Publication['item'], 'datetime' | 'source'> {
+  const { mean, std } = manifest.input
+  return {
     licence: { title: manifest.licence.name, href: manifest.licence.url },
-    source: { title: 'Source imagery', href: request.source.kind === 'url' ? source : null },
     model: { title: manifest.title, href: manifest.files[0]?.url ?? null },
     parameters: {
       model: manifest.id,
       model_revision: manifest.revision,
-      model_sha256: model.sha256,
+      model_sha256: sha256,
       dimensions: manifest.dims,
-      bands: inspected.bands,
+      bands,
       chip_size: request.tileSize,
       stride: request.stride,
       level: request.level,

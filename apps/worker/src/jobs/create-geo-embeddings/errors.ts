@@ -3,10 +3,10 @@ import { defineError } from '@terrane/core'
 export const sourceNotFound = defineError(
   'SOURCE_NOT_FOUND',
   'invalid',
-  (f: { path: string }) => `There is no readable file ${f.path} under the data roots of the worker`,
-  () => ({
+  (f: { path: string; at?: string }) => `There is no readable file ${f.path} under the data roots of the worker`,
+  (f) => ({
     hint: 'Send an https URL, or a path under one of the folders of TERRANE_DATA_ROOTS.',
-    errors: [{ path: '/geotiffPath', message: 'is not a file that the worker may read' }],
+    errors: [{ path: f.at ?? '/geotiffPath', message: 'is not a file that the worker may read' }],
   }),
 )
 
@@ -30,9 +30,9 @@ export const tooManyPatches = defineError(
   'size_guard_exceeded',
   'too_large',
   (f: { patches: number; limit: number }) =>
-    `The raster makes ${f.patches} patches at level "patch"; GEOEMBEDDINGS_MAX_TILES allows ${f.limit}.`,
+    `The raster makes ${f.patches} patches at level "patch"; GEOEMBEDDINGS_MAX_PATCHES allows ${f.limit}.`,
   () => ({
-    hint: 'Use level "tile", a larger stride or a smaller raster, or raise GEOEMBEDDINGS_MAX_TILES (0 disables it).',
+    hint: 'Use level "tile", a larger stride or a smaller raster, or raise GEOEMBEDDINGS_MAX_PATCHES (0 disables it).',
   }),
 )
 
@@ -41,6 +41,91 @@ export const sourceMissing = defineError(
   'invalid',
   () => 'One of geotiffPath and storagePath is needed',
   () => ({ errors: [{ path: '/geotiffPath', message: 'geotiffPath or storagePath is needed, not both' }] }),
+)
+
+export const sourcesConflict = defineError(
+  'CONFLICTING_FIELDS',
+  'invalid',
+  (f: { fields: readonly string[] }) => `${f.fields.join(' and ')} exclude each other`,
+  (f) => ({ errors: f.fields.map((field) => ({ path: `/${field}`, message: 'excludes the others' })) }),
+)
+
+export const badSource = defineError(
+  'SOURCE_MISSING',
+  'invalid',
+  (f: { at: string }) => `The source at ${f.at} needs one of geotiffPath and storagePath`,
+  (f) => ({ errors: [{ path: f.at, message: 'needs geotiffPath or storagePath, not both' }] }),
+)
+
+export const noSources = defineError(
+  'NO_SOURCES',
+  'invalid',
+  (f: { where: string; at: string }) => `There is no GeoTIFF ${f.where}`,
+  (f) => ({
+    hint: 'A folder is a prefix that ends in /; files end in .tif or .tiff.',
+    errors: [{ path: f.at, message: 'names no raster' }],
+  }),
+)
+
+export const tooManySources = defineError(
+  'TOO_MANY_SOURCES',
+  'too_large',
+  (f: { sources: number; limit: number }) => `The request names ${f.sources} rasters; ${f.limit} are allowed`,
+  () => ({ hint: 'Make the table of a part of them, and append the others.' }),
+)
+
+export const sameSource = defineError(
+  'SAME_SOURCE',
+  'invalid',
+  (f: { name: string; at: string }) => `Two sources are known as ${f.name}`,
+  (f) => ({ hint: 'Leave one out, or give each a name.', errors: [{ path: f.at, message: 'is there twice' }] }),
+)
+
+export const stacUnusable = defineError(
+  'STAC_UNUSABLE',
+  'invalid',
+  (f: { why: string; at: string }) => `The STAC items cannot be used: ${f.why}`,
+  (f) => ({ errors: [{ path: f.at, message: f.why }] }),
+)
+
+export const appendTargetMissing = defineError(
+  'TABLE_NOT_FOUND',
+  'invalid',
+  (f: { table: string }) => `There is no table geoembeddings.${f.table} to append to`,
+  () => ({ hint: 'Leave mode out to make it.', errors: [{ path: '/tableName', message: 'is not there' }] }),
+)
+
+export const appendDiffers = defineError(
+  'APPEND_DIFFERS',
+  'invalid',
+  (f: { table: string; fields: readonly { field: string; table: unknown; request: unknown }[] }) =>
+    `The table "${f.table}" was made otherwise: ${f.fields
+      .map(
+        ({ field, table, request }) => `${field} is ${JSON.stringify(table)} there and ${JSON.stringify(request)} here`,
+      )
+      .join('; ')}`,
+  (f) => ({
+    hint: 'Leave these fields out: an append takes them from the table.',
+    errors: f.fields.map(({ field }) => ({ path: `/${field}`, message: 'differs from the table' })),
+  }),
+)
+
+export const notComparable = defineError(
+  'NOT_COMPARABLE',
+  'invalid',
+  (f: { name: string; why: string }) => `${f.name} does not compare with the other sources of the table: ${f.why}`,
+  () => ({ hint: 'Send the profile of the source, or make a table of its own of it.' }),
+)
+
+export const noSourceDone = defineError(
+  'NO_SOURCE_DONE',
+  'invalid',
+  (f: { failures: readonly { name: string; message: string }[]; total: number }) =>
+    `None of ${f.total} sources could be embedded. ${f.failures
+      .slice(0, 3)
+      .map(({ name, message }) => `${name}: ${message}`)
+      .join(' ')}`,
+  (f) => ({ hint: 'Nothing was changed.', details: JSON.stringify(f.failures) }),
 )
 
 export const conflictingScales = defineError(

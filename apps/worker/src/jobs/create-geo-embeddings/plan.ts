@@ -33,8 +33,9 @@ export function inspectRequest(
   }
 }
 
-/** @throws size_guard_exceeded */
+/** Patches have a limit of their own, beside that of tiles. @throws size_guard_exceeded */
 export function guardPatches(tiles: number, request: GeoRequest, manifest: ModelManifest, limit: number): void {
+  if (request.level !== 'patch') return
   const patches = tiles * embeddingsPerTile(manifest, request.level, request.tileSize)
   if (limit > 0 && patches > limit) throw tooManyPatches({ patches, limit })
 }

@@ -1,23 +1,23 @@
 import type { EmbeddingsResult } from '@terrane/contracts'
-import { geoTiffTiles, patchGrid, type Engine, type ModelManifest } from '@terrane/embeddings'
+import { geoTiffTiles, patchGrid, type Engine, type Model, type ModelManifest } from '@terrane/embeddings'
 import type { InspectedRaster, Scale } from '@terrane/tiling/raster'
-import { EmbeddingOutput, type OutputState } from '../embeddings/embedding-output.ts'
+import { EmbeddingOutput, type OutputOptions, type OutputState } from '../embeddings/embedding-output.ts'
 import { Stopwatch } from '../embeddings/stopwatch.ts'
 import { identityOf } from '../identity.ts'
 import type { Identity, JobContext } from '../task.ts'
 import type { GeoEmbeddingsDeps } from './create-geo-embeddings.ts'
 import { tileContext } from './context.ts'
-import { metadataOf, publicationOf } from './describe.ts'
+import { metadataOf, publicationOf, sourceOfTable, type Making } from './describe.ts'
 import { noValidTiles } from './errors.ts'
 import { inspectRaster } from './inspect.ts'
 import { guardPatches, inspectRequest } from './plan.ts'
 import type { GeoRequest } from './request.ts'
 import { placeRows } from './rows.ts'
-import { openSource } from './source.ts'
-import { storedStretch, takeStretch, type StoredStretch } from './stretch.ts'
+import { openSource, type OpenSource } from './source.ts'
+import { storedStretch, takeStretch, type StoredStretch, type TakenStretch } from './stretch.ts'
 
 /** How the raster is read. */
-interface Reading {
+export interface Reading {
   readonly inspected: InspectedRaster
   readonly scale: Scale
   readonly stretch: StoredStretch
@@ -39,28 +39,53 @@ interface TilesDone {
   readonly output: OutputState
 }
 
+/** A raster that is loaded: its rows are in the staging table of the run. */
+export interface Loaded {
+  readonly making: Making
+  readonly source: OpenSource
+  readonly output: EmbeddingOutput
+  readonly skipped: number
+  readonly watch: Stopwatch
+}
+
+/** What a run does with a raster beside embedding it. */
+export interface Purpose<Result> {
+  /** The stretch that it is to have, in the place of what the request says. */
+  readonly taken: TakenStretch | null
+  /** Looks at the file before its headers are read; a result ends the run. */
+  begin(source: OpenSource): Result | null
+  /** Looks at what the headers tell; what it throws ends the run. */
+  accept(reading: Reading): void
+  finish(loaded: Loaded): Promise<Result>
+}
+
 /**
- * One run. The order of checks is that of their cost: the model's manifest, bytes, headers, tiles, georeference and bands,
- * and only then are weights loaded.
+ * One run over one raster. The order of checks is that of their cost: the model's manifest, bytes, headers, tiles,
+ * georeference and bands, and only then are weights loaded.
  */
-export class GeoEmbeddingsRun {
+export class RasterRun<Result> {
   readonly #deps: GeoEmbeddingsDeps
   readonly #request: GeoRequest
   readonly #context: JobContext
+  readonly #purpose: Purpose<Result>
   readonly #watch = new Stopwatch()
 
-  constructor(deps: GeoEmbeddingsDeps, request: GeoRequest, context: JobContext) {
+  constructor(deps: GeoEmbeddingsDeps, request: GeoRequest, context: JobContext, purpose: Purpose<Result>) {
     this.#deps = deps
     this.#request = request
     this.#context = context
+    this.#purpose = purpose
   }
 
-  async run(): Promise<EmbeddingsResult> {
+  async run(): Promise<Result> {
     const [deps, request, context, watch] = [this.#deps, this.#request, this.#context, this.#watch] as const
     const manifest = await deps.models.find(request.modelName)
-    const path = await watch.time('download', openSource(request.source, context, deps))
+    const source = await watch.time('download', openSource(request.source, context, deps))
+    const before = this.#purpose.begin(source)
+    if (before !== null) return before
     this.#step('inspect', 'reading the headers')
-    const reading = await watch.time('inspect', this.#inspect(path, manifest))
+    const reading = await watch.time('inspect', this.#inspect(source.path, manifest))
+    this.#purpose.accept(reading)
     this.#step('model', 'loading the model')
     const model = await watch.time(
       'model',
@@ -70,7 +95,7 @@ export class GeoEmbeddingsRun {
       }),
     )
     using lease = await deps.engines.lease(model, context.signal)
-    return await this.#embed(lease.engine, path, reading)
+    return await this.#embed(lease.engine, source, reading)
   }
 
   async #inspect(path: string, manifest: ModelManifest): Promise<Reading> {
@@ -78,44 +103,29 @@ export class GeoEmbeddingsRun {
     const unit = manifest.input.unit ?? 'scaled'
     const taken =
       request.scaleFrom === null
-        ? null
+        ? this.#purpose.taken
         : await takeStretch(context.project.database, request.scaleFrom, {
             channels: manifest.input.bands.length,
             unit,
           })
-    const task = {
-      path,
-      request: inspectRequest(request, manifest, taken, deps),
-      crs: deps.crs,
-      scale: { explicit: request.scale, taken: taken?.ranges ?? null, unit },
-    }
-    const { inspected, scale } = await inspectRaster(task, context.signal, ({ plan }) =>
-      guardPatches(plan.count, request, manifest, deps.maxTiles),
-    )
-    return { inspected, scale, stretch: storedStretch(inspected, scale, unit) }
+    return readRaster(deps, request, manifest, { path, taken, signal: context.signal })
   }
 
-  async #embed(engine: Engine, path: string, reading: Reading): Promise<EmbeddingsResult> {
+  async #embed(engine: Engine, source: OpenSource, reading: Reading): Promise<Result> {
     const [request, context, watch] = [this.#request, this.#context, this.#watch] as const
     const { model } = engine
-    const described = { request, model, ...reading }
-    const options = {
-      tableName: request.tableName,
-      shape: { kind: request.level, dims: model.manifest.dims },
-      upload: request.upload,
-      strict: request.strict,
-      metadata: metadataOf(described),
-    }
+    const making = { request, model, ...reading }
+    const options = outputOptions(request, model, metadataOf(making))
     const { plan: tiles, raster, bands } = reading.inspected
-    const identity = identityOf([path], model.sha256, tiles, raster, bands, reading.scale)
+    const identity = identityOf([source.path], model.sha256, tiles, raster, bands, reading.scale)
     const kept = await context.checkpoint.take<TilesDone>(identity)
     const done = kept && (await EmbeddingOutput.canGoOn(context, options)) ? kept : null
     const output = await EmbeddingOutput.open(context, options, done?.output)
-    const loading = { path, reading, output, identity, done }
+    const loading = { path: source.path, reading, output, identity, done }
     const skipped = await watch.time('embed', this.#load(engine, loading))
     const { plan } = reading.inspected
     if (output.rows === 0) throw noValidTiles({ tiles: plan.count, minValidFraction: request.minValidFraction })
-    return await output.publish(publicationOf(described, skipped), watch)
+    return await this.#purpose.finish({ making, source, output, skipped, watch })
   }
 
   /** Takes the batches as they come; returns how many tiles were skipped. */
@@ -163,4 +173,52 @@ export class GeoEmbeddingsRun {
     this.#context.signal.throwIfAborted()
     this.#context.progress({ phase, message, done: 0, total: null, unit: '' })
   }
+}
+
+/** A table of one raster. */
+export function embedRaster(
+  deps: GeoEmbeddingsDeps,
+  request: GeoRequest,
+  context: JobContext,
+): Promise<EmbeddingsResult> {
+  return new RasterRun<EmbeddingsResult>(deps, request, context, {
+    taken: null,
+    begin: () => null,
+    accept: () => {},
+    finish: ({ making, source, output, skipped, watch }) => {
+      const { inspected } = making
+      const sources = [{ source: 0, ...sourceOfTable(request, inspected, output.state, { deps, source, skipped }) }]
+      return output.publish({ ...publicationOf(making, skipped), sources }, watch)
+    },
+  }).run()
+}
+
+/** Checks a raster by its headers and settles its stretch. */
+export async function readRaster(
+  deps: GeoEmbeddingsDeps,
+  request: GeoRequest,
+  manifest: ModelManifest,
+  { path, taken, signal }: { readonly path: string; readonly taken: TakenStretch | null; readonly signal: AbortSignal },
+): Promise<Reading> {
+  const unit = manifest.input.unit ?? 'scaled'
+  const task = {
+    path,
+    request: inspectRequest(request, manifest, taken, deps),
+    crs: deps.crs,
+    scale: { explicit: request.scale, taken: taken?.ranges ?? null, unit },
+  }
+  const { inspected, scale } = await inspectRaster(task, signal, ({ plan }) =>
+    guardPatches(plan.count, request, manifest, deps.maxPatches),
+  )
+  return { inspected, scale, stretch: storedStretch(inspected, scale, unit) }
+}
+
+/** The table that a request asks for. */
+export function outputOptions(
+  request: GeoRequest,
+  { manifest }: Model,
+  metadata: Readonly<Record<string, unknown>>,
+): OutputOptions {
+  const { tableName, upload, strict } = request
+  return { tableName, shape: { kind: request.level, dims: manifest.dims }, upload, strict, metadata }
 }

@@ -1,12 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { TerraneError } from '@terrane/core'
 import { downloadToFile } from '@terrane/service'
 import { objectNotFound } from '@terrane/storage'
 import { redactUrl } from '../../projects/redact.ts'
 import { findUnderRoots } from '../data-roots.ts'
+import { identityOf } from '../identity.ts'
 import { requireBucket } from '../stored-object.ts'
 import type { JobContext, SubmitContext } from '../task.ts'
 import { sourceNotFound, sourceTooLarge } from './errors.ts'
@@ -37,6 +38,15 @@ export function sourceOf(
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? { kind: 'url', url: text } : { kind: 'path', path: text }
 }
 
+/**
+ * What tells a source from the others of its table: its address without credentials; a path as it stands below its root.
+ */
+export function nameOf(source: RasterSource, dataRoots: readonly string[]): string {
+  if (source.kind !== 'path') return describeSource(source)
+  const root = dataRoots.map((path) => resolve(path) + sep).find((path) => source.path.startsWith(path))
+  return root === undefined ? source.path : source.path.slice(root.length)
+}
+
 /** What a record may say of the source. */
 export function describeSource(source: RasterSource): string {
   if (source.kind === 'storage') return `${source.bucket}/${source.path}`
@@ -51,19 +61,21 @@ export function fileNameOf(source: RasterSource): string {
 /**
  * What can be refused before a job is queued. Returns the path of a file that can be looked at right now.
  *
+ * @param at where the source stands in the request
  * @throws URL_REFUSED, SOURCE_NOT_FOUND, BUCKET_NOT_FOUND, OBJECT_NOT_FOUND, size_guard_exceeded
  */
 export async function checkSource(
   source: RasterSource,
   { project, checkUrl }: SubmitContext,
   { dataRoots, maxBytes }: SourceOptions,
+  at = '/geotiffPath',
 ): Promise<string | null> {
   if (source.kind === 'url') {
-    checkUrl(source.url, '/geotiffPath')
+    checkUrl(source.url, at)
     return null
   }
   if (source.kind === 'path') {
-    const path = await resolveLocal(source.path, dataRoots)
+    const path = await resolveLocal(source.path, dataRoots, at)
     guardBytes((await stat(path)).size, maxBytes)
     return path
   }
@@ -79,10 +91,37 @@ export async function checkSource(
  * The file that a path names under the data roots, symbolic links resolved: a path that leads out of them, and one that
  * is not there, look the same.
  */
-async function resolveLocal(geotiffPath: string, dataRoots: readonly string[]): Promise<string> {
+async function resolveLocal(geotiffPath: string, dataRoots: readonly string[], at = '/geotiffPath'): Promise<string> {
   const path = await findUnderRoots(dataRoots, geotiffPath)
   if (path !== null) return path
-  throw sourceNotFound({ path: basename(geotiffPath) })
+  throw sourceNotFound({ path: basename(geotiffPath), at })
+}
+
+/** A raster as a file. */
+export interface OpenSource {
+  readonly path: string
+  /** Changes with the content. */
+  readonly version: string
+}
+
+/** The version of a source, where that can be told without reading it; null where it cannot, and of one that is gone. */
+export async function versionOf(
+  source: RasterSource,
+  { project }: Pick<JobContext, 'project'>,
+  { dataRoots }: SourceOptions,
+): Promise<string | null> {
+  if (source.kind === 'url') return null
+  if (source.kind === 'storage') {
+    const info = await project.store.head(source.bucket, source.path)
+    return info && `etag ${info.etag}`
+  }
+  const path = await findUnderRoots(dataRoots, source.path)
+  return path === null ? null : versionOfFile(path)
+}
+
+async function versionOfFile(path: string): Promise<string> {
+  const { size, mtimeMs } = await stat(path)
+  return `file ${size} ${mtimeMs}`
 }
 
 /**
@@ -91,12 +130,19 @@ async function resolveLocal(geotiffPath: string, dataRoots: readonly string[]): 
  * @throws size_guard_exceeded at the first byte over the limit, SOURCE_NOT_FOUND, and what the guarded fetch and the
  * storage throw
  */
-export async function openSource(source: RasterSource, context: JobContext, options: SourceOptions): Promise<string> {
-  if (source.kind === 'path') return resolveLocal(source.path, options.dataRoots)
+export async function openSource(
+  source: RasterSource,
+  context: JobContext,
+  options: SourceOptions,
+): Promise<OpenSource> {
+  if (source.kind === 'path') {
+    const path = await resolveLocal(source.path, options.dataRoots)
+    return { path, version: await versionOfFile(path) }
+  }
   const path = join(context.workdir, 'source.tif')
-  if (source.kind === 'url') await download(source.url, path, context, options.maxBytes)
-  else await copyObject(source, path, context, options.maxBytes)
-  return path
+  if (source.kind === 'storage') return { path, version: await copyObject(source, path, context, options.maxBytes) }
+  await download(source.url, path, context, options.maxBytes)
+  return { path, version: `sha256 ${await identityOf([path])()}` }
 }
 
 async function copyObject(
@@ -104,10 +150,11 @@ async function copyObject(
   path: string,
   { project, signal }: JobContext,
   maxBytes: number,
-): Promise<void> {
+): Promise<string> {
   const { info, body } = await project.store.get(bucket, key, { signal })
   guardBytes(info.size, maxBytes)
   await pipeline(body, createWriteStream(path, { flags: 'wx' }), { signal })
+  return `etag ${info.etag}`
 }
 
 function guardBytes(bytes: number, maxBytes: number): void {

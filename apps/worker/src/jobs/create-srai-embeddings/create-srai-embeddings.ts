@@ -148,7 +148,7 @@ class SraiRun {
   }
 
   #publish({ summary, about, warnings }: Loaded, output: EmbeddingOutput): Promise<EmbeddingsResult> {
-    return output.publish(publicationOf(this.#request, summary, about, warnings), this.#watch)
+    return output.publish({ ...publicationOf(this.#request, summary, about, warnings), sources: [] }, this.#watch)
   }
 
   #outputOf({ summary, metadata }: Made): OutputOptions {

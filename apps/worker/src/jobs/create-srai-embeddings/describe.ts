@@ -24,7 +24,7 @@ export function publicationOf(
   summary: RegionSummary,
   features: AboutFeatures,
   warnings: readonly JobWarning[],
-): Publication {
+): Omit<Publication, 'sources'> {
   const { embedder, owner } = request
   const { origin, attribution, licence, timestamp } = features
   const id = embedderModelName(embedder)

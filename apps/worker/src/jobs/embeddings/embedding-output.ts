@@ -2,6 +2,9 @@ import { join } from 'node:path'
 import type { EmbeddingsResult } from '@terrane/contracts'
 import {
   EMBEDDINGS_SCHEMA,
+  addToCollection,
+  appendCollection,
+  collectionTable,
   createEmbeddingTable,
   finishEmbeddingTable,
   isFinishedEmbeddingTable,
@@ -11,8 +14,12 @@ import {
   stagedTable,
   swapIn,
   tableExists,
+  writeSources,
+  type AppendedTable,
   type CatalogueEntry,
+  type EmbeddingSource,
   type EmbeddingTableShape,
+  type Session,
   type StagedTable,
 } from '@terrane/database'
 import type { StacItemRequest } from '@terrane/embeddings'
@@ -36,6 +43,8 @@ export interface OutputOptions {
 
 /** What the rows themselves do not tell. */
 export interface Publication {
+  /** Rasters that the table was made of; none of regions. */
+  readonly sources: readonly (EmbeddingSource & { readonly source: number })[]
   readonly result: Omit<EmbeddingsResult, 'table' | 'rows' | 'dims' | 'bbox' | 'artifacts' | 'timings'>
   readonly entry: Omit<
     CatalogueEntry,
@@ -52,7 +61,7 @@ export interface OutputState {
 }
 
 /** Names in the schema that are not embedding tables. */
-const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue'])
+const RESERVED: ReadonlySet<string> = new Set(['embeddings_catalogue', 'embedding_sources'])
 /** Rows that are loaded at once: a load is one statement, and none may hold the database for long. */
 const LOAD_ROWS = 2000
 
@@ -78,10 +87,15 @@ export class EmbeddingOutput {
   #zeroVectors: number
   #pending: PlacedRow[] = []
 
-  private constructor(context: JobContext, options: OutputOptions, state: OutputState | null) {
+  private constructor(
+    context: JobContext,
+    options: OutputOptions,
+    state: OutputState | null,
+    staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, options.tableName),
+  ) {
     this.#context = context
     this.#options = options
-    this.#staged = stagedTable(context.run, 0, EMBEDDINGS_SCHEMA, options.tableName)
+    this.#staged = staged
     this.rows = state?.rows ?? 0
     this.#zeroVectors = state?.zeroVectors ?? 0
     this.#extent = new Extent(state?.bbox)
@@ -110,6 +124,13 @@ export class EmbeddingOutput {
     return output
   }
 
+  /** The table that the shards of a job have filled. */
+  static ofCollection(context: JobContext, options: OutputOptions, state: OutputState): EmbeddingOutput {
+    const shape = { ...options.shape, wholeNumbers: options.upload }
+    const staged = collectionTable(context.run.jobId, options.tableName)
+    return new EmbeddingOutput(context, { ...options, shape }, state, staged)
+  }
+
   /** What is in the staging table once nothing waits. */
   get state(): OutputState {
     return { rows: this.rows, zeroVectors: this.#zeroVectors, bbox: this.#extent.bbox }
@@ -135,7 +156,7 @@ export class EmbeddingOutput {
   }
 
   /** Indexes the table, uploads the artifacts and swaps the table in. */
-  async publish({ result, entry, item }: Publication, watch: Stopwatch): Promise<EmbeddingsResult> {
+  async publish({ result, entry, item, sources }: Publication, watch: Stopwatch): Promise<EmbeddingsResult> {
     const { tableName, shape, metadata } = this.#options
     const { run, signal, project } = this.#context
     const { database } = project
@@ -174,6 +195,7 @@ export class EmbeddingOutput {
           metadata,
           jobId: run.jobId,
         })
+        if (sources.length > 0) await writeSources(session, tableName, run.jobId, sources)
         await artifacts?.place()
       })
       return whole
@@ -181,6 +203,42 @@ export class EmbeddingOutput {
       await artifacts?.discard()
       throw error
     }
+  }
+
+  /** Gives the rows to the collection that this run is a shard of. */
+  async give<Result>(to: { readonly jobId: string; readonly shard: number }, result: Result): Promise<Result> {
+    const { run, signal, project } = this.#context
+    await this.flush()
+    signal.throwIfAborted()
+    await swapIn(project.database, run, [], result, (session) =>
+      addToCollection(session, this.#staged, { ...to, kind: this.#options.shape.kind }),
+    )
+    return result
+  }
+
+  /**
+   * Adds a collection to the table that is there.
+   *
+   * @param sources by the number of the shard
+   * @param check looks at the table while nobody else changes it
+   */
+  async appendTo(
+    sources: ReadonlyMap<number, EmbeddingSource>,
+    describe: (table: AppendedTable) => EmbeddingsResult,
+    check: (session: Session) => Promise<void>,
+  ): Promise<EmbeddingsResult> {
+    const { shape } = this.#options
+    const { run, signal, project } = this.#context
+    this.#step('append', 'adding the rows to the table')
+    signal.throwIfAborted()
+    const database = project.database.withSignal(new AbortController().signal)
+    const whole = {} as EmbeddingsResult
+    await swapIn(database, run, [], whole, async (session) => {
+      await check(session)
+      const table = await appendCollection(session, database, this.#staged, { jobId: run.jobId, shape, sources })
+      Object.assign(whole, describe(table))
+    })
+    return whole
   }
 
   async #upload(item: Omit<StacItemRequest, 'embeddings' | 'id'>, watch: Stopwatch): Promise<UploadedArtifacts | null> {

@@ -49,7 +49,7 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
                 {job.cancel_requested ? 'Stopping …' : 'Cancel'}
               </button>
             )}
-            {job.status === 'failed' && (
+            {job.status === 'failed' && !job.parent_id && (
               <button type="button" class="button" onClick={() => retry(job)}>
                 <Icon name="play" size={14} />
                 Try again
@@ -68,6 +68,11 @@ export function JobPage({ project, task, id }: { project: Project; task: string;
           {job.schedule_id && (
             <>
               , by <Link href={`/p/${project.ref}/schedules`}>a schedule</Link>
+            </>
+          )}
+          {job.parent_id && (
+            <>
+              , a part of <Link href={`/p/${project.ref}/jobs/${job.taskName}/${job.parent_id}`}>another job</Link>
             </>
           )}
           {job.retry_of && (

@@ -3,7 +3,7 @@ import { Code } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { projectPath } from '../../lib/api.ts'
 import { formatBytes, formatJson, formatNumber, humanise } from '../../lib/format.ts'
-import type { Job } from '../../lib/jobs.ts'
+import { jobSources, type Job, type JobSources } from '../../lib/jobs.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 
@@ -27,6 +27,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
   const facts = Object.entries(result).filter(([, value]) => isFact(value))
   const rest = Object.fromEntries(Object.entries(result).filter(([, value]) => !isFact(value)))
   const table = typeof result['table'] === 'string' ? result['table'] : null
+  const sources = jobSources(job)
   return (
     <div class="stack">
       {job.taskName.startsWith('create') && table && (
@@ -51,6 +52,7 @@ export function JobResult({ project, job }: { project: Project; job: Job }): JSX
           </>
         ))}
       </dl>
+      {sources && <Sources sources={sources} />}
       {artifacts.length > 0 && (
         <ul>
           {artifacts.map(({ bucket, path, bytes }) => (
@@ -116,6 +118,39 @@ function Tables({ project, tables }: { project: Project; tables: readonly Table[
           ))}
         </tbody>
       </table>
+    </div>
+  )
+}
+
+/** What became of each raster of a table of many. */
+function Sources({ sources }: { sources: JobSources }): JSX.Element {
+  const { said, failures, unnamed } = sources
+  return (
+    <div>
+      <p>{said}</p>
+      {failures.length > 0 && (
+        <div class="scroll-x">
+          <table class="table">
+            <thead>
+              <tr>
+                <th>File that failed</th>
+                <th>Why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {failures.map(({ name, message }) => (
+                <tr key={name}>
+                  <td class="mono">{name}</td>
+                  <td>{message}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {unnamed > 0 && (
+        <p class="small dim">{formatNumber(unnamed)} more are in geoembeddings.embedding_sources of the database.</p>
+      )}
     </div>
   )
 }

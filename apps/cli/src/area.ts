@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import type { InputOf } from '@terrane/client'
+import { TerraneError } from '@terrane/core'
+import { InvalidArgumentError, type Command } from 'commander'
+import { ask, type Connection } from './connection.ts'
+import { onTask } from './run-task.ts'
+
+type Area = InputOf<'osmImportArea'>['aoiGeoJson']
+type Box = readonly [number, number, number, number]
+
+/** How a command is told of an area. */
+export interface AreaOptions {
+  readonly bbox?: Box
+  readonly area?: string
+}
+
+/** A command that runs a task of an area. */
+export function onArea(command: Command): Command {
+  return onTask(command)
+    .option('--bbox <west,south,east,north>', 'the area as a box in degrees', box)
+    .option('--area <file>', 'the area as GeoJSON')
+}
+
+/** The area that the options say, or the outline of the place of that name, where the worker has a geocoder. */
+export async function areaOf({ bbox, area }: AreaOptions, connection: Connection, name?: string): Promise<Area> {
+  if (area !== undefined) return JSON.parse(await readFile(area, 'utf8')) as Area
+  if (!bbox) {
+    if (name !== undefined) return await outlineOf(connection, name)
+    throw areaMissing('Where the area lies is not said')
+  }
+  const [west, south, east, north] = bbox
+  const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]] // prettier-ignore
+  return { type: 'Polygon', coordinates: [ring] }
+}
+
+async function outlineOf(connection: Connection, name: string): Promise<Area> {
+  const project = connection.projectRef === undefined ? {} : { projectRef: connection.projectRef }
+  const query = new URLSearchParams({ name, ...project }).toString()
+  try {
+    const place = (await ask(connection, `/worker/places?${query}`)) as { name: string; geojson: Area }
+    process.stderr.write(`${place.name}\n`)
+    return place.geojson
+  } catch (error) {
+    if (error instanceof TerraneError && /^(?:GEOCODER_|PLACE_)/.test(error.code)) throw areaMissing(error.message)
+    throw error
+  }
+}
+
+function areaMissing(why: string): TerraneError {
+  const hint = 'Add --bbox west,south,east,north in degrees, or --area file.geojson.'
+  return new TerraneError('AREA_MISSING', 'invalid', why, { hint })
+}
+
+function box(text: string): Box {
+  const numbers = text.split(',').map(Number)
+  if (numbers.length === 4 && numbers.every(Number.isFinite)) return numbers as unknown as Box
+  throw new InvalidArgumentError('Four numbers are wanted: west,south,east,north.')
+}

@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from 'commander'
+
+/** A whole number of at most five digits. */
+export function whole(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number is wanted.')
+  return Number(text)
+}
+
+/** Any finite number. */
+export function number(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('A number is wanted.')
+  return value
+}
+
+/** Two zooms, such as 0-14. */
+export function zoomRange(text: string): readonly [number, number] {
+  const [, low, high] = /^(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
+  if (low === undefined || high === undefined) throw new InvalidArgumentError('Two zooms are wanted, e.g. 0-14.')
+  return [Number(low), Number(high)]
+}

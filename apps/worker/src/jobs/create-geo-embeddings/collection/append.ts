@@ -1,0 +1,47 @@
+import { CreateGeoEmbeddings } from '@terrane/contracts'
+import { findAppendable, type Appendable, type Queryable } from '@terrane/database'
+import { appendDiffers, appendTargetMissing, sourcesConflict } from '../errors.ts'
+
+/** What a table was made with, as a request would say it. */
+interface Made {
+  readonly tiling?: { readonly edge?: 'pad' | 'drop' | 'shift'; readonly align_grid?: boolean }
+  readonly min_valid_fraction?: number
+}
+
+/**
+ * The table that a request appends to, and the request with all that the table decides.
+ *
+ * @throws TABLE_NOT_FOUND, APPEND_DIFFERS where the request says otherwise, CONFLICTING_FIELDS with scale and artifacts
+ */
+export async function readTarget(
+  database: Queryable,
+  body: CreateGeoEmbeddings,
+): Promise<{ body: CreateGeoEmbeddings; table: Appendable }> {
+  const { tableName } = body
+  const table = await findAppendable(database, tableName)
+  if (table?.kind !== 'geo') throw appendTargetMissing({ table: tableName })
+  const conflicting = (['scale', 'scaleFrom', 'uploadArtifactsToStorage'] as const).filter((field) => body[field])
+  if (conflicting.length > 0) throw sourcesConflict({ fields: ['mode', ...conflicting] })
+  const made = table.metadata as Made
+  const decided = {
+    modelName: table.model_name,
+    tileSize: table.tile_size ?? 256,
+    stride: table.stride ?? table.tile_size ?? 256,
+    level: table.level as 'tile' | 'patch',
+    normalizeEmbeddings: table.normalized,
+    edge: made.tiling?.edge ?? 'pad',
+    alignGrid: made.tiling?.align_grid ?? false,
+    minValidFraction: made.min_valid_fraction ?? body.minValidFraction,
+  }
+  const fields = Object.entries(decided)
+    .map(([field, value]) => ({ field, table: value, request: body[field as keyof typeof decided] }))
+    .filter(({ field, table: there, request }) => ![undefined, there, unsaid(field)].includes(request))
+  if (fields.length > 0) throw appendDiffers({ table: tableName, fields })
+  const { minValidFraction, ...rest } = decided
+  return { body: { ...body, ...rest, ...(minValidFraction !== undefined && { minValidFraction }) }, table }
+}
+
+/** What a field is in a request that does not say it: defaults are filled in before it comes here. */
+function unsaid(field: string): unknown {
+  return (CreateGeoEmbeddings.properties as Readonly<Record<string, { readonly default?: unknown }>>)[field]?.default
+}

@@ -1,0 +1,87 @@
+import type { CreateGeoEmbeddings } from '@terrane/contracts'
+import { collectionTable, findSources, openCollection } from '@terrane/database'
+import type { JobContext, Sharding } from '../../task.ts'
+import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import { sourceVersion } from '../describe.ts'
+import { checkRequest, readRequest } from '../request.ts'
+import { outputOptions } from '../run.ts'
+import { versionOf } from '../source.ts'
+import { readTarget } from './append.ts'
+import { entriesOf, isCollection, type Entry } from './entries.ts'
+import { publishCollection } from './publish.ts'
+import { acquireModel, embedShard, type GeoShard, type ShardInput } from './shard.ts'
+import { planByFirst, planOfTable } from './table-plan.ts'
+
+/** Versions of local files and of the storage that are asked for at once. */
+const LOOKS = 16
+
+/** One table of many rasters: each is a shard, and fills the staging table that all of them share. */
+export function collectionOf(deps: GeoEmbeddingsDeps): Sharding<CreateGeoEmbeddings> {
+  return {
+    divides: isCollection,
+    plan: (body, context) => plan(deps, body, context),
+    run: (input, context, parentId) => embedShard(deps, input as ShardInput, context, parentId),
+    publish: (body, shards, context) => publishCollection(deps, body, shards as readonly GeoShard[], context),
+  }
+}
+
+async function plan(deps: GeoEmbeddingsDeps, asked: CreateGeoEmbeddings, context: JobContext): Promise<ShardInput[]> {
+  const { project, run } = context
+  const target = asked.mode === 'append' ? await readTarget(project.database, asked) : null
+  const body = target?.body ?? asked
+  context.progress({ phase: 'plan', message: 'looking for the rasters', done: 0, total: null, unit: '' })
+  const entries = await entriesOf(body, project, deps.dataRoots, context)
+  const request = readRequest(entries[0]!.body)
+  const model = await acquireModel(deps, request.modelName, context)
+  for (const entry of entries) checkRequest(readRequest(entry.body), model.manifest)
+  const known = target ? await knownVersions(project.database, body.tableName) : new Map<string, string>()
+  const changed = await changedEntries(deps, entries, known, context)
+  if (changed.length === 0) return []
+  const table = target
+    ? await planOfTable(project.database, body, target.table, model.manifest)
+    : await planByFirst(deps, body, changed, model.manifest, context)
+  const { shape } = outputOptions(request, model, {})
+  const staged = collectionTable(run.jobId, body.tableName)
+  await openCollection(project.database, run, staged, { ...shape, wholeNumbers: request.upload })
+  context.progress({ phase: 'embed', message: 'waiting for workers', done: 0, total: changed.length, unit: 'sources' })
+  return changed.map(({ name, body: alone }, number) => ({
+    ...(asked.projectTarget && { projectTarget: asked.projectTarget }),
+    request: alone,
+    shard: { number, name, known: known.get(name) ?? null, unchanged: entries.length - changed.length, table },
+  }))
+}
+
+/** Versions of what a table has. */
+async function knownVersions(
+  database: JobContext['project']['database'],
+  tableName: string,
+): Promise<Map<string, string>> {
+  const sources = await findSources(database, tableName)
+  return new Map(
+    sources.flatMap(({ name, status, version }) => (status === 'done' && version ? [[name, version]] : [])),
+  )
+}
+
+/** Without those that the table has as they are now. Of a file at an address only the shard can tell. */
+async function changedEntries(
+  deps: GeoEmbeddingsDeps,
+  entries: readonly Entry[],
+  known: ReadonlyMap<string, string>,
+  context: JobContext,
+): Promise<Entry[]> {
+  const changed: Entry[] = []
+  for (let from = 0; from < entries.length; from += LOOKS) {
+    const some = entries.slice(from, from + LOOKS)
+    const same = await Promise.all(
+      some.map(async ({ name, body }) => {
+        const before = known.get(name)
+        if (before === undefined) return false
+        const request = readRequest(body)
+        const version = await versionOf(request.source, context, deps)
+        return version !== null && sourceVersion(version, request) === before
+      }),
+    )
+    changed.push(...some.filter((_, i) => !same[i]))
+  }
+  return changed
+}

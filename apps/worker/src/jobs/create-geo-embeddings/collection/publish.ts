@@ -1,0 +1,237 @@
+import type { CreateGeoEmbeddings, EmbeddingsResult } from '@terrane/contracts'
+import { EMBEDDINGS_SCHEMA, swapIn, type EmbeddingSource } from '@terrane/database'
+import type { Model } from '@terrane/embeddings'
+import { EmbeddingOutput, type OutputState, type Publication } from '../../embeddings/embedding-output.ts'
+import { Stopwatch } from '../../embeddings/stopwatch.ts'
+import type { JobContext } from '../../task.ts'
+import { Warnings, acceptWarnings } from '../../warnings.ts'
+import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
+import { modelItem } from '../describe.ts'
+import { appendTargetMissing, noSourceDone } from '../errors.ts'
+import { readRequest, type GeoRequest } from '../request.ts'
+import { outputOptions } from '../run.ts'
+import { readTarget } from './append.ts'
+import { entriesOf } from './entries.ts'
+import { acquireModel, type GeoShard } from './shard.ts'
+import type { TablePlan } from './table-plan.ts'
+
+/** Failed sources that a result names. */
+const MOST_FAILURES = 100
+
+/** What became of all rasters. */
+interface Outcome {
+  readonly total: number
+  readonly sources: ReadonlyMap<number, EmbeddingSource>
+  readonly done: readonly EmbeddingSource[]
+  readonly failures: readonly { readonly name: string; readonly code: string; readonly message: string }[]
+  readonly unchanged: number
+  readonly warnings: NonNullable<EmbeddingsResult['warnings']>
+}
+
+/**
+ * Makes the table of what the shards have loaded, or adds it to the one that is there, in one swap; what failed is in the
+ * result by name.
+ *
+ * @throws NO_SOURCE_DONE, WARNINGS_REFUSED; nothing is changed then
+ */
+export async function publishCollection(
+  deps: GeoEmbeddingsDeps,
+  body: CreateGeoEmbeddings,
+  shards: readonly GeoShard[],
+  context: JobContext,
+): Promise<EmbeddingsResult> {
+  const watch = new Stopwatch()
+  const outcome = outcomeOf(shards, shards[0]?.input.shard.unchanged ?? (await unchangedSources(deps, body, context)))
+  const { total, done, failures, unchanged, warnings } = outcome
+  if (done.length === 0 && unchanged === 0) throw noSourceDone({ failures, total })
+  acceptWarnings(body.strict, warnings)
+  const { run, project } = context
+  const first = shards[0]
+  if (!first || done.length === 0) {
+    const result = await unchangedResult(deps, body, context, outcome)
+    await swapIn(project.database, run, [], result)
+    return result
+  }
+  const { table } = first.input.shard
+  const asked = readRequest(first.input.request)
+  const request: GeoRequest = { ...asked, tableName: body.tableName, strict: body.strict ?? false }
+  const model = await acquireModel(deps, request.modelName, context)
+  const options = outputOptions(request, model, metadataOf(request, model, table, done))
+  const output = EmbeddingOutput.ofCollection(context, options, stateOf(done))
+  const about = { ...publicationOf(request, model, table, outcome) }
+  const counts = countsOf(outcome)
+  if (body.mode !== 'append') {
+    const sources = [...outcome.sources].map(([source, entry]) => ({ ...entry, source }))
+    return output.publish({ ...about, result: { ...about.result, sources: counts }, sources }, watch)
+  }
+  return output.appendTo(
+    outcome.sources,
+    ({ rows, bbox }) => ({
+      table: `${EMBEDDINGS_SCHEMA}.${body.tableName}`,
+      rows,
+      dims: model.manifest.dims,
+      ...about.result,
+      bbox: [...bbox],
+      sources: counts,
+      timings: watch.seconds(),
+    }),
+    // It may have been replaced since it was looked at.
+    async (session) => {
+      const { table: now } = await readTarget(session, body)
+      const isSame = now.model_sha256 === model.sha256 && JSON.stringify(now.scale) === JSON.stringify(table.stretch)
+      if (!isSame) throw appendTargetMissing({ table: body.tableName })
+    },
+  )
+}
+
+/** @param skipped sources without a shard, which the table has as they are */
+function outcomeOf(shards: readonly GeoShard[], skipped: number): Outcome {
+  const total = shards.length + skipped
+  const sources = new Map<number, EmbeddingSource>()
+  const failures: { name: string; code: string; message: string }[] = []
+  const done: EmbeddingSource[] = []
+  const found = new Warnings()
+  let unchanged = skipped
+  for (const { input, result, error } of shards) {
+    const { name, number } = input.shard
+    for (const { code, message } of result?.warnings ?? []) found.count(code, `${name}: ${message}`, name)
+    if (result?.source) done.push(result.source)
+    else if (result) unchanged++
+    if (result?.source) sources.set(number, result.source)
+    if (result) continue
+    const { code = 'INTERNAL', message = 'Something went wrong on our side' } = error ?? {}
+    failures.push({ name, code, message })
+    sources.set(number, failed(name, { code, message }))
+  }
+  if (failures.length > 0) {
+    const [first] = failures
+    const message = `${failures.length} of ${total} sources failed, such as ${first!.name}: ${first!.message}`
+    found.add('SOURCES_FAILED', message, failures.length, failures.map(({ name }) => name)) // prettier-ignore
+  }
+  return { total, sources, done, failures, unchanged, warnings: found.list() }
+}
+
+function failed(name: string, error: { readonly code: string; readonly message: string }): EmbeddingSource {
+  const nothing = { datetime: null, profile: null, crs: null, dataType: null, bbox: null, version: null }
+  return { name, ...nothing, status: 'failed', rows: 0, skipped: 0, zeroVectors: 0, error }
+}
+
+function countsOf({ total, done, failures, unchanged }: Outcome): NonNullable<EmbeddingsResult['sources']> {
+  const rows = done.reduce((sum, source) => sum + source.rows, 0)
+  return {
+    total,
+    done: done.length,
+    unchanged,
+    failed: failures.length,
+    rows,
+    failures: failures.slice(0, MOST_FAILURES),
+  }
+}
+
+function stateOf(done: readonly EmbeddingSource[]): OutputState {
+  const edge = (i: number, pick: (...all: number[]) => number): number => pick(...done.map(({ bbox }) => bbox![i]!))
+  return {
+    rows: done.reduce((sum, { rows }) => sum + rows, 0),
+    zeroVectors: done.reduce((sum, { zeroVectors }) => sum + zeroVectors, 0),
+    bbox: [edge(0, Math.min), edge(1, Math.min), edge(2, Math.max), edge(3, Math.max)],
+  }
+}
+
+/** The reference system of all sources; of the first where they differ. */
+function publicationOf(
+  request: GeoRequest,
+  model: Model,
+  { stretch, bands, crs }: TablePlan,
+  { done, warnings }: Outcome,
+): Omit<Publication, 'sources'> {
+  const { manifest, sha256 } = model
+  const licence = manifest.licence.name
+  const times = done.flatMap(({ datetime }) => (datetime === null ? [] : [datetime])).toSorted()
+  return {
+    result: {
+      model: { id: manifest.id, sha256, licence },
+      skipped_nodata: done.reduce((sum, { skipped }) => sum + skipped, 0),
+      scale: stretch,
+      crs,
+      ...(warnings.length > 0 && { warnings }),
+    },
+    entry: {
+      kind: 'geo',
+      owner: null,
+      modelName: manifest.id,
+      modelSha256: sha256,
+      modelLicence: licence,
+      level: request.level,
+      normalized: request.normalize,
+      metric: 'cosine',
+      source: done.length === 1 ? done[0]!.name : `${done.length} sources`,
+      sourceCrs: crs,
+      attribution: null,
+      tileSize: request.tileSize,
+      stride: request.stride,
+      bands,
+      scale: stretch,
+      featureNames: null,
+    },
+    item: {
+      ...modelItem(request, model, bands, stretch),
+      datetime: times[0] ?? new Date().toISOString(),
+      ...(times.length > 1 && { until: times.at(-1)! }),
+      source: { title: `${done.length} rasters`, href: null },
+    },
+  }
+}
+
+function metadataOf(
+  request: GeoRequest,
+  { manifest, sha256 }: Model,
+  { stretch, crs, storedAs, unit }: TablePlan,
+  done: readonly EmbeddingSource[],
+): Record<string, unknown> {
+  const { id, revision, kind } = manifest
+  return {
+    model: { id, revision, sha256, kind },
+    sources: done.length,
+    crs,
+    stored_as: storedAs,
+    unit,
+    tiling: { tile_size: request.tileSize, stride: request.stride, edge: request.edge, align_grid: request.alignGrid },
+    scale: stretch,
+    level: request.level,
+    normalized: request.normalize,
+    min_valid_fraction: request.minValidFraction,
+  }
+}
+
+/** Without a shard there was nothing to do: all of them. */
+async function unchangedSources(
+  deps: GeoEmbeddingsDeps,
+  body: CreateGeoEmbeddings,
+  context: JobContext,
+): Promise<number> {
+  return (await entriesOf(body, context.project, deps.dataRoots, context)).length
+}
+
+/** The result of an append that had nothing to add. */
+async function unchangedResult(
+  deps: GeoEmbeddingsDeps,
+  body: CreateGeoEmbeddings,
+  context: JobContext,
+  outcome: Outcome,
+): Promise<EmbeddingsResult> {
+  const { table } = await readTarget(context.project.database, body)
+  const { licence } = await deps.models.find(table.model_name)
+  return {
+    table: `${EMBEDDINGS_SCHEMA}.${body.tableName}`,
+    rows: table.rows,
+    dims: table.dims,
+    model: { id: table.model_name, sha256: table.model_sha256 ?? '', licence: licence.name },
+    skipped_nodata: 0,
+    scale: table.scale,
+    crs: table.source_crs ?? '',
+    bbox: [...(table.bbox ?? [])],
+    sources: countsOf(outcome),
+    ...(outcome.warnings.length > 0 && { warnings: outcome.warnings }),
+    timings: {},
+  }
+}

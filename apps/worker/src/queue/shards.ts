@@ -1,0 +1,172 @@
+import type { JobError } from '@terrane/contracts'
+import { uuidv7 } from '@terrane/core'
+import type { Capabilities, Database, Queryable } from '@terrane/database'
+import type { PgBoss } from 'pg-boss'
+import type { Sealer } from '@terrane/service'
+import { cancelled, toJobError } from '../errors.ts'
+import type { JobContext, Shard, Task } from '../jobs/task.ts'
+import { redactInput } from '../projects/redact.ts'
+import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
+import { MAX_ATTEMPTS } from './job-life.ts'
+import { writeLines } from './job-log.ts'
+import { scopeKey, scopeOf, type JobRow } from './job-row.ts'
+import type { JobStore } from './job-store.ts'
+import { takeTurn } from './turns.ts'
+
+/**
+ * Shards are jobs of the same task that have a parent: they take their turns in its queue, count within the limits of its
+ * project, are tried again and handed over like any job. Their rows in `terrane.jobs` are the plan. The parent waits without
+ * a worker; the last shard to end has it fetched again. Locks are taken in one order: shard, then parent.
+ */
+export interface ShardOptions {
+  readonly boss: PgBoss
+  readonly database: Database
+  readonly store: JobStore
+  readonly sealer: Sealer
+  /** Called when shards were queued, to fetch them at once. */
+  readonly onEnqueued: (task: string) => void
+}
+
+/** What a run of a job answers that goes on, in another run, when its shards have ended. */
+export const WAITS = Symbol('waits for shards')
+
+/** Runs a task, a shard of it, or what is to be done of it before and after its shards. */
+export async function runTask(
+  options: ShardOptions,
+  task: Task,
+  row: JobRow,
+  input: Record<string, unknown>,
+  context: JobContext,
+): Promise<unknown> {
+  const { sharding } = task
+  if (row.parent_id !== null) return sharding?.run(input, context, row.parent_id)
+  if (!sharding?.divides(input)) return task.run(input, context)
+  let shards = await listShards(options.database, row.id)
+  if (shards.length === 0) {
+    const inputs = await sharding.plan(input, context)
+    context.signal.throwIfAborted()
+    await planShards(options, row, inputs)
+    options.onEnqueued(task.name)
+    shards = await listShards(options.database, row.id)
+  }
+  if (shards.some(({ status }) => status === 'pending' || status === 'running')) return WAITS
+  return sharding.publish(input, shards, context)
+}
+
+async function listShards(database: Queryable, parent: string): Promise<Shard[]> {
+  const { rows } = await database.query<Shard>(
+    'select id, status, input, result, error from terrane.jobs where parent_id = $1 order by id',
+    [parent],
+  )
+  return rows
+}
+
+/** Queues one shard for each input, all of them or none. */
+async function planShards(
+  { boss, database, store, sealer }: ShardOptions,
+  parent: JobRow,
+  inputs: readonly Readonly<Record<string, unknown>>[],
+): Promise<void> {
+  const { task } = parent
+  const scope = scopeOf(parent)
+  await database.transaction(async (session) => {
+    const { rowCount } = await session.query(
+      `select 1 from terrane.jobs where id = $1 and status = 'running' and not exists (
+         select from terrane.jobs where parent_id = $1) for no key update`,
+      [parent.id],
+    )
+    // A run before this one has planned, or the job has ended.
+    if (rowCount !== 1) return
+    for (const input of inputs) {
+      const id = uuidv7()
+      await store.insert(session, {
+        id,
+        task,
+        scope,
+        input: redactInput(input),
+        sealedInput: sealer.seal(input, id),
+        maxAttempts: MAX_ATTEMPTS,
+        requestId: parent.request_id,
+        traceparent: parent.traceparent,
+        retryOf: null,
+        schedule: null,
+        parentId: parent.id,
+      })
+      const priority = -(await takeTurn(session, scope, task))
+      await boss.send(task, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
+    }
+    if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task])
+  })
+}
+
+/** Whether shards of a job have not ended yet. */
+export async function hasOpenShards(session: Queryable, parent: string): Promise<boolean> {
+  const { rowCount } = await session.query(
+    `select 1 from terrane.jobs where parent_id = $1 and status in ('pending', 'running') limit 1`,
+    [parent],
+  )
+  return rowCount !== 0
+}
+
+/** Has a job show how many of its shards have ended, and go on when none is left. */
+export async function shardEnded(
+  session: Queryable,
+  { notify }: Capabilities,
+  { parent, shard }: { readonly parent: string; readonly shard: string },
+): Promise<void> {
+  // Ends come one after the other, so the last of them sees that it is. The lock is one that a foreign key does not ask for:
+  // each end holds that already.
+  const { rows: parents } = await session.query<{ task: string; status: string }>(
+    'select task, status from terrane.jobs where id = $1 for no key update',
+    [parent],
+  )
+  const found = parents[0]
+  if (found?.status !== 'running') return
+  const { rows } = await session.query<{ total: number; done: number; failed: number }>(
+    `select count(*) as total, count(*) filter (where status in ('success', 'failed')) as done,
+       count(*) filter (where status = 'failed') as failed
+     from terrane.jobs where parent_id = $1`,
+    [parent],
+  )
+  const { total, done, failed } = rows[0]!
+  await session.query(
+    `update terrane.jobs set updated_at = clock_timestamp(), revision = revision + 1,
+       progress = coalesce(progress, '{"phase": "parts", "unit": "parts", "eta_seconds": null}')
+         || jsonb_build_object('done', $2::int, 'total', $3::int, 'percent', round(100.0 * $2 / $3, 1), 'message', $4::text)
+     where id = $1`,
+    [parent, done, total, `${done} of ${total} are done${failed > 0 ? `, ${failed} of them failed` : ''}`],
+  )
+  await tellOfFailure(session, parent, shard)
+  if (done < total) return
+  const { rowCount } = await session.query(
+    `update ${QUEUE_SCHEMA}.job set start_after = now()
+     where name = $1 and id = $2 and state = 'created' and start_after > now()`,
+    [found.task, parent],
+  )
+  if (notify && rowCount !== 0) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, found.task])
+}
+
+/** Ends what waits of a job that ends, and tells what runs of it to stop. */
+export async function stopShards(session: Queryable, parent: string, error: JobError): Promise<void> {
+  await session.query(
+    `update terrane.jobs set cancel_requested = true, updated_at = clock_timestamp(), revision = revision + 1,
+       status = case when status = 'pending' then 'failed' else status end,
+       error = case when status = 'pending' then $2::jsonb else error end,
+       finished_at = case when status = 'pending' then clock_timestamp() else finished_at end
+     where id in (select id from terrane.jobs where parent_id = $1 and status in ('pending', 'running') order by id for no key update)`,
+    [parent, JSON.stringify(error.code === 'cancelled' ? error : toJobError(cancelled()))],
+  )
+}
+
+async function tellOfFailure(session: Queryable, parent: string, shard: string): Promise<void> {
+  const { rows } = await session.query<{ name: string | null; error: JobError | null }>(
+    `select input->'shard'->>'name' as name, error from terrane.jobs where id = $1 and status = 'failed'`,
+    [shard],
+  )
+  const failed = rows[0]
+  if (!failed?.error) return
+  const { code, message } = failed.error
+  await writeLines(session, parent, [
+    { event: 'step', level: 'warning', phase: 'parts', code, message: `${failed.name ?? shard}: ${message}` },
+  ])
+}
