@@ -33,7 +33,7 @@ async function pack(files: readonly File[]): Promise<BlobPart[]> {
   const parts: BlobPart[] = []
   const zip = new Zip((error, bytes) => {
     if (error) throw error
-    parts.push(bytes as Uint8Array<ArrayBuffer>)
+    parts.push(bytes)
   })
   for (const file of files) {
     const entry = new ZipPassThrough(file.name)
