@@ -19,3 +19,10 @@ export function zoomRange(text: string): readonly [number, number] {
   if (low === undefined || high === undefined) throw new InvalidArgumentError('Two zooms are wanted, e.g. 0-14.')
   return [Number(low), Number(high)]
 }
+
+/** Names of two columns, `x,y`. */
+export function columnPair(text: string): { x: string; y: string } {
+  const [x = '', y = '', ...more] = text.split(',').map((name) => name.trim())
+  if (x === '' || y === '' || more.length > 0) throw new InvalidArgumentError('Two names of columns are wanted, x,y.')
+  return { x, y }
+}

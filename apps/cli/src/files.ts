@@ -1,8 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { TerraneError } from '@terrane/core'
+import { TerraneError, datasetFiles } from '@terrane/core'
+import { Zip, ZipPassThrough } from 'fflate'
 import { Upload } from 'tus-js-client'
 import { ask, request, type Connection } from './connection.ts'
 
@@ -41,6 +43,64 @@ export async function upload(
     }).start()
   })
   return { bucket: UPLOADS, path }
+}
+
+/**
+ * The file to upload for a path: itself, or a zip in a temporary folder of the files of a Shapefile, a MapInfo data set or
+ * a file geodatabase. What is temporary is deleted with the result.
+ *
+ * @throws DATASET_NOT_WHOLE with the files that are missing
+ */
+export async function datasetFile(path: string): Promise<{ readonly file: string } & AsyncDisposable> {
+  const found = await partsOf(path)
+  if (found === null) return { file: path, [Symbol.asyncDispose]: async () => {} }
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-zip-'))
+  const file = join(folder, `${found.stem}.zip`)
+  await pipeline(zipOf(found.parts), createWriteStream(file))
+  return { file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
+}
+
+interface Part {
+  readonly name: string
+  readonly path: string
+}
+
+async function partsOf(path: string): Promise<{ readonly stem: string; readonly parts: readonly Part[] } | null> {
+  const folder = dirname(path)
+  const name = basename(path)
+  if (/\.gdb$/i.test(name) && (await stat(path).catch(() => null))?.isDirectory()) {
+    const names = (await readdir(path)).toSorted()
+    return { stem: name, parts: names.map((file) => ({ name: `${name}/${file}`, path: join(path, file) })) }
+  }
+  const known = datasetFiles(name, await readdir(folder).catch(() => []))
+  if (known === null || known.files.length === 0) return null
+  const { stem, files, missing } = known
+  if (missing.length > 0) {
+    const others = missing.map((ending) => `${stem}.${ending}`).join(' and ')
+    throw new TerraneError('DATASET_NOT_WHOLE', 'invalid', `${name} is not whole: ${others} must lie beside it`)
+  }
+  return { stem, parts: files.map((file) => ({ name: file, path: join(folder, file) })) }
+}
+
+/** The bytes of a zip of files, not made smaller. */
+async function* zipOf(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
+  let ready: Uint8Array[] = []
+  const zip = new Zip((error, bytes) => {
+    if (error) throw error
+    ready.push(bytes)
+  })
+  for (const { name, path } of parts) {
+    const entry = new ZipPassThrough(name)
+    zip.add(entry)
+    for await (const chunk of createReadStream(path)) {
+      entry.push(chunk as Buffer)
+      yield* ready
+      ready = []
+    }
+    entry.push(new Uint8Array(), true)
+  }
+  zip.end()
+  yield* ready
 }
 
 async function sizeOf(file: string): Promise<number> {

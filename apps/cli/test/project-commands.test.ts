@@ -94,7 +94,17 @@ describe('a command that runs a task', () => {
     const bbox = '--bbox=-8.69,41.13,-8.55,41.19'
     for (const args of [
       ['embed', 'https://example.org/My Scene.tif'],
-      ['import', 'https://example.org/parcels.zip', '--srs', 'EPSG:25832', '--replace', '--table', 'plots'],
+      [
+        'import',
+        'https://example.org/parcels.zip',
+        '--srs',
+        'EPSG:25832',
+        '--replace',
+        '--table',
+        'plots',
+        '--xy',
+        'lon,lat',
+      ],
       ['osm', 'Porto', bbox, '--topic', 'streets', 'pois'],
       ['overture', 'Porto', bbox],
       ['regions', 'cells', '--place', 'Porto', '--resolution', '8', '--prefix', 'porto'],
@@ -136,6 +146,7 @@ describe('a command that runs a task', () => {
       fileUrl: 'https://example.org/parcels.zip',
       tableName: 'plots',
       sourceSrs: 'EPSG:25832',
+      csv: { x: 'lon', y: 'lat' },
       mode: 'replace',
     })
     expect(osm).toMatchObject({ areaName: 'Porto', topics: ['streets', 'pois'], aoiGeoJson: { type: 'Polygon' } })

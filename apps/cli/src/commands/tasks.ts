@@ -3,17 +3,18 @@ import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
 import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
-import { number, whole, zoomRange } from '../arguments.ts'
+import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import { connect, type Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
 import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
-import { fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
+import { datasetFile, fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
 
 interface Options extends TaskOptions, AreaOptions {
   readonly table?: string
   readonly model?: string
   readonly tileSize?: number
   readonly srs?: string
+  readonly xy?: { readonly x: string; readonly y: string }
   readonly replace?: boolean
   readonly append?: boolean
   readonly place?: string
@@ -65,12 +66,11 @@ export function taskCommands(program: Command): void {
     )
     .action(embed)
   onTask(
-    program
-      .command('import <file>')
-      .description('Import a vector file: GeoPackage, Shapefile (zip), GeoJSON, CSV, GPX, …'),
+    program.command('import <file>').description('Import a vector file: GeoPackage, Shapefile, GeoJSON, CSV, GPX, …'),
   )
     .option('--table <name>', 'the table to make; the name of the file when absent')
-    .option('--srs <code>', 'reference system of the file where it does not say so, e.g. EPSG:25832')
+    .option('--srs <code>', 'reference system of the file, whatever it says itself, e.g. EPSG:25832')
+    .option('--xy <x,y>', 'columns of a CSV or workbook that hold the coordinates, e.g. lon,lat', columnPair)
     .option('--replace', 'put it in the place of a table that exists')
     .addHelpText('after', examples('import roads.gpkg', 'import parcels.zip --srs EPSG:25832 --table parcels'))
     .action(importFile)
@@ -176,9 +176,10 @@ function importFile(file: string, options: Options): Promise<void> {
     'ogr2ogrImport',
     options,
     async (connection) => ({
-      ...(isAddress(file) ? { fileUrl: file } : { storagePath: await bring(connection, file) }),
+      ...(isAddress(file) ? { fileUrl: file } : { storagePath: await bringDataset(connection, file) }),
       tableName: options.table ?? tableNameOf(file),
       ...(options.srs !== undefined && { sourceSrs: options.srs }),
+      ...(options.xy !== undefined && { csv: options.xy }),
       ...(options.replace && { mode: 'replace' as const }),
     }),
     tablesOf,
@@ -272,6 +273,12 @@ async function exportFile(table: string, file: string, { schema, ...options }: O
   await fetchAway(connection, stored, file)
 }
 
+/** Brings a file, or the files that belong together where it is one of them. */
+async function bringDataset(connection: Connection, path: string): Promise<StoredFile> {
+  await using dataset = await datasetFile(path)
+  return await bring(connection, dataset.file)
+}
+
 async function bring(connection: Connection, file: string): Promise<StoredFile> {
   const line = progressLine()
   try {
@@ -282,8 +289,12 @@ async function bring(connection: Connection, file: string): Promise<StoredFile> 
 }
 
 function tablesOf({ tables }: Record<string, unknown>): string {
-  const made = tables as { table?: string; name?: string; rows: number }[]
-  return made.map(({ table, name, rows }) => `${table ?? name ?? ''}: ${rows} rows`).join('\n')
+  const made = tables as { table?: string; name?: string; rows: number; geometry_type?: string | null }[]
+  return made
+    .map(({ table, name, rows, geometry_type: type }) => {
+      return `${table ?? name ?? ''}: ${rows} ${rows === 1 ? 'row' : 'rows'}${type === null ? ', no geometry' : ''}`
+    })
+    .join('\n')
 }
 
 function isAddress(file: string): boolean {

@@ -142,3 +142,21 @@ test('an abort ends it with its reason', async () => {
   }
   await expect(read()).rejects.toThrow('enough')
 })
+
+test('a database that is closed right after the last row ends in peace', async () => {
+  const unhandled: unknown[] = []
+  const onError = (error: unknown) => unhandled.push(error)
+  process.on('uncaughtException', onError)
+  try {
+    for (let n = 0; n < 20; n++) {
+      const database = await openDatabase({ url: db.url, max: 1, applicationName: 'test' })
+      for await (const _ of scan(database, [{ sql: 'n', type: 'int8' }], 'scanned where n <= 3'));
+      await database.close()
+    }
+    // Errors of sockets come with their events, after the promises.
+    await sleep(0)
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('uncaughtException', onError)
+  }
+})

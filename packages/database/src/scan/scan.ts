@@ -57,7 +57,9 @@ export async function* scanSession(
     isComplete = true
     yield* decoder.end()
   } finally {
-    if (!isComplete) abandon(session, stream)
+    // The server's last word comes after all rows: where the connection is closed before it, the stream fails for nobody.
+    stream.on('error', ignore)
+    if (!isComplete) abandon(session)
   }
 }
 
@@ -65,8 +67,7 @@ export async function* scanSession(
  * Ends a COPY whose rest nobody wants. Its connection is closed, which stops a server that sends; the cancellation
  * stops one that computes. Neither is waited for: reading up to the server's answer could take as long as the rest.
  */
-function abandon(session: Session, stream: NodeJS.ReadableStream): void {
-  stream.on('error', ignore)
+function abandon(session: Session): void {
   session.discard()
   void cancelStatement(session.client)
 }

@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import { createStore } from './store.ts'
 
 /** Error answer of the console and of every service behind it. */
@@ -122,6 +123,10 @@ async function readProblem(response: Response): Promise<Problem> {
 /** Converts anything thrown to a problem that can be shown. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem
+  if (error instanceof TerraneError) {
+    const { code, message, hint, details } = error
+    return { status: 0, code, message, hint, details, errors: error.errors }
+  }
   const message = error instanceof Error ? error.message : String(error)
   return { status: 0, code: 'PAGE', message, hint: null, details: null, errors: [] }
 }

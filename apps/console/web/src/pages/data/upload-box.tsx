@@ -5,6 +5,7 @@ import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
 import { formatBytes, formatNumber } from '../../lib/format.ts'
 import { osmExtent } from '../../lib/osm-extent.ts'
+import { oneFile } from '../../lib/one-file.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
 import { formOf, lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
@@ -26,11 +27,13 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
   const [upload, setUpload] = useState<Upload | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [over, setOver] = useState(false)
-  const take = async (file: File | undefined) => {
-    if (!file) return
+  const take = async (list: FileList | undefined | null) => {
+    const files = [...(list ?? [])]
+    if (files.length === 0) return
     setProblem(null)
-    setUpload({ file, percent: 0, path: null, facts: null, extent: null })
     try {
+      const file = await oneFile(files)
+      setUpload({ file, percent: 0, path: null, facts: null, extent: null })
       const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
       const { task } = taskFor(file.name, path)
       const facts = task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
@@ -54,7 +57,7 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        void take(event.dataTransfer?.files[0])
+        void take(event.dataTransfer?.files)
       }}
     >
       {problem && <ProblemNotice problem={problem} />}
@@ -62,14 +65,16 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
         <label class="upload-pick">
           <Icon name="upload" />
           <span>
-            Drop a file here, or choose one: GeoTIFF, OSM PBF, GeoPackage, Shapefile as zip, GeoJSON, CSV, GPX and more
+            Drop a file here, or choose one: GeoTIFF, OSM PBF, GeoPackage, Shapefile (all its files, or a zip), GeoJSON,
+            CSV, Excel, GPX and more
           </span>
           <input
             class="visually-hidden"
             type="file"
+            multiple
             aria-label="Choose a file"
             onChange={(event) => {
-              void take(event.currentTarget.files?.[0])
+              void take(event.currentTarget.files)
               event.currentTarget.value = ''
             }}
           />

@@ -1,0 +1,51 @@
+import { TerraneError, datasetFiles, mainOfDataset } from '@terrane/core'
+
+/**
+ * One file of those that a person chose: itself, or the files of a Shapefile or MapInfo data set as a zip.
+ *
+ * @throws FILES_NOT_ONE with what is missing, or what does not belong together
+ */
+export async function oneFile(files: readonly File[]): Promise<File> {
+  const names = files.map(({ name }) => name)
+  const main = mainOfDataset(names)
+  if (main === null) {
+    if (files.length === 1) return files[0]!
+    throw refusal(
+      `${names.length} files at once`,
+      'Bring one file after the other. Only the files of a Shapefile or of a MapInfo data set come together; more can be in one zip.',
+    )
+  }
+  const { stem, missing } = datasetFiles(main, names)!
+  if (missing.length > 0) {
+    const others = missing.map((ending) => `${stem}.${ending}`).join(' and ')
+    throw refusal(
+      `${main} is not whole`,
+      `Choose ${others} together with it, and ${stem}.prj if there is one; or a zip of all.`,
+    )
+  }
+  return new File(await pack(files), `${stem}.zip`, { type: 'application/zip' })
+}
+
+/** The bytes of a zip of files, not made smaller. */
+async function pack(files: readonly File[]): Promise<BlobPart[]> {
+  // The code is loaded only for files that belong together.
+  const { Zip, ZipPassThrough } = await import('fflate')
+  const parts: BlobPart[] = []
+  const zip = new Zip((error, bytes) => {
+    if (error) throw error
+    parts.push(bytes)
+  })
+  for (const file of files) {
+    const entry = new ZipPassThrough(file.name)
+    zip.add(entry)
+    const reader = file.stream().getReader()
+    for (let next = await reader.read(); !next.done; next = await reader.read()) entry.push(next.value)
+    entry.push(new Uint8Array(), true)
+  }
+  zip.end()
+  return parts
+}
+
+function refusal(message: string, hint: string): TerraneError {
+  return new TerraneError('FILES_NOT_ONE', 'invalid', message, { hint })
+}
