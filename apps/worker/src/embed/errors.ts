@@ -49,6 +49,7 @@ export const queryTooSlow = defineError(
 export const queriesBusy = defineError(
   'QUERIES_BUSY',
   'rate_limited',
-  (f: { limit: number }) => `${f.limit} queries are being embedded, which is as many as this worker takes at once`,
+  (f: { limit: number; of: string }) =>
+    `${f.limit} queries are being embedded, which is as many as this worker takes at once${f.of}`,
   () => ({ hint: 'Try again in a few seconds.' }),
 )

@@ -27,8 +27,9 @@ export const CHIP_BYTES = 8 << 20
 const CHIP_PIXELS = 2048 * 2048
 const CHIP_TILES = 64
 const SECONDS = 30
-/** Queries at once. */
+/** Queries at once, of all projects and of one: none keeps the others out. */
 const AT_ONCE = 4
+const OF_A_PROJECT = 2
 /** Rows of an answer, where the caller does not say. */
 const ROWS = 10
 /** PostgreSQL's word for a statement that ran out of its time. */
@@ -57,12 +58,20 @@ export interface Answered {
 
 type Search = Pick<EmbedText, 'tableName' | 'limit' | 'label'>
 
+/** Where a query is answered. */
+export interface QueryProject {
+  /** Different for each project. */
+  readonly key: string
+  readonly database: Database
+}
+
 /** Texts and pictures as vectors of the model of a table, while the caller waits. */
 export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
   /** By model, the least recently used first. */
   readonly #towers = new Map<string, OpenTower>()
-  #running = 0
+  /** Queries that run, by the key of their project. */
+  readonly #running: string[] = []
 
   constructor(deps: QueryEmbedderDeps) {
     this.#deps = deps
@@ -73,8 +82,8 @@ export class QueryEmbedder {
    *
    * @throws EMBEDDING_TABLE_NOT_FOUND, TABLE_OF_REGIONS, TEXT_UNSUPPORTED, TEXT_TOO_LONG, QUERIES_BUSY, QUERY_TIMED_OUT
    */
-  text(database: Database, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
-    return this.#bounded(database, search, (table, late) => this.#embedText(table.modelName, search.text, late))
+  text(project: QueryProject, search: Pick<EmbedText, 'text'> & Search): Promise<Answered> {
+    return this.#bounded(project, search, (table, late) => this.#embedText(table.modelName, search.text, late))
   }
 
   /**
@@ -83,20 +92,20 @@ export class QueryEmbedder {
    * @throws what createGeoEmbeddings refuses a raster for, MODEL_REPLACED, NO_VALID_PIXELS, and as `text`
    */
   chip(
-    database: Database,
+    project: QueryProject,
     search: Pick<EmbedChip, 'datetime'> & Search,
     bytes: Uint8Array,
     left: AbortSignal,
   ): Promise<Answered> {
     const { tableName, datetime } = search
-    return this.#bounded(database, search, async (table, late) => {
+    return this.#bounded(project, search, async (table, late) => {
       const signal = AbortSignal.any([left, late])
       await mkdir(this.#deps.workdir, { recursive: true })
       const folder = await mkdtemp(join(this.#deps.workdir, 'chip-'))
       try {
         const path = join(folder, 'chip.tif')
         await writeFile(path, isPng(bytes) ? await pngToGeoTiff(bytes, CHIP_PIXELS) : bytes)
-        return await this.#embedFile(database, table, { path, tableName, datetime }, signal)
+        return await this.#embedFile(project.database, table, { path, tableName, datetime }, signal)
       } finally {
         await rm(folder, { recursive: true, force: true })
       }
@@ -212,12 +221,14 @@ export class QueryEmbedder {
   }
 
   async #bounded(
-    database: Database,
+    { key, database }: QueryProject,
     { tableName, limit = ROWS, label }: Search,
     embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
   ): Promise<Answered> {
-    if (this.#running >= AT_ONCE) throw queriesBusy({ limit: AT_ONCE })
-    this.#running++
+    const ofProject = this.#running.filter((other) => other === key).length
+    if (ofProject >= OF_A_PROJECT) throw queriesBusy({ limit: OF_A_PROJECT, of: ' of one project' })
+    if (this.#running.length >= AT_ONCE) throw queriesBusy({ limit: AT_ONCE, of: '' })
+    this.#running.push(key)
     const end = performance.now() + SECONDS * 1000
     const late = AbortSignal.timeout(SECONDS * 1000)
     try {
@@ -230,7 +241,7 @@ export class QueryEmbedder {
       if (late.aborted || codeOf(error) === QUERY_CANCELED) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
       throw error
     } finally {
-      this.#running--
+      this.#running.splice(this.#running.indexOf(key), 1)
     }
   }
 }

@@ -1,10 +1,10 @@
 import { EmbedChip, EmbedText, EmbeddedQuery, Problem, ref } from '@terrane/contracts'
-import type { Database } from '@terrane/database'
 import type { Http } from '@terrane/service'
 import type { FastifyRequest } from 'fastify'
 import type { AppDeps } from '../app.ts'
 import { queriesBusy } from '../embed/errors.ts'
-import { CHIP_BYTES, type Answered } from '../embed/query-embedder.ts'
+import { CHIP_BYTES, type Answered, type QueryProject } from '../embed/query-embedder.ts'
+import { scopeKey } from '../queue/job-row.ts'
 import { principalOf } from './access.ts'
 
 const RESPONSE = { 200: ref(EmbeddedQuery), '4xx': ref(Problem), '5xx': ref(Problem) }
@@ -12,14 +12,14 @@ const COMMON = { tags: ['worker'], security: [{ apikey: [], bearer: [] }], respo
 /** Pictures that are held in memory at once while they arrive or are embedded, 8 MiB each at most. */
 const UPLOADS = 16
 
-type Ask = (database: Database) => Promise<Answered>
+type Ask = (project: QueryProject) => Promise<Answered>
 
 /** `POST /embed` and `POST /embed/chip`: words or a picture as a vector of a table's model, and the rows most like it. */
 export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
   const answer = async (request: FastifyRequest, projectRef: string | undefined, path: string, ask: Ask) => {
     const scope = await deps.projects.scope(principalOf(request), projectRef, path)
     await using project = await deps.projects.openForSubmit(scope, undefined)
-    const { table, vector, rows } = await ask(project.database)
+    const { table, vector, rows } = await ask({ key: scopeKey(scope), database: project.database })
     return { table: table.tableName, model: table.modelName, dims: table.dims, embedding: Array.from(vector), rows }
   }
   app.post(
@@ -34,7 +34,7 @@ export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
       },
     },
     (request) =>
-      answer(request, request.body.projectRef, '/projectRef', (database) => deps.queries.text(database, request.body)),
+      answer(request, request.body.projectRef, '/projectRef', (project) => deps.queries.text(project, request.body)),
   )
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -43,7 +43,7 @@ export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
     )
     let uploads = 0
     scope.addHook('onRequest', async (_request, reply) => {
-      if (uploads >= UPLOADS) throw queriesBusy({ limit: UPLOADS })
+      if (uploads >= UPLOADS) throw queriesBusy({ limit: UPLOADS, of: '' })
       uploads++
       reply.raw.once('close', () => uploads--)
     })
@@ -65,8 +65,8 @@ export async function embedRoutes(app: Http, deps: AppDeps): Promise<void> {
       (request, reply) => {
         const left = new AbortController()
         reply.raw.once('close', () => left.abort())
-        return answer(request, request.query.projectRef, '/querystring/projectRef', (database) =>
-          deps.queries.chip(database, request.query, request.body as Buffer, left.signal),
+        return answer(request, request.query.projectRef, '/querystring/projectRef', (project) =>
+          deps.queries.chip(project, request.query, request.body as Buffer, left.signal),
         )
       },
     )
