@@ -78,6 +78,7 @@ describe(`the jobs of a project (${testLane()})`, () => {
     await ada.ask('GET', '/api/projects/demo/jobs/osmImportArea/7/log?after=3&projectRef=other')
     await ada.ask('GET', '/api/projects/demo/doc')
     await ada.ask('POST', '/api/projects/demo/jobs/osmImportArea/7/retry')
+    await ada.ask('POST', '/api/projects/demo/inspect', { fileUrl: 'https://a.example/b.csv', projectRef: 'other' })
     const paths = worker.asked.map(({ method, url }) => `${method} ${url}`)
     expect(paths[0]).toBe('DELETE /jobs/osmImportArea/7?projectRef=demo')
     const list = new URL(paths[1]?.split(' ')[1] ?? '', worker.url)
@@ -89,7 +90,9 @@ describe(`the jobs of a project (${testLane()})`, () => {
       'GET /jobs/osmImportArea/7/log?after=3&projectRef=demo&limit=200',
       'GET /doc',
       'POST /jobs/osmImportArea/7/retry?projectRef=demo',
+      'POST /inspect',
     ])
+    expect(JSON.parse(worker.asked.at(-1)!.body)).toEqual({ fileUrl: 'https://a.example/b.csv', projectRef: 'demo' })
   })
 
   test('schedules are made, read, changed and deleted for the project of the path', async () => {
@@ -329,6 +332,7 @@ describe(`organizations (${testLane()})`, () => {
       ['GET', '/api/projects/demo/jobs/osmImportArea/7/events'],
       ['DELETE', '/api/projects/demo/jobs/osmImportArea/7'],
       ['POST', '/api/projects/demo/jobs/osmImportArea/7/retry'],
+      ['POST', '/api/projects/demo/inspect'],
       ['GET', '/api/projects/demo/layers'],
       ['GET', '/api/projects/demo/rest/v1/embeddings_catalogue'],
       ['GET', '/api/projects/demo/storage/v1/object/pmtiles/a.pmtiles'],

@@ -3,6 +3,7 @@ import {
   Capacity,
   EmbeddedQuery,
   EmbeddingsResult,
+  FileFacts,
   Job,
   JobError,
   JobList,
@@ -34,6 +35,7 @@ import {
 } from '@terrane/service'
 import type { SubmitContext, Task } from './jobs/task.ts'
 import type { QueryEmbedder } from './embed/query-embedder.ts'
+import type { FileInspector } from './inspect/file-inspector.ts'
 import type { LookUp, Place as FoundPlace } from './places/geocoder.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
 import type { EventHub } from './queue/event-hub.ts'
@@ -44,6 +46,7 @@ import { cancelRoute } from './routes/cancel-job.ts'
 import { capacityRoute } from './routes/capacity.ts'
 import { describeJobs } from './routes/describe-jobs.ts'
 import { embedRoutes } from './routes/embed-query.ts'
+import { inspectRoute } from './routes/inspect-file.ts'
 import { eventRoute } from './routes/job-events.ts'
 import { logRoute } from './routes/job-log.ts'
 import { readRoutes } from './routes/read-jobs.ts'
@@ -78,6 +81,8 @@ export interface AppDeps {
   readonly findPlace: (lookUp: Omit<LookUp, 'fetch'>) => Promise<FoundPlace>
   /** Makes vectors of texts and pictures while the caller waits. */
   readonly queries: QueryEmbedder
+  /** Looks at files before they are imported. */
+  readonly inspector: FileInspector
   readonly limits: Omit<Capacity, 'queued' | 'running'>
   readonly readiness: Readonly<Record<string, ReadinessCheck>>
   /** Tells the runner of this process that a job is to stop, without waiting for the database to say so. */
@@ -102,6 +107,7 @@ const SCHEMAS = [
   Capacity,
   EmbeddingsResult,
   EmbeddedQuery,
+  FileFacts,
   Place,
 ]
 
@@ -134,6 +140,7 @@ export async function buildApp(deps: AppDeps): Promise<Http> {
     capacityRoute(routes, deps)
     placeRoute(routes, deps)
     await embedRoutes(routes, deps)
+    inspectRoute(routes, deps)
     submitRoutes(routes, deps)
     readRoutes(routes, deps)
     cancelRoute(routes, deps)

@@ -27,7 +27,8 @@ import { secretsKeyMissing } from './errors.ts'
 import { openDoor } from './keys.ts'
 import type { Task } from './jobs/task.ts'
 import { QueryEmbedder } from './embed/query-embedder.ts'
-import { makeTasks, openModels } from './jobs/tasks.ts'
+import { FileInspector } from './inspect/file-inspector.ts'
+import { engineOf, makeTasks, openModels } from './jobs/tasks.ts'
 import { Geocoder } from './places/geocoder.ts'
 import { localProject } from './projects/local-project.ts'
 import type { ProjectDirectory } from './projects/project-directory.ts'
@@ -91,6 +92,7 @@ export async function openDeps(
   const models = await openModels(config, fetch, onClose)
   const queries = new QueryEmbedder({ ...models, workdir: resolve(config.TERRANE_WORK_DIR) })
   onClose(() => queries.close())
+  const inspector = new FileInspector({ engine: engineOf(config), fetch, workdir: resolve(config.TERRANE_WORK_DIR) })
   const tasks = overrides.tasks ?? makeTasks(config, { fetch, geocoder, models })
 
   const boss = await startBoss(database, logger)
@@ -143,6 +145,7 @@ export async function openDeps(
     events: new EventHub(store, logger),
     checkUrl: checkAddress,
     queries,
+    inspector,
     findPlace: (lookUp) => geocoder.find({ ...lookUp, fetch }),
     limits: {
       maxH3Cells: config.TERRANE_MAX_H3_CELLS,

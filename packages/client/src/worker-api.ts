@@ -115,6 +115,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A look at a file
+         * @description Reads a file of up to 64 MiB as ogr2ogrImport would, for at most 30 seconds, and tells its layers with rows, fields, types, reference system and extent. Nothing is kept.
+         */
+        post: operations["inspectFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/osmImportArea": {
         parameters: {
             query?: never;
@@ -1085,6 +1105,35 @@ export interface components {
                 similarity: number;
             }[];
         };
+        FileFacts: {
+            /** @description Of its data sets, by the names of GDAL. */
+            formats: string[];
+            layers: {
+                name: string;
+                rows: number;
+                /** @description PostGIS names of the types that are there. */
+                geometry_types: string[];
+                srid: number | null;
+                bbox: number[] | null;
+                /** @description With the types of the columns that they would become. */
+                fields: {
+                    name: string;
+                    type: string;
+                }[];
+            }[];
+            /** @description What an import would say before it reads the rows. */
+            warnings: {
+                /** @description Upper case, stable. */
+                code: string;
+                message: string;
+                /** @description Layer of the file, where it is about one. */
+                layer?: string;
+                /** @description How many rows, features or values it is about. */
+                count?: number;
+                /** @description The first of them: row numbers from 1, or names. */
+                examples?: (number | string)[];
+            }[];
+        };
         Place: {
             /** @description The name in full, as the geocoder says it. */
             name: string;
@@ -1954,6 +2003,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EmbeddedQuery"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What went wrong and what to do about it. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    inspectFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description HTTPS URL of the file. */
+                    fileUrl?: string;
+                    /** @description A file in the storage of the project, instead of fileUrl. */
+                    storagePath?: {
+                        bucket: string;
+                        path: string;
+                    };
+                    /** @description Reference system of the file, in the place of what it says itself; coordinates are taken as they are. */
+                    sourceSrs?: string;
+                    /** @description Character encoding of a Shapefile, a MapInfo file or a CSV, e.g. windows-1252. */
+                    encoding?: string;
+                    /** @description Columns of a CSV, XLSX or ODS that hold coordinates; of a CSV also one of geometries in WKT, GeoJSON or hexadecimal WKB. Usual names are found. */
+                    csv?: {
+                        x?: string;
+                        y?: string;
+                        wkt?: string;
+                    };
+                    /** @description Required on the shared pool. */
+                    projectRef?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileFacts"];
                 };
             };
             /** @description What went wrong and what to do about it. */

@@ -43,6 +43,7 @@ export {
   WebhookList,
   WebhookMade,
 } from './webhook.ts'
+export { FileFacts, InspectFile } from './inspect.ts'
 export { EmbedChip, EmbedText, EmbeddedQuery } from './embed.ts'
 export { Place, PlaceQuery } from './place.ts'
 export { TASK_EXAMPLES, TASK_RESULTS } from './results.ts'

@@ -25,6 +25,13 @@ export function jobRoutes(app: Http): void {
       body: JSON.stringify(body),
     })
   })
+  app.post('/api/projects/:ref/inspect', { schema: { body: Body } }, (request, reply) =>
+    relay(request, reply, {
+      method: 'POST',
+      path: '/inspect',
+      body: JSON.stringify({ ...request.body, projectRef: projectOf(request).ref }),
+    }),
+  )
   app.delete('/api/projects/:ref/jobs/:taskName/:job_id', { schema: { params: JobParams } }, (request, reply) =>
     relay(request, reply, {
       method: 'DELETE',

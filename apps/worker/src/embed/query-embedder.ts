@@ -5,6 +5,7 @@ import { TerraneError } from '@terrane/core'
 import { findEmbeddings, searchEmbeddings, type Database, type FoundEmbeddings } from '@terrane/database'
 import { geoTiffTiles, openTextTower, type TextTower } from '@terrane/embeddings'
 import { pngToGeoTiff } from '@terrane/tiling/raster'
+import { ProjectPlaces } from '../projects/project-places.ts'
 import { tileContext } from '../jobs/create-geo-embeddings/context.ts'
 import type { GeoEmbeddingsDeps } from '../jobs/create-geo-embeddings/create-geo-embeddings.ts'
 import { inspectRaster } from '../jobs/create-geo-embeddings/inspect.ts'
@@ -27,9 +28,6 @@ export const CHIP_BYTES = 8 << 20
 const CHIP_PIXELS = 2048 * 2048
 const CHIP_TILES = 64
 const SECONDS = 30
-/** Queries at once, of all projects and of one: none keeps the others out. */
-const AT_ONCE = 4
-const OF_A_PROJECT = 2
 /** Rows of an answer, where the caller does not say. */
 const ROWS = 10
 /** PostgreSQL's word for a statement that ran out of its time. */
@@ -70,8 +68,7 @@ export class QueryEmbedder {
   readonly #deps: QueryEmbedderDeps
   /** By model, the least recently used first. */
   readonly #towers = new Map<string, OpenTower>()
-  /** Queries that run, by the key of their project. */
-  readonly #running: string[] = []
+  readonly #places = new ProjectPlaces({ all: 4, ofOne: 2, busy: queriesBusy })
 
   constructor(deps: QueryEmbedderDeps) {
     this.#deps = deps
@@ -225,10 +222,7 @@ export class QueryEmbedder {
     { tableName, limit = ROWS, label }: Search,
     embed: (table: FoundEmbeddings, late: AbortSignal) => Promise<Float32Array>,
   ): Promise<Answered> {
-    const ofProject = this.#running.filter((other) => other === key).length
-    if (ofProject >= OF_A_PROJECT) throw queriesBusy({ limit: OF_A_PROJECT, of: ' of one project' })
-    if (this.#running.length >= AT_ONCE) throw queriesBusy({ limit: AT_ONCE, of: '' })
-    this.#running.push(key)
+    using _place = this.#places.take(key)
     const end = performance.now() + SECONDS * 1000
     const late = AbortSignal.timeout(SECONDS * 1000)
     try {
@@ -240,8 +234,6 @@ export class QueryEmbedder {
     } catch (error) {
       if (late.aborted || codeOf(error) === QUERY_CANCELED) throw queryTooSlow({ seconds: SECONDS }, { cause: error })
       throw error
-    } finally {
-      this.#running.splice(this.#running.indexOf(key), 1)
     }
   }
 }

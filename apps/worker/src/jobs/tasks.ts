@@ -11,6 +11,7 @@ import { exportTable } from './export-table.ts'
 import { createGeoEmbeddingsTask, type GeoEmbeddingsDeps } from './create-geo-embeddings/create-geo-embeddings.ts'
 import { modelFetcher } from './create-geo-embeddings/model-fetcher.ts'
 import { createSraiEmbeddingsTask } from './create-srai-embeddings/create-srai-embeddings.ts'
+import type { Engine } from './ogr/engine.ts'
 import { nativeEngine } from './ogr/native-engine.ts'
 import { wasmEngine } from './ogr/wasm-engine.ts'
 import { ogr2ogrImport } from './ogr2ogr-import.ts'
@@ -48,13 +49,18 @@ export async function openModels(
   return { models, engines, crs: await readCrsFile(config.TERRANE_CRS_FILE) }
 }
 
+/** What converts files that no reader here knows. */
+export function engineOf(config: WorkerConfig): Engine {
+  return config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine
+}
+
 /** Every task that this worker can run. */
 export function makeTasks(config: WorkerConfig, deps: TaskDeps): Task[] {
   const areaLimits = {
     maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
     maxVertices: config.TERRANE_MAX_AOI_VERTICES,
   }
-  const engine = config.TERRANE_OGR2OGR ? nativeEngine(config.TERRANE_OGR2OGR) : wasmEngine
+  const engine = engineOf(config)
   return [
     osmImportArea(osmImportSettings(config)),
     createGeoEmbeddingsTask({

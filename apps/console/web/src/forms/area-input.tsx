@@ -1,13 +1,13 @@
 import { readAoi } from '@terrane/core'
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { GeoJSONSource, Map as MapLibreMap } from 'maplibre-gl'
+import type { Map as MapLibreMap } from 'maplibre-gl'
 import { Segmented } from '../components/basics.tsx'
 import { Icon } from '../components/icon.tsx'
 import { formatNumber } from '../lib/format.ts'
 import { useStore } from '../lib/store.ts'
 import { isDark } from '../lib/theme.ts'
-import { mapColors } from '../map/colors.ts'
+import { showArea } from '../map/area-layer.ts'
 import { AreaDrawing, polygonsIn, type Polygons } from '../map/draw.ts'
 import { MapCanvas } from '../map/map-canvas.tsx'
 import { boxOf } from '../map/box.ts'
@@ -211,27 +211,4 @@ function trim(degrees: number): number {
 function lookAtArea(map: MapLibreMap, text: string): void {
   const box = boxOf(polygonsIn(text).flat(2))
   if (box) lookAt(map, box, 15)
-}
-
-function showArea(map: MapLibreMap, polygons: Polygons, dark: boolean): void {
-  const data: GeoJSON.Feature = {
-    type: 'Feature',
-    properties: {},
-    geometry: { type: 'MultiPolygon', coordinates: polygons as GeoJSON.Position[][][] },
-  }
-  const { accent } = mapColors(dark)
-  const source = map.getSource<GeoJSONSource>('area')
-  if (source) void source.setData(data)
-  else {
-    map.addSource('area', { type: 'geojson', data })
-    map.addLayer({
-      id: 'area-fill',
-      type: 'fill',
-      source: 'area',
-      paint: { 'fill-color': accent, 'fill-opacity': 0.18 },
-    })
-    map.addLayer({ id: 'area-line', type: 'line', source: 'area', paint: { 'line-color': accent, 'line-width': 2 } })
-  }
-  map.setPaintProperty('area-fill', 'fill-color', accent)
-  map.setPaintProperty('area-line', 'line-color', accent)
 }

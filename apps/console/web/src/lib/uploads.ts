@@ -8,15 +8,6 @@ const CHUNK_BYTES = 6 * 1024 * 1024
 /** The model that is always available. */
 const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
-/** Properties of a GeoTIFF that are read before it is used. */
-export interface RasterFacts {
-  readonly width: number
-  readonly height: number
-  readonly count: number
-  readonly dtype: string
-  readonly crs_name: string
-}
-
 /**
  * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.
  *
@@ -51,11 +42,6 @@ export async function uploadFile(ref: string, file: File, onPercent: (percent: n
     begin().catch(reject)
   })
   return `${UPLOADS}/${key}`
-}
-
-/** Reads the headers of a GeoTIFF in storage. @throws the origin's reason for refusing it */
-export function lookAtRaster(ref: string, path: string): Promise<RasterFacts> {
-  return request('GET', projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(`storage://${path}`)}`))
 }
 
 /** Task for a file by its name's extension, with the form fields that are known; `extent` of OSM data. */

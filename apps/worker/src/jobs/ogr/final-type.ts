@@ -75,6 +75,12 @@ export function codeOf(code: number, multi: boolean): number {
   return multi && isPromotable(code) ? code + TO_MULTI : code
 }
 
+/** PostGIS's name of an ISO type, `PointZ` of 1001; curves and surfaces are plain geometries. */
+export function nameOfType(type: number): string {
+  const dimensions = Math.floor(type / 1000)
+  return `${NAMES[type % 1000] || 'Geometry'}${dimensions & 1 ? 'Z' : ''}${dimensions >= 2 ? 'M' : ''}`
+}
+
 /** Code of a type by its name, 0 for none. */
 export function codeOfName(name: string): number {
   return Math.max(0, NAMES.indexOf(name))

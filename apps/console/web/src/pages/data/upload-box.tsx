@@ -3,13 +3,15 @@ import { useState } from 'preact/hooks'
 import { Loading, ProblemNotice, ProgressBar } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { toProblem, type Problem } from '../../lib/api.ts'
-import { formatBytes, formatNumber } from '../../lib/format.ts'
-import { osmExtent } from '../../lib/osm-extent.ts'
+import { lazyComponent } from '../../components/lazy.tsx'
+import { lookAtFile, type FileLook } from '../../lib/file-facts.ts'
+import { formatBytes } from '../../lib/format.ts'
 import { oneFile } from '../../lib/one-file.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { formOf, lookAtRaster, taskFor, uploadFile, type RasterFacts } from '../../lib/uploads.ts'
-import type { Box } from '../../map/graticule.ts'
+import { formOf, taskFor, uploadFile } from '../../lib/uploads.ts'
+
+const ExtentMap = lazyComponent(() => import('./extent-map.tsx').then((module) => module.ExtentMap))
 
 /** A file that is being uploaded, or was uploaded. */
 interface Upload {
@@ -17,9 +19,7 @@ interface Upload {
   readonly percent: number
   /** `bucket/key` once it is uploaded. */
   readonly path: string | null
-  readonly facts: RasterFacts | null
-  /** Bounding box of OpenStreetMap data, from their file's header. */
-  readonly extent: Box | null
+  readonly look: FileLook | null
 }
 
 /** Takes a dropped file, shows its kind, and continues with the task that fits it. */
@@ -33,13 +33,11 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
     setProblem(null)
     try {
       const file = await oneFile(files)
-      setUpload({ file, percent: 0, path: null, facts: null, extent: null })
+      setUpload({ file, percent: 0, path: null, look: null })
       const path = await uploadFile(project.ref, file, (percent) => setUpload((now) => now && { ...now, percent }))
-      const { task } = taskFor(file.name, path)
-      const facts = task === 'createGeoEmbeddings' ? await lookAtRaster(project.ref, path) : null
-      const extent = task === 'osmImportArea' ? await osmExtent(file) : null
-      setUpload({ file, percent: 100, path, facts, extent })
-      onArrived()
+      setUpload({ file, percent: 100, path: null, look: null })
+      const look = await lookAtFile(project.ref, file, path).finally(onArrived)
+      setUpload({ file, percent: 100, path, look })
     } catch (error) {
       setUpload(null)
       setProblem(toProblem(error))
@@ -82,7 +80,13 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
       )}
       {isBusy && (
         <>
-          <Loading what={`Uploading ${upload.file.name}, ${formatBytes(upload.file.size)}`} />
+          <Loading
+            what={
+              upload.percent < 100
+                ? `Uploading ${upload.file.name}, ${formatBytes(upload.file.size)}`
+                : `Looking at ${upload.file.name}`
+            }
+          />
           <ProgressBar percent={upload.percent} label="Progress of the upload" />
         </>
       )}
@@ -92,19 +96,29 @@ export function UploadBox({ project, onArrived }: { project: Project; onArrived:
 }
 
 function Arrived({ project, upload, path }: { project: Project; upload: Upload; path: string }): JSX.Element {
-  const fitting = taskFor(upload.file.name, path, upload.extent)
-  const { facts } = upload
+  const { lines = [], warnings = [], extent = null } = upload.look ?? {}
+  const fitting = taskFor(upload.file.name, path, extent)
   return (
     <div class="arrived" role="status">
       <span>
-        <strong>{upload.file.name}</strong> is in storage as <code>{path}</code>, {formatBytes(upload.file.size)}
-        {facts &&
-          `: ${formatNumber(facts.width)} × ${formatNumber(facts.height)} pixels, ${facts.count} ${facts.count === 1 ? 'band' : 'bands'} of ${facts.dtype}, ${facts.crs_name}`}
-        .
+        <strong>{upload.file.name}</strong> is in storage as <code>{path}</code>, {formatBytes(upload.file.size)}.
       </span>
       <Link class="button primary" href={formOf(project.ref, fitting)}>
         {fitting.label}
       </Link>
+      {lines.length > 0 && (
+        <ul class="plain arrived-facts">
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      )}
+      {warnings.map((warning) => (
+        <p key={warning} class="notice warn">
+          {warning}
+        </p>
+      ))}
+      {extent && <ExtentMap projectRef={project.ref} extent={extent} />}
     </div>
   )
 }

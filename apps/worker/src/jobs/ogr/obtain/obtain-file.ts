@@ -20,6 +20,11 @@ const MAX_RATIO = 100
 /** An archive may hold this much more than a file may have. */
 const UNPACKED_SHARE = 4
 
+/** What is used of a job to bring a file. */
+export type Obtaining = Pick<JobContext, 'workdir' | 'signal' | 'fetch' | 'progress'> & {
+  readonly project: Pick<JobContext['project'], 'store'>
+}
+
 /**
  * Brings the file of a request into the job's folder, from a URL through the guarded fetch or from the project's storage,
  * unpacks it if it is an archive, and finds out what it is by its content.
@@ -29,7 +34,7 @@ const UNPACKED_SHARE = 4
 export async function obtainDatasets(
   input: Ogr2ogrImport,
   maxBytes: number,
-  context: JobContext,
+  context: Obtaining,
 ): Promise<FoundDatasets> {
   const { workdir, signal } = context
   const source = join(workdir, 'source')
@@ -100,7 +105,7 @@ function extensionOf(driver: Exclude<Content, 'gzip' | 'tar' | 'zip'>): string {
   return EXTENSIONS[driver]
 }
 
-async function fetchSource(input: Ogr2ogrImport, path: string, maxBytes: number, context: JobContext): Promise<void> {
+async function fetchSource(input: Ogr2ogrImport, path: string, maxBytes: number, context: Obtaining): Promise<void> {
   const { fetch, signal, project } = context
   const report = (done: number, total: number | null) =>
     context.progress({ phase: 'download', done, total, unit: 'bytes' })

@@ -1,0 +1,83 @@
+import type { FileFacts } from '@terrane/contracts'
+import type { Box } from '../map/graticule.ts'
+import { projectPath, request, toProblem } from './api.ts'
+import { formatNumber, formatRows } from './format.ts'
+import { osmExtent } from './osm-extent.ts'
+import { taskFor } from './uploads.ts'
+
+/** Layers that are told one by one. */
+const MOST_LAYERS = 8
+/** Too large, too many at once, too slow: no fault of the file. */
+const NOT_NOW: ReadonlySet<number> = new Set([413, 429, 504])
+
+/** What is known of a file before it is used. */
+export interface FileLook {
+  /** One per layer, or one of a raster. */
+  readonly lines: readonly string[]
+  readonly warnings: readonly string[]
+  /** West, south, east, north in degrees. */
+  readonly extent: Box | null
+}
+
+/** Properties of a GeoTIFF that are read before it is used. */
+interface RasterFacts {
+  readonly width: number
+  readonly height: number
+  readonly count: number
+  readonly dtype: string
+  readonly crs_name: string
+  readonly geographic_bounds: Box
+}
+
+/**
+ * Looks at a file in storage.
+ *
+ * @param path `bucket/key`
+ * @throws the service's reason for refusing it
+ */
+export async function lookAtFile(ref: string, file: File, path: string): Promise<FileLook> {
+  const { task } = taskFor(file.name, path)
+  if (task === 'createGeoEmbeddings') {
+    const url = projectPath(ref, `/raster/v1/info?url=${encodeURIComponent(`storage://${path}`)}`)
+    return lookOfRaster(await request<RasterFacts>('GET', url))
+  }
+  if (task === 'osmImportArea') return { lines: [], warnings: [], extent: await osmExtent(file) }
+  const [bucket, ...key] = path.split('/')
+  try {
+    const body = { storagePath: { bucket, path: key.join('/') } }
+    return lookOfFeatures(await request<FileFacts>('POST', projectPath(ref, '/inspect'), body))
+  } catch (error) {
+    if (!NOT_NOW.has(toProblem(error).status)) throw error
+    return { lines: ['It is too large to look into before it is imported.'], warnings: [], extent: null }
+  }
+}
+
+function lookOfRaster({
+  width,
+  height,
+  count,
+  dtype,
+  crs_name: crs,
+  geographic_bounds: extent,
+}: RasterFacts): FileLook {
+  const size = `${formatNumber(width)} × ${formatNumber(height)} pixels`
+  return { lines: [`${size}, ${count} ${count === 1 ? 'band' : 'bands'} of ${dtype}, ${crs}`], warnings: [], extent }
+}
+
+/** What an import would find, as lines for people. */
+export function lookOfFeatures({ layers, warnings }: FileFacts): FileLook {
+  const lines = layers.slice(0, MOST_LAYERS).map(({ name, rows, geometry_types: types, srid, fields }) => {
+    const shape = types.length > 0 ? types.join(', ') : 'no geometry'
+    const system = types.length === 0 ? '' : srid === null ? ', reference system unknown' : `, EPSG:${srid}`
+    return `${name}: ${formatRows(rows)}, ${shape}${system}, ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`
+  })
+  if (layers.length > MOST_LAYERS) lines.push(`and ${layers.length - MOST_LAYERS} more layers`)
+  const boxes = layers.flatMap(({ bbox }) => (bbox === null ? [] : [bbox as unknown as Box]))
+  return { lines, warnings: warnings.map(({ message }) => message), extent: around(boxes) }
+}
+
+function around(boxes: readonly Box[]): Box | null {
+  if (boxes.length === 0) return null
+  const side = (i: 0 | 1 | 2 | 3) => boxes.map((box) => box[i])
+  return [Math.min(...side(0)), Math.min(...side(1)), Math.max(...side(2)), Math.max(...side(3))]
+}

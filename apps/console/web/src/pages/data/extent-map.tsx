@@ -1,0 +1,30 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import { useStore } from '../../lib/store.ts'
+import { isDark } from '../../lib/theme.ts'
+import { showArea } from '../../map/area-layer.ts'
+import type { Box } from '../../map/graticule.ts'
+import { lookAt } from '../../map/look-at.ts'
+import { MapCanvas } from '../../map/map-canvas.tsx'
+
+/** Where a file lies on the world. */
+export function ExtentMap({ projectRef, extent }: { projectRef: string; extent: Box }): JSX.Element {
+  const [map, setMap] = useState<MapLibreMap | null>(null)
+  const dark = useStore(isDark)
+  useEffect(() => {
+    if (map) lookAt(map, extent, 14)
+  }, [map, extent])
+  useEffect(() => {
+    const [west, south, east, north] = extent
+    const ring: [number, number][] = [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+      [west, south],
+    ]
+    if (map) showArea(map, [[ring]], dark)
+  }, [map, extent, dark])
+  return <MapCanvas label="Extent of the file" projectRef={projectRef} onMap={setMap} />
+}

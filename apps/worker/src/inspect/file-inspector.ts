@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FileFacts, InspectFile } from '@terrane/contracts'
+import type { Database } from '@terrane/database'
+import { ShapeFacts } from '@terrane/exports'
+import type { GuardedFetch } from '@terrane/service'
+import type { Project } from '../jobs/task.ts'
+import { nameOfType } from '../jobs/ogr/final-type.ts'
+import type { Engine } from '../jobs/ogr/engine.ts'
+import { fileMissing } from '../jobs/ogr/errors.ts'
+import type { FeatureBatch, LayerSchema } from '../jobs/ogr/feature-stream.ts'
+import { obtainDatasets } from '../jobs/ogr/obtain/obtain-file.ts'
+import { openDatasets } from '../jobs/ogr/open-datasets.ts'
+import { ProjectPlaces } from '../projects/project-places.ts'
+import { inspectBusy, inspectTooSlow } from './errors.ts'
+
+/** Largest file that is looked at while a caller waits; an import takes larger ones. */
+const MAX_BYTES = 64 << 20
+const SECONDS = 30
+/** A box is given more corners before it is transformed: its sides are no straight lines in degrees. */
+const SIDE_PARTS = 20
+
+export interface InspectorDeps {
+  readonly engine: Engine
+  readonly fetch: GuardedFetch
+  readonly workdir: string
+}
+
+/** Where a file lies, and whose it is. */
+export interface InspectProject {
+  /** Different for each project. */
+  readonly key: string
+  readonly database: Database
+  readonly store: Project['store']
+}
+
+/** Looks at files of features before they are imported, with the readers of ogr2ogrImport. */
+export class FileInspector {
+  readonly #deps: InspectorDeps
+  readonly #places = new ProjectPlaces({ all: 2, ofOne: 1, busy: inspectBusy })
+
+  constructor(deps: InspectorDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Reads all of a file, and keeps nothing.
+   *
+   * @param left aborts when the caller leaves
+   * @throws FILE_REQUIRED, INSPECT_BUSY, INSPECT_TIMED_OUT, and what ogr2ogrImport refuses a file for
+   */
+  async inspect(project: InspectProject, input: InspectFile, left: AbortSignal): Promise<FileFacts> {
+    if ((input.fileUrl === undefined) === (input.storagePath === undefined)) throw fileMissing()
+    using _place = this.#places.take(project.key)
+    const late = AbortSignal.timeout(SECONDS * 1000)
+    await mkdir(this.#deps.workdir, { recursive: true })
+    const workdir = await mkdtemp(join(this.#deps.workdir, 'inspect-'))
+    try {
+      return await this.#read(project, input, workdir, AbortSignal.any([left, late]))
+    } catch (error) {
+      if (late.aborted) throw inspectTooSlow({ seconds: SECONDS }, { cause: error })
+      throw error
+    } finally {
+      await rm(workdir, { recursive: true, force: true })
+    }
+  }
+
+  async #read(
+    { database, store }: InspectProject,
+    input: InspectFile,
+    workdir: string,
+    signal: AbortSignal,
+  ): Promise<FileFacts> {
+    const { engine, fetch } = this.#deps
+    const request = { ...input, tableName: 'inspected' }
+    const context = { workdir, signal, fetch, project: { store }, progress: () => {} }
+    const { datasets } = await obtainDatasets(request, MAX_BYTES, context)
+    await using opened = await openDatasets(datasets, engine, request, context)
+    const { layers } = opened.reading
+    const shapes = layers.map(() => new ShapeFacts())
+    for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {
+      signal.throwIfAborted()
+      addShapes(shapes[layer]!, batch)
+    }
+    return {
+      formats: [...new Set(datasets.map(({ driver }) => driver))],
+      layers: await Promise.all(layers.map((layer, i) => factsOf(layer, shapes[i]!, database.withSignal(signal)))),
+      warnings: [...opened.notes, ...opened.reading.warnings],
+    }
+  }
+}
+
+function addShapes(shapes: ShapeFacts, { rows, geometry, geometryEnds }: FeatureBatch): void {
+  for (let row = 0, start = 0; row < rows; row++) {
+    const end = geometryEnds[row]!
+    shapes.add(end > start ? geometry.subarray(start, end) : null)
+    start = end
+  }
+}
+
+async function factsOf(
+  layer: LayerSchema,
+  shapes: ShapeFacts,
+  database: Database,
+): Promise<FileFacts['layers'][number]> {
+  const { name, rows, fields, geometryTypes, srid } = layer
+  return {
+    name,
+    rows,
+    geometry_types: geometryTypes.map(nameOfType),
+    srid: geometryTypes.length > 0 ? srid : null,
+    bbox: await degreesOf(shapes.bounds, srid, database),
+    fields: fields.map((field) => ({ name: field.name, type: field.type })),
+  }
+}
+
+/** A box of a reference system in degrees; null where it has no place there. */
+async function degreesOf(
+  bounds: readonly [number, number, number, number] | null,
+  srid: number | null,
+  database: Database,
+): Promise<number[] | null> {
+  if (bounds === null || srid === null || !bounds.every(Number.isFinite)) return null
+  const [west, south, east, north] = bounds
+  const side = Math.max(east - west, north - south) / SIDE_PARTS
+  const { rows } = await database
+    .query<{ box: number[] }>(
+      `select array[st_xmin(box), st_ymin(box), st_xmax(box), st_ymax(box)] as box
+       from (select st_transform(case when $6::float8 > 0 then st_segmentize(box, $6) else box end, 4326)::box3d as box
+         from (select st_makeenvelope($1, $2, $3, $4, $5) as box) given) moved`,
+      [west, south, east, north, srid, side],
+    )
+    .catch((error: unknown) => {
+      // PostGIS says so of a system that it does not know, and of a box beyond what a system is made for.
+      if (error instanceof Error && 'code' in error && error.code === 'XX000') return { rows: [] }
+      throw error
+    })
+  const box = rows[0]?.box
+  return box?.every(Number.isFinite) ? box : null
+}
