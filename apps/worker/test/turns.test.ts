@@ -61,6 +61,18 @@ describe(`turns (${testLane()})`, () => {
     expect(line.served.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
+  test('turns for many jobs at once are those that they would get one by one', async () => {
+    const one = new Line('one')
+    const many = new Line('many')
+    for (const line of [one, many]) await line.add('ash')
+    for (let n = 0; n < 5; n++) await one.add('birch')
+    await many.add('birch', 5)
+    for (const line of [one, many]) await line.add('birch')
+    for (const line of [one, many]) while (await line.serve());
+    expect(many.served).toEqual(one.served)
+    expect(many.served.map(({ turn }) => turn)).toEqual([1, 1, 2, 3, 4, 5, 6])
+  })
+
   test('a project that comes later waits for one job of another at most, and saves up nothing while it rests', async () => {
     const line = new Line('later')
     for (let n = 0; n < 8; n++) await line.add('ash')
@@ -110,9 +122,9 @@ class Line {
     this.#task = task
   }
 
-  async add(project: string): Promise<void> {
-    const turn = await db.database.transaction((session) => takeTurn(session, scopeOf(project), this.#task))
-    this.#waiting.push({ project, turn, at: this.#at++ })
+  async add(project: string, count = 1): Promise<void> {
+    const first = await db.database.transaction((session) => takeTurn(session, scopeOf(project), this.#task, count))
+    for (let i = 0; i < count; i++) this.#waiting.push({ project, turn: first + i, at: this.#at++ })
   }
 
   async serve(): Promise<Waiting | null> {

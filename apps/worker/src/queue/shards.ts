@@ -77,8 +77,9 @@ async function planShards(
     )
     // A run before this one has planned, or the job has ended.
     if (rowCount !== 1) return
-    for (const input of inputs) {
-      const id = uuidv7()
+    const ids = inputs.map(() => uuidv7())
+    for (const [i, input] of inputs.entries()) {
+      const id = ids[i]!
       await store.insert(session, {
         id,
         task,
@@ -92,8 +93,12 @@ async function planShards(
         schedule: null,
         parentId: parent.id,
       })
-      const priority = -(await takeTurn(session, scope, task))
-      await boss.send(task, {}, { id, priority, group: { id: scopeKey(scope) }, ...inTransaction(session) })
+    }
+    if (ids.length > 0) {
+      const first = await takeTurn(session, scope, task, ids.length)
+      const group = { id: scopeKey(scope) }
+      const jobs = ids.map((id, i) => ({ id, data: {}, priority: -(first + i), group }))
+      await boss.insert(task, jobs, inTransaction(session))
     }
     if (database.capabilities.notify) await session.query('select pg_notify($1, $2)', [WORK_CHANNEL, task])
   })

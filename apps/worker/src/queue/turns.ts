@@ -10,18 +10,20 @@ const SERVED = ''
  * the order in which they came, projects take turns, and one that rested saves nothing up.
  *
  * The row of the project stays locked until the transaction ends: of two jobs of a project at once each gets its own turn.
+ * So it is taken late.
  *
- * @returns a number from 1; what is smaller is served first
+ * @param count turns for so many jobs, each the next of the one before
+ * @returns the first of them, a number from 1; what is smaller is served first
  */
-export async function takeTurn(session: Session, scope: JobScope, task: string): Promise<number> {
+export async function takeTurn(session: Session, scope: JobScope, task: string, count = 1): Promise<number> {
   const { rows } = await session.query<{ turn: number }>(
     `insert into terrane.turns as mine (task, project, turn)
-       values ($1, $2, 1 + coalesce((select turn from terrane.turns where task = $1 and project = $3), 0))
-     on conflict (task, project) do update set turn = greatest(mine.turn + 1, excluded.turn)
+       values ($1, $2, $4 + coalesce((select turn from terrane.turns where task = $1 and project = $3), 0))
+     on conflict (task, project) do update set turn = greatest(mine.turn + $4, excluded.turn)
      returning turn`,
-    [task, scopeKey(scope), SERVED],
+    [task, scopeKey(scope), SERVED, count],
   )
-  return rows[0]!.turn
+  return rows[0]!.turn - count + 1
 }
 
 /** Says which turn of a task is being served. A job that is served a second time changes nothing. */
