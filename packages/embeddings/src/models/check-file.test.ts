@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MODEL_SHAPES, encodeShape, manifestOf } from '../../test/fixtures/model-shapes.ts'
@@ -27,6 +27,13 @@ test.for(Object.keys(MODEL_SHAPES))('%s: the draft is a manifest, and one tile r
   expect(notes.join()).toContain('licence')
   expect(manifest.files[0]).toMatchObject({ sha256: sha256(readFileSync(path)) })
   expect(manifest.files.slice(1).map((file) => file.path)).toEqual(name.includes('beside') ? ['weights.data'] : [])
+})
+
+test('nothing else beside the file belongs to it, though its name stands in the graph', async () => {
+  const path = fileOf(Object.keys(MODEL_SHAPES)[0]!)
+  mkdirSync(join(path, '..', 'pixels'))
+  writeFileSync(join(path, '..', 'o'), 'a name of one letter stands in any graph')
+  expect((await checkModelFile(path)).manifest.files).toHaveLength(1)
 })
 
 test('a file that is none, and a graph without an image, say so', async () => {
