@@ -26,6 +26,8 @@ type Metadata = Extract<InferenceSession.ValueMetadata, { isTensor: true }>
 const SIDE = 256
 /** Graphs up to this size are searched for the names of files beside them. */
 const MAX_GRAPH = 1 << 30
+/** Below so many numbers an output tells classes apart, and hardly how alike two images are. */
+const FEW = 16
 const SAMPLE: TileContext = {
   datetime: '2024-06-01T10:00:00Z',
   gsd: 10,
@@ -162,6 +164,9 @@ function imageInput(
   const [batch = null, first = null, second = null, third = null] = sizes
   const last = third !== null && (first === null ? third <= 64 : third < first)
   const [channels, height, width] = last ? [third, first, second] : [first, second, third]
+  if ((height === null) !== (width === null))
+    notes.push(`one side of ${image.name} is ${height ?? width}, the other free: square tiles of it are taken`)
+  const fixed = { width: width ?? height, height: height ?? width }
   if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
   const bands = namesOf(channels ?? 3)
   if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
@@ -169,7 +174,7 @@ function imageInput(
     image,
     input: {
       name: image.name,
-      size: width !== null && height !== null ? { width, height } : null,
+      size: fixed.width !== null && fixed.height !== null ? { width: fixed.width, height: fixed.height } : null,
       bands,
       mean: bands.map(() => 0),
       std: bands.map(() => 1),
@@ -271,10 +276,10 @@ function embeddingOf(
         .map(([other, shape]) => `${other} [${shape.join(', ')}]`)
         .join('; ')}`,
     )
-  return {
-    outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }],
-    dims: last || dims.length === 3 ? dims.at(-1)! : dims[1]!,
-  }
+  const width = last || dims.length === 3 ? dims.at(-1)! : dims[1]!
+  if (width < FEW)
+    notes.push(`${width} numbers are scores of classes rather than an embedding: export the layer before them`)
+  return { outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }], dims: width }
 }
 
 function found(
