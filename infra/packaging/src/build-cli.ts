@@ -20,7 +20,8 @@ await build({
   target: 'node22',
   banner: {
     // Some packages are CommonJS and ask for modules of Node.
-    js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
+    // Under a name of its own: what is bundled may import createRequire, too.
+    js: "#!/usr/bin/env node\nimport { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
   },
 })
 const manifest = {
