@@ -1,12 +1,11 @@
 import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
+import { BUILT_IN_MODEL } from './models.ts'
 
 /** Bucket for files uploaded by the page. */
 export const UPLOADS = 'uploads'
 /** Chunk size that clients of Supabase storage use. */
 const CHUNK_BYTES = 6 * 1024 * 1024
-/** The model that is always available. */
-const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
 /**
  * Uploads a file to storage, in chunks that are retried when the connection breaks. Returns `bucket/key`.

@@ -1,5 +1,6 @@
 import { tasksOf, type Document, type TaskDescription } from '../forms/openapi.ts'
 import { projectPath, request } from './api.ts'
+import type { ModelState } from './models.ts'
 import { useResource, type Resource } from './use-resource.ts'
 
 /** Limits of one job, and the current load of the worker. */
@@ -8,7 +9,7 @@ export interface Capacity {
   readonly queued: number
   readonly running: number
   /** Models of embeddings; absent where the worker names none. */
-  readonly models?: readonly { readonly id: string; readonly available: boolean; readonly is_default: boolean }[]
+  readonly models?: readonly ModelState[]
 }
 
 /** The tasks of the project's worker, from its own description. */

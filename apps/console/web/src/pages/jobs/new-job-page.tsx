@@ -11,6 +11,7 @@ import { readBuckets } from '../../lib/files.ts'
 import { projectPath, request, toProblem, type Problem } from '../../lib/api.ts'
 import { submitJob, type Job } from '../../lib/jobs.ts'
 import { formatJson } from '../../lib/format.ts'
+import { modelInstead } from '../../lib/models.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link, navigate, usePlace } from '../../lib/router.tsx'
 import { readTables } from '../../lib/tables.ts'
@@ -70,14 +71,13 @@ function JobForm(props: {
   const [checked, setChecked] = useState(false)
   const [busy, setBusy] = useState(false)
   const capacity = useCapacity(project.ref)
-  const models = capacity.value?.models?.filter(({ available }) => available).map(({ id }) => id) ?? []
-  const suggestions = { ...useSuggestions(project.ref), modelName: models }
-  const defaultMissing = capacity.value?.models?.some((model) => model.is_default && !model.available) ?? false
+  const models = capacity.value?.models ?? []
+  const available = models.filter((model) => model.available).map(({ id }) => id)
+  const suggestions = { ...useSuggestions(project.ref), modelName: available }
+  const instead = modelInstead(models)
   useEffect(() => {
-    // The default model is missing: the form suggests the best available one.
-    const best = models.at(-1)
-    if (best !== undefined && defaultMissing) setDraft((now) => withText(now, 'modelName', best))
-  }, [defaultMissing])
+    if (instead !== undefined) setDraft((now) => withText(now, 'modelName', instead))
+  }, [instead])
   const form = useRef<HTMLFormElement>(null)
 
   const problems: Problems = new Map()

@@ -1,0 +1,19 @@
+/** The model that every worker has. */
+export const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
+
+/** A model of images as `GET /worker/capacity` lists it. */
+export interface ModelState {
+  readonly id: string
+  readonly available: boolean
+  readonly is_default: boolean
+}
+
+/**
+ * The model that a form takes in the place of a default whose weights are missing; undefined when the default is there.
+ * One that somebody has added is theirs to choose.
+ */
+export function modelInstead(models: readonly ModelState[]): string | undefined {
+  if (!models.some((model) => model.is_default && !model.available)) return undefined
+  const there = models.filter(({ available }) => available).map(({ id }) => id)
+  return there.includes(BUILT_IN_MODEL) ? BUILT_IN_MODEL : there[0]
+}
