@@ -80,3 +80,24 @@ test('rows are found by what their name holds, as GeoJSON, and wildcards in it a
   expect(Object.fromEntries(searchParams)).toEqual({ limit: '5', offset: '0', name: 'ilike.*50____ São*' })
   expect(asked?.headers['accept']).toBe('application/geo+json')
 })
+
+test('a table is saved as a file: asked as its schema and name, with the name that the file is to have', async () => {
+  project.answer = (_, response) => {
+    const saved = { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename=places.csv' }
+    response.writeHead(200, saved).end('id\n1\n')
+  }
+  const path = '/api/projects/demo/tables/public/pl%C3%A4ces%20%2F%3F/file?format=CSV'
+  const answer = await browser.ask('GET', path)
+  expect([await answer.text(), answer.headers.get('content-disposition')]).toEqual([
+    'id\n1\n',
+    'attachment; filename=places.csv',
+  ])
+  expect(project.asked.at(-1)?.url).toBe('/export/v1/public.pl%C3%A4ces%20%2F%3F?format=CSV')
+  project.answer = (_, response) => json(response, 413, { code: 'EXPORT_TOO_LARGE', message: 'too large' })
+  expect(await (await browser.ask('GET', path)).json()).toMatchObject({ code: 'EXPORT_TOO_LARGE' })
+  const before = project.asked.length
+  for (const format of ['Shapefile', 'docx']) {
+    expect((await browser.ask('GET', path.replace('CSV', format))).status).toBe(422)
+  }
+  expect(project.asked.length).toBe(before)
+})

@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import { Type } from 'typebox'
 import { projectOf } from '../sessions/guard.ts'
@@ -30,7 +31,11 @@ const Rows = Type.Object({
   ),
 })
 
-/** The tables of a project, as the service role: list, read, share with a role, drop. */
+const File = Type.Object({ format: Type.Enum(EXPORT_FORMATS.filter((format) => format !== 'Shapefile')) })
+/** A file that is written whole before its first byte leaves takes its time. */
+const FILE_TIMEOUT_MS = 600_000
+
+/** The tables of a project, as the service role: list, read, write to a file, share with a role, drop. */
 export function tableRoutes(app: Http): void {
   app.get('/api/projects/:ref/tables', async (request, reply) =>
     pass(reply, await ask(request, reply, projectOf(request).connection.data(), call('list_tables', {}))),
@@ -54,6 +59,20 @@ export function tableRoutes(app: Http): void {
         path: `/rest/v1${pathOf(table)}`,
         query,
         headers: { 'accept-profile': schema, ...(named !== undefined && { accept: 'application/geo+json' }) },
+      }
+      return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
+    },
+  )
+  app.get(
+    '/api/projects/:ref/tables/:schema/:table/file',
+    { schema: { params: Params, querystring: File } },
+    async (request, reply) => {
+      const { schema, table } = request.params
+      const what: Ask = {
+        method: 'GET',
+        path: `/export/v1${pathOf(`${schema}.${table}`)}`,
+        query: new URLSearchParams({ format: request.query.format }),
+        timeoutMs: FILE_TIMEOUT_MS,
       }
       return pass(reply, await ask(request, reply, projectOf(request).connection.data(), what))
     },

@@ -67,6 +67,14 @@ export function callOf(table: Table, language: 'supabase-js' | 'curl'): string {
   return `const { data, error } = await supabase${schema === 'public' ? '' : `.schema('${schema}')`}.from('${name}').select('*').limit(10)`
 }
 
+/** Formats that a table is downloaded in. */
+export const FILE_FORMATS = ['GeoPackage', 'GeoJSON', 'GeoParquet', 'FlatGeobuf', 'CSV'] as const
+
+/** Address of the table as a file, which the browser saves. */
+export function fileOf(ref: string, table: Table, format: (typeof FILE_FORMATS)[number]): string {
+  return `${pathOf(ref, table)}/file?format=${format}`
+}
+
 function pathOf(ref: string, { table_schema: schema, table_name: name }: Table): string {
   return projectPath(ref, `/tables/${schema}/${encodeURIComponent(name)}`)
 }

@@ -5,7 +5,16 @@ import { Icon } from '../../components/icon.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import type { Project } from '../../lib/project.ts'
 import { Link } from '../../lib/router.tsx'
-import { callOf, dropTable, readRows, shareTable, type Role, type Table } from '../../lib/tables.ts'
+import {
+  FILE_FORMATS,
+  callOf,
+  dropTable,
+  fileOf,
+  readRows,
+  shareTable,
+  type Role,
+  type Table,
+} from '../../lib/tables.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 const PAGE = 50
@@ -81,6 +90,15 @@ export function TablePanel(props: {
           >
             Next
           </button>
+        </div>
+        <div class="row small">
+          <span class="dim">Download</span>
+          {FILE_FORMATS.map((format) => (
+            // A refusal is shown in the tab that opens; a file closes it.
+            <a key={format} href={fileOf(project.ref, table, format)} target="_blank" rel="noopener">
+              {format}
+            </a>
+          ))}
         </div>
         {table.attribution && (
           <p class="small dim">
