@@ -268,7 +268,7 @@ async function exportFile(table: string, file: string, { schema, ...options }: O
     'exportTable',
     { ...options, watch: true },
     async () => ({ table, ...(schema !== undefined && { schema }), format, storagePath: stored }),
-    ({ rows, bytes }) => `${file}: ${String(rows)} rows, ${String(bytes)} bytes`,
+    ({ rows, bytes }) => `${file}: ${countOf(rows, 'row')}, ${String(bytes)} bytes`,
   )
   await fetchAway(connection, stored, file)
 }
@@ -292,7 +292,7 @@ function tablesOf({ tables }: Record<string, unknown>): string {
   const made = tables as { table?: string; name?: string; rows: number; geometry_type?: string | null }[]
   return made
     .map(({ table, name, rows, geometry_type: type }) => {
-      return `${table ?? name ?? ''}: ${rows} ${rows === 1 ? 'row' : 'rows'}${type === null ? ', no geometry' : ''}`
+      return `${table ?? name ?? ''}: ${countOf(rows, 'row')}${type === null ? ', no geometry' : ''}`
     })
     .join('\n')
 }
@@ -303,4 +303,8 @@ function isAddress(file: string): boolean {
 
 function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ terrane ${line}`).join('\n')}`
+}
+
+function countOf(count: unknown, what: string): string {
+  return `${String(count)} ${what}${count === 1 ? '' : 's'}`
 }
