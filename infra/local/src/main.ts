@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { TerraneError } from '@terrane/core'
 import { workingCommands } from './commands.ts'
 import { runDemo } from './demo/demo.ts'
 import { CONSOLE_EMAIL, loadKeys, type Keys } from './keys.ts'
@@ -34,6 +35,7 @@ async function main(): Promise<number> {
     return 0
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
+    if (error instanceof TerraneError && error.hint) process.stderr.write(`${error.hint}\n`)
     return 1
   }
 }

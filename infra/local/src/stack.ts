@@ -6,6 +6,7 @@ import { App } from './apps.ts'
 import { writeTown } from './demo/town.ts'
 import { printLine } from './log.ts'
 import { CONSOLE_EMAIL, type Keys } from './keys.ts'
+import { refuseTakenPorts } from './ports.ts'
 import type { Settings } from './settings.ts'
 
 /** The running stack. */
@@ -28,6 +29,7 @@ const EXAMPLE_FUNCTIONS = fileURLToPath(new URL('../../../apps/functions/example
  * Starts the database and every app in the order of their dependencies. Disposing of it stops them in reverse order.
  */
 export async function startStack(settings: Settings, keys: Keys): Promise<Stack> {
+  await refuseTakenPorts(settings)
   await using opening = new AsyncDisposableStack()
   const { home, ports, projectRef } = settings
   const files = join(home, 'data')

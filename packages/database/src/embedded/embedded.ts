@@ -41,7 +41,7 @@ const embeddedFailed = defineError(
   'unavailable',
   (f: { reason: string }) => `The embedded database stopped: ${f.reason}`,
   () => ({
-    hint: 'Is another process using its data folder or port? Set DATABASE_URL to use a PostgreSQL server instead.',
+    hint: 'One process at a time has a data folder and a port: stop the other, which may be another Terrane, or take others. Several share a PostgreSQL server: set DATABASE_URL.',
   }),
 )
 
