@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import type { Mode } from '../src/index.ts'
+import { TIPS } from './scenarios/crossings.ts'
 import { type AsciiTown, drawTown } from './support/ascii-map.ts'
 
 /** A crossing X with arms in all directions, of which each town has the one it comes from and two more. */
@@ -138,4 +139,23 @@ describe('turning around where two carriageways become one', async () => {
       expect(around.cost).toBeGreaterThan(left.route('AE', { costing }).trip.summary.cost)
     },
   )
+})
+
+describe.each(Object.entries(TIPS))('turning around at the tip %s', async (_, [map, meters]) => {
+  const road = { highway: 'primary', name: 'Long Road' }
+  const draw = (drivingSide: 'left' | 'right', drawing: string): Promise<AsciiTown> =>
+    drawTown({
+      map: drawing,
+      meters,
+      drivingSide,
+      ways: { AX: { ...road, oneway: 'yes' }, XB: { ...road, oneway: 'yes' }, XE: road },
+    })
+  const left = await draw('left', map)
+  const right = await draw('right', map.split('\n').toReversed().join('\n'))
+
+  // What it costs on the left is recorded with the scenarios of these maps.
+  it.each(['auto', 'motor_scooter', 'bicycle'])('costs %s on the right what it does on the left', (costing) => {
+    const { cost } = left.route('AB', { costing }).trip.summary
+    expect(right.route('AB', { costing }).trip.summary.cost).toBeCloseTo(cost, 2)
+  })
 })

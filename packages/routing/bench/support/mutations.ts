@@ -55,6 +55,12 @@ export const EQUIVALENT: readonly {
     number: '0',
     because: 'what is out of bounds is zero too',
   },
+  {
+    in: 'build/turns.ts',
+    what: 'let info = put(0, TurnField.turn',
+    number: '0',
+    because: 'the bit belongs to what is put last',
+  },
   { in: 'cost/expression.ts', what: 'new Float64Array(32)', because: 'room for more than any expression needs' },
   {
     in: 'profiles/bicycle.ts',

@@ -43,7 +43,7 @@ export function describeTurns(inputs: TurnInputs): TurnTable {
 /** @param from the edge that leaves the node against the direction of arrival */
 function describeTurn(inputs: TurnInputs, node: number, from: number, to: number): number {
   const { edges } = inputs
-  const arrival = (headingDegrees(edges.heading[from]!) + 180) % 360
+  const arrival = headingDegrees(edges.heading[from]!) + 180
   const degrees = turnDegrees(arrival, headingDegrees(edges.heading[to]!))
   const { left, right } = besides(edges, node, from, to, arrival, degrees)
   const sameName = inputs.sameName(from, to)
@@ -193,24 +193,25 @@ const INTERNAL_METERS = 32
  * from the other, both at an angle.
  */
 export function markInternal(edges: EdgeTable): void {
-  for (let node = 0; node < edges.nodeCount; node++) {
-    for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
-      if (isInsideCrossing(edges, node, edge)) edges.traffic[edge] = put(edges.traffic[edge]!, TrafficField.internal, 1)
-    }
-  }
+  for (const edge of edges.traffic.keys()) if (isInsideCrossing(edges, edge)) mark(edges, edge)
 }
 
 /** Gives both directions the mark of either. Turns are described before that. */
 export function shareInternal(edges: EdgeTable): void {
   const marked = edges.traffic.map((traffic) => get(traffic, TrafficField.internal))
-  for (let edge = 0; edge < marked.length; edge++) {
-    if (marked[edges.opposite[edge]!] === 1) edges.traffic[edge] = put(edges.traffic[edge]!, TrafficField.internal, 1)
-  }
+  edges.opposite.forEach((opposite, edge) => {
+    if (marked[opposite] === 1) mark(edges, edge)
+  })
 }
 
-function isInsideCrossing(edges: EdgeTable, node: number, edge: number): boolean {
+function mark({ traffic }: EdgeTable, edge: number): void {
+  traffic[edge] = put(traffic[edge]!, TrafficField.internal, 1)
+}
+
+function isInsideCrossing(edges: EdgeTable, edge: number): boolean {
   if (edges.length[edge]! > INTERNAL_METERS || get(edges.traffic[edge]!, TrafficField.roundabout) === 1) return false
   if (get(edges.info[edge]!, EdgeField.use) > Use.cycleway) return false
+  const node = edges.head[edges.opposite[edge]!]!
   const first = edges.firstEdge[node]!
   const end = edges.firstEdge[node + 1]!
   // Two edges between the same two nodes are a small loop.
@@ -247,7 +248,7 @@ function crossTurns(edges: EdgeTable, edge: number, leaving: boolean): CrossTurn
     if (other === self || !isStreet(get(edges.info[other]!, EdgeField.use)) || !car(travelled)) continue
     if (get(edges.traffic[other]!, TrafficField.roundabout) === 1) return null
     const [from, to] = leaving ? [opposite, other] : [other, edge]
-    const degrees = turnDegrees((headingDegrees(edges.heading[from]!) + 180) % 360, headingDegrees(edges.heading[to]!))
+    const degrees = turnDegrees(headingDegrees(edges.heading[from]!) + 180, headingDegrees(edges.heading[to]!))
     const turn = turnOf(degrees)
     left ||= turn === Turn.left || turn === Turn.sharpLeft
     right ||= turn === Turn.right || turn === Turn.sharpRight

@@ -1,6 +1,5 @@
 import type { HierarchyMetric } from '../search/cch/metric.ts'
-import { NO_MIDDLE } from '../search/cch/metric.ts'
-import { find } from '../search/cch/topology.ts'
+import { keptArc, numberAt } from '../search/cch/arcs.ts'
 import type { StateWeights } from '../states/weights.ts'
 import { turnIndex } from '../graph/fields.ts'
 
@@ -55,8 +54,8 @@ export class ArcValues {
     const slot = this.#slotOf(key)
     if (this.#keys[slot] === key) return this.#values[slot]!
     const [from, to] = direction === 'up' ? [low, high] : [high, low]
-    const middle = this.#metric[direction].middle[arc]!
-    return middle === NO_MIDDLE ? this.#keepStep(key, from, to) : this.#keepSum(key, from, to, middle)
+    const bypassed = numberAt(this.#metric[direction].middle, arc)
+    return bypassed === 0 ? this.#keepStep(key, from, to) : this.#keepSum(key, from, to, bypassed - 1)
   }
 
   #keepStep(key: number, from: number, to: number): number {
@@ -69,9 +68,9 @@ export class ArcValues {
   }
 
   #keepSum(key: number, from: number, to: number, middle: number): number {
-    const { up, down } = this.#metric
-    const first = this.of('down', find(down.head, down.first[middle]!, down.first[middle + 1]!, from), middle, from)
-    const second = this.of('up', find(up.head, up.first[middle]!, up.first[middle + 1]!, to), middle, to)
+    const { topology, up, down } = this.#metric
+    const first = this.of('down', keptArc(down, topology, middle, from), middle, from)
+    const second = this.of('up', keptArc(up, topology, middle, to), middle, to)
     return this.#keep(
       key,
       this.seconds[first]! + this.seconds[second]!,

@@ -5,7 +5,7 @@ import type { Costing } from '../cost/costing.ts'
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
 import { buildStateGraph } from '../states/state-graph.ts'
 import { StateWeights } from '../states/weights.ts'
-import type { CustomizeTask } from './customize.worker.ts'
+import type { CustomizeAnswer, CustomizeTask } from './customize.worker.ts'
 import { FamilyStates } from './family.ts'
 import type { Customized, Network } from './network.ts'
 
@@ -110,9 +110,12 @@ export class CostingStore {
   #start(): Worker {
     const { buffer } = this.#network.file
     const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { buffer } })
-    worker.on('message', ({ key, metric, leastWeight }: { key: string } & Customized) => {
+    worker.on('message', ({ key, up, down, leastWeight }: CustomizeAnswer) => {
       const known = this.#recent.get(key)
-      if (known !== undefined) this.#recent.set(key, { ...known, customized: { metric, leastWeight } })
+      if (known !== undefined) {
+        const { topology } = this.#network.families[known.costing.family]
+        this.#recent.set(key, { ...known, customized: { metric: { topology, up, down }, leastWeight } })
+      }
       this.#settle(key, known !== undefined)
     })
     // A worker that dies takes its tasks along; the next request for one of them starts another.

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createCosting } from '../cost/create.ts'
 import type { CostOptions, Mode } from '../cost/options.ts'
 import { openSections } from '../graph/sections.ts'
+import type { HierarchyMetric } from '../search/cch/metric.ts'
 import { customizeFor, openNetwork } from './network.ts'
 
 /** What the worker is asked for. */
@@ -12,25 +13,24 @@ export interface CustomizeTask {
   readonly options: CostOptions
 }
 
+/** What it answers. */
+export interface CustomizeAnswer extends Pick<HierarchyMetric, 'up' | 'down'> {
+  readonly key: string
+  readonly leastWeight: number
+}
+
 const network = openNetwork(openSections((workerData as { buffer: SharedArrayBuffer }).buffer))
 
 parentPort!.on('message', ({ key, mode, options }: CustomizeTask) => {
   const costing = createCosting(network.graph, mode, options)
   const { metric, leastWeight } = customizeFor(network.graph, network.families[costing.family], costing)
   const { up, down } = metric
-  const owned = [
-    metric.parent,
-    up.first,
-    up.head,
-    up.weight,
-    up.middle,
-    down.first,
-    down.head,
-    down.weight,
-    down.middle,
-  ]
+  const owned = [up, down].flatMap(({ kept, before, weight, middle }) => {
+    return [kept, before, weight.low, weight.high, middle.low, middle.high]
+  })
+  // The topology is where the metric goes, too.
   parentPort!.postMessage(
-    { key, metric, leastWeight },
+    { key, up, down, leastWeight } satisfies CustomizeAnswer,
     owned.map((array) => array.buffer as ArrayBuffer),
   )
 })

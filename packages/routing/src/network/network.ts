@@ -3,10 +3,12 @@ import type { OnProgress } from '@terrane/core'
 import { createCosting } from '../cost/create.ts'
 import type { Costing, Family } from '../cost/costing.ts'
 import { costOptions, type Mode, MODES } from '../cost/options.ts'
+import { PROFILES } from '../cost/profiles/index.ts'
 import { notAGraph } from '../errors.ts'
 import { type Graph, graphOf } from '../graph/graph.ts'
 import { packSections, type SectionArray, type SectionFile } from '../graph/sections.ts'
 import { customize, type HierarchyMetric } from '../search/cch/metric.ts'
+import type { SearchArcs } from '../search/cch/arcs.ts'
 import { contract, type HierarchyTopology } from '../search/cch/topology.ts'
 import { rankStates } from '../states/rank.ts'
 import { buildStateGraph, type StateGraph } from '../states/state-graph.ts'
@@ -105,7 +107,10 @@ export function openNetwork(file: SectionFile): Network {
   ) as Record<Family, FamilyNetwork>
   const leastWeights = (file.meta.leastWeights ?? {}) as Partial<Record<Mode, number>>
   const metrics = Object.fromEntries(
-    MODES.map((mode) => [mode, { metric: metricOf(file, mode), leastWeight: leastWeights[mode] ?? 0 }]),
+    MODES.map((mode) => {
+      const { topology } = families[PROFILES[mode].family]
+      return [mode, { metric: metricOf(file, mode, topology), leastWeight: leastWeights[mode] ?? 0 }]
+    }),
   ) as Record<Mode, Customized>
   return { file, graph, families, metrics }
 }
@@ -125,23 +130,27 @@ export function factsOf({ file, graph }: Network): NetworkFacts {
 
 const STATE_ARRAYS = ['firstOut', 'head', 'stateEdge', 'edgeState', 'nextState', 'arcTurn', 'arcRule'] as const
 const TOPOLOGY_ARRAYS = ['rank', 'vertex', 'firstUp', 'upHead', 'slot'] as const
-const SEARCH_ARRAYS = ['first', 'head', 'weight', 'middle'] as const
+/** The arrays of one direction of a metric, by their names in the file. */
+const SEARCH_ARRAYS = ['kept', 'before', 'weight.low', 'weight.high', 'middle.low', 'middle.high'] as const
+const DIRECTIONS = ['up', 'down'] as const
 
-function metricSections(mode: Mode, { parent, up, down }: HierarchyMetric): Record<string, SectionArray> {
-  const sections: Record<string, SectionArray> = { [`${mode}.parent`]: parent }
-  for (const name of SEARCH_ARRAYS) {
-    sections[`${mode}.up.${name}`] = up[name]
-    sections[`${mode}.down.${name}`] = down[name]
+function metricSections(mode: Mode, metric: HierarchyMetric): Record<string, SectionArray> {
+  const sections: Record<string, SectionArray> = {}
+  for (const direction of DIRECTIONS) {
+    const { kept, before, weight, middle } = metric[direction]
+    const arrays = [kept, before, weight.low, weight.high, middle.low, middle.high]
+    for (const [i, name] of SEARCH_ARRAYS.entries()) sections[`${mode}.${direction}.${name}`] = arrays[i]!
   }
   return sections
 }
 
-function metricOf(file: SectionFile, mode: Mode): HierarchyMetric {
-  return {
-    ...arraysOf(file, mode, ['parent']),
-    up: arraysOf(file, `${mode}.up`, SEARCH_ARRAYS),
-    down: arraysOf(file, `${mode}.down`, SEARCH_ARRAYS),
-  } as unknown as HierarchyMetric
+function metricOf(file: SectionFile, mode: Mode, topology: HierarchyTopology): HierarchyMetric {
+  const [up, down] = DIRECTIONS.map((direction) => {
+    const arrays = arraysOf(file, `${mode}.${direction}`, SEARCH_ARRAYS)
+    const narrow = (name: string) => ({ low: arrays[`${name}.low`], high: arrays[`${name}.high`] })
+    return { kept: arrays['kept'], before: arrays['before'], weight: narrow('weight'), middle: narrow('middle') }
+  }) as unknown as [SearchArcs, SearchArcs]
+  return { topology, up, down }
 }
 
 function arraysOf(file: SectionFile, prefix: string, names: readonly string[]): Record<string, SectionArray> {

@@ -3,6 +3,7 @@ import { bytesSource, openOsm, type OsmElement, writePbf } from '@terrane/osm'
 import { buildNetwork, type Network, Router } from '../../src/index.ts'
 import { ACCESS_SCENARIOS } from '../scenarios/access.ts'
 import { COST_SCENARIOS } from '../scenarios/costs.ts'
+import { CROSSING_SCENARIOS } from '../scenarios/crossings.ts'
 import { GUIDANCE_SCENARIOS } from '../scenarios/guidance.ts'
 import { LIMIT_SCENARIOS } from '../scenarios/limits.ts'
 import type { Ask, Scenario } from '../scenarios/scenario.ts'
@@ -16,6 +17,7 @@ const SCENARIOS: readonly Scenario[] = [
   ...TURN_SCENARIOS,
   ...GUIDANCE_SCENARIOS,
   ...COST_SCENARIOS,
+  ...CROSSING_SCENARIOS,
 ]
 
 /** An ask of a scenario on the map of all scenarios. */

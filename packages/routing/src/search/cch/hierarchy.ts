@@ -1,5 +1,6 @@
 import { type AlternativeSearch, type FoundPath, type Seed, UNREACHABLE } from '../search.ts'
-import { type HierarchyMetric, NO_MIDDLE, type SearchArcs } from './metric.ts'
+import { type SearchArcs, type UpperArcs, keptArc, keptBefore, numberAt } from './arcs.ts'
+import type { HierarchyMetric } from './metric.ts'
 import { find } from './topology.ts'
 
 const NONE = 0xffffffff
@@ -52,37 +53,36 @@ export function hierarchySearch(
   function climb(sources: readonly Seed[], targets: readonly Seed[], most: (cheapest: number) => number): number {
     forward.begin(sources, rank)
     backward.begin(targets, rank)
-    forward.climb(metric.up, metric.parent, null, most)
-    return backward.climb(metric.down, metric.parent, forward, most)
+    forward.climb(metric.up, metric.topology, null, most)
+    return backward.climb(metric.down, metric.topology, forward, most)
   }
 
   function pathOver(top: number): FoundPath {
     const vertices: number[] = []
     for (const { low, high, arc } of forward.trace(top).toReversed()) {
       vertices.push(vertex[low]!)
-      between(low, high, metric.up.middle[arc]!, vertices)
+      between(low, high, numberAt(metric.up.middle, arc), vertices)
     }
     vertices.push(vertex[top]!)
     for (const { low, high, arc } of backward.trace(top)) {
-      between(high, low, metric.down.middle[arc]!, vertices)
+      between(high, low, numberAt(metric.down.middle, arc), vertices)
       vertices.push(vertex[low]!)
     }
     return { cost: forward.costOf(top) + backward.costOf(top), vertices }
   }
 
-  /** Appends the vertices strictly between two ranks. */
-  function between(from: number, to: number, middle: number, vertices: number[]): void {
-    if (middle === NO_MIDDLE) return
-    const { up, down } = metric
-    const first = find(down.head, down.first[middle]!, down.first[middle + 1]!, from)
-    between(from, middle, down.middle[first]!, vertices)
+  /** Appends the vertices strictly between two ranks; `bypassed` is the middle of their arc. */
+  function between(from: number, to: number, bypassed: number, vertices: number[]): void {
+    if (bypassed === 0) return
+    const { topology, up, down } = metric
+    const middle = bypassed - 1
+    between(from, middle, numberAt(down.middle, keptArc(down, topology, middle, from)), vertices)
     vertices.push(vertex[middle]!)
-    const second = find(up.head, up.first[middle]!, up.first[middle + 1]!, to)
-    between(middle, to, up.middle[second]!, vertices)
+    between(middle, to, numberAt(up.middle, keptArc(up, topology, middle, to)), vertices)
   }
 }
 
-/** A step of the climb: the arc between a lower and a higher rank. */
+/** A step of the climb: the number of the kept arc between a lower and a higher rank. */
 interface Leg {
   readonly low: number
   readonly high: number
@@ -103,13 +103,13 @@ export interface Label {
 
 /** What is above sources (`up`), or what is above targets (`down`); those ranks that are reached. */
 export function labelOf(
-  { up, down, parent }: HierarchyMetric,
+  { up, down, topology }: HierarchyMetric,
   { rank }: Pick<Ranking, 'rank'>,
   seeds: readonly Seed[],
   { direction, climb }: { direction: 'up' | 'down'; climb: Climb },
 ): Label {
   climb.begin(seeds, rank)
-  climb.climb(direction === 'up' ? up : down, parent, null, (best) => best)
+  climb.climb(direction === 'up' ? up : down, topology, null, (best) => best)
   return climb.label()
 }
 
@@ -176,8 +176,10 @@ export class Climb {
    * Visits all ranks above the seeds. With the other direction done, returns the rank where the sum of both costs is
    * least; ranks above the limit, which depends on the least sum so far, lead no further.
    */
-  climb(arcs: SearchArcs, parent: Int32Array, other: Climb | null, limit: (best: number) => number): number {
-    const { first, head, weight } = arcs
+  climb(arcs: SearchArcs, topology: UpperArcs, other: Climb | null, limit: (best: number) => number): number {
+    const { kept } = arcs
+    const { low, high } = arcs.weight
+    const { firstUp, upHead } = topology
     const cost = this.#cost
     const from = this.#from
     const by = this.#by
@@ -185,7 +187,7 @@ export class Climb {
     let best = UNREACHABLE
     let most = UNREACHABLE
     let top = NONE
-    for (let rank = this.#next(parent); rank !== NONE; rank = this.#next(parent)) {
+    for (let rank = this.#next(topology); rank !== NONE; rank = this.#next(topology)) {
       this.#visited[this.#visitedCount++] = rank
       const here = cost[rank]!
       if (here >= UNREACHABLE || here + floor >= most) continue
@@ -194,31 +196,46 @@ export class Climb {
         most = limit(best)
         top = rank
       }
-      for (let arc = first[rank]!; arc < first[rank + 1]!; arc++) {
-        const sum = here + weight[arc]!
-        if (sum >= cost[head[arc]!]!) continue
-        cost[head[arc]!] = sum
-        from[head[arc]!] = rank
-        by[head[arc]!] = arc
+      const begin = firstUp[rank]!
+      const end = firstUp[rank + 1]!
+      if (begin === end) continue
+      let at = keptBefore(arcs, begin)
+      // Word by word: a bit per kept arc, in ascending order.
+      let bits = kept[begin >>> 5]! & (-1 << (begin & 31))
+      for (let word = begin >>> 5; word <= (end - 1) >>> 5; bits = kept[++word]!) {
+        const first = word << 5
+        if (end - first < 32) bits &= (1 << (end - first)) - 1
+        while (bits !== 0) {
+          const sum = here + (low[at]! | (high[at]! << 16))
+          const head = upHead[first + 31 - Math.clz32(bits & -bits)]!
+          if (sum < cost[head]!) {
+            cost[head] = sum
+            from[head] = rank
+            by[head] = at
+          }
+          bits &= bits - 1
+          at++
+        }
       }
     }
     return top
   }
 
   /** Takes the lowest unvisited rank and moves the chains that stand on it to its parent, as one. */
-  #next(parent: Int32Array): number {
+  #next({ firstUp, upHead }: UpperArcs): number {
     const fronts = this.#fronts
     if (fronts.length === 0) return NONE
     let rank = fronts[0]!
     for (let i = 1; i < fronts.length; i++) if (fronts[i]! < rank) rank = fronts[i]!
+    const parent = firstUp[rank]! < firstUp[rank + 1]! ? upHead[firstUp[rank]!]! : NONE
     let moved = false
     for (let i = fronts.length - 1; i >= 0; i--) {
       if (fronts[i] !== rank) continue
-      if (moved || parent[rank]! < 0) {
+      if (moved || parent === NONE) {
         fronts[i] = fronts[fronts.length - 1]!
         fronts.pop()
       } else {
-        fronts[i] = parent[rank]!
+        fronts[i] = parent
         moved = true
       }
     }

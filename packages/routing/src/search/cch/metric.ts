@@ -1,21 +1,10 @@
 import { type ArcWeights, UNREACHABLE } from '../search.ts'
+import { type SearchArcs, type UpperArcs, bitsFor, searchArcs } from './arcs.ts'
 import { type HierarchyTopology, NO_SLOT } from './topology.ts'
-
-/** Marks an arc that stands for a single arc of the input graph. */
-export const NO_MIDDLE = 0xffffffff
-
-/** One direction of a customized hierarchy: for each rank its arcs to higher ranks. */
-export interface SearchArcs {
-  readonly first: Uint32Array
-  readonly head: Uint32Array
-  readonly weight: Int32Array
-  /** The lower rank that the arc bypasses, or `NO_MIDDLE`. */
-  readonly middle: Uint32Array
-}
 
 /** A hierarchy with weights, ready for queries. `up` leads away from a rank, `down` leads towards it. */
 export interface HierarchyMetric {
-  readonly parent: Int32Array
+  readonly topology: UpperArcs
   readonly up: SearchArcs
   readonly down: SearchArcs
 }
@@ -30,8 +19,8 @@ export function customize(topology: HierarchyTopology, weights: ArcWeights): Hie
   const arcs = topology.upHead.length
   const up = new Int32Array(arcs).fill(UNREACHABLE)
   const down = new Int32Array(arcs).fill(UNREACHABLE)
-  const upMiddle = new Uint32Array(arcs).fill(NO_MIDDLE)
-  const downMiddle = new Uint32Array(arcs).fill(NO_MIDDLE)
+  const upMiddle = new Int32Array(arcs)
+  const downMiddle = new Int32Array(arcs)
   const { slot } = topology
   for (let arc = 0; arc < slot.length; arc++) {
     const at = slot[arc]!
@@ -43,18 +32,15 @@ export function customize(topology: HierarchyTopology, weights: ArcWeights): Hie
   const perfectUp = up.slice()
   const perfectDown = down.slice()
   relaxUpperTriangles(topology, perfectUp, perfectDown)
-  return {
-    parent: parents(topology),
-    up: keep(topology, up, perfectUp, upMiddle),
-    down: keep(topology, down, perfectDown, downMiddle),
-  }
+  return { topology, up: keep(up, perfectUp, upMiddle), down: keep(down, perfectDown, downMiddle) }
 }
 
 interface BasicWeights {
   readonly up: Int32Array
   readonly down: Int32Array
-  readonly upMiddle: Uint32Array
-  readonly downMiddle: Uint32Array
+  /** The rank that an arc bypasses, plus one; 0 for one of the input graph. */
+  readonly upMiddle: Int32Array
+  readonly downMiddle: Int32Array
 }
 
 function relaxLowerTriangles({ firstUp, upHead }: HierarchyTopology, weights: BasicWeights): void {
@@ -73,12 +59,12 @@ function relaxLowerTriangles({ firstUp, upHead }: HierarchyTopology, weights: Ba
         const xToY = fromX + up[j]!
         if (xToY < up[k]!) {
           up[k] = xToY
-          upMiddle[k] = v
+          upMiddle[k] = v + 1
         }
         const yToX = down[j]! + toX
         if (yToX < down[k]!) {
           down[k] = yToX
-          downMiddle[k] = v
+          downMiddle[k] = v + 1
         }
       }
     }
@@ -104,29 +90,15 @@ function relaxUpperTriangles({ firstUp, upHead }: HierarchyTopology, up: Int32Ar
   }
 }
 
-function parents({ firstUp, upHead }: HierarchyTopology): Int32Array {
-  const parent = new Int32Array(firstUp.length - 1)
-  for (let r = 0; r < parent.length; r++) parent[r] = firstUp[r]! < firstUp[r + 1]! ? upHead[firstUp[r]!]! : -1
-  return parent
-}
-
-/** Copies the arcs that are open and on some cheapest path. */
-function keep(topology: HierarchyTopology, basic: Int32Array, perfect: Int32Array, middle: Uint32Array): SearchArcs {
-  const { firstUp, upHead } = topology
-  const kept = (arc: number): boolean => basic[arc]! < UNREACHABLE && basic[arc] === perfect[arc]
-  const first = new Uint32Array(firstUp.length)
-  for (let r = 0; r + 1 < firstUp.length; r++) {
-    first[r + 1] = first[r]!
-    for (let arc = firstUp[r]!; arc < firstUp[r + 1]!; arc++) if (kept(arc)) first[r + 1]!++
+/** Keeps the arcs that are open and on some cheapest path. */
+function keep(basic: Int32Array, perfect: Int32Array, middle: Int32Array): SearchArcs {
+  const kept = bitsFor(basic.length)
+  let count = 0
+  for (let arc = 0; arc < basic.length; arc++) {
+    if (basic[arc]! >= UNREACHABLE || basic[arc] !== perfect[arc]) continue
+    kept[arc >>> 5]! |= 1 << (arc & 31)
+    basic[count] = basic[arc]!
+    middle[count++] = middle[arc]!
   }
-  const size = first[firstUp.length - 1]!
-  const arcs = { first, head: new Uint32Array(size), weight: new Int32Array(size), middle: new Uint32Array(size) }
-  let at = 0
-  for (let arc = 0; arc < upHead.length; arc++) {
-    if (!kept(arc)) continue
-    arcs.head[at] = upHead[arc]!
-    arcs.weight[at] = basic[arc]!
-    arcs.middle[at++] = middle[arc]!
-  }
-  return arcs
+  return searchArcs(kept, basic.subarray(0, count), middle.subarray(0, count))
 }
