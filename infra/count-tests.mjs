@@ -1,4 +1,4 @@
-// From the reports of the test runner in a folder: a list of what no run of the tests did, and `N passed, N failed`.
+// From the reports of the test runner in a folder: what no run of the tests did, what failed, and `N passed, N failed`.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
@@ -9,6 +9,8 @@ let files = []
 /** Names of tests by file: those that some run did, and those that some run left out. */
 const done = new Set()
 const leftOut = new Map()
+/** What failed, with the first line of its error. */
+const failures = []
 try {
   files = readdirSync(folder).filter((name) => name.endsWith('.json'))
 } catch {
@@ -19,10 +21,14 @@ for (const name of files) {
   passed += report.numPassedTests
   failed += report.numFailedTests
   // A file that cannot be loaded has no tests that could fail.
-  failed += report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
   for (const file of report.testResults) {
-    for (const { fullName, status } of file.assertionResults) {
-      const path = relative(process.cwd(), file.name)
+    const path = relative(process.cwd(), file.name)
+    if (file.status === 'failed' && file.assertionResults.length === 0) {
+      failed += 1
+      failures.push(`${name}: ${path}: ${firstLine(file.message)}`)
+    }
+    for (const { fullName, status, failureMessages } of file.assertionResults) {
+      if (status === 'failed') failures.push(`${name}: ${path}: ${fullName}: ${firstLine(failureMessages?.[0])}`)
       // The lane stands in the names of some suites.
       const key = `${path} ${fullName.replace(/\((?:pglite|postgres)\)/, '')}`
       if (status === 'passed' || status === 'failed') done.add(key)
@@ -35,6 +41,12 @@ for (const [key, reason] of leftOut) if (!done.has(key)) skipped.set(reason, (sk
 if (skipped.size > 0) console.log('Tests that no run did:')
 for (const [reason, count] of [...skipped].toSorted(([a], [b]) => a.localeCompare(b)))
   console.log(`  ${count} of ${reason}`)
+if (failures.length > 0) console.log('Failed:')
+for (const failure of failures) console.log(`  ${failure}`)
 if (files.length === 0) failed += 1
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
+
+function firstLine(message) {
+  return (message ?? '').split('\n', 1)[0].slice(0, 300)
+}

@@ -1,9 +1,16 @@
 import { writeFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { TerraneError } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
-import { checkModelFile, openModelStore, pinModel } from '@terrane/embeddings'
+import {
+  addModel,
+  checkModelFile,
+  openModelStore,
+  pinModel,
+  readManifest,
+  type CheckedModel,
+} from '@terrane/embeddings'
 import { createGuardedFetch, createLogger, splitList } from '@terrane/service'
 import { modelFetcher } from './jobs/create-geo-embeddings/model-fetcher.ts'
 import { startBoss } from './queue/boss.ts'
@@ -14,7 +21,8 @@ Models (TERRANE_MODEL_DIR, default .terrane/models; HF_TOKEN for gated ones):
   models list                  what there is, and what is missing
   models pin <id> [--local]    write revision, sizes and checksums into <id>.json; --local from the files in place
   models fetch <id>            download and verify a model now
-  models check <file.onnx>     draft a manifest beside the file and run one tile by it
+  models check <file.onnx>     run one tile, by the manifest beside the file; draft one where there is none
+  models add <file.onnx>       check it, and put it into the model directory
 
 Database (DATABASE_URL, TERRANE_MODE):
   migrate                      bring it up to this version, as apps do when they start
@@ -50,6 +58,8 @@ async function run([group = '', action = '', ...args]: string[], local: boolean)
       return pin(argument(args, 0, 'the id of a model'), local)
     case 'models check':
       return checkModel(argument(args, 0, 'the path of an ONNX file'))
+    case 'models add':
+      return addToStore(argument(args, 0, 'the path of an ONNX file'))
     case 'models fetch':
       return fetchModel(argument(args, 0, 'the id of a model'))
     default:
@@ -94,15 +104,33 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-async function checkModel(path: string): Promise<void> {
-  const { manifest, notes, embedding, milliseconds } = await checkModelFile(resolve(path))
-  const draft = resolve(dirname(path), `${manifest.id}.json`)
+async function checkModel(file: string): Promise<void> {
+  const path = resolve(file)
+  const beside = `${path.replace(/\.onnx$/i, '')}.json`
+  const given = await readManifest(beside)
+  const checked = await checkModelFile(path, given)
+  tell(checked)
+  if (given) return say(`by ${beside}; to use it: terrane models add ${file}`)
+  await writeFile(beside, `${JSON.stringify(checked.manifest, null, 2)}\n`, { flag: 'wx' })
+  say(`draft: ${beside}`)
+  say(`to use it: correct the draft, then terrane models add ${file}`)
+}
+
+async function addToStore(file: string): Promise<void> {
+  const path = resolve(file)
+  const directory = modelFolder()
+  const checked = await addModel({
+    directory,
+    path,
+    manifest: await readManifest(`${path.replace(/\.onnx$/i, '')}.json`),
+  })
+  tell(checked)
+  say(`${checked.manifest.id} is in ${directory}: terrane embed scene.tif --model ${checked.manifest.id}`)
+}
+
+function tell({ manifest, notes, embedding, milliseconds }: CheckedModel): void {
   say(`one tile: ${embedding.length} numbers in ${Math.round(milliseconds)} ms by ${manifest.outputs[0]!.name}`)
   for (const note of notes) say(`look at: ${note}`)
-  // Never over what somebody wrote.
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' })
-  say(`draft: ${draft}`)
-  say(`to use it: the draft to ${modelFolder()}/, the files to ${modelFolder()}/${manifest.id}/${manifest.revision}/`)
 }
 
 function fetcher() {

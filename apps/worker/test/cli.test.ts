@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestDatabase } from '@terrane/database/testing'
 import { buildRandomVit } from '@terrane/embeddings/onnx'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 const COMMIT = 'c0ffee'.padEnd(40, '0')
 const MODEL = 'dinov3-vitl16-pretrain-sat493m'
@@ -102,18 +102,59 @@ describe('models', () => {
     expect((await cli(['models', 'fetch', 'from-hub'])).stdout).toContain(`sha256 ${sha256}`)
   })
 
-  test('check drafts a manifest beside the file, once', async () => {
-    const file = join(await mkdtemp(join(folder, 'export-')), 'tiny.onnx')
-    await writeFile(file, buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7))
-    const { code, stdout } = await cli(['models', 'check', file])
-    expect({ code, stdout }).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('one tile: 32 numbers') as string,
+  describe('of a file of your own', () => {
+    let file: string
+    let manifest: string
+    const draft = async () => JSON.parse(await readFile(manifest, 'utf8')) as { id: string; revision: string }
+    beforeEach(async () => {
+      file = join(await mkdtemp(join(folder, 'export-')), 'Tiny.onnx')
+      manifest = join(file, '..', 'Tiny.json')
+      await writeFile(file, buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 7))
     })
-    expect(JSON.parse(await readFile(join(file, '..', 'tiny.json'), 'utf8'))).toMatchObject({ id: 'tiny', dims: 32 })
-    expect(await cli(['models', 'check', file])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('EEXIST') as string,
+
+    test('check drafts a manifest beside it, and then runs by that, corrected', async () => {
+      const first = await cli(['models', 'check', file])
+      expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('one tile: 32 numbers') as string })
+      expect(await draft()).toMatchObject({ id: 'tiny', dims: 32 })
+      await writeFile(manifest, JSON.stringify({ ...(await draft()), id: 'corrected' }))
+      expect(await cli(['models', 'check', file])).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('by ') as string,
+      })
+      await writeFile(manifest, JSON.stringify({ ...(await draft()), dims: 31 }))
+      expect(await cli(['models', 'check', file])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('31') as string,
+      })
+      expect(await draft()).toMatchObject({ id: 'corrected', dims: 31 })
+    })
+
+    test('add puts it where jobs find it, and never in the place of another', async () => {
+      await cli(['models', 'check', file])
+      await writeFile(manifest, JSON.stringify({ ...(await draft()), id: 'added' }))
+      for (const _ of ['at first', 'and the same again']) {
+        expect(await cli(['models', 'add', file])).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining('--model added') as string,
+        })
+      }
+      expect((await cli(['models', 'list'])).stdout).toMatch(/added\s+ready/)
+      await writeFile(manifest, JSON.stringify({ ...(await draft()), title: 'Another' }))
+      expect(await cli(['models', 'add', file])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('revision') as string,
+      })
+      await writeFile(manifest, JSON.stringify({ ...(await draft()), revision: '2' }))
+      expect(await cli(['models', 'add', file])).toMatchObject({ code: 0 })
+    })
+
+    test('add refuses one that is not the file of its manifest', async () => {
+      await cli(['models', 'check', file])
+      await writeFile(file, buildRandomVit({ dim: 32, depth: 1, heads: 2, patch: 16, registers: 4 }, 8))
+      expect(await cli(['models', 'add', file])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('sha256') as string,
+      })
     })
   })
 

@@ -75,7 +75,9 @@ export const modelTampered = defineError(
   'conflict',
   (f: { id: string; place: string; what: 'size' | 'sha256'; found: string; expected: string }) =>
     `The model "${f.id}" is refused: ${f.place} has ${f.what} ${f.found}, its manifest says ${f.expected}.`,
-  () => ({ hint: 'Delete the file to have it downloaded again, or pin the model anew if the new file is wanted.' }),
+  () => ({
+    hint: 'Delete the file to have it downloaded again. If the new file is wanted, pin the model anew, or delete the draft of its manifest and check it again.',
+  }),
 )
 
 export const modelMismatch = defineError(
@@ -83,6 +85,27 @@ export const modelMismatch = defineError(
   'invalid',
   (f: { id: string; problem: string }) => `The graph of the model "${f.id}" does not fit its manifest: ${f.problem}.`,
   () => ({ hint: "Correct the manifest's input, outputs or dims." }),
+)
+
+export const modelFileUnfit = defineError(
+  'MODEL_MISMATCH',
+  'invalid',
+  (f: { file: string; problem: string }) => `${f.file} cannot be used as a model of images: ${f.problem}.`,
+  () => ({
+    hint:
+      'Export a graph whose input is [batch, channels, height, width] or [batch, height, width, channels], and that has ' +
+      'a vector, tokens or a map of features for each image among its outputs.',
+  }),
+)
+
+/** Another model of the same id is in the model directory. */
+export const modelThere = defineError(
+  'MODEL_EXISTS',
+  'conflict',
+  (f: { id: string; place: string }) => `There is another model "${f.id}" at ${f.place}.`,
+  (f) => ({
+    hint: `Change "id" in the draft beside the file, or, where it replaces the other, its "revision"; or take ${f.place} away.`,
+  }),
 )
 
 export const modelInputMissing = defineError(

@@ -7,7 +7,7 @@ import { localEnvironment, ownEnvironment } from '../connection.ts'
 /** Groups of commands that belong to an app and are its own program. */
 const GROUPS = [
   ['functions', 'functions', 'Make, deploy and watch the functions of a project.'],
-  ['models', 'worker', 'Embedding models: list, pin, fetch.'],
+  ['models', 'worker', 'Embedding models: list, check, add, pin, fetch.'],
   ['user', 'console', 'People who sign in to the console.'],
   ['member', 'console', 'Who belongs to which organization.'],
 ] as const

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MODEL_SHAPES, encodeShape, manifestOf } from '../../test/fixtures/model-shapes.ts'
@@ -27,6 +27,24 @@ test.for(Object.keys(MODEL_SHAPES))('%s: the draft is a manifest, and one tile r
   expect(notes.join()).toContain('licence')
   expect(manifest.files[0]).toMatchObject({ sha256: sha256(readFileSync(path)) })
   expect(manifest.files.slice(1).map((file) => file.path)).toEqual(name.includes('beside') ? ['weights.data'] : [])
+})
+
+test('one fixed side of two is that of square tiles, and few numbers are said to be scores', async () => {
+  const graph = new OnnxGraph('strip')
+  const pixels = graph.input('pixels', ['batch', 3, 48, 'width'])
+  graph.output('map', ['batch', 3, 48, 'width'], pixels)
+  const path = join(temporaryFolder(), 'strip.onnx')
+  writeFileSync(path, graph.encode())
+  const { manifest, notes } = await checkModelFile(path)
+  expect(manifest).toMatchObject({ input: { size: { width: 48, height: 48 } }, dims: 3, tile: { default: 48 } })
+  expect(notes.join('\n')).toMatch(/one side of pixels is 48.*3 numbers are scores/s)
+})
+
+test('nothing else beside the file belongs to it, though its name stands in the graph', async () => {
+  const path = fileOf(Object.keys(MODEL_SHAPES)[0]!)
+  mkdirSync(join(path, '..', 'pixels'))
+  writeFileSync(join(path, '..', 'o'), 'a name of one letter stands in any graph')
+  expect((await checkModelFile(path)).manifest.files).toHaveLength(1)
 })
 
 test('a file that is none, and a graph without an image, say so', async () => {

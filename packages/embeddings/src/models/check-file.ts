@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { InferenceSession, type Tensor } from 'onnxruntime-node'
 import { extraTensors } from '../engine/extra-inputs.ts'
@@ -6,11 +6,11 @@ import type { TileContext } from '../engine/tile-context.ts'
 import { pixelTensor } from '../engine/input-tensors.ts'
 import { ModelSession } from '../engine/model-session.ts'
 import { keepTelemetryOff } from '../engine/telemetry.ts'
-import { modelMismatch, modelUnavailable } from '../errors.ts'
+import { modelFileUnfit, modelUnavailable } from '../errors.ts'
 import type { ExtraInput, ModelFile, ModelManifest, Pooling } from './manifest.ts'
-import { digestFile } from './verify.ts'
+import { checkDigest, digestFile, type FileDigest } from './verify.ts'
 
-/** A manifest that was drafted from the graph alone, and a tile that ran by it. */
+/** A manifest, given or drafted from the graph alone, and a tile that ran by it. */
 export interface CheckedModel {
   readonly manifest: ModelManifest
   /** What the graph does not tell, and a person has to look at. */
@@ -26,6 +26,8 @@ type Metadata = Extract<InferenceSession.ValueMetadata, { isTensor: true }>
 const SIDE = 256
 /** Graphs up to this size are searched for the names of files beside them. */
 const MAX_GRAPH = 1 << 30
+/** Below so many numbers an output tells classes apart, and hardly how alike two images are. */
+const FEW = 16
 const SAMPLE: TileContext = {
   datetime: '2024-06-01T10:00:00Z',
   gsd: 10,
@@ -34,25 +36,53 @@ const SAMPLE: TileContext = {
 }
 
 /**
- * Drafts the manifest of an ONNX file and runs one tile by it.
+ * Runs one tile by an ONNX file, and drafts a manifest for it where none is given.
  *
- * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_MISMATCH when no input or output can be an image's or an
- *   embedding's; INFERENCE_FAILED
+ * @param given a draft that a person has corrected; its checksums must be those of the files
+ * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_TAMPERED when it is not the one of the manifest given;
+ *   MODEL_MISMATCH when no input or output can be an image's or an embedding's, or they are not the manifest's;
+ *   INFERENCE_FAILED
  */
-export async function checkModelFile(path: string): Promise<CheckedModel> {
+export async function checkModelFile(path: string, given?: ModelManifest | null): Promise<CheckedModel> {
   keepTelemetryOff()
+  if (given) {
+    for (const file of given.files) {
+      const place = join(dirname(path), nameBeside(path, file))
+      checkDigest(given.id, place, file, await digestOf(given.id, place))
+    }
+    return tryTile(path, given, [])
+  }
+  const { manifest, notes } = await draftManifest(path)
+  return tryTile(path, manifest, notes)
+}
+
+/** What a file of a manifest is called beside the graph at `path`, whose own name may not suit the model directory. */
+export function nameBeside(path: string, file: ModelFile): string {
+  return file.path === graphName(path) ? basename(path) : file.path
+}
+
+async function tryTile(path: string, manifest: ModelManifest, notes: readonly string[]): Promise<CheckedModel> {
+  const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
+  const run = await ModelSession.open({ manifest, graph: path, threads: 1 })
+  const from = performance.now()
+  const embedding = await run.embed(gray(manifest), wanted, () => 0)
+  return { manifest, notes, embedding, milliseconds: performance.now() - from }
+}
+
+async function draftManifest(path: string): Promise<{ manifest: ModelManifest; notes: string[] }> {
   const id = idOf(path)
+  const file = basename(path)
   const files = await filesOf(id, path)
   let session: InferenceSession
   try {
     session = await InferenceSession.create(path, { logSeverityLevel: 3 })
   } catch (cause) {
-    throw modelMismatch({ id, problem: `the runtime cannot open it: ${String(cause)}` }, { cause })
+    throw modelFileUnfit({ file, problem: `the runtime cannot open it: ${reasonOf(cause)}` }, { cause })
   }
   const notes = ['licence and title are not in the file', 'mean and std are 0 and 1 unless the export says otherwise']
   const inputs = session.inputMetadata.filter((one): one is Metadata => one.isTensor)
   if (graphName(path) !== basename(path)) notes.push(`call the file ${graphName(path)} in the model directory`)
-  const { image, input } = imageInput(id, inputs, notes)
+  const { image, input } = imageInput(file, inputs, notes)
   const draft: ModelManifest = {
     id,
     title: id,
@@ -73,12 +103,8 @@ export async function checkModelFile(path: string): Promise<CheckedModel> {
     patches: null,
     patches_per_tile: 1,
   }
-  const manifest = { ...draft, ...embeddingOf(id, await outputsOf(session, draft), notes) }
-  const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
-  const run = await ModelSession.open({ manifest, graph: path, threads: 1 })
-  const from = performance.now()
-  const embedding = await run.embed(gray(manifest), wanted, () => 0)
-  return { manifest, notes, embedding, milliseconds: performance.now() - from }
+  const outputs = await outputsOf(file, session, draft)
+  return { manifest: { ...draft, ...embeddingOf(file, outputs, notes) }, notes }
 }
 
 function idOf(path: string): string {
@@ -88,19 +114,35 @@ function idOf(path: string): string {
   return words.replace(/^[^a-z0-9]+/, '').slice(0, 100) || 'model'
 }
 
-/** The graph, and the files in its folder that it names: its external data. */
+/** The graph, and the files beside it that hold its external data. */
 async function filesOf(id: string, path: string): Promise<ModelFile[]> {
-  const graph = await digestFile(path)
-  const missing = modelUnavailable({ id, file: basename(path), place: basename(path), why: 'there is no such file' })
-  if (!graph) throw missing
-  const bytes = graph.size <= MAX_GRAPH ? await readFile(path) : Buffer.alloc(0)
-  const beside = (await readdir(dirname(path))).filter((name) => name !== basename(path) && bytes.includes(name))
+  const graph = await digestOf(id, path)
   const files: ModelFile[] = [{ path: graphName(path), url: null, ...graph }]
-  for (const name of beside) {
-    const digest = await digestFile(join(dirname(path), name))
-    if (digest) files.push({ path: name, url: null, ...digest })
-  }
+  const locations = graph.size <= MAX_GRAPH ? externalData(await readFile(path)) : []
+  for (const name of locations)
+    files.push({ path: name, url: null, ...(await digestOf(id, join(dirname(path), name))) })
   return files
+}
+
+async function digestOf(id: string, place: string): Promise<FileDigest> {
+  const digest = await digestFile(place)
+  if (digest) return digest
+  throw modelUnavailable({ id, file: basename(place), place, why: 'there is no such file' })
+}
+
+/** A field `key` of StringStringEntryProto that is "location", and the tag of its `value` (onnx.proto, external_data). */
+const LOCATION = Buffer.from('\x0a\x08location\x12', 'latin1')
+
+/** The files that tensors of a graph are stored in, as the graph names them. */
+function externalData(graph: Buffer): string[] {
+  const names = new Set<string>()
+  for (let at = graph.indexOf(LOCATION); at >= 0; at = graph.indexOf(LOCATION, at + 1)) {
+    const length = graph[at + LOCATION.length] ?? 0
+    const from = at + LOCATION.length + 1
+    // A name of 128 bytes or more would need a second byte for its length; none of a model directory is so long.
+    if (length > 0 && length < 128) names.add(graph.toString('utf8', from, from + length))
+  }
+  return [...names]
 }
 
 /** What the graph is to be called in the model directory. */
@@ -109,19 +151,22 @@ function graphName(path: string): string {
 }
 
 function imageInput(
-  id: string,
+  file: string,
   inputs: readonly Metadata[],
   notes: string[],
 ): { image: Metadata; input: ModelManifest['input'] } {
   const image = inputs.find(({ shape, type }) => shape.length === 4 && TYPES.has(type))
   if (!image) {
     const all = inputs.map(({ name, type, shape }) => `${name} ${type} [${shape.join(', ')}]`).join('; ')
-    throw modelMismatch({ id, problem: `none of its inputs is an image of four axes: ${all}` })
+    throw modelFileUnfit({ file, problem: `none of its inputs is an image of four axes: ${all}` })
   }
   const sizes = image.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
   const [batch = null, first = null, second = null, third = null] = sizes
   const last = third !== null && (first === null ? third <= 64 : third < first)
   const [channels, height, width] = last ? [third, first, second] : [first, second, third]
+  if ((height === null) !== (width === null))
+    notes.push(`one side of ${image.name} is ${height ?? width}, the other free: square tiles of it are taken`)
+  const fixed = { width: width ?? height, height: height ?? width }
   if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
   const bands = namesOf(channels ?? 3)
   if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
@@ -129,7 +174,7 @@ function imageInput(
     image,
     input: {
       name: image.name,
-      size: width !== null && height !== null ? { width, height } : null,
+      size: fixed.width !== null && fixed.height !== null ? { width: fixed.width, height: fixed.height } : null,
       bands,
       mean: bands.map(() => 0),
       std: bands.map(() => 1),
@@ -192,21 +237,24 @@ function gray({ input }: ModelManifest): { pixels: Float32Array; count: number; 
 }
 
 /** Name and shape of each output for one tile; a graph whose batch is fixed gets its fill of the same tile. */
-async function outputsOf(session: InferenceSession, manifest: ModelManifest): Promise<[string, readonly number[]][]> {
+async function outputsOf(
+  file: string,
+  session: InferenceSession,
+  manifest: ModelManifest,
+): Promise<[string, readonly number[]][]> {
   const extra = extraTensors(manifest, session.inputMetadata, sample(manifest), [0])
   const feeds: Record<string, Tensor> = { ...extra, [manifest.input.name]: pixelTensor(manifest.input, gray(manifest)) }
   try {
     const outputs = await session.run(feeds)
     return session.outputNames.map((name) => [name, outputs[name]?.dims ?? []])
   } catch (cause) {
-    const problem = `a tile of gray does not run: ${cause instanceof Error ? cause.message : String(cause)}`
-    throw modelMismatch({ id: manifest.id, problem }, { cause })
+    throw modelFileUnfit({ file, problem: `a tile of gray does not run: ${reasonOf(cause)}` }, { cause })
   }
 }
 
 /** One vector per tile is best, then tokens, then a map. */
 function embeddingOf(
-  id: string,
+  file: string,
   outputs: readonly [string, readonly number[]][],
   notes: string[],
 ): Pick<ModelManifest, 'outputs' | 'dims'> {
@@ -215,7 +263,7 @@ function embeddingOf(
     [...found(of(2), 'none'), ...found(of(3), 'first-token'), ...found(of(4), 'mean-positions')][0] ?? []
   if (name === undefined || dims === undefined || pooling === undefined) {
     const all = outputs.map(([output, shape]) => `${output} [${shape.join(', ')}]`).join('; ')
-    throw modelMismatch({ id, problem: `none of its outputs has an embedding for each tile: ${all}` })
+    throw modelFileUnfit({ file, problem: `none of its outputs has an embedding for each tile: ${all}` })
   }
   if (pooling === 'first-token')
     notes.push(`${name} has ${dims[1]} tokens: mean-tokens and first-and-mean are the other ways`)
@@ -228,10 +276,10 @@ function embeddingOf(
         .map(([other, shape]) => `${other} [${shape.join(', ')}]`)
         .join('; ')}`,
     )
-  return {
-    outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }],
-    dims: last || dims.length === 3 ? dims.at(-1)! : dims[1]!,
-  }
+  const width = last || dims.length === 3 ? dims.at(-1)! : dims[1]!
+  if (width < FEW)
+    notes.push(`${width} numbers are scores of classes rather than an embedding: export the layer before them`)
+  return { outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }], dims: width }
 }
 
 function found(
@@ -239,4 +287,8 @@ function found(
   pooling: Pooling,
 ): [string, readonly number[], Pooling][] {
   return output ? [[...output, pooling]] : []
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

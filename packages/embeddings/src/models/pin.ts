@@ -114,7 +114,7 @@ function pinUrl(url: string, commit: string | null): string {
 }
 
 /** Replaces the manifest in one step, so that a reader never sees half of it. */
-async function writeManifest(directory: string, manifest: ModelManifest): Promise<void> {
+export async function writeManifest(directory: string, manifest: ModelManifest): Promise<void> {
   await mkdir(directory, { recursive: true })
   const temporary = join(directory, `.${manifest.id}.json.tmp`)
   {

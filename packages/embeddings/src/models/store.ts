@@ -164,7 +164,8 @@ async function readManifestFile(directory: string, id: string): Promise<ModelMan
   return manifest
 }
 
-function parseJson(content: string, source: string): unknown {
+/** @throws MODEL_MANIFEST_INVALID */
+export function parseJson(content: string, source: string): unknown {
   try {
     return JSON.parse(content)
   } catch (cause) {
