@@ -89,7 +89,10 @@ describe(`two organizations with a project of one name on a functions host (${te
     )
     await projects.look()
     registry = new Registry(db.database, sealer, same)
-    archives = new Archives(openStore(`file:${folder}`), (id) => projects.get(id)!.folder)
+    const folderOf = (id: string) => projects.get(id)!.folder
+    archives = new Archives(openStore(`file:${folder}`), folderOf, (_keys, error) => {
+      throw error
+    })
     const logBook = new LogBook(createLogger({ name: 'test', level: 'silent' }))
     for (const { id, mark } of tenants) {
       const archive = { code: Buffer.from(`// ${mark}`), files: new Map<string, Uint8Array>() }

@@ -12,7 +12,7 @@ const LANES = 24
 const ROUNDS = 15
 const GOAL_MS = 300
 
-const s3 = fork(new URL('../../../packages/storage/test/s3-process.ts', import.meta.url))
+const s3 = fork(new URL(import.meta.resolve('@terrane/testing/s3/process')))
 const [{ port }] = (await once(s3, 'message')) as [{ port: number }]
 const env = {
   TERRANE_STORAGE: 's3://bucket',

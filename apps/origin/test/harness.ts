@@ -18,6 +18,7 @@ export interface TestOrigin extends AsyncDisposable {
   readonly db: TestDatabase
   /** Where schemas of bodies set no bound. */
   readonly unbounded: readonly string[]
+  readonly routes: readonly { readonly method: string; readonly url: string }[]
   readonly keys: { readonly anon: string; readonly service: string; readonly user: string }
   /** A key of the project with these claims. */
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>
@@ -54,6 +55,7 @@ export async function openOrigin(env: Readonly<Record<string, string>> = {}): Pr
     url,
     db,
     unbounded: app.unboundedBodies,
+    routes: app.routeList,
     keys: { anon, service, user },
     sign: (claims) => signToken(claims, SECRET, 3600),
     client: (key, schema = 'public') => makeClient(url, key, schema),

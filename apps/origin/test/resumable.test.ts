@@ -70,3 +70,23 @@ test('what would be refused at the end is refused before the first byte', async 
   expect((await upload(target)).error).toBeNull()
   expect(await problem(target)).toContain('409')
 })
+
+test('an upload that could not become an object when it was whole becomes one when its client asks how far it got', async () => {
+  const { storage } = origin.client(origin.keys.service)
+  await storage.createBucket('later', { public: false })
+  const target = { bucketName: 'later', objectName: 'scene.tif' }
+  const begun = await upload(target, { stopAfter: CHUNK })
+  await storage.deleteBucket('later')
+  expect((await upload(target, { url: begun.url ?? '' })).error).toContain('404')
+  const head = (key: string) => {
+    const headers = { 'tus-resumable': '1.0.0', apikey: key, authorization: `Bearer ${key}` }
+    return fetch(begun.url ?? '', { method: 'HEAD', headers })
+  }
+  // It must not hear that all of it is there: it would believe that it is done.
+  expect((await head(origin.keys.service)).status).toBe(404)
+  await storage.createBucket('later', { public: false })
+  expect((await head(origin.keys.anon)).status).toBe(403)
+  expect((await upload(target, { url: begun.url ?? '' })).error).toBeNull()
+  const { data } = await storage.from('later').download('scene.tif')
+  expect(Buffer.from((await data?.arrayBuffer()) ?? new ArrayBuffer(0)).equals(content)).toBe(true)
+})

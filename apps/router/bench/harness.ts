@@ -19,7 +19,10 @@ export interface BenchRouter extends AsyncDisposable {
   readonly network: Network
   /** A request body between two random crossings. */
   randomBody(costing?: string): string
-  post(body: string): Promise<{ status: number; body: string; ms: number }>
+  /** A random crossing. */
+  place(): { lon: number; lat: number }
+  /** Asks for a route, or for another action by its path. */
+  post(body: string, action?: string): Promise<{ status: number; body: string; ms: number }>
   /** Memory of the process in bytes. */
   rss(): Promise<number>
 }
@@ -42,6 +45,7 @@ export async function startRouter(extract: string | undefined, connections: numb
       LOG_LEVEL: 'error',
       DATABASE_URL: '',
       TERRANE_ACCEPTED_KEYS: hashKey(KEY),
+      TERRANE_METRICS_KEY: KEY,
       TERRANE_ROUTING_OSM: extract ?? town,
       TERRANE_ROUTING_GRAPH: graph,
     },
@@ -57,10 +61,11 @@ export async function startRouter(extract: string | undefined, connections: numb
   }
   return {
     network,
+    place,
     randomBody: (costing = 'auto') => JSON.stringify({ locations: [place(), place()], costing }),
-    post: (body) => post(`${url}/routing-engine/v1/route`, body, agent),
+    post: (body, action = 'route') => post(`${url}/routing-engine/v1/${action}`, body, agent),
     rss: async () => {
-      const text = await (await fetch(`${url}/metrics`)).text()
+      const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })).text()
       return Number(/^process_resident_memory_bytes\S* (\S+)$/m.exec(text)![1])
     },
     [Symbol.asyncDispose]: async () => {

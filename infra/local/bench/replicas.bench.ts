@@ -1,9 +1,8 @@
 // Two of every app on one PostgreSQL and one storage, behind a balancer, asked by 50 connections that stay open: are there errors,
-// does memory grow after the first third, do descriptors?
+// does memory grow after the first third, and is it alive, do descriptors? Figures are medians of the samples of a twelfth of the time.
 //   replicas.bench.ts [seconds, 150]; DATABASE_URL names the server
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
-import { createServer, connect, type AddressInfo } from 'node:net'
+import { Agent } from 'node:http'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestDatabase } from '@terrane/database/testing'
@@ -11,13 +10,14 @@ import { freePorts } from '@terrane/testing/ports'
 import { makeKeys } from '../src/keys.ts'
 import type { Settings } from '../src/settings.ts'
 import { startStack, type Stack } from '../src/stack.ts'
+import { openBalancer } from '../test/support/balancer.ts'
+import { bucketCall, callsOf, send, type Call } from '../test/support/load.ts'
 
 const SECONDS = Number(process.argv[2] ?? 150)
 const CONNECTIONS = 50
 const SAMPLE_MS = 5000
 const GOAL_DRIFT = 0.05
 const PAGE = 4096
-const OBJECT = Buffer.alloc(64 << 10, 'x')
 
 if (!process.env['DATABASE_URL']) {
   console.log('SKIPPED: two of each app need a PostgreSQL at DATABASE_URL')
@@ -43,73 +43,17 @@ async function settings(): Promise<Settings> {
   return { home, projectRef: 'local', ports, databaseUrl: db.url, logLevel: 'error' }
 }
 
-/** Hands each connection to the next of the addresses. */
-async function balance(urls: readonly string[]) {
-  let next = 0
-  const server = createServer((client) => {
-    const { hostname, port } = new URL(urls[next++ % urls.length]!)
-    const upstream = connect(Number(port), hostname)
-    client.on('error', () => upstream.destroy()).on('close', () => upstream.destroy())
-    upstream.on('error', () => client.destroy()).on('close', () => client.destroy())
-    client.pipe(upstream).pipe(client)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() }
-}
-
-interface Call {
-  readonly name: string
-  readonly console?: boolean
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
-}
-
-function calls(): Call[] {
-  const anon = { apikey: keys.anonKey, authorization: `Bearer ${keys.anonKey}` }
-  const service = { apikey: keys.serviceRoleKey, authorization: `Bearer ${keys.serviceRoleKey}` }
-  const json = { 'content-type': 'application/json' }
-  const place = { lat: 48.1, lon: 11.6 }
-  const route = JSON.stringify({ locations: [place, { lat: 48.095, lon: 11.59 }], costing: 'auto' })
-  const object = '/storage/v1/object/load'
-  return [
-    {
-      name: 'rows',
-      method: 'GET',
-      path: '/rest/v1/embeddings_catalogue?select=table_name',
-      headers: { ...anon, 'accept-profile': 'geoembeddings' },
-    },
-    {
-      name: 'route',
-      method: 'POST',
-      path: '/routing-engine/v1/route',
-      headers: { apikey: keys.servicesKey, ...json },
-      body: route,
-    },
-    {
-      name: 'function',
-      method: 'POST',
-      path: '/functions/v1/hello',
-      headers: { ...anon, ...json },
-      body: '{"name":"x"}',
-    },
-    {
-      name: 'upload',
-      method: 'POST',
-      path: `${object}/{n}`,
-      headers: { ...service, 'x-upsert': 'true', 'content-type': 'text/plain' },
-      body: OBJECT,
-    },
-    { name: 'download', method: 'GET', path: `${object}/{n}`, headers: service },
-    { name: 'jobs', method: 'GET', path: '/worker/jobs/exportTable', headers: service },
-    { name: 'console', console: true, method: 'GET', path: '/', headers: {} },
-  ]
+interface Held {
+  /** Resident. */
+  readonly bytes: number
+  /** Of V8's heap and outside of it, with garbage that was not collected yet. */
+  readonly heap: number
+  readonly descriptors: number
 }
 
 /** What the processes of the apps hold now, by `app n`. */
-async function held(): Promise<Map<string, { bytes: number; descriptors: number }>> {
-  const found = new Map<string, { bytes: number; descriptors: number }>()
+async function held(): Promise<Map<string, Held>> {
+  const found = new Map<string, Held>()
   const seen = new Map<string, number>()
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).toSorted((a, b) => Number(a) - Number(b))
   for (const pid of pids) {
@@ -121,7 +65,8 @@ async function held(): Promise<Map<string, { bytes: number; descriptors: number 
       seen.set(app, nth)
       const pages = Number((await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ')[1])
       const descriptors = (await readdir(`/proc/${pid}/fd`)).length
-      found.set(`${app} ${nth}`, { bytes: pages * PAGE, descriptors })
+      const port = /(?:^|\0)PORT=(\d+)/.exec(await readFile(`/proc/${pid}/environ`, 'utf8'))![1]
+      found.set(`${app} ${nth}`, { bytes: pages * PAGE, heap: await heapOf(Number(port)), descriptors })
     } catch {
       // A process that ended meanwhile.
     }
@@ -129,55 +74,38 @@ async function held(): Promise<Map<string, { bytes: number; descriptors: number 
   return found
 }
 
-async function measure(): Promise<void> {
-  const origin = await balance(stacks.map(({ originUrl }) => originUrl))
-  const page = await balance(stacks.map(({ consoleUrl }) => consoleUrl))
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const send = ({ method, path, headers, body, console: toConsole = false }: Call, n: number) =>
-    new Promise<number>((resolve, reject) => {
-      const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-      const options = {
-        host: '127.0.0.1',
-        port: toConsole ? page.port : origin.port,
-        method,
-        path: path.replace('{n}', String(n)),
-        agent,
-        headers: { ...headers, ...length },
-      }
-      const sent = request(options, (response) => {
-        response
-          .on('error', reject)
-          .on('end', () => resolve(response.statusCode ?? 0))
-          .resume()
-      })
-      sent.on('error', reject)
-      sent.end(body)
-    })
+/** What an app says of its heap. */
+async function heapOf(port: number): Promise<number> {
+  const headers = { authorization: `Bearer ${keys.metricsKey}` }
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
+  const metrics = ['nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes']
+  return metrics.reduce((sum, name) => sum + Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)![1]), 0)
+}
 
-  const bucket = JSON.stringify({ id: 'load', name: 'load', public: false })
-  const headers = {
-    apikey: keys.serviceRoleKey,
-    authorization: `Bearer ${keys.serviceRoleKey}`,
-    'content-type': 'application/json',
+async function measure(): Promise<void> {
+  await using origin = await openBalancer()
+  await using page = await openBalancer()
+  for (const { originUrl, consoleUrl } of stacks) {
+    origin.members.add(Number(new URL(originUrl).port))
+    page.members.add(Number(new URL(consoleUrl).port))
   }
-  const made = await send({ name: 'bucket', method: 'POST', path: '/storage/v1/bucket', headers, body: bucket }, 0)
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  const ask = (call: Call, n: number) => send(call, n, { agent, port: call.console ? page.port : origin.port })
+  const made = await ask(bucketCall(keys), 0)
   if (made !== 200) throw new Error(`the bucket was answered with ${made}`)
 
-  const mix = calls()
+  const mix = callsOf(keys)
   const counts = new Map<string, number>()
   const errors = new Map<string, number>()
   const end = performance.now() + SECONDS * 1000
   const samples: Awaited<ReturnType<typeof held>>[] = []
   const sampler = setInterval(() => void held().then((sample) => samples.push(sample)), SAMPLE_MS)
   const client = async (n: number) => {
-    // What is downloaded must be there.
-    await send(
-      mix.find(({ name }) => name === 'upload')!,
-      n,
-    )
+    // What is downloaded must be there: the first of them uploads it.
+    await ask(mix[0]!, n)
     for (let i = n; performance.now() < end; i++) {
       const call = mix[i % mix.length]!
-      const status = await send(call, n).catch((error: Error & { code?: string }) => error.code ?? error.message)
+      const status = await ask(call, n)
       add(counts, call.name)
       if (status !== 200) add(errors, `${call.name} ${status}`)
     }
@@ -185,8 +113,6 @@ async function measure(): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => client(n)))
   clearInterval(sampler)
   agent.destroy()
-  origin.close()
-  page.close()
 
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0)
   const failed = [...errors.values()].reduce((sum, n) => sum + n, 0)
@@ -194,15 +120,31 @@ async function measure(): Promise<void> {
     `${total} requests in ${SECONDS} s over ${CONNECTIONS} connections, ${failed} errors; load ${loadavg()[0]!.toFixed(1)}`,
   )
   for (const [what, n] of errors) console.log(`  ${what}: ${n}`)
-  const [warm, last] = [samples[Math.floor(samples.length / 3)]!, samples.at(-1)!]
-  for (const [app, { bytes, descriptors }] of last) {
-    const then = warm.get(app)!
-    const drift = bytes / then.bytes - 1
+  const part = Math.max(1, Math.floor(samples.length / 12))
+  const warmAt = Math.floor(samples.length / 3)
+  const [warm, last] = [samples.slice(warmAt, warmAt + part), samples.slice(-part)]
+  for (const app of samples[0]!.keys()) {
+    const of = (some: typeof samples, what: keyof Held) => some.map((sample) => sample.get(app)?.[what] ?? NaN)
+    const [then, now] = [median(of(warm, 'bytes')), median(of(last, 'bytes'))]
+    // Just after a collection it is what is alive.
+    const floor = (from: number, to: number) => mib(Math.min(...of(samples.slice(from, to), 'heap')))
     console.log(
-      `${app}: RSS ${mib(then.bytes)} → ${mib(bytes)} MiB (${(drift * 100).toFixed(1)} %, goal below ${GOAL_DRIFT * 100}), ` +
-        `most ${mib(Math.max(...samples.map((sample) => sample.get(app)?.bytes ?? 0)))}; descriptors ${then.descriptors} → ${descriptors}`,
+      `${app}: RSS ${mib(then)} → ${mib(now)} MiB (${((now / then - 1) * 100).toFixed(1)} %, goal below ${GOAL_DRIFT * 100}), ` +
+        `most ${mib(Math.max(...of(samples, 'bytes')))}; least heap in the second third ${floor(warmAt, 2 * warmAt)}, ` +
+        `in the last ${floor(2 * warmAt, samples.length)} MiB; ` +
+        `descriptors ${median(of(warm, 'descriptors'))} → ${median(of(last, 'descriptors'))}`,
+    )
+    console.log(
+      `  RSS in MiB: ${of(samples, 'bytes')
+        .filter((_, i) => i % part === 0)
+        .map(mib)
+        .join(' ')}`,
     )
   }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }
 
 function add(to: Map<string, number>, name: string): void {

@@ -48,6 +48,11 @@ export class App {
     return app
   }
 
+  /** The code that it ended with; null while it runs, and after it was killed. */
+  get exitCode(): number | null {
+    return this.#child.exitCode
+  }
+
   /** Asks the app to stop and waits; kills it when it does not. */
   async stop(): Promise<void> {
     this.#stopping = true

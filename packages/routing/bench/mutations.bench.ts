@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
 
 import { seededRandom } from '@terrane/core'
 
 import { MODES } from '../src/index.ts'
 import { writeNetworkFile } from '../src/network/file.ts'
+import type { Trial } from '../test/fixtures/mutant-scenarios.worker.ts'
 import { placeScenarios, scenarioNetwork } from '../test/support/scenario-town.ts'
 import { EQUIVALENT, type Mutation, mutationsOf } from './support/mutations.ts'
 
@@ -59,41 +61,74 @@ const drawn = all
   .map(({ mutation }) => mutation)
 
 const folder = mkdtempSync(join(tmpdir(), 'terrane-mutations-'))
-const asks = join(folder, 'asks.json')
 const graph = join(folder, 'graph.bin')
-const placed = placeScenarios()
-writeFileSync(asks, JSON.stringify(placed.asks.map((ask) => ({ ...ask, places: [...ask.places] }))))
-await writeNetworkFile((await scenarioNetwork(placed.pbf)).file, graph)
+const { pbf, asks } = placeScenarios()
+await writeNetworkFile((await scenarioNetwork(pbf)).file, graph)
 
-/** Whether a command fails, or takes too long, with a mutation in place. */
-function fails(mutation: Mutation, args: readonly string[], seconds: number): Promise<boolean> {
+/** A thread that tries mutations on the scenarios, replaced where one hangs. */
+class ScenarioThread {
+  #worker = this.#start()
+  #tried = 0
+
+  #start(): Worker {
+    const worker = new Worker(new URL('../test/fixtures/mutant-scenarios.worker.ts', import.meta.url), {
+      workerData: { asks, graph },
+    })
+    worker.on('error', () => undefined)
+    return worker
+  }
+
+  async notices(mutation: Mutation): Promise<boolean> {
+    // What was loaded for a mutation stays in its thread.
+    if (++this.#tried % 50 === 0) await this.#replace()
+    const worker = this.#worker
+    const trial: Trial = {
+      number: this.#tried,
+      mutation,
+      first: modesOf(mutation.file),
+      onReadyGraph: mutation.file !== TURNS,
+    }
+    worker.postMessage(trial)
+    const answer = await new Promise<boolean | null>((resolve) => {
+      const limit = setTimeout(resolve, LIMITS.scenarios * 1000, null)
+      const settle = (noticed: boolean | null): void => {
+        clearTimeout(limit)
+        worker.removeAllListeners('message').removeAllListeners('exit')
+        resolve(noticed)
+      }
+      worker.once('message', settle).once('exit', () => settle(null))
+    })
+    if (answer === null) await this.#replace()
+    return answer ?? true
+  }
+
+  async #replace(): Promise<void> {
+    await this.close()
+    this.#worker = this.#start()
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+/** Whether the everyday tests fail, or take too long, with a mutation in place. */
+function testsNotice(mutation: Mutation): Promise<boolean> {
   return new Promise((resolve) => {
     // oxlint-disable-next-line node/no-process-env -- the rest of the environment is that of this bench
     const env = { ...process.env, TERRANE_MUTATION: JSON.stringify(mutation), NODE_OPTIONS: `--import ${HOOK}` }
-    const child = spawn(process.execPath, args, {
-      cwd: ROOT,
-      stdio: 'ignore',
-      env,
-      timeout: seconds * 1000,
-      killSignal: 'SIGKILL',
-    })
+    const tests = TESTS.map((test) => join(ROOT, test))
+    const args = [VITEST, 'run', '--bail', '1', '--root', join(ROOT, '../..'), ...tests]
+    const limit = { timeout: LIMITS.tests * 1000, killSignal: 'SIGKILL' as const }
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'ignore', env, ...limit })
     child.on('exit', (code) => resolve(code !== 0))
   })
 }
 
-/** Modes whose profile a file is, or all. */
-function modesOf(file: string): string {
+/** Modes whose profile a file is, or none. */
+function modesOf(file: string): string[] {
   const name = basename(file, '.ts').replace('-', '_')
-  return MODES.filter((mode) => mode === name).join(',')
-}
-
-async function isNoticed(mutation: Mutation): Promise<boolean> {
-  const { file } = mutation
-  const check = [join(ROOT, 'test/fixtures/check-scenarios.ts'), asks, modesOf(file)]
-  if (file !== TURNS && (await fails(mutation, [...check, graph], LIMITS.scenarios))) return true
-  if (await fails(mutation, check, LIMITS.scenarios)) return true
-  const tests = TESTS.map((test) => join(ROOT, test))
-  return fails(mutation, [VITEST, 'run', '--bail', '1', '--root', join(ROOT, '../..'), ...tests], LIMITS.tests)
+  return MODES.filter((mode) => mode === name)
 }
 
 const survivors: Mutation[] = []
@@ -102,8 +137,9 @@ let done = 0
 const queue = [...drawn]
 await Promise.all(
   Array.from({ length: Number(values.threads) }, async () => {
+    const scenarios = new ScenarioThread()
     for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
-      if (!(await isNoticed(mutation))) {
+      if (!(await scenarios.notices(mutation)) && !(await testsNotice(mutation))) {
         const { file, line, text, before, after } = mutation
         const reason = EQUIVALENT.find(
           ({ in: place, what, number = before }) => file.endsWith(place) && text.includes(what) && before === number,
@@ -116,6 +152,7 @@ await Promise.all(
       }
       if (++done % 50 === 0) console.log(`${done} of ${drawn.length}, ${survivors.length} unnoticed`)
     }
+    await scenarios.close()
   }),
 )
 rmSync(folder, { recursive: true })

@@ -115,6 +115,17 @@ function mirrored(letter: string): string {
   return pairs[letter] ?? letter
 }
 
+it('turns of a crossing have a place for each pair of its streets and no more', async () => {
+  const { network } = await drawTown({
+    map: MAP,
+    ways: Object.fromEntries(['AX', 'XB', 'CX', 'XDG', 'GF'].map((way) => [way, { highway: 'residential' }])),
+  })
+  const { firstEdge, firstTurn, turnInfo, nodeCount } = network.graph
+  const streets = Array.from({ length: nodeCount }, (_, node) => firstEdge[node + 1]! - firstEdge[node]!)
+  expect(firstTurn).toHaveLength(nodeCount + 1)
+  expect(turnInfo).toHaveLength(streets.reduce((sum, count) => sum + count * count, 0))
+})
+
 describe('turning around where two carriageways become one', async () => {
   const draw = (drivingSide: 'left' | 'right', there: string, back: string): Promise<AsciiTown> => {
     const road = { highway: 'primary', name: 'Long Road' }

@@ -46,6 +46,8 @@ const ANSWERS = [400, 404, 409]
 /** Of another project's server: more than its answers about an object or a bucket ever take. */
 const ANSWER_BYTES = 1 << 20
 const ANSWER_MS = 20_000
+/** Contents come and go at this pace at least. */
+const LEAST_BYTES_PER_MS = 64
 /** Entries of a folder that are asked for at once. */
 const LIST_PAGE = 1000
 
@@ -112,6 +114,7 @@ export class RemoteStore implements ArtifactStore {
   ): Promise<ObjectInfo> {
     checkKey(key)
     const signal = options.signal ?? this.#signal
+    const content = Buffer.concat(await Array.fromAsync(body))
     const response = await this.#fetch(`${this.#base}/object/${path(bucket, key)}`, {
       method: 'POST',
       headers: {
@@ -121,9 +124,10 @@ export class RemoteStore implements ArtifactStore {
         'x-upsert': String(options.upsert ?? false),
         ...(options.metadata && { 'x-metadata': Buffer.from(JSON.stringify(options.metadata)).toString('base64') }),
       },
-      body: Buffer.concat(await Array.fromAsync(body)),
+      body: content,
       accept: ANSWERS,
       maxBytes: ANSWER_BYTES,
+      timeoutMs: timeFor(content.length),
       ...(signal && { signal }),
     })
     const text = Buffer.concat(await Array.fromAsync(response.body)).toString('utf8')
@@ -167,10 +171,12 @@ export class RemoteStore implements ArtifactStore {
     const info = await this.head(bucket, key)
     if (!info) throw objectNotFound({ bucket, key })
     const { range } = options
+    const bytes = range ? range.end - range.start + 1 : info.size
     const signal = options.signal ?? this.#signal
     const response = await this.#fetch(`${this.#base}/object/authenticated/${path(bucket, key)}`, {
       headers: { ...this.#auth, ...(range && { range: `bytes=${range.start}-${range.end}` }) },
-      maxBytes: range ? range.end - range.start + 1 : info.size,
+      maxBytes: bytes,
+      timeoutMs: timeFor(bytes),
       ...(signal && { signal }),
     })
     return { info, body: response.body }
@@ -242,6 +248,11 @@ export class RemoteStore implements ArtifactStore {
     if (method === 'GET' && trueStatus(response.status, text) === 404) return null
     throw refusal('', route, response.status, text)
   }
+}
+
+/** How long a content of so many bytes may take, in milliseconds. */
+function timeFor(bytes: number): number {
+  return ANSWER_MS + Math.ceil(bytes / LEAST_BYTES_PER_MS)
 }
 
 /** The API answers most client errors with status 400 and puts the true one into the body. */

@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { awsAt, startEmulators } from '@terrane/testing/s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore, upload, type ListOptions, type ObjectStore } from '../src/index.ts'
 import { compareKeys } from '../src/key-order.ts'
-import { awsAt, startEmulators } from './emulators.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
 const folder = await mkdtemp(join(tmpdir(), 'terrane-storage-'))

@@ -1,8 +1,7 @@
+import { awsAt, startEmulators, startFaultProxy, type Emulator, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore, type ObjectStore } from '../src/index.ts'
 import { S3Bucket } from '../src/s3/s3-bucket.ts'
-import { awsAt, startEmulators, type Emulator } from './emulators.ts'
-import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 
 // Every call and every fault: test/long/faults.long.test.ts.
 const BOUNDS = { connectMs: 1000, idleMs: 300, totalMs: 3000, attempts: 3 }

@@ -108,8 +108,8 @@ export class Deployer {
   /** Removes a function with its versions, secrets and archives; false when there is none. */
   async remove(project: string, name: string): Promise<boolean> {
     const removed = await this.#registry.remove(project, name)
-    await this.#archives.remove(project, removed?.unused ?? [])
     await this.#source.look()
+    await this.#archives.remove(project, removed?.unused ?? [])
     return removed !== null
   }
 

@@ -35,7 +35,9 @@ export async function openDeployed(
   const registry = new Registry(database, parts.sealer, parts.registryIds)
   await registry.resealSecrets((error) => logger.error({ err: error }, 'secrets cannot be opened'))
   const folderOf = (id: string) => projects.get(id)!.folder
-  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config), folderOf)
+  const archives = new Archives(openStore(config.TERRANE_FUNCTIONS_STORAGE, config), folderOf, (keys, error) =>
+    logger.warn({ keys, err: error }, 'archives that no version needs stay in the storage'),
+  )
   const ceilings = ceilingsOf(config)
   const source = new RegistrySource({
     registry,

@@ -8,11 +8,20 @@ const BUCKET = 'functions'
 export class Archives {
   readonly #store: ObjectStore
   readonly #folderOf: (project: string) => string
+  readonly #onLeft: (keys: readonly string[], error: unknown) => void
 
-  /** @param folderOf prefix of a project's code */
-  constructor(store: ObjectStore, folderOf: (project: string) => string) {
+  /**
+   * @param folderOf prefix of a project's code
+   * @param onLeft told of archives that no version needs and that could not be removed
+   */
+  constructor(
+    store: ObjectStore,
+    folderOf: (project: string) => string,
+    onLeft: (keys: readonly string[], error: unknown) => void,
+  ) {
     this.#store = store
     this.#folderOf = folderOf
+    this.#onLeft = onLeft
   }
 
   /** Stores an archive unless it is there. */
@@ -36,9 +45,15 @@ export class Archives {
     return unpack(packed)
   }
 
+  /** Removes what no version needs any more. What the storage does not remove harms nobody: it stays, and is told. */
   async remove(project: string, digests: readonly string[]): Promise<void> {
     const keys = digests.map((digest) => `${this.#folderOf(project)}/${digest}`)
-    if (keys.length > 0) await this.#store.remove(BUCKET, keys)
+    if (keys.length === 0) return
+    try {
+      await this.#store.remove(BUCKET, keys)
+    } catch (error) {
+      this.#onLeft(keys, error)
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FileStore } from '@tus/file-store'
-import { Server } from '@tus/server'
+import { Server, type Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { Http } from '@terrane/service'
 import { bucketNotFound, checkKey, objectTooLarge } from '@terrane/storage'
@@ -25,6 +25,20 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
   const folder = join(deps.uploadDir, 'resumable')
   await mkdir(folder, { recursive: true })
   const datastore = new FileStore({ directory: folder, expirationPeriodInMilliseconds: LIFETIME_MS })
+  const put = async ({ id, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
+    const { bucket, key, options } = targetOf(metadata)
+    const replaces = upsert || metadata['upsert'] === 'true'
+    await deps.store.put(bucket, key, createReadStream(join(folder, id)), { ...options, upsert: replaces })
+    await datastore.remove(id)
+  }
+  const storing = new Map<string, Promise<void>>()
+  /** Makes an object of an upload that is whole; who asks meanwhile waits for the same. */
+  const store = (upload: Upload, upsert: boolean): Promise<void> => {
+    const { id } = upload
+    const begun = storing.get(id) ?? put(upload, upsert).finally(() => storing.delete(id))
+    storing.set(id, begun)
+    return begun
+  }
   const server = new Server({
     path: PATH,
     datastore,
@@ -32,13 +46,7 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
     relativeLocation: true,
     onUploadFinish: async (request, upload) => {
       try {
-        const target = targetOf(upload.metadata ?? {})
-        const path = join(folder, upload.id)
-        await deps.store.put(target.bucket, target.key, createReadStream(path), {
-          ...target.options,
-          upsert: request.headers.get('x-upsert') === 'true' || upload.metadata?.['upsert'] === 'true',
-        })
-        await datastore.remove(upload.id)
+        await store(upload, request.headers.get('x-upsert') === 'true')
       } catch (error) {
         const { status, body } = toStorageProblem(error, upload.id)
         // oxlint-disable-next-line typescript/only-throw-error -- What the tus server answers with.
@@ -61,7 +69,16 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
     await checkTarget(deps, request)
     return hand(request, reply)
   })
-  app.head('/upload/resumable/:id', hand)
+  app.head('/upload/resumable/:id', async (request, reply) => {
+    const { id } = request.params as { id: string }
+    const upload = await datastore.getUpload(id).catch(() => null)
+    if (upload === null || upload.size === undefined || upload.offset < upload.size) return hand(request, reply)
+    // All of it came, but the storage could not take it. A client that is told so believes that it is done.
+    await requireService(deps, request)
+    await store(upload, request.headers['x-upsert'] === 'true')
+    const told = { 'tus-resumable': '1.0.0', 'cache-control': 'no-store' }
+    return reply.headers({ ...told, 'upload-offset': upload.size, 'upload-length': upload.size }).send()
+  })
   for (const method of ['PATCH', 'DELETE'] as const) {
     app.route({
       method,

@@ -73,7 +73,8 @@ export class FileInspector {
   ): Promise<FileFacts> {
     const { engine, fetch } = this.#deps
     const request = { ...input, tableName: 'inspected' }
-    const context = { workdir, signal, fetch, project: { store }, progress: () => {} }
+    const project = { store: store.withSignal(signal) }
+    const context = { workdir, signal, fetch, project, progress: () => {} }
     const { datasets } = await obtainDatasets(request, MAX_BYTES, context)
     await using opened = await openDatasets(datasets, engine, request, context)
     const { layers } = opened.reading

@@ -275,7 +275,7 @@ function shifted(element: OsmElement, town: number): OsmElement {
 }
 
 /** Fails when a job left a staging table, a note, a folder, a half uploaded object, or a record that does not end. */
-export async function expectNothingLeft({ api, store }: TaskCases): Promise<void> {
+export async function expectNothingLeft({ api, store }: Pick<TaskCases, 'api' | 'store'>): Promise<void> {
   const { database } = api.db
   const staging = await database.query(`select tablename from pg_tables where schemaname = 'terrane_staging'`)
   expect(staging.rows).toEqual([])

@@ -14,10 +14,12 @@ const PACKAGE = join(PEER, 'node_modules/@valhallajs/valhallajs')
 export interface Valhalla {
   route(request: string): Promise<string>
   traceRoute(request: string): Promise<string>
+  matrix(request: string): Promise<string>
+  isochrone(request: string): Promise<string>
 }
 
-/** Opens Valhalla on an extract, with the settings it has by default. Installs it and builds its tiles on first use; null when that fails. */
-export function openValhalla({ name, path }: Extract): Valhalla | null {
+/** Opens Valhalla on an extract, with the settings it has by default but for the pairs of a matrix. Installs it and builds its tiles on first use; null when that fails. */
+export function openValhalla({ name, path }: Extract, { pairs }: { pairs?: number } = {}): Valhalla | null {
   if (!existsSync(PACKAGE) && !runs('pnpm', ['install', '--ignore-workspace', '--dir', PEER])) {
     console.log('SKIPPED: Valhalla could not be installed (infra/peers/valhalla)')
     return null
@@ -29,7 +31,7 @@ export function openValhalla({ name, path }: Extract): Valhalla | null {
     return null
   }
   const { Actor } = createRequire(join(PEER, 'package.json'))('@valhallajs/valhallajs')
-  return new Actor(quiet(readFileSync(config, 'utf8')))
+  return new Actor(settled(readFileSync(config, 'utf8'), pairs))
 }
 
 function buildTiles(folder: string, config: string, extract: string): boolean {
@@ -54,10 +56,18 @@ function buildTiles(folder: string, config: string, extract: string): boolean {
   return isBuilt
 }
 
-/** Settings without loggers, which would write between the lines of a bench. */
-function quiet(config: string): string {
-  const settings = JSON.parse(config) as Record<string, { logging?: { type: string } }>
+interface Settings {
+  readonly [section: string]: { logging?: { type: string } }
+}
+
+/** Settings without loggers, which would write between the lines of a bench, and with as many pairs of a matrix as are asked for. */
+function settled(config: string, pairs: number | undefined): string {
+  const settings = JSON.parse(config) as Settings
   for (const section of Object.values(settings)) if (section.logging !== undefined) section.logging.type = ''
+  const limits = settings['service_limits'] as Record<string, { max_matrix_location_pairs?: number }>
+  for (const mode of Object.values(limits)) {
+    if (pairs !== undefined && mode.max_matrix_location_pairs !== undefined) mode.max_matrix_location_pairs = pairs
+  }
   return JSON.stringify(settings)
 }
 

@@ -77,7 +77,8 @@ const north = named(oneway(secondary), 'North Road')
 /** Streets across an edge between 1 and 2, and what is asked of them. */
 function inside(behaviour: string, map: string, ways: Scenario['ways'], go: readonly string[], meters = 4): Scenario {
   const costings: readonly Mode[] = ['auto', 'motor_scooter']
-  return { behaviour, map, meters, ways, asks: go.flatMap((places) => by(costings, places)) }
+  const asks = go.flatMap((places) => by(costings, places, places.length > 2 ? { stop: 'through' } : {}))
+  return { behaviour, map, meters, ways, asks }
 }
 
 /** What turns and crossings come to where their own shape decides. */
@@ -252,8 +253,15 @@ C---1---2---D
         EX: named(residential, 'End Street'),
         ...(loop === 'split' ? { NQX: oneway(residential), XPN: oneway(residential) } : { XPNQX: oneway(residential) }),
       },
-      ['EP', 'EQ', 'PQ'],
+      ['EP', 'EQ', 'PQ', 'EPE'],
       2,
     ),
   ),
+  {
+    behaviour: 'from ramp to ramp where four ways meet',
+    map: '    B\n    |\nC---X---D\n    |\n    A',
+    meters: 40,
+    ways: { AX: link('primary'), XB: link('primary'), CX: secondary, XD: secondary },
+    asks: [...by(['auto', 'truck', 'bicycle'], 'AB'), ...by(['auto'], 'AC'), ...by(['auto'], 'AD')],
+  },
 ]

@@ -1,8 +1,7 @@
 import { createServer } from 'node:net'
+import { awsAt, startEmulators, startFaultProxy, type Emulator, type Fault, type FaultProxy } from '@terrane/testing/s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore, type ObjectStore } from '../../src/index.ts'
-import { awsAt, startEmulators, type Emulator } from '../emulators.ts'
-import { startFaultProxy, type Fault, type FaultProxy } from '../fault-proxy.ts'
 
 const RULES = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
 const BOUNDS = { connectMs: 1000, idleMs: 300, totalMs: 3000, attempts: 3 }

@@ -21,6 +21,7 @@ export async function startFaultProxy(upstreamPort: number): Promise<FaultProxy>
   const server = createServer((client) => {
     const upstream = connect(upstreamPort, '127.0.0.1')
     let mine: Fault | null = null
+    let dripping = Promise.resolve()
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -44,7 +45,7 @@ export async function startFaultProxy(upstreamPort: number): Promise<FaultProxy>
     upstream.on('data', (data: Buffer) => {
       if (mine === null) client.write(data)
       else if (mine === 'lost answer') client.resetAndDestroy()
-      else if (mine === 'drip') void drip(client, data)
+      else if (mine === 'drip') dripping = dripping.then(() => drip(client, data))
       else {
         client.write(data.subarray(0, data.length >> 1), () => {
           if (mine === 'cut') client.resetAndDestroy()

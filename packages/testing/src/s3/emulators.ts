@@ -1,8 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startFauxqs } from 'fauxqs'
-import S3rver from 's3rver'
+
+const require = createRequire(import.meta.url)
+
+/** The part of s3rver that is used; the package has no types. */
+const S3rver = require('s3rver') as new (options: {
+  address: string
+  port: number
+  silent: boolean
+  directory: string
+  configureBuckets: readonly { name: string; configs: readonly string[] }[]
+}) => { readonly httpServer: Server; run(): Promise<{ port: number }>; close(): Promise<void> }
 
 /** An S3 service on loopback with a bucket `bucket`; its keys are S3RVER, S3RVER. */
 export interface Emulator extends AsyncDisposable {

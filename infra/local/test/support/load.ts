@@ -1,0 +1,91 @@
+import { request, type Agent } from 'node:http'
+import type { Keys } from '../../src/keys.ts'
+
+const OBJECT = Buffer.alloc(64 << 10, 'x')
+const BUCKET = 'load'
+
+/** A request of one kind that clients of a stack make again and again. */
+export interface Call {
+  readonly name: string
+  /** Goes to the console; the others go to the origin. */
+  readonly console?: boolean
+  readonly method: string
+  /** `{n}` is the client's own number. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** Makes the bucket that the calls need. */
+export function bucketCall(keys: Keys): Call {
+  const body = JSON.stringify({ id: BUCKET, name: BUCKET, public: false })
+  const headers = { ...bearer(keys.serviceRoleKey), 'content-type': 'application/json' }
+  return { name: 'bucket', method: 'POST', path: '/storage/v1/bucket', headers, body }
+}
+
+/** One call through each of the apps, and two through the storage. */
+export function callsOf(keys: Keys): readonly Call[] {
+  const anon = bearer(keys.anonKey)
+  const service = bearer(keys.serviceRoleKey)
+  const json = { 'content-type': 'application/json' }
+  const place = { lat: 48.1, lon: 11.6 }
+  const route = JSON.stringify({ locations: [place, { lat: 48.095, lon: 11.59 }], costing: 'auto' })
+  const object = `/storage/v1/object/${BUCKET}/{n}`
+  return [
+    {
+      name: 'upload',
+      method: 'POST',
+      path: object,
+      headers: { ...service, 'x-upsert': 'true', 'content-type': 'text/plain' },
+      body: OBJECT,
+    },
+    { name: 'download', method: 'GET', path: object, headers: service },
+    {
+      name: 'rows',
+      method: 'GET',
+      path: '/rest/v1/embeddings_catalogue?select=table_name',
+      headers: { ...anon, 'accept-profile': 'geoembeddings' },
+    },
+    {
+      name: 'route',
+      method: 'POST',
+      path: '/routing-engine/v1/route',
+      headers: { apikey: keys.servicesKey, ...json },
+      body: route,
+    },
+    {
+      name: 'function',
+      method: 'POST',
+      path: '/functions/v1/hello',
+      headers: { ...anon, ...json },
+      body: '{"name":"x"}',
+    },
+    { name: 'jobs', method: 'GET', path: '/worker/jobs/exportTable', headers: service },
+    { name: 'console', console: true, method: 'GET', path: '/', headers: {} },
+  ]
+}
+
+/** Sends a call and reads its answer to the end. Returns the status, or the code of what went wrong. */
+export function send(
+  { method, path, headers, body }: Call,
+  n: number,
+  { agent, port }: { readonly agent: Agent; readonly port: number },
+): Promise<number | string> {
+  return new Promise((resolve) => {
+    const failed = (error: Error & { code?: string }) => resolve(error.code ?? error.message)
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const options = { host: '127.0.0.1', port, method, path: path.replace('{n}', String(n)), agent }
+    const sent = request({ ...options, headers: { ...headers, ...length } }, (response) => {
+      response
+        .on('error', failed)
+        .on('end', () => resolve(response.statusCode ?? 0))
+        .resume()
+    })
+    sent.on('error', failed)
+    sent.end(body)
+  })
+}
+
+function bearer(key: string): Readonly<Record<string, string>> {
+  return { apikey: key, authorization: `Bearer ${key}` }
+}
