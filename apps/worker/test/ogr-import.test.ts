@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { gzipSync } from 'node:zlib'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -432,6 +435,22 @@ describe.each(ENGINES)('$name', ({ path }) => {
       const done = await run('z.gpkg', await convertTo('GPKG', geojson))
       expect(done.result).toMatchObject({ geometry_type: 'PointZ' })
     })
+  })
+
+  test('a GeoPackage is read as others leave it: in write-ahead mode, without its id, with a virtual table', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'left-')), 'left.gpkg')
+    await writeFile(path, await convertTo('GPKG', TOWNS))
+    {
+      using file = new DatabaseSync(path, { defensive: false })
+      file.exec(`pragma journal_mode = wal; pragma application_id = 0; pragma writable_schema = on;
+        insert into sqlite_master (type, name, tbl_name, rootpage, sql) values
+          ('table', 'vgpkg_towns', 'vgpkg_towns', 0, 'CREATE VIRTUAL TABLE vgpkg_towns USING VirtualGPKG(towns)')`)
+    }
+    const usual = await run('usual.gpkg', await convertTo('GPKG', TOWNS))
+    const left = await run('left.gpkg', await readFile(path))
+    await rm(dirname(path), { recursive: true })
+    expect(left.result?.['rows']).toBe(usual.result?.['rows'])
+    expect([usual.result, left.result]).toMatchObject([{ warnings: [] }, { warnings: [{ code: 'LOG_MISSING' }] }])
   })
 
   test('heights and measures stay', async () => {

@@ -11,6 +11,7 @@ import type { Conversion, Engine, Layer } from './engine.ts'
 import type { LayerSchema, LayerSource } from './feature-stream.ts'
 import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
+import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
 import { pointLayers } from './point-layers.ts'
 import { READ_FORMATS } from './read/protocol.ts'
@@ -61,6 +62,11 @@ export async function openDataset(
   const path = join(dataset.folder, dataset.file)
   const notes = new Warnings()
   warnOfUnused(dataset, input, notes)
+  if (dataset.driver === 'GPKG' && (await readWithoutLog(path))) {
+    const message =
+      'The GeoPackage was copied while a program had it open: changes that were still in its log, a file that ends in -wal, are not in it. Close the program and copy it again to be sure.'
+    notes.add('LOG_MISSING', message)
+  }
   const format = READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
     const reading = await open(path, format, input, context)

@@ -98,7 +98,8 @@ function sniffBinary(head: Buffer): Content | null {
   if (isArrow(head)) return 'Arrow'
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
-    if (GEOPACKAGE_IDS.has(ascii(68, 72))) return 'GPKG'
+    // Some programs leave the id out; the schema, which comes first, names the table that makes it one.
+    if (GEOPACKAGE_IDS.has(ascii(68, 72)) || head.includes('gpkg_contents')) return 'GPKG'
     throw formatUnknown({ reason: 'it is an SQLite database but not a GeoPackage' })
   }
   if (head.length >= 100 && head.readInt32BE(0) === 9994 && head.readInt32LE(28) === 1000) {

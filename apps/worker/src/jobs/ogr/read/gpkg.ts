@@ -70,12 +70,12 @@ function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['lo
   })
 }
 
-/** Tables that the file's contents do not list are those of programs that wrote it. */
+/** Tables that the file's contents do not list are those of programs that wrote it. Virtual ones have no rows of their own. */
 function warnOfOthers(database: DatabaseSync, warnings: Warnings): void {
   const others = database
     .prepare(
       `select name from sqlite_master where type = 'table' and name not glob 'gpkg_*' and name not glob 'rtree_*'
-       and name not glob 'sqlite_*' and lower(name) not in
+       and name not glob 'sqlite_*' and sql not like 'create virtual table%' and lower(name) not in
          (select lower(table_name) from gpkg_contents where data_type in ('features', 'attributes', 'tiles', '2d-gridded-coverage'))`,
     )
     .all()

@@ -1,0 +1,16 @@
+import { open } from 'node:fs/promises'
+
+/** Of the header of a database file (SQLite file format, 1.3): 2 for write-ahead logging, 1 for none, to write and to read. */
+const FORMAT_VERSIONS = 18
+
+/**
+ * Has a file that was left in write-ahead mode be read without the log, which is not here; without it readers refuse the
+ * file. Resolves to whether it was.
+ */
+export async function readWithoutLog(path: string): Promise<boolean> {
+  await using file = await open(path, 'r+')
+  const { buffer } = await file.read(Buffer.alloc(2), 0, 2, FORMAT_VERSIONS)
+  if (buffer[0] !== 2 && buffer[1] !== 2) return false
+  await file.write(Buffer.of(1, 1), 0, 2, FORMAT_VERSIONS)
+  return true
+}
