@@ -247,7 +247,11 @@ for (const profile of ['standard', 'hardened'] as const) {
         expect(await call('hog')).toEqual([{ one: 1 }])
         // Its clients are still connected and silent; two calls at once need the places that they had.
         await host.deploy('third', other, { packages: true })
-        expect(await Promise.all([call('other'), call('third'), call('other')])).toEqual(Array(3).fill([{ one: 1 }]))
+        expect(await Promise.all([call('other'), call('third'), call('other')])).toEqual([
+          [{ one: 1 }],
+          [{ one: 1 }],
+          [{ one: 1 }],
+        ])
       })
 
       test('a statement has the time of the call, one that runs is cancelled, and clients wait for their turn', async () => {

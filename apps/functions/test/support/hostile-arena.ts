@@ -137,10 +137,6 @@ export function openArena(probed: ProbedRuntime, hardened: boolean, options: Are
     await expectKept(before)
     return JSON.parse(body) as Record<string, string>
   }
-  function expectDenied(results: Record<string, string>) {
-    expect(Object.entries(results).filter(([, result]) => result !== 'denied')).toEqual([])
-  }
-
   /** Largest resident size of the attacker, in MiB, since the call. */
   function watchPeak(): () => number {
     let peak = 0
@@ -188,8 +184,16 @@ export function openArena(probed: ProbedRuntime, hardened: boolean, options: Are
     gatewayOf,
     expectKept,
     expectReplaced,
-    expectDenied,
     watchPeak,
     diskUse,
   }
+}
+
+/** The probes that were not denied, with what they got. */
+export function gainsOf(results: Readonly<Record<string, string>>): [probe: string, gain: string][] {
+  return Object.entries(results).filter(([, result]) => result !== 'denied')
+}
+
+export function expectDenied(results: Readonly<Record<string, string>>): void {
+  expect(gainsOf(results)).toEqual([])
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { BOUND_MS, LIMITS, SHORT_BLOCK, SHORT_TIMEOUT, openArena } from './hostile-arena.ts'
+import { BOUND_MS, LIMITS, SHORT_BLOCK, SHORT_TIMEOUT, expectDenied, openArena } from './hostile-arena.ts'
 import { outcome, rawExchange } from './http.ts'
 import { tryRuntime } from './runtimes.ts'
 
@@ -20,19 +20,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
   const hardened = profile === 'hardened'
   describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 120_000 }, () => {
     const arena = openArena(probed!, hardened)
-    const {
-      attack,
-      probe,
-      callOk,
-      warmUp,
-      pidOf,
-      gatewayOf,
-      expectKept,
-      expectReplaced,
-      expectDenied,
-      watchPeak,
-      diskUse,
-    } = arena
+    const { attack, probe, callOk, warmUp, pidOf, gatewayOf, expectKept, expectReplaced, watchPeak, diskUse } = arena
 
     describe.each([
       ['1 an endless loop', `while (true);`],

@@ -2,7 +2,7 @@
 import { migrate } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, describe, expect, test } from 'vitest'
-import { BOUND_MS, LIMITS, SHORT_TIMEOUT, openArena } from './hostile-arena.ts'
+import { BOUND_MS, LIMITS, SHORT_TIMEOUT, gainsOf, openArena } from './hostile-arena.ts'
 import { outcome } from './http.ts'
 import { tryRuntime } from './runtimes.ts'
 
@@ -26,6 +26,8 @@ const WORDS = `
   const signedIn = async (name = user()) => { const c = await dial(); await c.write(start(name)); return [c, await heard(c)] }
 `
 
+const hostMib = () => process.memoryUsage.rss() / 1024 / 1024
+
 /** Declares the cases for one profile of Deno. */
 export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise<void> {
   const { probed, title } = await tryRuntime('deno', profile)
@@ -41,11 +43,10 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
       },
     })
     afterAll(() => database[Symbol.asyncDispose]())
-    const { attack, probe, callOk, warmUp, pidOf, expectKept, expectDenied, watchPeak, diskUse } = arena
+    const { attack, probe, callOk, warmUp, pidOf, expectKept, watchPeak, diskUse } = arena
 
     /** After the attack the function answers again, from the same process or a new one. */
     const expectServed = () => expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-    const hostMib = () => process.memoryUsage.rss() / 1024 / 1024
 
     test.each([
       ['names without end', `for (let i = 0; ; i++) fs.writeFileSync('/tmp/' + i, '')`],
@@ -82,7 +83,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
         'a call of another': `${WORDS} const [, said] = await signedIn('call-' + (Number(user().slice(5)) + 1)); if (/^E.*28000/s.test(said)) throw 0; return said`,
         replication: `${WORDS} const c = await dial(); const words = bytes('user\\0' + user() + '\\0replication\\0database\\0\\0'); await c.write(joined(numbers(8 + words.length, 196608), words)); await heard(c); await c.write(query('IDENTIFY_SYSTEM')); const said = await heard(c); if (said === null || /^E/.test(said)) throw 0; return said`,
       })
-      expectDenied(told)
+      expect(gainsOf(told)).toEqual([])
     })
 
     test('database: half a start on each connection holds no session', async () => {
@@ -93,10 +94,11 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
       await expectKept(before)
     })
 
+    const ask = async () => (await fetch(arena.host.url('asker'))).text()
+
     describe.skipIf(!onServer)('on a server', () => {
       const ASKER = `import pg from 'pg'
         export default async (req, ctx) => { const c = new pg.Client(ctx.databaseUrl); await c.connect(); const { rows } = await c.query('select current_user as me, pg_sleep(0.2)'); await c.end(); return new Response(rows[0].me) }`
-      const ask = async () => (await fetch(arena.host.url('asker'))).text()
 
       test('database: one function that takes all sessions leaves some for the others, and all when its call is over', async () => {
         await arena.host.deploy('asker', ASKER, { packages: true, policy: LIMITS })
@@ -216,23 +218,22 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
     test('imports: code of the host, of neighbours and of the network is not imported while a function runs', async () => {
       const neighbour = arena.host.functions.get('test', 'neighbour')!.version.codeDir
       const { port } = arena.web.address() as { port: number }
-      expectDenied(
-        await probe({
-          'a file of the host': `const at = 'file:///etc/passwd'; return import(at)`,
-          "a neighbour's module": `const at = 'file://${neighbour}/index.mjs'; return import(at)`,
-          'by require': `const { createRequire } = await import('node:module'); return createRequire('file:///etc/')('./passwd')`,
-          'by require of a neighbour': `const { createRequire } = await import('node:module'); return createRequire('file://${neighbour}/')('./index.mjs')`,
-          'by data that imports': `return import('data:text/javascript,' + encodeURIComponent("export * from 'file://${neighbour}/index.mjs'"))`,
-          'by a blob that imports': `return import(URL.createObjectURL(new Blob(["export * from 'http://127.0.0.1:${port}/x.js'"], { type: 'text/javascript' })))`,
-          'a module of loopback': `const at = 'http://127.0.0.1:${port}/x.js'; return import(at)`,
-          'a module of JSR': `const at = 'jsr:@std/path'; return import(at)`,
-          'a package': `const at = 'npm:left-pad@1.3.0'; return import(at)`,
-          'text by import': `const at = 'file:///etc/hostname'; return import(at, { with: { type: 'text' } })`,
-          'bytes by import': `const at = 'file:///etc/hostname'; return import(at, { with: { type: 'bytes' } })`,
-          'WebAssembly of the host': `return WebAssembly.compileStreaming(await fetch('file:///etc/passwd'))`,
-          'a hook of the loader': `const { register } = await import('node:module'); register('data:text/javascript,export const resolve = () => ({ url: "file://${neighbour}/index.mjs", shortCircuit: true })'); const at = 'anything'; return import(at)`,
-        }),
-      )
+      const told = await probe({
+        'a file of the host': `const at = 'file:///etc/passwd'; return import(at)`,
+        "a neighbour's module": `const at = 'file://${neighbour}/index.mjs'; return import(at)`,
+        'by require': `const { createRequire } = await import('node:module'); return createRequire('file:///etc/')('./passwd')`,
+        'by require of a neighbour': `const { createRequire } = await import('node:module'); return createRequire('file://${neighbour}/')('./index.mjs')`,
+        'by data that imports': `return import('data:text/javascript,' + encodeURIComponent("export * from 'file://${neighbour}/index.mjs'"))`,
+        'by a blob that imports': `return import(URL.createObjectURL(new Blob(["export * from 'http://127.0.0.1:${port}/x.js'"], { type: 'text/javascript' })))`,
+        'a module of loopback': `const at = 'http://127.0.0.1:${port}/x.js'; return import(at)`,
+        'a module of JSR': `const at = 'jsr:@std/path'; return import(at)`,
+        'a package': `const at = 'npm:left-pad@1.3.0'; return import(at)`,
+        'text by import': `const at = 'file:///etc/hostname'; return import(at, { with: { type: 'text' } })`,
+        'bytes by import': `const at = 'file:///etc/hostname'; return import(at, { with: { type: 'bytes' } })`,
+        'WebAssembly of the host': `return WebAssembly.compileStreaming(await fetch('file:///etc/passwd'))`,
+        'a hook of the loader': `const { register } = await import('node:module'); register('data:text/javascript,export const resolve = () => ({ url: "file://${neighbour}/index.mjs", shortCircuit: true })'); const at = 'anything'; return import(at)`,
+      })
+      expect(gainsOf(told)).toEqual([])
     })
 
     test('sockets: connections that say nothing, drip or stay open end with the function, and hold up nobody', async () => {
