@@ -1,12 +1,14 @@
 // Measures a request for a function that has no process: a deployed version (its cache sealed), of a few lines and of
 // 1.2 MB, in the standard profile and, where bubblewrap is installed, in the hardened one. Reports the elapsed time and
-// the CPU time of the new process, which depends little on other work on the machine.
+// the CPU time of the new process, which depends little on other work on the machine. Bare Deno is started with the same
+// code beside them, and asked as soon as it listens.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { startHost as startInProcess } from '../test/support/host.ts'
 import { probeRuntime } from '../src/runtime/probe.ts'
 import { fileURLToPath } from 'node:url'
 import { median, quantile } from './support/host.ts'
+import { program, runBare } from './support/bare-deno.ts'
 import { largeSource } from './support/large-source.ts'
 
 const SAMPLES = 40
@@ -19,6 +21,26 @@ const GOALS: Readonly<Record<string, number>> = {
 }
 const hello = `export default () => new Response('hello')`
 const large = largeSource(1_200_000)
+
+const bareTimes: Record<string, number[]> = { hello: [], large: [] }
+await using stack = new AsyncDisposableStack()
+const programs: Record<string, string> = {}
+for (const [name, source] of [
+  ['hello', hello],
+  ['large', large],
+] as const) {
+  const served = source.replace('export default', 'const handler =')
+  const listen = `Deno.serve({ port: 0, hostname: '127.0.0.1', onListen: ({ port }) => console.log(port) }, handler)`
+  programs[name] = stack.use(await program(`${served}\n${listen}\n`)).file
+}
+
+/** Milliseconds from the start of bare Deno to its first answer. */
+async function bareCold(name: string): Promise<number> {
+  await using deno = await runBare(programs[name]!)
+  const answer = await fetch(`http://127.0.0.1:${await deno.firstLine}/`)
+  assert.equal(await answer.text(), 'hello')
+  return performance.now() - deno.started
+}
 
 for (const profile of ['standard', 'hardened'] as const) {
   let probed
@@ -55,12 +77,15 @@ for (const profile of ['standard', 'hardened'] as const) {
         cpu[name]!.push(cpuMs([...host.functions.get('test', name)!.pool][0]!.pid))
       }
       assert.equal(text, 'hello')
+      const bare = await bareCold(name)
+      if (sample >= 0) bareTimes[name]!.push(bare)
     }
   }
   for (const [name, values] of Object.entries(times)) {
     const size = name === 'hello' ? hello.length : large.length
+    const bare = median(bareTimes[name]!.splice(0))
     console.log(
-      `${profile.padEnd(8)} ${name.padEnd(5)} (${size} bytes)  cold p50 ${median(values).toFixed(0)} ms, p10 ${quantile(values, 0.1).toFixed(0)}, p90 ${quantile(values, 0.9).toFixed(0)}, best ${Math.min(...values).toFixed(0)}; CPU p50 ${median(cpu[name]!).toFixed(0)} ms   (goal p50 ≤ ${GOALS[`${profile} ${name}`]})`,
+      `${profile.padEnd(8)} ${name.padEnd(5)} (${size} bytes)  cold p50 ${median(values).toFixed(0)} ms, p10 ${quantile(values, 0.1).toFixed(0)}, p90 ${quantile(values, 0.9).toFixed(0)}, best ${Math.min(...values).toFixed(0)}; CPU p50 ${median(cpu[name]!).toFixed(0)} ms   (goal p50 ≤ ${GOALS[`${profile} ${name}`]})\n         RATIO host ÷ bare Deno (${bare.toFixed(0)} ms) ${(median(values) / bare).toFixed(2)}   (goal ≤ 1.1)`,
     )
   }
 }

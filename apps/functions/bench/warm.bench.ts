@@ -19,7 +19,7 @@ const headers = { 'content-type': 'application/json', apikey: ANON_KEY, authoriz
 
 await using host = await startHost({
   hello: {
-    source: `export default async (req: Request) => Response.json({ ok: true, n: (await req.json()).a })`,
+    source: `Deno.serve(async (req: Request) => Response.json({ ok: true, n: (await req.json()).a }))`,
     policy: { max: 1 },
   },
 })
@@ -57,8 +57,10 @@ for (const { name, rps, micros } of sides)
   console.log(
     `  ${name.padEnd(6)} ${median(rps).toFixed(0)} requests/s   ${median(micros).toFixed(1)} µs CPU per request (best ${Math.min(...micros).toFixed(1)})`,
   )
-console.log(`  RATIO requests/s host ÷ proxy      ${(median(ours.rps) / median(peer.rps)).toFixed(2)}   (goal ≥ 0.85)`)
-console.log(`  RATIO CPU proxy ÷ host             ${(median(peer.micros) / median(ours.micros)).toFixed(2)}`)
+console.log(`  RATIO requests/s host ÷ proxy      ${(median(ours.rps) / median(peer.rps)).toFixed(2)}   (goal ≥ 0.95)`)
+console.log(
+  `  RATIO CPU proxy ÷ host             ${(median(peer.micros) / median(ours.micros)).toFixed(2)}   (goal ≥ 0.95)`,
+)
 
 // One connection: the function asked directly, and through the host.
 const direct = new Client('http://function', { socketPath: socket })

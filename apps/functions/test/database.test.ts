@@ -48,9 +48,13 @@ for (const profile of ['standard', 'hardened'] as const) {
         const said = await run(
           `import pg from 'pg'
          export default async () => { const c = new pg.Client(process.env.TERRANE_DB_URL); c.on('error', () => {})
-           return Response.json(await c.connect().then(() => 'connected', (e) => [e.code, e.hint])) }`,
+           return Response.json(await c.connect().then(() => 'connected', (e) => [e.code, e.message, e.hint])) }`,
         )
-        expect(said).toEqual(['0A000', expect.stringContaining('project API')])
+        expect(said).toEqual([
+          '0A000',
+          expect.stringContaining('project API'),
+          expect.stringContaining('one superuser'),
+        ])
       },
     )
 
@@ -221,6 +225,33 @@ for (const profile of ['standard', 'hardened'] as const) {
         )
         const call = async () => (await fetch(host.url('keeper'), { headers: USER })).json()
         expect([await call(), await call()]).toEqual([1, 'ended'])
+      })
+
+      test('a function leaves sessions for others, and loses those of a call that is over', async () => {
+        await host.deploy(
+          'hog',
+          `import pg from 'pg'
+           const kept = []
+           export default async (req, ctx) => {
+             const open = () => { const c = new pg.Client(ctx.databaseUrl); c.on('error', () => {}); kept.push(c); return c.connect() }
+             await Promise.all([open(), open()]); open().catch(() => {})
+             const r = await fetch('http://project.internal/functions/v1/other'); return new Response(await r.text())
+           }`,
+          { packages: true },
+        )
+        const other = `import pg from 'pg'
+           export default async (req, ctx) => { const c = new pg.Client(ctx.databaseUrl); await c.connect(); const { rows } = await c.query('select 1 as one'); await c.end(); return Response.json(rows) }`
+        await host.deploy('other', other, { packages: true })
+        const call = async (name: string) => (await fetch(host.url(name), { headers: USER })).json()
+        // Three sessions: two for the one that keeps them, and one for the other.
+        expect(await call('hog')).toEqual([{ one: 1 }])
+        // Its clients are still connected and silent; two calls at once need the places that they had.
+        await host.deploy('third', other, { packages: true })
+        expect(await Promise.all([call('other'), call('third'), call('other')])).toEqual([
+          [{ one: 1 }],
+          [{ one: 1 }],
+          [{ one: 1 }],
+        ])
       })
 
       test('a statement has the time of the call, one that runs is cancelled, and clients wait for their turn', async () => {

@@ -102,6 +102,22 @@ for (const profile of ['standard', 'hardened'] as const) {
       )
     })
 
+    test('an instance that closes its server is replaced, and the next call is answered', async () => {
+      await host.deploy(
+        'closing',
+        `import http from 'node:http'
+         const server = http.createServer((req, res) => { res.end('ok'); if (req.url.endsWith('/close')) server.close() })
+         server.listen(8000)`,
+        { policy: { max: 1 } },
+      )
+      expect(await (await fetch(`${host.url('closing')}/close`)).text()).toBe('ok')
+      const ended = () => host.exits.some(({ name, reason }) => name === 'closing' && reason === 'crashed')
+      const call = async () => (await fetch(host.url('closing'))).text()
+      // Calls on the kept connection may still be answered by the old one.
+      await expect.poll(async () => [await call(), ended()], { timeout: 20_000 }).toEqual(['ok', true])
+      expect(host.exits.find(({ name }) => name === 'closing')?.stderr).toContain('its server was closed')
+    })
+
     test('a module that has node:http and a handler keeps its handler', async () => {
       await host.deploy(
         'both',

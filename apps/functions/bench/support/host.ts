@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,10 +17,11 @@ export interface BenchHost extends AsyncDisposable {
   readonly written: number
 }
 
-/** Starts a host that serves these functions. */
+/** Starts a host that serves these functions; `packages` is the folder of the packages that they import. */
 export async function startHost(
   functions: Readonly<Record<string, { readonly source: string; readonly policy?: object }>>,
   env: Readonly<Record<string, string>> = {},
+  { packages }: { readonly packages?: string } = {},
 ): Promise<BenchHost> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-bench-'))
   await chmod(folder, 0o711)
@@ -30,6 +31,7 @@ export async function startHost(
     const text = JSON.stringify({ auth: 'anon', methods: ['GET', 'POST'], ...policy })
     await writeFile(join(folder, 'functions', name, 'function.json'), text)
   }
+  if (packages !== undefined) await symlink(packages, join(folder, 'functions', 'node_modules'))
   const written = performance.now()
   const child = spawn(process.execPath, [MAIN], {
     env: {

@@ -30,7 +30,11 @@ interface Loan {
   readonly session: LentSession
   readonly version: FunctionVersion
   readonly splice: Splice
+  readonly isWelcome: () => boolean
 }
+
+/** How often sessions of calls that are over are looked for. */
+const SWEEP_MS = 1000
 
 type Logins = Readonly<Record<LoginKind, Sessions>>
 
@@ -46,9 +50,12 @@ export class DatabaseDoor implements AsyncDisposable {
   readonly #projects = new Map<string, { readonly url: string; readonly logins: Promise<Logins | null> }>()
   /** Sessions that are lent, by the process of the server. */
   readonly #lent = new Map<number, Loan>()
+  readonly #sweeper: NodeJS.Timeout
 
   constructor(options: DatabaseDoorOptions) {
     this.#options = options
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS)
+    this.#sweeper.unref()
   }
 
   /** Serves one client until it leaves. */
@@ -68,12 +75,13 @@ export class DatabaseDoor implements AsyncDisposable {
     const identity = identityOf(version, call?.caller)
     try {
       const logins = await this.#loginsOf(version.project)
-      if (!logins) return refuse(client, '0A000', 'functions have no sockets to this database', BY_API)
+      if (!logins) return refuse(client, '0A000', NO_SOCKETS, BY_API)
       const login = identity.role === 'service_role' ? logins.privileged : logins.plain
-      const session = await login.lease(identity)
+      const session = await login.lease(identity, version.name)
       await this.#lend(client, session, login, version, () => id === null || instance()?.call(id) !== undefined)
     } catch (error) {
-      if (error instanceof NoSession) return refuse(client, '53300', 'every session of the project is taken', CLOSE)
+      if (error instanceof NoSession)
+        return refuse(client, '53300', 'every session that this function may have is taken', CLOSE)
       this.#options.onFailed(version, error)
       const code = error instanceof TerraneError ? '08006' : 'XX000'
       refuse(
@@ -86,6 +94,7 @@ export class DatabaseDoor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweeper)
     for (const { logins } of this.#projects.values()) {
       const opened = await logins.catch(() => null)
       opened?.plain[Symbol.dispose]()
@@ -103,13 +112,18 @@ export class DatabaseDoor implements AsyncDisposable {
     const { processId } = session.key
     client.write(welcome(session.parameters, session.key))
     const spliced = client.destroyed ? null : splice(client, session, isWelcome)
-    if (spliced) this.#lent.set(processId, { session, version, splice: spliced })
+    if (spliced) this.#lent.set(processId, { session, version, splice: spliced, isWelcome })
     const left = (await spliced?.left) ?? 'unfinished'
     this.#lent.delete(processId)
     client.destroy()
     if (left !== 'unfinished') return login.giveBack(session, left === 'transaction')
     void session.cancel()
     login.drop(session)
+  }
+
+  /** Ends the sessions of calls that are over, whose clients may say nothing more. */
+  #sweep(): void {
+    for (const { splice: spliced, isWelcome } of this.#lent.values()) if (!isWelcome()) spliced.end()
   }
 
   #loginsOf(project: string): Promise<Logins | null> {
@@ -132,7 +146,11 @@ export class DatabaseDoor implements AsyncDisposable {
 }
 
 const USERS = 'Use TERRANE_DB_URL, or ctx.databaseUrl while the call that it was given to goes on.'
-const BY_API = 'Use the project API (SUPABASE_URL): the embedded database has one session for everybody.'
+// Many programs show the message alone.
+const NO_SOCKETS =
+  'functions have no sockets to the embedded database: use the project API (SUPABASE_URL), or PostgreSQL'
+const BY_API =
+  'The embedded database has one superuser for everybody; the project API asks it as the caller of the call.'
 const CLOSE = 'End clients when their work is done, or lower the number of connections that a pool may open.'
 
 /** @param caller of the call; absent for the function itself, null for a call without a caller */

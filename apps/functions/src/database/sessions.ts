@@ -26,14 +26,22 @@ interface Free {
   readonly until: number
 }
 
+interface Waiting {
+  readonly owner: string
+  readonly grant: () => void
+}
+
 /** The sessions of one login: opened on demand, cleaned and reused, and closed when idle. */
 export class Sessions implements Disposable {
   readonly #url: string
   readonly #login: Login
   readonly #most: number
+  /** Most sessions of one owner: the rest is for the others. */
+  readonly #share: number
   readonly #free: Free[] = []
-  readonly #lent = new Set<LentSession>()
-  readonly #waiting: (() => void)[] = []
+  readonly #lent = new Map<LentSession, string>()
+  readonly #waiting: Waiting[] = []
+  readonly #takenBy = new Map<string, number>()
   readonly #sweeper: NodeJS.Timeout
   #taken = 0
   #closed = false
@@ -43,22 +51,27 @@ export class Sessions implements Disposable {
     this.#url = url
     this.#login = login
     this.#most = most
+    this.#share = Math.max(1, most - Math.max(1, Math.floor(most / 4)))
     this.#sweeper = setInterval(() => this.#sweep(), IDLE_MS / 2)
     this.#sweeper.unref()
   }
 
-  /** @throws NoSession after ten seconds, DATABASE_UNAVAILABLE */
-  async lease({ role, claims, timeoutMs }: Identity): Promise<LentSession> {
-    await this.#place()
+  /**
+   * @param owner the function; one alone never has all sessions of several
+   * @throws NoSession after ten seconds, DATABASE_UNAVAILABLE
+   */
+  async lease({ role, claims, timeoutMs }: Identity, owner: string): Promise<LentSession> {
+    await this.#place(owner)
     let session: LentSession | undefined
     try {
       for (session = this.#free.pop()?.session; session?.lost; session = this.#free.pop()?.session);
       session ??= await LentSession.open({ url: this.#url, ...this.#login, applicationName: 'terrane function' })
-      this.#lent.add(session)
       await session.query(IDENTIFY, [role, claims ?? '', String(timeoutMs)])
+      this.#lent.set(session, owner)
       return session
     } catch (error) {
-      this.drop(session)
+      session?.close()
+      this.#leave(owner)
       throw error
     }
   }
@@ -72,43 +85,59 @@ export class Sessions implements Disposable {
       return this.drop(session)
     }
     if (this.#closed) return this.drop(session)
-    this.#lent.delete(session)
     this.#free.push({ session, until: performance.now() + IDLE_MS })
-    this.#leave()
+    this.#return(session)
   }
 
   /** The session cannot be used again. */
-  drop(session: LentSession | undefined): void {
-    if (session) this.#lent.delete(session)
-    session?.close()
-    this.#leave()
+  drop(session: LentSession): void {
+    session.close()
+    this.#return(session)
   }
 
   [Symbol.dispose](): void {
     this.#closed = true
     clearInterval(this.#sweeper)
-    for (const session of [...this.#lent, ...this.#free.splice(0).map((free) => free.session)]) session.close()
+    for (const session of [...this.#lent.keys(), ...this.#free.splice(0).map((free) => free.session)]) session.close()
   }
 
-  async #place(): Promise<void> {
-    if (this.#taken >= this.#most) {
-      const granted = Promise.withResolvers<void>()
-      this.#waiting.push(granted.resolve)
-      const timer = setTimeout(() => granted.reject(new NoSession('every session is taken')), WAIT_MS)
-      try {
-        await granted.promise
-      } finally {
-        clearTimeout(timer)
-        const at = this.#waiting.indexOf(granted.resolve)
-        if (at >= 0) this.#waiting.splice(at, 1)
-      }
-    }
+  async #place(owner: string): Promise<void> {
+    if (this.#mayTake(owner)) return this.#take(owner)
+    const granted = Promise.withResolvers<void>()
+    const waiting = { owner, grant: granted.resolve }
+    this.#waiting.push(waiting)
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+      granted.reject(new NoSession('every session is taken'))
+    }, WAIT_MS)
+    await granted.promise.finally(() => clearTimeout(timer))
+  }
+
+  #mayTake(owner: string): boolean {
+    return this.#taken < this.#most && (this.#takenBy.get(owner) ?? 0) < this.#share
+  }
+
+  #take(owner: string): void {
     this.#taken++
+    this.#takenBy.set(owner, (this.#takenBy.get(owner) ?? 0) + 1)
   }
 
-  #leave(): void {
+  #return(session: LentSession): void {
+    const owner = this.#lent.get(session)
+    if (this.#lent.delete(session)) this.#leave(owner!)
+  }
+
+  /** The place goes to whoever waits longest among those who may have it. */
+  #leave(owner: string): void {
     this.#taken--
-    this.#waiting.shift()?.()
+    const left = this.#takenBy.get(owner)! - 1
+    if (left > 0) this.#takenBy.set(owner, left)
+    else this.#takenBy.delete(owner)
+    const next = this.#waiting.findIndex((waiting) => this.#mayTake(waiting.owner))
+    if (next < 0) return
+    const [waiting] = this.#waiting.splice(next, 1)
+    this.#take(waiting!.owner)
+    waiting!.grant()
   }
 
   #sweep(): void {

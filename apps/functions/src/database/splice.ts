@@ -11,6 +11,8 @@ export interface Splice {
   readonly left: Promise<Left>
   /** Cancels the running statement, if any. Resolves when the server has passed it on. */
   cancel(): Promise<void>
+  /** Ends it as if the client had left. */
+  end(): void
 }
 
 const letter = (text: string) => text.charCodeAt(0)
@@ -35,8 +37,11 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
   let open = false
   let status = IN_PEACE
   let cancelling: Promise<void> | null = null
+  let finished = false
 
   const finish = (broken: boolean) => {
+    if (finished) return
+    finished = true
     client.off('data', onClient).off('close', gone).off('drain', resumeServer)
     server.off('data', onServer).off('close', lost).off('drain', resumeClient)
     resolve(leave(broken))
@@ -91,5 +96,5 @@ export function splice(client: Socket, session: LentSession, isWelcome: () => bo
   const cancel = async () => {
     if (unanswered > 0 || open) await (cancelling ??= pass())
   }
-  return { left, cancel }
+  return { left, cancel, end: gone }
 }

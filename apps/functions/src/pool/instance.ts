@@ -173,6 +173,13 @@ export class Instance {
     this.#process.kill('SIGKILL')
   }
 
+  /** Nothing listens where it did: the function has closed its server, or is ending. */
+  replaceDeaf(): void {
+    if (this.#process.exitCode === null && this.#process.signalCode === null)
+      this.#stderr += '\nits server was closed while it could still be called'
+    this.kill('crashed')
+  }
+
   /**
    * The watchdog's check, about ten times a second.
    *
@@ -273,7 +280,8 @@ export class Instance {
     this.#alive = false
     const stderr = this.#stderr + problem
     const outOfMemory = OUT_OF_MEMORY.test(stderr)
-    const reason = this.#reason ?? (outOfMemory ? 'memory' : 'crashed')
+    const ended = this.#reason ?? 'crashed'
+    const reason = outOfMemory && ended === 'crashed' ? 'memory' : ended
     this.#booted.reject(new BootFailure(`it ended while starting (${signal ?? `exit code ${code}`})`, stderr))
     this.upstream.close()
     this.#ended.resolve({ reason, code, signal, stderr })

@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { InvalidResponse, ResponseReader, type ResponseEvents } from './response-reader.ts'
 
 /**
- * Why an exchange failed: the connection was refused (the request was not sent), the peer closed it before the whole
- * answer had come, or the answer is not HTTP.
+ * Why an exchange failed: nothing listens any more or no connection could be made (in both cases the request was not
+ * sent), the peer closed it before the whole answer had come, or the answer is not HTTP.
  */
-export type UpstreamFailure = 'unreachable' | 'closed' | 'invalid'
+export type UpstreamFailure = 'deaf' | 'unreachable' | 'closed' | 'invalid'
 
 /** The caller's side of one exchange. After `onFail` nothing more is called; `onEnd` and `onFail` exclude each other. */
 export interface Exchange extends ResponseEvents {
@@ -24,6 +24,9 @@ export const SMALL_BODY = 16 * 1024
 
 /** An idle connection older than this is not used again: the peer may be about to close it. */
 const IDLE_MS = 4000
+
+/** What the system says when there is no listener; others mean that it, or this host, is busy. */
+const NOBODY: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
 /** HTTP/1.1 connections to one unix socket, kept for the next request, never pipelined. */
 export class Upstream {
@@ -104,7 +107,9 @@ export class Connection {
     this.#socket = connect(pool.path)
     this.#socket.on('connect', () => (this.#connected = true))
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
-    this.#socket.on('error', (error) => this.fail(this.#connected ? 'closed' : 'unreachable', error.message))
+    this.#socket.on('error', (error: NodeJS.ErrnoException) =>
+      this.fail(this.#connected ? 'closed' : NOBODY.has(error.code) ? 'deaf' : 'unreachable', error.message),
+    )
     this.#socket.on('close', () => this.#gone())
   }
 

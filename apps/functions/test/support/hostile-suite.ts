@@ -1,131 +1,26 @@
 // Thirty bad functions and bad callers. Each case checks five things: what the caller gets, in what time, whether the
 // host is still up, whether the neighbour noticed anything, and whether the instance is kept or replaced.
-import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
-import { createServer, type Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { createSocket } from 'node:dgram'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Policy } from '../../src/policy.ts'
-import { startHost, type TestHost } from './host.ts'
+import { describe, expect, test } from 'vitest'
+import { BOUND_MS, LIMITS, SHORT_BLOCK, SHORT_TIMEOUT, expectDenied, openArena } from './hostile-arena.ts'
 import { outcome, rawExchange } from './http.ts'
-import { watchNeighbour, type Report } from './neighbour.ts'
 import { tryRuntime } from './runtimes.ts'
 
 /** A file that no function may make. */
 const SNAPSHOT = join(tmpdir(), `terrane-snapshot-${process.pid}`)
-/** Limits that only an overloaded machine makes an innocent function exceed. Cases about a limit lower it. */
-const LIMITS = { block_ms: 5000, timeout_ms: 20_000, memory_mb: 128, max: 1 } as const
-const SHORT_BLOCK = { block_ms: 800 } as const
-const SHORT_TIMEOUT = { timeout_ms: 2500 } as const
-/** Longest duration of a case, even on a busy machine. */
-const BOUND_MS = 25_000
-
 /** Declares the cases for one profile of Deno. */
 export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<void> {
   const { probed, title } = await tryRuntime('deno', profile)
   const hardened = profile === 'hardened'
   describe.skipIf(!probed)(`hostile functions: ${title}`, { timeout: 120_000 }, () => {
-    let host: TestHost
-    let stopWatching: () => Promise<Report>
-    /** Any connection to these listeners is an escape. */
-    let tcp: Server
-    let web: HttpServer
-    const reached: string[] = []
-    /** The attacker's name, new for each test, so that tests do not affect each other. */
-    let attacker = ''
-    let count = 0
-
-    beforeAll(async () => {
-      tcp = createTcpServer((socket) => {
-        reached.push('tcp')
-        socket.destroy()
-      })
-      web = createServer((request, response) => {
-        reached.push(`http ${request.url}`)
-        response.end('inside')
-      })
-      await Promise.all([tcp, web].map((server) => new Promise<void>((done) => server.listen(0, '127.0.0.1', done))))
-      host = await startHost({
-        ...probed!,
-        bootMs: 5000,
-        bodyTimeoutMs: 1000,
-        // The neighbour of a name server that changes its mind, and a redirecting public host, without any network.
-        fetchPolicy: {
-          allowHosts: ['redirector.test'],
-          resolver: async (name) => (name === 'rebinding.test' ? ['203.0.113.9', '127.0.0.1'] : ['127.0.0.1']),
-        },
-      })
-      await host.deploy('neighbour', `export default () => new Response('fine')`, { policy: { max: 1 } })
-      await fetch(host.url('neighbour'))
-    })
-    afterAll(async () => {
-      await host[Symbol.asyncDispose]()
-      tcp.close()
-      web.closeAllConnections()
-      web.close()
-    })
-    beforeEach(() => {
-      reached.length = 0
-      host.exits.length = 0
-      attacker = `attacker-${++count}`
-      stopWatching = watchNeighbour(host)
-    })
-    afterEach(async () => {
-      const report = await stopWatching()
-      host.functions.remove('test', attacker)
-      expectUntouched(report)
-    })
-
-    /** Deploys an attacker that serves `ok` on /ok, and calls it. */
-    async function attack(body: string, init: RequestInit = {}, policy: Partial<Policy> = {}) {
-      await host.deploy(
-        attacker,
-        `export default async (req: Request, ctx: any) => { if (req.url.endsWith('/ok')) return new Response('ok'); ${body} }`,
-        { policy: { ...LIMITS, ...policy }, files: { 'a.txt': 'a' } },
-      )
-      await warmUp()
-      const before = pidOf(attacker)
-      const begun = performance.now()
-      const headers = { ...(init.headers as Record<string, string>), 'x-gateway': gatewayOf(attacker) }
-      const result = await outcome(await fetch(host.url(attacker), { ...init, headers }))
-      expect(performance.now() - begun).toBeLessThan(BOUND_MS)
-      return { ...result, before }
-    }
-    function expectUntouched(report: Report) {
-      expect(report.errors).toEqual([])
-      expect(report.calls).toBeGreaterThan(0)
-      expect(host.exits.filter((exit) => exit.name === 'neighbour')).toEqual([])
-      expect(reached).toEqual([])
-    }
-    /** The socket that leads to the host, as the function sees it. */
-    const gatewayOf = (name: string) =>
-      hardened
-        ? '/run/gw.sock'
-        : [...host.functions.get('test', name)!.pool][0]!.upstream.path.replace('in.sock', 'gw.sock')
-    const callOk = async () => {
-      const response = await fetch(`${host.url(attacker)}/ok`)
-      return `${response.status} ${await response.text()}`
-    }
-    /** The first honest answer is not part of an attack: a cold start may exceed short limits, which does not count. */
-    async function warmUp() {
-      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-      host.exits.length = 0
-    }
-    const pidOf = (name: string) => [...host.functions.get('test', name)!.pool][0]?.pid
-    const reasons = () => host.exits.filter((exit) => exit.name === attacker).map((exit) => exit.reason)
-    async function expectReplaced(before: number | undefined, ...why: string[]) {
-      await expect.poll(reasons, { timeout: BOUND_MS }).toEqual(why)
-      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-      expect(pidOf(attacker)).not.toBe(before)
-    }
-    async function expectKept(before: number | undefined) {
-      await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-      expect(pidOf(attacker)).toBe(before)
-      expect(reasons()).toEqual([])
-    }
+    const arena = openArena(probed!, hardened)
+    const { attack, probe, callOk, warmUp, pidOf, gatewayOf, expectKept, expectReplaced, watchPeak, diskUse } = arena
 
     describe.each([
       ['1 an endless loop', `while (true);`],
@@ -141,9 +36,9 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test('2 a loop at the top level never becomes ready', async () => {
-      await host.deploy(attacker, `while (true);`, { policy: LIMITS })
+      await arena.host.deploy(arena.attacker, `while (true);`, { policy: LIMITS })
       const begun = performance.now()
-      const response = await fetch(host.url(attacker))
+      const response = await fetch(arena.host.url(arena.attacker))
       expect(await outcome(response)).toMatchObject({ status: 503, code: 'FUNCTION_BOOT_ERROR' })
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(performance.now() - begun).toBeLessThan(BOUND_MS)
@@ -181,7 +76,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       expect([500, 546]).toContain(status)
       // An attack that caught its own error may leave more memory than the watchdog allows at its next check.
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-      if (status === 500 && pidOf(attacker) === before) await expectKept(before)
+      if (status === 500 && pidOf(arena.attacker) === before) await expectKept(before)
       else await expectReplaced(before, 'memory')
       expect(peak()).toBeLessThan(LIMITS.memory_mb * 1.25 + 48)
     })
@@ -248,7 +143,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     test('14 hop-by-hop and host headers of an answer do not pass', async () => {
       const source = `return new Response('x', { headers: { connection: 'upgrade', upgrade: 'x', 'keep-alive': 'timeout=999', 'x-error-code': 'FAKE', 'x-request-id': 'fake', 'x-function-version': '999', 'x-terrane-secret': '1', 'proxy-authenticate': 'Basic' } })`
       await attack(source)
-      const { headers } = await fetch(host.url(attacker))
+      const { headers } = await fetch(arena.host.url(arena.attacker))
       for (const name of ['upgrade', 'x-error-code', 'x-terrane-secret', 'proxy-authenticate'])
         expect(headers.get(name)).toBeNull()
       expect(headers.get('x-request-id')).not.toBe('fake')
@@ -280,7 +175,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       expect(status).toBe(200)
       await sleep(100)
       await expectKept(before)
-      await expect.poll(() => host.lines.some((line) => line.text.startsWith('Uncaught'))).toBe(true)
+      await expect.poll(() => arena.host.lines.some((line) => line.text.startsWith('Uncaught'))).toBe(true)
     })
 
     test.each([
@@ -300,12 +195,12 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
          return new Response('')`,
       )
       expect(typeof before).toBe('number')
-      await host.deploy(attacker, `export default () => new Response('clean')`, { policy: LIMITS })
-      expect(await (await fetch(host.url(attacker))).text()).toBe('clean')
+      await arena.host.deploy(arena.attacker, `export default () => new Response('clean')`, { policy: LIMITS })
+      expect(await (await fetch(arena.host.url(arena.attacker))).text()).toBe('clean')
     })
 
     test('19 a flood of log lines is dropped and counted', async () => {
-      host.lines.length = 0
+      arena.host.lines.length = 0
       const { status, before } = await attack(
         `for (let i = 0; i < 20_000; i++) console.log('flood', i); return new Response('')`,
       )
@@ -313,8 +208,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       await expectKept(before)
       await sleep(50)
       await attack(`console.log('after'); return new Response('')`)
-      await expect.poll(() => host.lines.some((line) => line.text === 'after')).toBe(true)
-      expect(host.lines.length).toBeLessThan(600)
+      await expect.poll(() => arena.host.lines.some((line) => line.text === 'after')).toBe(true)
+      expect(arena.host.lines.length).toBeLessThan(600)
     })
 
     test('19 a flood of raw bytes throttles its author', async () => {
@@ -336,25 +231,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       await expectReplaced(before, 'blocked')
     })
 
-    /** Runs probes inside and returns each result; `denied` for a probe that failed. */
-    async function probe(
-      probes: Record<string, string>,
-      policy: Partial<Policy> = {},
-    ): Promise<Record<string, string>> {
-      const list = Object.entries(probes).map(([name, code]) => `[${JSON.stringify(name)}, async () => { ${code} }]`)
-      const source = `const results = {}; for (const [name, run] of [${list.join(',')}]) { try { results[name] = 'GOT ' + String(await Promise.race([run(), new Promise((_, no) => setTimeout(() => no(new Error('no answer')), 300))])) } catch (e) { results[name] = 'denied' } }
-        return Response.json(results)`
-      const { status, body, before } = await attack(source, {}, policy)
-      expect([status, body.slice(0, 500)]).toEqual([200, expect.stringContaining('{')])
-      await expectKept(before)
-      return JSON.parse(body) as Record<string, string>
-    }
-    function expectDenied(results: Record<string, string>) {
-      expect(Object.entries(results).filter(([, result]) => result !== 'denied')).toEqual([])
-    }
-
     test('20 files of the host, of other functions and of itself are out of reach', async () => {
-      const neighbour = host.functions.get('test', 'neighbour')!
+      const neighbour = arena.host.functions.get('test', 'neighbour')!
       const neighbourRun = [...neighbour.pool][0]!.upstream.path
       const pid = pidOf('neighbour')
       expectDenied(
@@ -462,7 +340,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test('23 no spelling of a private address leads anywhere', async () => {
-      const { port } = web.address() as AddressInfo
+      const { port } = arena.web.address() as AddressInfo
       const spellings = [
         '127.0.0.1',
         'localhost',
@@ -486,7 +364,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test('23 a listed host that is private, or turns private, or redirects there, leads nowhere', async () => {
-      const { port } = web.address() as AddressInfo
+      const { port } = arena.web.address() as AddressInfo
       const redirector = createServer((_, response) =>
         response.writeHead(302, { location: `http://127.0.0.1:${port}/` }).end(),
       )
@@ -513,8 +391,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test('23 the host holds the line when the shim is bypassed', async () => {
-      const { port } = web.address() as AddressInfo
-      const [instance] = host.functions.get('test', 'neighbour')!.pool
+      const { port } = arena.web.address() as AddressInfo
+      const [instance] = arena.host.functions.get('test', 'neighbour')!.pool
       expect(instance).toBeDefined()
       const results = await probe({
         'raw words to the gateway': `
@@ -528,8 +406,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test('24 no raw socket in any direction', async () => {
-      const { port } = tcp.address() as AddressInfo
-      const udp = createSocket('udp4', () => reached.push('udp'))
+      const { port } = arena.tcp.address() as AddressInfo
+      const udp = createSocket('udp4', () => arena.reached.push('udp'))
       await new Promise<void>((done) => udp.bind(0, '127.0.0.1', done))
       const { port: udpPort } = udp.address()
       const results = await probe({
@@ -574,7 +452,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       expect(seen).toMatchObject({ claims: null, depth: null })
       expect(seen.id).toMatch(/^[\da-f-]{36}$/)
       await expectKept(before)
-      const bad = await fetch(`${host.url(attacker)}/ok`, {
+      const bad = await fetch(`${arena.host.url(arena.attacker)}/ok`, {
         headers: { apikey: 'anon', authorization: 'Bearer nonsense' },
       })
       expect(await outcome(bad)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
@@ -603,7 +481,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
         { concurrency: 16, ...SHORT_TIMEOUT },
       )
       await expect.poll(callOk, { timeout: BOUND_MS }).toBe('200 ok')
-      expect(pidOf(attacker)).toBe(before)
+      expect(pidOf(arena.attacker)).toBe(before)
     })
 
     test('28 a thousand sockets to the host', async () => {
@@ -615,7 +493,7 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       )
       expect([200, 500, 504]).toContain(status)
       expect(await callOk()).toBe('200 ok')
-      expect(pidOf(attacker)).toBe(before)
+      expect(pidOf(arena.attacker)).toBe(before)
     })
 
     test('28 a flood of requests to the host waits its turn', async () => {
@@ -642,8 +520,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
     })
 
     test.each(['sealed', 'unsealed'])('29 a %s function cannot fill the disk', async (kind) => {
-      await host.deploy(
-        attacker,
+      await arena.host.deploy(
+        arena.attacker,
         `const tries = {
            own: (req) => { const p = req.headers.get('x-gateway'); try { Deno.removeSync(p) } catch {} Deno.writeFileSync(p, new Uint8Array(3e7)) },
            caches: async () => (await caches.open('x')).put('http://a.b/', new Response(new Uint8Array(3e7))),
@@ -658,8 +536,8 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
       )
       await warmUp()
       const before = diskUse()
-      const headers = { 'x-gateway': gatewayOf(attacker) }
-      const { status } = await outcome(await fetch(host.url(attacker), { headers }))
+      const headers = { 'x-gateway': gatewayOf(arena.attacker) }
+      const { status } = await outcome(await fetch(arena.host.url(arena.attacker), { headers }))
       expect([200, 502, 546]).toContain(status)
       expect(diskUse() - before).toBeLessThan(kind === 'sealed' ? 200_000 : 40_000_000)
       expect(existsSync(SNAPSHOT)).toBe(false)
@@ -667,39 +545,15 @@ export async function hostileSuite(profile: 'standard' | 'hardened'): Promise<vo
 
     test('30 a request body that drips is given up', async () => {
       await attack(`return new Response(await req.text())`)
-      const port = Number(new URL(host.origin).port)
+      const port = Number(new URL(arena.host.origin).port)
       const { text } = await rawExchange(
         port,
-        (write) => write(`POST /functions/v1/${attacker} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nslow`),
+        (write) =>
+          write(`POST /functions/v1/${arena.attacker} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nslow`),
         BOUND_MS,
       )
       expect(text).toMatch(/^HTTP\/1\.1 408 /)
       expect(text).toContain('REQUEST_TIMEOUT')
     })
-
-    /** Largest resident size of the attacker, in MiB, since the call. */
-    function watchPeak(): () => number {
-      let peak = 0
-      const timer = setInterval(() => {
-        const pid = [...(host.functions.get('test', attacker)?.pool ?? [])][0]?.pid
-        if (pid === undefined || !existsSync(`/proc/${pid}/status`)) return
-        const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-        peak = Math.max(peak, Number(rss ?? 0) / 1024)
-      }, 10)
-      return () => {
-        clearInterval(timer)
-        return peak
-      }
-    }
-
-    /** Bytes in the folders that an instance could possibly write to. */
-    function diskUse(): number {
-      let bytes = 0
-      for (const folder of [host.folder, host.factory.base]) {
-        for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-          bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0
-      }
-      return bytes
-    }
   })
 }

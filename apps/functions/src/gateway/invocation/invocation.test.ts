@@ -131,6 +131,7 @@ class World {
         events['end of the answer'] = over(() => exchange.onEnd())
       }
       if (this.counts.heads === 0) events['nobody is there'] = over(() => exchange.onFail('unreachable', ''))
+      if (this.counts.heads === 0) events['nobody listens'] = over(() => exchange.onFail('deaf', ''))
       events['broken'] = over(() => exchange.onFail('closed', ''))
       events['no HTTP'] = over(() => exchange.onFail('invalid', ''))
       events['time is up'] = () => this.invocation.expire()
@@ -160,6 +161,7 @@ class World {
     waiter.granted({
       begin: () => this.counts.began++,
       end: () => this.counts.ended++,
+      replaceDeaf() {},
       doom: random() < 0.5 ? 'memory' : null,
       exited: Promise.resolve({ reason: 'crashed' }),
       upstream: { send },

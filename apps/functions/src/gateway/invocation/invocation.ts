@@ -176,7 +176,8 @@ export class Invocation implements Exchange, Waiter, Call {
   onFail(failure: UpstreamFailure, detail: string): void {
     const instance = this.#instance!
     this.#leave(false)
-    if (failure === 'unreachable' && !this.#retried && this.#body.rewind()) {
+    if (failure === 'deaf') instance.replaceDeaf()
+    if ((failure === 'deaf' || failure === 'unreachable') && !this.#retried && this.#body.rewind()) {
       // No byte was sent and the body is still here: another instance may take it.
       this.#retried = true
       return this.#acquire()

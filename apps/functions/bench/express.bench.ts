@@ -1,0 +1,57 @@
+// The same Express app as a function, through the host, and in bare Deno, asked directly: requests per second at 32
+// connections, and CPU of the process that runs Express.
+import assert from 'node:assert/strict'
+import { PACKAGES, program, runBare } from './support/bare-deno.ts'
+import { ANON_KEY, cpuMicros, instancePids, median, startHost } from './support/host.ts'
+import { load } from './support/load.ts'
+
+const ROUNDS = 9
+const SECONDS = 2
+const CONNECTIONS = 32
+const BODY = '{"a":7}'
+const ANSWER = '{"ok":true,"n":7}'
+const headers = { 'content-type': 'application/json', apikey: ANON_KEY, authorization: `Bearer ${ANON_KEY}` }
+const source = `import express from 'express'
+const app = express()
+app.use(express.json())
+app.post('/shop', (req, res) => res.json({ ok: true, n: req.body.a }))
+const server = app.listen(0, '127.0.0.1', () => console.log(server.address().port))
+`
+
+await using bare = await program(source)
+await using peer = await runBare(bare.file)
+await using host = await startHost({ shop: { source, policy: { max: 1 } } }, {}, { packages: PACKAGES })
+const urls = { host: host.url('shop'), bare: `http://127.0.0.1:${await peer.firstLine}/shop` }
+for (const url of Object.values(urls)) {
+  const answer = await fetch(url, { method: 'POST', headers, body: BODY })
+  assert.equal(await answer.text(), ANSWER)
+}
+const sides = [
+  { name: 'host', url: urls.host, pid: instancePids(host)[0]!, rps: [] as number[], micros: [] as number[] },
+  { name: 'bare', url: urls.bare, pid: peer.pid, rps: [] as number[], micros: [] as number[] },
+]
+for (let round = 0; round <= ROUNDS; round++) {
+  for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+    const before = cpuMicros(side.pid)
+    const { url } = side
+    const answered = await load({
+      url,
+      headers,
+      body: BODY,
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      expected: ANSWER,
+    })
+    if (round === 0) continue
+    side.rps.push(answered / SECONDS)
+    side.micros.push((cpuMicros(side.pid) - before) / answered)
+  }
+}
+console.log(`Express, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s, interleaved`)
+for (const { name, rps, micros } of sides)
+  console.log(
+    `  ${name}   ${median(rps).toFixed(0)} requests/s   ${median(micros).toFixed(1)} µs CPU of Express' process per request`,
+  )
+const [ours, theirs] = sides as [(typeof sides)[0], (typeof sides)[0]]
+console.log(`  RATIO requests/s host ÷ bare       ${(median(ours.rps) / median(theirs.rps)).toFixed(2)}   (goal ≥ 0.9)`)
+console.log(`  RATIO CPU bare ÷ host              ${(median(theirs.micros) / median(ours.micros)).toFixed(2)}`)

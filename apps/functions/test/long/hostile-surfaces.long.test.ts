@@ -1,0 +1,4 @@
+import { hostileSurfaces } from '../support/hostile-surfaces.ts'
+
+await hostileSurfaces('standard')
+await hostileSurfaces('hardened')
