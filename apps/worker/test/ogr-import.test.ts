@@ -438,17 +438,17 @@ describe.each(ENGINES)('$name', ({ path }) => {
   })
 
   test('a GeoPackage is read as others leave it: in write-ahead mode, without its id, with a virtual table', async () => {
-    const path = join(await mkdtemp(join(tmpdir(), 'left-')), 'left.gpkg')
-    await writeFile(path, await convertTo('GPKG', TOWNS))
+    const place = join(await mkdtemp(join(tmpdir(), 'left-')), 'left.gpkg')
+    await writeFile(place, await convertTo('GPKG', TOWNS))
     {
-      using file = new DatabaseSync(path, { defensive: false })
+      using file = new DatabaseSync(place, { defensive: false })
       file.exec(`pragma journal_mode = wal; pragma application_id = 0; pragma writable_schema = on;
         insert into sqlite_master (type, name, tbl_name, rootpage, sql) values
           ('table', 'vgpkg_towns', 'vgpkg_towns', 0, 'CREATE VIRTUAL TABLE vgpkg_towns USING VirtualGPKG(towns)')`)
     }
     const usual = await run('usual.gpkg', await convertTo('GPKG', TOWNS))
-    const left = await run('left.gpkg', await readFile(path))
-    await rm(dirname(path), { recursive: true })
+    const left = await run('left.gpkg', await readFile(place))
+    await rm(dirname(place), { recursive: true })
     expect(left.result?.['rows']).toBe(usual.result?.['rows'])
     expect([usual.result, left.result]).toMatchObject([{ warnings: [] }, { warnings: [{ code: 'LOG_MISSING' }] }])
   })
