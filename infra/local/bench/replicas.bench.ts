@@ -79,7 +79,7 @@ async function heapOf(port: number): Promise<number> {
   const headers = { authorization: `Bearer ${keys.metricsKey}` }
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).text()
   const metrics = ['nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes']
-  return metrics.reduce((sum, name) => sum + Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)![1]), 0)
+  return metrics.reduce((sum, name) => sum + Number(new RegExp(`^${name}(?:\\{.*?\\})? (\\S+)`, 'm').exec(text)![1]), 0)
 }
 
 async function measure(): Promise<void> {
