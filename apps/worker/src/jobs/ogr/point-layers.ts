@@ -16,7 +16,7 @@ interface Wanted {
 
 /**
  * The sheets of a workbook, with points where two columns hold coordinates: those that are named, else those that are
- * called as usual and hold numbers.
+ * called as usual and hold numbers. The columns stay.
  *
  * @param srid EPSG code of the coordinates
  * @throws CSV_COLUMNS_UNKNOWN
@@ -57,8 +57,7 @@ class PointLayers implements LayerSource {
     this.layers = source.layers.map((layer, i) => {
       const place = places[i]
       if (!place) return layer
-      const fields = layer.fields.filter((_, field) => field !== place.x && field !== place.y)
-      return { ...layer, fields, hasGeometry: true, geometryTypes: [POINT], srid }
+      return { ...layer, hasGeometry: true, geometryTypes: [POINT], srid }
     })
   }
 
@@ -78,7 +77,6 @@ class PointLayers implements LayerSource {
   }
 
   #withPoints(batch: FeatureBatch, { x, y }: Columns): FeatureBatch {
-    const columns = batch.columns.filter((_, field) => field !== x && field !== y)
     const builder = new BatchBuilder(0)
     for (let row = 0; row < batch.rows; row++) {
       const given = [batch.columns[x]![row], batch.columns[y]![row]]
@@ -89,6 +87,6 @@ class PointLayers implements LayerSource {
       }
       builder.add(isPoint ? wkbOfGeoJson({ type: 'Point', coordinates: [lng, lat] }) : null, [])
     }
-    return { ...builder.take(), columns }
+    return { ...builder.take(), columns: batch.columns }
   }
 }

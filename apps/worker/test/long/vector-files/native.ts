@@ -14,7 +14,7 @@ const LAYER_OPTIONS = ['SPATIAL_INDEX=NO', 'FID=__fid__', 'GEOMETRY_NAME=__geome
 const CSV_OPTIONS = [
   'AUTODETECT_TYPE=YES',
   'AUTODETECT_SIZE_LIMIT=0',
-  'KEEP_GEOM_COLUMNS=NO',
+  'KEEP_GEOM_COLUMNS=YES',
   'X_POSSIBLE_NAMES=x,lon,lng,long,longitude,easting',
   'Y_POSSIBLE_NAMES=y,lat,latitude,northing',
   'GEOM_POSSIBLE_NAMES=wkt,geom,geometry,the_geom,_wkt',

@@ -28,12 +28,12 @@ async function read(text: string, options: Partial<ReadRequest> = {}) {
   return { places, srid: layer.srid, columns: layer.fields.map(({ name }) => name), warnings: reader.takeWarnings() }
 }
 
-test('coordinates are found by the names of their columns, which become the geometry', async () => {
+test('coordinates are found by the names of their columns, which stay', async () => {
   for (const header of ['stop_lat,stop_lon', 'decimalLatitude,decimalLongitude', 'Breitengrad,Längengrad', 'y,x']) {
     expect(await read(`name,${header}\nA,52.5,13.4\nB,,\n`)).toEqual({
       places: [[13.4, 52.5], null],
       srid: 4326,
-      columns: ['name'],
+      columns: ['name', ...header.split(',')],
       warnings: [],
     })
   }
@@ -46,7 +46,7 @@ test('columns that do not pair up are named, and nothing is guessed', async () =
     warnings: [{ code: 'COORDINATES_DOUBTFUL', count: 4, examples: ['start_lat', 'start_lng', 'end_lat', 'end_lng'] }],
   })
   const named = await read(text, { csv: { x: 'end_lng', y: 'END_LAT' } })
-  expect(named).toMatchObject({ places: [[6, 53]], columns: ['id', 'start_lat', 'start_lng'], warnings: [] })
+  expect(named).toMatchObject({ places: [[6, 53]], columns: text.split('\n', 1)[0]!.split(','), warnings: [] })
 })
 
 test('columns that are called as coordinates and hold words stay as they are', async () => {
@@ -91,4 +91,11 @@ test('a column that is asked for and is not there is an error', async () => {
   for (const csv of [{ x: 'nope', y: 'lat' }, { x: 'nope' }, { wkt: 'nope' }]) {
     await expect(read('name,lat,lon\nA,52,5\n', { csv })).rejects.toMatchObject({ code: 'CSV_COLUMNS_UNKNOWN' })
   }
+})
+
+test('coordinates keep their values; the text of a geometry is left out, unless one cannot be read', async () => {
+  const columns = async (text: string) => (await read(text)).columns
+  expect(await columns('name,lat,lon\nA,52,13\nB,unknown,13\n')).toEqual(['name', 'lat', 'lon'])
+  expect(await columns('name,wkt\nA,POINT (1 2)\nB,\n')).toEqual(['name'])
+  expect(await columns('name,wkt\nA,POINT (1 2)\nB,POINT (1\n')).toEqual(['name', 'wkt'])
 })

@@ -35,7 +35,7 @@ interface Table {
 /**
  * Opens a table of text. Its encoding and delimiter are found out, types come from all rows. Geometries come from the columns
  * that the request names; else from one that is called as those of geometries are, two that are called as coordinates are, or
- * one whose texts all are geometries.
+ * one whose texts all are geometries. Coordinates also stay columns; a column of geometries does where one cannot be read.
  *
  * @throws CONVERSION_FAILED, CSV_COLUMNS_UNKNOWN, ENCODING_UNKNOWN
  */
@@ -52,6 +52,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   const types = new Set<number>()
   const srids = new Set<number>()
   let rows = 0
+  let isLossless = true
   for await (const record of dataOf(table)) {
     rows++
     for (const [i, guess] of guesses.entries()) {
@@ -59,13 +60,15 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
       if (kind !== null) guess.addKind(kind)
     }
     const wkb = geometryOf(record, place)
+    if (wkb === null && saysGeometry(record, place)) isLossless = false
     const head = wkb && wkbHead(wkb)
     if (head) types.add(isoType(head))
     const said = place.wkt < 0 ? null : sridOfText((record[place.wkt] ?? '').trim())
     if (said !== null) srids.add(said)
   }
   const { x, y, wkt } = place
-  const shown = table.names.flatMap((_, i) => (i === x || i === y || i === wkt ? [] : [i]))
+  // The text of a geometry is said by the geometry itself, if all can be read; coordinates stay the columns that they are.
+  const shown = [...table.names.keys()].filter((i) => i !== wkt || !isLossless)
   const fields = shown.map((i): Field => ({ name: table.names[i]!, type: guesses[i]!.type }))
   const hasGeometry = wkt >= 0 || (x >= 0 && y >= 0)
   const srid = request.srid ?? onlyOf(srids) ?? WGS84
