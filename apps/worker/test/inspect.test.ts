@@ -46,7 +46,17 @@ describe(`a look at a file (${testLane()})`, () => {
     expect(body).toMatchObject({
       formats: ['CSV'],
       layers: [
-        { name: 'table', rows: 3, geometry_types: ['Point'], srid: 28992, fields: [{ name: 'name', type: 'text' }] },
+        {
+          name: 'table',
+          rows: 3,
+          geometry_types: ['Point'],
+          srid: 28992,
+          fields: [
+            { name: 'name', type: 'text' },
+            { name: 'x', type: 'int4' },
+            { name: 'y', type: 'int4' },
+          ],
+        },
       ],
       warnings: [],
     })

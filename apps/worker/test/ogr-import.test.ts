@@ -370,6 +370,8 @@ describe.each(ENGINES)('$name', ({ path }) => {
         { name: 'k', type: 'text' },
         { name: 'at', type: 'time' },
         { name: 'late', type: 'text' },
+        { name: 'lon', type: 'float8' },
+        { name: 'lat', type: 'float8' },
       ],
     })
     const rows = await query(`select zip, n, k, at, late from ${done.table} where k <> '-' order by id`)
