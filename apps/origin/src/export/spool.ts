@@ -14,18 +14,20 @@ const SQLITE_FULL = 13
  * of it stays when the writing fails.
  *
  * @param write gets the path, and a function that looks at a stream's file between its batches
+ * @param spareBytes of the disk that stay free
  * @throws EXPORT_TOO_LARGE (413), EXPORT_NO_ROOM (507)
  */
 export async function spooled(
   mostBytes: number,
   write: (path: string, bounded: <T>(batches: AsyncIterable<T>) => AsyncGenerator<T>) => Promise<void>,
+  spareBytes: number = SPARE_BYTES,
 ): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-export-'))
   try {
     const path = join(folder, 'file')
     const look = async () => {
       const { bavail, bsize } = await statfs(folder)
-      if (bavail * bsize < SPARE_BYTES) throw noRoom(bavail * bsize, SPARE_BYTES)
+      if (bavail * bsize < spareBytes) throw noRoom(bavail * bsize, spareBytes)
       const size = await stat(path).then(
         (found) => found.size,
         () => 0,
@@ -45,7 +47,7 @@ export async function spooled(
     const { code, errcode } = error as { code?: string; errcode?: number }
     if (!FULL.has(code ?? '') && errcode !== SQLITE_FULL) throw error
     const { bavail, bsize } = await statfs(folder)
-    throw noRoom(bavail * bsize, SPARE_BYTES)
+    throw noRoom(bavail * bsize, spareBytes)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
