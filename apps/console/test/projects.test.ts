@@ -300,6 +300,17 @@ describe(`what the map, the routes and the functions ask for (${testLane()})`, (
     expect([body.length, truncated]).toEqual([262_144, true])
   })
 
+  test('a path with half of a character is refused, and an answer that breaks off is no fault of the console', async () => {
+    const half = await ada.ask('POST', '/api/projects/demo/functions/hello/call', { path: 'a/\ud800' })
+    expect([half.status, await half.json()]).toMatchObject([404, { code: 'NOT_FOUND' }])
+    origin.answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '10' })
+      response.write('half', () => response.destroy())
+    }
+    const broken = await ada.ask('POST', '/api/projects/demo/functions/hello/call', {})
+    expect([broken.status, await broken.json()]).toMatchObject([503, { code: 'SERVICE_DOWN' }])
+  })
+
   test('a service that does not run is said to be down, with what to do', SLOW, async () => {
     await using lonely = await openConsole({ CONSOLE_WORKER_BASE_LOCAL: 'http://127.0.0.1:9' })
     const browser = await lonely.signIn()

@@ -123,6 +123,7 @@ export function checkKey(key: string): void {
   if (Buffer.byteLength(key) > 1024) throw invalidKey({ reason: 'it is longer than 1024 bytes' })
   // oxlint-disable-next-line no-control-regex -- Control characters are what is looked for.
   if (/[\u0000-\u001f\u007f]/.test(key)) throw invalidKey({ reason: 'it has control characters' })
+  if (!key.isWellFormed()) throw invalidKey({ reason: 'it has half of a character (a lone surrogate)' })
   for (const segment of key.split('/')) {
     if (segment === '') throw invalidKey({ reason: 'it has an empty part' })
     if (segment === '.' || segment === '..') throw invalidKey({ reason: 'it has a part that is . or ..' })

@@ -238,7 +238,7 @@ describe.each(stores)('%s', (name, open) => {
     })
   })
 
-  test.each(['', '../x', 'a/../../b', 'a//b', '/a', 'a/', 'a/./b', 'a\0b', 'x'.repeat(1025)])(
+  test.each(['', '../x', 'a/../../b', 'a//b', '/a', 'a/', 'a/./b', 'a\0b', 'a\ud800', 'x'.repeat(1025)])(
     'the key %j is refused',
     async (key) => {
       await expect(store.put(bucket, key, chunks('x'))).rejects.toMatchObject({ code: 'INVALID_KEY' })

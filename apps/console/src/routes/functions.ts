@@ -2,6 +2,7 @@ import { Problem, ref } from '@terrane/contracts'
 import type { Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { serviceDown } from '../errors.ts'
 import { projectOf } from '../sessions/guard.ts'
 import { ask, pass, pathOf, send, type Ask } from '../upstream/ask.ts'
 
@@ -89,7 +90,9 @@ export function functionRoutes(app: Http): void {
         headers: { accept: '*/*' },
         ...(body !== undefined && method !== 'GET' && method !== 'HEAD' && { body }),
       })
-      const shown = await readSome(response)
+      const shown = await readSome(response).catch((cause: unknown) => {
+        throw serviceDown({ service: to.service }, { cause })
+      })
       return { ...shown, ms: Math.round((performance.now() - started) * 10) / 10 }
     },
   )

@@ -49,10 +49,15 @@ const RESPONSE_HEADERS = [
   'x-error-code',
 ]
 
-/** Path made of escaped segments. A segment of only dots would point to another path. */
+/**
+ * Path made of escaped segments.
+ *
+ * @throws NOT_FOUND for a segment of only dots, which would point to another path, and for half of a character
+ */
 export function pathOf(...segments: readonly string[]): string {
   for (const segment of segments) {
-    if (segment === '' || /^\.+$/.test(segment)) throw notOfferedHere({ what: segments.join('/') })
+    if (segment === '' || /^\.+$/.test(segment) || !segment.isWellFormed())
+      throw notOfferedHere({ what: segments.join('/') })
   }
   return `/${segments.map(encodeURIComponent).join('/')}`
 }
