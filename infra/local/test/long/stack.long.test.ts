@@ -112,14 +112,24 @@ describe('npm start, on a machine that has nothing yet', () => {
     await expect(fetch(origin)).rejects.toThrow('fetch failed')
   })
 
-  test('an app that cannot start ends it with 1 and says which', async () => {
+  test('a port that is taken ends it with 1 before anything starts, and is named', async () => {
     const blocker = createServer().listen(Number(env['TERRANE_ORIGIN_PORT']), '127.0.0.1')
     const stack = start('--once')
     const [code] = await stack.exited
     blocker.close()
     expect(code).toBe(1)
-    expect(stack.output()).toMatch(/origin did not start/)
-    expect(stack.output()).toContain('EADDRINUSE')
+    expect(stack.output()).toContain('TERRANE_ORIGIN_PORT')
+    expect(stack.output()).not.toContain('starting the embedded database')
+  })
+
+  test('an app that cannot start ends it with 1 and says which and why', async () => {
+    env['TERRANE_TILER_MEMORY_MB'] = 'much'
+    const stack = start('--once')
+    const [code] = await stack.exited
+    delete env['TERRANE_TILER_MEMORY_MB']
+    expect(code).toBe(1)
+    expect(stack.output()).toMatch(/worker did not start/)
+    expect(stack.output()).toContain('TERRANE_TILER_MEMORY_MB')
   })
 
   test('an unknown flag shows how it is used', async () => {
