@@ -21,7 +21,7 @@ test('a file has no name any more when it is open', async () => {
 })
 
 test('a disk without room is refused before the first byte, with what is free and what is needed', async () => {
-  const write = vi.fn()
+  const write = vi.fn<() => Promise<void>>()
   await expect(spooled(10, write, Infinity)).rejects.toMatchObject({ code: 'EXPORT_NO_ROOM', status: 507 })
   expect(write).not.toHaveBeenCalled()
   expect(await readdir(folder)).toEqual([])
