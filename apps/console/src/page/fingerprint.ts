@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /** The file in a built page that records the sources it was built from. */
 export const FINGERPRINT_FILE = 'fingerprint'
@@ -15,7 +15,7 @@ export async function pageFingerprint(console: string): Promise<string> {
     ...['vite.config.ts', 'world.ts', 'package.json'].map((name) => join(console, name)),
   ]) {
     const bytes = await readFile(path)
-    hash.update(`${path.slice(console.length).replaceAll('\\', '/')} ${bytes.length}\n`).update(bytes)
+    hash.update(`${relative(console, path).replaceAll('\\', '/')} ${bytes.length}\n`).update(bytes)
   }
   return hash.digest('hex')
 }

@@ -40,19 +40,20 @@ export async function preparePage(named: string | undefined, logger: Logger): Pr
   return folder
 }
 
-/** Builds beside the folder and swaps the result in, because another console may be serving the old page from it. */
+/** Builds beside the folder and moves the result in, because another console may be serving the old page from it. */
 async function build(tool: string, folder: string): Promise<void> {
   const fresh = join(CONSOLE, 'node_modules', `.page-${process.pid}`)
+  const old = `${fresh}-old`
   const args = [tool, 'build', '--logLevel', 'warn', '--outDir', fresh, '--emptyOutDir']
   try {
     await promisify(execFile)(process.execPath, args, { cwd: CONSOLE, timeout: BUILD_TIMEOUT_MS })
-    await rm(folder, { recursive: true, force: true })
+    await rename(folder, old).catch(() => {})
     await rename(fresh, folder)
   } catch (cause) {
     const { stderr = '', message } = cause as Error & { stderr?: string }
     throw pageMissing({ reason: (stderr || message).trim().slice(0, 2000) }, { cause })
   } finally {
-    await rm(fresh, { recursive: true, force: true })
+    for (const left of [fresh, old]) await rm(left, { recursive: true, force: true })
   }
 }
 
