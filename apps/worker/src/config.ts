@@ -1,4 +1,5 @@
 import { ControlEnv, TokenEnv } from '@terrane/control'
+import { PROVIDERS } from '@terrane/embeddings'
 import { AwsEnv, List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static } from 'typebox'
 
@@ -165,6 +166,11 @@ export const Env = Type.Object({
     minimum: 0,
     maximum: 256,
     description: 'Cores for inference; 0 = all.',
+  }),
+  TERRANE_INFERENCE_PROVIDERS: Type.String({
+    default: 'cpu',
+    pattern: `^(${PROVIDERS.join('|')})(,(${PROVIDERS.join('|')}))*$`,
+    description: `What computes models, best first, comma-separated: ${PROVIDERS.join(', ')}. The CPU where none is there.`,
   }),
   TERRANE_CRS_FILE: Type.Optional(Type.String({ description: 'JSON file with further CRS definitions.' })),
   HF_TOKEN: Type.Optional(Secret('Token for model downloads.')),

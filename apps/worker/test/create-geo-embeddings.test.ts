@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -106,6 +106,25 @@ describe('a raster of 1000 × 700 pixels in tiles of 256', () => {
       norm: 1,
     })
     expect(rows[11]).toMatchObject({ id: 11, tile_x: 3, tile_y: 2, px: 768, py: 512 })
+  })
+
+  test('is computed by the CPU where the wanted device is not there, which the record says', async () => {
+    // Of another system than this one.
+    const absent = process.platform === 'win32' ? 'coreml' : 'dml'
+    await using other = await openWorker({ env: { TERRANE_INFERENCE_PROVIDERS: `${absent},cpu` } })
+    await mkdir(join(other.folder, 'data'))
+    await copyFile(join(files, 'scene.tif'), join(other.folder, 'data/scene.tif'))
+    const request = { geotiffPath: 'scene.tif', tableName: 'by_device', modelName: BUILT_IN_MODEL, tileSize: 256 }
+    const { body } = await submit(other, TASK, request)
+    const { status, result } = await until(other, body.links.self)
+    expect({ status, result }).toMatchObject({
+      status: 'success',
+      result: {
+        rows: 12,
+        warnings: [{ code: 'PROVIDER_UNAVAILABLE', message: expect.stringContaining(absent) as string }],
+      },
+    })
+    expect(result).not.toHaveProperty('model.provider')
   })
 
   test('has the footprints that the projection gives', async () => {

@@ -1039,6 +1039,8 @@ export interface components {
                 id: string;
                 sha256: string;
                 licence: string;
+                /** @description Execution provider; absent where the CPU computed it. */
+                provider?: string;
             };
             skipped_nodata: number;
             scale: unknown;
@@ -1430,6 +1432,8 @@ export interface components {
                     id: string;
                     sha256: string;
                     licence: string;
+                    /** @description Execution provider; absent where the CPU computed it. */
+                    provider?: string;
                 };
                 skipped_nodata: number;
                 scale: unknown;
@@ -1540,6 +1544,8 @@ export interface components {
                     id: string;
                     sha256: string;
                     licence: string;
+                    /** @description Execution provider; absent where the CPU computed it. */
+                    provider?: string;
                 };
                 skipped_nodata: number;
                 scale: unknown;

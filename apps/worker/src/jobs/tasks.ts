@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TerraneError } from '@terrane/core'
-import { createEnginePool, openModelStore } from '@terrane/embeddings'
+import { PROVIDERS, createEnginePool, openModelStore } from '@terrane/embeddings'
 import { splitList, type GuardedFetch } from '@terrane/service'
 import { createCrsCatalogue, type CrsEntry } from '@terrane/tiling/raster'
 import type { WorkerConfig } from '../config.ts'
@@ -38,6 +38,7 @@ export async function openModels(
 ): Promise<Models> {
   const engines = createEnginePool({
     memoryBytes: config.TERRANE_INFERENCE_MEMORY_MB * 1024 * 1024,
+    providers: splitList(config.TERRANE_INFERENCE_PROVIDERS).flatMap((name) => PROVIDERS.filter((one) => one === name)),
     ...(config.TERRANE_INFERENCE_THREADS > 0 && { threads: config.TERRANE_INFERENCE_THREADS }),
   })
   onClose(() => engines.close())

@@ -191,7 +191,12 @@ export const EmbeddingsResult = named(
     table: Type.String({ description: 'Qualified name of the table.' }),
     rows: Type.Integer(),
     dims: Type.Integer(),
-    model: Type.Object({ id: Type.String(), sha256: Type.String(), licence: Type.String() }),
+    model: Type.Object({
+      id: Type.String(),
+      sha256: Type.String(),
+      licence: Type.String(),
+      provider: Type.Optional(Type.String({ description: 'Execution provider; absent where the CPU computed it.' })),
+    }),
     skipped_nodata: Type.Integer(),
     scale: Type.Unknown(),
     crs: Type.String(),

@@ -29,9 +29,9 @@ interface Entry {
   users: number
 }
 
-/** @param options the threads of each engine, and the memory of all together */
+/** @param options the threads and providers of each engine, and the memory of all together */
 export function createEnginePool(options: Omit<EngineOptions, 'mode'> = {}): EnginePool {
-  const { threads = availableParallelism(), memoryBytes = availableMemory() / 2 } = options
+  const { threads = availableParallelism(), memoryBytes = availableMemory() / 2, providers = ['cpu'] } = options
   /** By checksum, the least recently used first. */
   const entries = new Map<string, Entry>()
 
@@ -47,7 +47,7 @@ export function createEnginePool(options: Omit<EngineOptions, 'mode'> = {}): Eng
   }
   const open = async (model: Model, bytes: number): Promise<Engine> => {
     await makeRoom(bytes)
-    return openEngine(model, { threads, mode: chooseMode(model, threads, memoryBytes) })
+    return openEngine(model, { threads, providers, mode: chooseMode(model, threads, memoryBytes) })
   }
   const enter = (model: Model): Entry => {
     const key = `${model.manifest.id} ${model.sha256}`

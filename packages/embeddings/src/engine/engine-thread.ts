@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { reviveError } from '@terrane/core'
 
 import { inferenceFailed, threadLost } from '../errors.ts'
+import { ON_CPU, type ProviderChoice } from './providers.ts'
 import { type BatchMessage, type Job, type ThreadMessage, type ThreadSetup } from './protocol.ts'
 
 /** What to do at the end of the present stage: getting ready, or a job. */
@@ -18,6 +19,7 @@ export class EngineThread {
   readonly #modelId: string
   #stage: Stage | null = null
   #lost: Error | null = null
+  #choice = ON_CPU
 
   private constructor(script: URL, setup: ThreadSetup) {
     this.#modelId = setup.manifest.id
@@ -39,6 +41,11 @@ export class EngineThread {
       throw error
     }
     return thread
+  }
+
+  /** What computes its model. */
+  get choice(): ProviderChoice {
+    return this.#choice
   }
 
   /** True when the thread has ended without being told to. */
@@ -76,6 +83,7 @@ export class EngineThread {
       return
     }
     this.#stage = null
+    if (message.type === 'ready') this.#choice = message.choice
     if (message.type === 'failed')
       stage?.reject(reviveError(message.error, (why) => inferenceFailed({ id: this.#modelId, why })))
     else stage?.resolve()

@@ -71,6 +71,19 @@ async function open(model: Model): Promise<void> {
   await engine.close()
 }
 
+describe.for<EngineMode>(['parallel', 'pipeline'])('an engine for a device that is not there, %s', (mode) => {
+  test('computes on the CPU as if none had been wanted, and says so', async () => {
+    const absent = process.platform === 'win32' ? 'coreml' : 'dml'
+    await using engine = await openEngine(vit(), { threads: 2, mode, providers: [absent] })
+    expect(engine.choice).toMatchObject({ provider: 'cpu', refused: [{ provider: absent }] })
+    expect(engine.mode).toBe(mode)
+    await using plain = await openEngine(vit(), { threads: 2, mode })
+    expect(plain.choice).toEqual({ provider: 'cpu', refused: [] })
+    const request = { source: fakeTiles(9) }
+    expect(await collect(engine, request)).toEqual(await collect(plain, request))
+  })
+})
+
 describe.for<EngineMode>(['parallel', 'pipeline'])('the %s engine', (mode) => {
   let engine: Engine
   beforeAll(async () => {

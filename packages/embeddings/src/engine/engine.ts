@@ -4,12 +4,13 @@ import { availableMemory } from 'node:process'
 import { type EmbeddingLevel, checkTileSize, embeddingsPerTile } from '../models/manifest.ts'
 import type { Model } from '../models/store.ts'
 import { type EmbeddingRun, type EmbedProgress, startRun } from './embedding-run.ts'
-import { EngineThread } from './engine-thread.ts'
 import { NO_CONTEXT, type TileContext } from './tile-context.ts'
-import type { Job, Ring, ThreadSetup } from './protocol.ts'
+import type { Job, Ring } from './protocol.ts'
+import type { Provider, ProviderChoice } from './providers.ts'
 import { RunControl } from './run-control.ts'
 import { type EngineMode, chooseMode, chooseUnit, chooseWindow } from './schedule.ts'
 import { keepTelemetryOff } from './telemetry.ts'
+import { ThreadPool } from './thread-pool.ts'
 import type { TileSource } from './tile-source.ts'
 import { MIN_VALID_FRACTION } from './valid-tiles.ts'
 
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly memoryBytes?: number
   /** How to use the threads; chosen by the memory when absent. */
   readonly mode?: EngineMode
+  /** What to compute with, best first; the CPU when absent, or when none is there. A device holds one copy of the model. */
+  readonly providers?: readonly Provider[]
 }
 
 export interface EmbedRequest {
@@ -56,6 +59,8 @@ export interface Engine extends AsyncDisposable {
   readonly mode: EngineMode
   /** Cores in use. */
   readonly threads: number
+  /** What computes the model, and what was wanted instead. */
+  readonly choice: ProviderChoice
   /**
    * Embeds the tiles of a source. Runs of one engine are done one after the other; each begins when it is iterated.
    *
@@ -75,14 +80,16 @@ export interface Engine extends AsyncDisposable {
 export async function openEngine(model: Model, options: EngineOptions = {}): Promise<Engine> {
   keepTelemetryOff()
   const { threads = availableParallelism(), memoryBytes = availableMemory() / 2 } = options
-  const mode = options.mode ?? chooseMode(model, threads, memoryBytes)
-  const pool = new ThreadPool(model, mode, threads)
+  const onCpu = options.mode ?? chooseMode(model, threads, memoryBytes)
+  const pool = new ThreadPool(model, { onCpu, cores: threads, providers: options.providers ?? ['cpu'] })
   await pool.open()
+  const { mode, choice } = pool
   let last: Promise<unknown> = Promise.resolve()
   return {
     model,
     mode,
     threads,
+    choice,
     embed: (request) => {
       const { job, dims } = planJob(model, request, mode === 'parallel' ? threads : 1, mode)
       return startRun({ ...request, job, dims }, async (work) => {
@@ -138,57 +145,5 @@ function allocateRing(batch: number, tileLength: number): Ring {
     groups: RING_GROUPS,
     pixels: new SharedArrayBuffer(tiles * tileLength * Float32Array.BYTES_PER_ELEMENT),
     fractions: new SharedArrayBuffer(tiles * Float32Array.BYTES_PER_ELEMENT),
-  }
-}
-
-/** The threads of an engine; after one is lost all are started anew. */
-class ThreadPool {
-  readonly #model: Model
-  readonly #mode: EngineMode
-  readonly #cores: number
-  #threads: EngineThread[] = []
-  #closed = false
-
-  constructor(model: Model, mode: EngineMode, cores: number) {
-    this.#model = model
-    this.#mode = mode
-    this.#cores = cores
-  }
-
-  async open(): Promise<readonly EngineThread[]> {
-    if (this.#closed) throw new Error('the engine is closed')
-    if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads
-    await this.#end()
-    const { manifest, graph } = this.#model
-    const start = (script: URL, threads: number): Promise<EngineThread> => {
-      const setup: ThreadSetup = { manifest, graph, threads }
-      return EngineThread.start(script, setup)
-    }
-    const starting =
-      this.#mode === 'parallel'
-        ? Array.from({ length: this.#cores }, () => start(new URL('./embed.worker.ts', import.meta.url), 1))
-        : [
-            start(new URL('./decode.worker.ts', import.meta.url), 1),
-            start(new URL('./infer.worker.ts', import.meta.url), this.#cores),
-          ]
-    const started = await Promise.allSettled(starting)
-    this.#threads = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
-    const failure = started.find((one) => one.status === 'rejected')
-    if (failure) {
-      await this.#end()
-      throw failure.reason
-    }
-    return this.#threads
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    await this.#end()
-  }
-
-  async #end(): Promise<void> {
-    const threads = this.#threads
-    this.#threads = []
-    await Promise.all(threads.map((thread) => thread.terminate()))
   }
 }

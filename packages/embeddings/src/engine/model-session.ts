@@ -7,6 +7,7 @@ import { extraTensors } from './extra-inputs.ts'
 import type { TileContext } from './tile-context.ts'
 import { type Input, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
 import { type OutputTensor, poolOutput } from './pooling.ts'
+import { type OpenSession, type ProviderChoice, openWithProvider } from './providers.ts'
 
 /** What to make of a tile. */
 export interface Wanted {
@@ -24,9 +25,12 @@ export class ModelSession {
   readonly #session: InferenceSession
   readonly #manifest: ModelManifest
   readonly #output: ModelManifest['outputs'][number]
+  /** What computes it. */
+  readonly choice: ProviderChoice
 
-  private constructor(session: InferenceSession, manifest: ModelManifest) {
+  private constructor({ session, ...choice }: OpenSession, manifest: ModelManifest) {
     this.#session = session
+    this.choice = choice
     this.#manifest = manifest
     this.#output = findOutput(session, manifest)
     checkInput(session, manifest)
@@ -38,7 +42,7 @@ export class ModelSession {
   }
 
   /** @throws MODEL_MISMATCH when the graph is not readable or lacks what the manifest names */
-  static async open({ manifest, graph, threads }: ThreadSetup): Promise<ModelSession> {
+  static async open({ manifest, graph, threads, providers }: ThreadSetup): Promise<ModelSession> {
     const options: InferenceSession.SessionOptions = {
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
@@ -46,15 +50,14 @@ export class ModelSession {
       graphOptimizationLevel: 'all',
       logSeverityLevel: 3,
     }
-    let session: InferenceSession
-    try {
-      session = await (typeof graph === 'string'
-        ? InferenceSession.create(graph, options)
-        : InferenceSession.create(graph, options))
-    } catch (cause) {
+    const opened = await openWithProvider(providers, (by) =>
+      typeof graph === 'string'
+        ? InferenceSession.create(graph, { ...options, ...by })
+        : InferenceSession.create(graph, { ...options, ...by }),
+    ).catch((cause: unknown) => {
       throw modelMismatch({ id: manifest.id, problem: `the runtime cannot open it: ${messageOf(cause)}` }, { cause })
-    }
-    return new ModelSession(session, manifest)
+    })
+    return new ModelSession(opened, manifest)
   }
 
   /**

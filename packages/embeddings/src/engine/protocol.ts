@@ -1,6 +1,7 @@
 import type { PlainError } from '@terrane/core'
 
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
+import type { Provider, ProviderChoice } from './providers.ts'
 import type { TileContext } from './tile-context.ts'
 import type { TileSource } from './tile-source.ts'
 
@@ -10,6 +11,8 @@ export interface ThreadSetup {
   readonly graph: Uint8Array | string
   /** Cores for one run of the model. */
   readonly threads: number
+  /** What to compute with, best first. */
+  readonly providers: readonly Provider[]
 }
 
 /** One run over a source, as its threads see it. */
@@ -58,7 +61,7 @@ export interface BatchMessage {
 }
 
 export type ThreadMessage =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly choice: ProviderChoice }
   | BatchMessage
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly error: PlainError }

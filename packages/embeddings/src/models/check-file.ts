@@ -63,7 +63,7 @@ export function nameBeside(path: string, file: ModelFile): string {
 
 async function tryTile(path: string, manifest: ModelManifest, notes: readonly string[]): Promise<CheckedModel> {
   const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
-  const run = await ModelSession.open({ manifest, graph: path, threads: 1 })
+  const run = await ModelSession.open({ manifest, graph: path, threads: 1, providers: ['cpu'] })
   const from = performance.now()
   const embedding = await run.embed(gray(manifest), wanted, () => 0)
   return { manifest, notes, embedding, milliseconds: performance.now() - from }

@@ -1,6 +1,6 @@
 import type { JobWarning } from '@terrane/contracts'
 import type { EmbeddingSource } from '@terrane/database'
-import type { Model } from '@terrane/embeddings'
+import type { Model, ProviderChoice } from '@terrane/embeddings'
 import type { InspectedRaster } from '@terrane/tiling/raster'
 import type { OutputState, Publication } from '../embeddings/embedding-output.ts'
 import type { GeoRequest } from './request.ts'
@@ -13,18 +13,25 @@ export interface Making {
   readonly model: Model
   readonly inspected: InspectedRaster
   readonly stretch: StoredStretch
+  /** What computed the model. */
+  readonly choice: ProviderChoice
 }
 
 /** What record, catalogue and STAC item say of the table. */
 export function publicationOf(making: Making, skipped: number): Omit<Publication, 'sources'> {
-  const { request, model, inspected, stretch } = making
+  const { request, model, inspected, stretch, choice } = making
   const { manifest } = model
   const licence = manifest.licence.name
   const crs = crsOf(inspected)
-  const warnings: JobWarning[] = inspected.notices.map(({ code, message }) => ({ code, message }))
+  const warnings = warningsOf(making)
   return {
     result: {
-      model: { id: manifest.id, sha256: model.sha256, licence },
+      model: {
+        id: manifest.id,
+        sha256: model.sha256,
+        licence,
+        ...(choice.provider !== 'cpu' && { provider: choice.provider }),
+      },
       skipped_nodata: skipped,
       scale: stretch,
       crs,
@@ -50,6 +57,15 @@ export function publicationOf(making: Making, skipped: number): Omit<Publication
     },
     item: stacItem(making),
   }
+}
+
+/** What a person should know of how a raster was read and computed. */
+export function warningsOf({ inspected, choice }: Pick<Making, 'inspected' | 'choice'>): JobWarning[] {
+  const refused = choice.refused.map(({ provider, why }) => ({
+    code: 'PROVIDER_UNAVAILABLE',
+    message: `The worker's setting TERRANE_INFERENCE_PROVIDERS names ${provider}, which is not there (${why}), so ${choice.provider} computed the model`,
+  }))
+  return [...inspected.notices.map(({ code, message }) => ({ code, message })), ...refused]
 }
 
 /** What the catalogue and the GeoParquet file say of the making. */

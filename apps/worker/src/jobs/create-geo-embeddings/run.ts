@@ -114,7 +114,7 @@ export class RasterRun<Result> {
   async #embed(engine: Engine, source: OpenSource, reading: Reading): Promise<Result> {
     const [request, context, watch] = [this.#request, this.#context, this.#watch] as const
     const { model } = engine
-    const making = { request, model, ...reading }
+    const making = { request, model, choice: engine.choice, ...reading }
     const options = outputOptions(request, model, metadataOf(making))
     const { plan: tiles, raster, bands } = reading.inspected
     const identity = identityOf([source.path], model.sha256, tiles, raster, bands, reading.scale)

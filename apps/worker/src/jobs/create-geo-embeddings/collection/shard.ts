@@ -3,7 +3,7 @@ import type { EmbeddingSource } from '@terrane/database'
 import type { Model } from '@terrane/embeddings'
 import type { JobContext, Shard } from '../../task.ts'
 import type { GeoEmbeddingsDeps } from '../create-geo-embeddings.ts'
-import { sourceOfTable, sourceVersion } from '../describe.ts'
+import { sourceOfTable, sourceVersion, warningsOf } from '../describe.ts'
 import { readRequest } from '../request.ts'
 import { RasterRun } from '../run.ts'
 import { checkSource, type TablePlan } from './table-plan.ts'
@@ -59,10 +59,10 @@ export async function embedShard(
     begin: ({ version }) =>
       sourceVersion(version, request) === known ? { source: null, warnings: [], timings: {} } : null,
     accept: ({ inspected }) => checkSource(table, name, inspected),
-    finish: ({ making: { inspected }, source, output, skipped, watch }) => {
+    finish: ({ making, source, output, skipped, watch }) => {
       const result: ShardResult = {
-        source: sourceOfTable(request, inspected, output.state, { deps, source, skipped, name }),
-        warnings: inspected.notices.map(({ code, message }) => ({ code, message })),
+        source: sourceOfTable(request, making.inspected, output.state, { deps, source, skipped, name }),
+        warnings: warningsOf(making),
         timings: watch.seconds(),
       }
       return output.give({ jobId: parentId, shard: number }, result)

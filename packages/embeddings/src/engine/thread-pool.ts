@@ -1,0 +1,91 @@
+import type { Model } from '../models/store.ts'
+import { EngineThread } from './engine-thread.ts'
+import { ON_CPU, type Provider, type ProviderChoice } from './providers.ts'
+import type { EngineMode } from './schedule.ts'
+
+export interface PoolOptions {
+  /** How the cores are used where the CPU computes. */
+  readonly onCpu: EngineMode
+  readonly cores: number
+  /** What to compute with, best first. */
+  readonly providers: readonly Provider[]
+}
+
+const DECODE = new URL('./decode.worker.ts', import.meta.url)
+const INFER = new URL('./infer.worker.ts', import.meta.url)
+const EMBED = new URL('./embed.worker.ts', import.meta.url)
+
+/** The threads of an engine; after one is lost all are started anew. */
+export class ThreadPool {
+  readonly #model: Model
+  readonly #options: PoolOptions
+  #threads: EngineThread[] = []
+  #choice: ProviderChoice | null = null
+  #closed = false
+
+  constructor(model: Model, options: PoolOptions) {
+    this.#model = model
+    this.#options = options
+  }
+
+  /** What computes the model, once it is open. It stays the same for the life of the pool. */
+  get choice(): ProviderChoice {
+    return this.#choice ?? ON_CPU
+  }
+
+  /** A device computes for one thread, and another one decodes. */
+  get mode(): EngineMode {
+    return this.choice.provider === 'cpu' ? this.#options.onCpu : 'pipeline'
+  }
+
+  /** @throws MODEL_MISMATCH when the graph does not fit the manifest, or the device of before is gone */
+  async open(): Promise<readonly EngineThread[]> {
+    if (this.#closed) throw new Error('the engine is closed')
+    if (this.#threads.length > 0 && this.#threads.every((thread) => !thread.lost)) return this.#threads
+    await this.#end()
+    const { cores } = this.#options
+    const device = await this.#openDevice()
+    const starting = device
+      ? [this.#start(DECODE, 1), Promise.resolve(device)]
+      : this.mode === 'pipeline'
+        ? [this.#start(DECODE, 1), this.#start(INFER, cores)]
+        : Array.from({ length: cores }, () => this.#start(EMBED, 1))
+    const started = await Promise.allSettled(starting)
+    this.#threads = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value)
+    const failure = started.find((one) => one.status === 'rejected')
+    if (failure) {
+      await this.#end()
+      throw failure.reason
+    }
+    this.#choice ??= ON_CPU
+    return this.#threads
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#end()
+  }
+
+  /** The thread that has the first device which is there; null where the CPU computes. */
+  async #openDevice(): Promise<EngineThread | null> {
+    const wanted = this.#choice ? [this.#choice.provider] : this.#options.providers
+    if (wanted[0] === 'cpu') return null
+    const thread = await this.#start(INFER, this.#options.cores, wanted)
+    this.#choice ??= thread.choice
+    if (thread.choice.provider !== 'cpu') return thread
+    await thread.terminate()
+    if (this.#choice.provider !== 'cpu') throw new Error(`${this.#choice.provider} is gone`)
+    return null
+  }
+
+  #start(script: URL, threads: number, providers: readonly Provider[] = ['cpu']): Promise<EngineThread> {
+    const { manifest, graph } = this.#model
+    return EngineThread.start(script, { manifest, graph, threads, providers })
+  }
+
+  async #end(): Promise<void> {
+    const threads = this.#threads
+    this.#threads = []
+    await Promise.all(threads.map((thread) => thread.terminate()))
+  }
+}
