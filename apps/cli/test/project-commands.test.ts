@@ -31,15 +31,22 @@ const job = {
 let answers: Record<string, readonly [status: number, body: unknown]>
 let asked: { call: string; body: unknown }[]
 let close: () => void
+/** Whether answers end in the middle. */
+let breakOff: boolean
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
   answers = {}
   asked = []
+  breakOff = false
   const server = createServer((request, response) => {
     void readText(request).then((text) => {
       const call = `${request.method} ${request.url}`
       asked.push({ call, body: text === '' ? null : JSON.parse(text) })
+      if (breakOff) {
+        response.writeHead(200)
+        return response.write('a,b', () => response.destroy())
+      }
       const known = Object.keys(answers).find((start) => call.startsWith(start))
       const [status, body] = known === undefined ? [404, { code: 'JOB_NOT_FOUND' }] : answers[known]!
       return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -60,7 +67,7 @@ async function terrane(...args: string[]) {
   const said = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      said[name] += String(text)
+      said[name] += typeof text === 'string' ? text : Buffer.from(text).toString()
       return true
     }),
   )
@@ -235,6 +242,31 @@ describe('a command that runs a task', () => {
     expect(asked.at(-1)?.call).toMatch(/^DELETE .*\/roads\.gpkg$/)
     const odd = await terrane('export', 'roads', join(folder, 'roads.odd'))
     expect(odd).toMatchObject({ code: 1, stderr: expect.stringContaining('.parquet') })
+  })
+
+  test('streams a table to standard output or a file, without a job', async () => {
+    answers['GET /export/v1/'] = [200, { type: 'FeatureCollection' }]
+    const shown = await terrane('export', 'roads')
+    expect(shown).toEqual({ code: 0, stdout: '{"type":"FeatureCollection"}', stderr: '' })
+    const file = join(folder, 'some.csv')
+    const filtered = ['--schema', 'old', '--columns', 'name,geom', '--filter', 'kind=eq.path&name=like.A*']
+    expect(await terrane('export', 'roads', file, ...filtered)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await readFile(file, 'utf8')).toBe('{"type":"FeatureCollection"}')
+    answers['GET /export/v1/'] = [400, { code: 'PGRST100', message: 'A Shapefile cannot be streamed' }]
+    const refused = await terrane('export', 'roads', join(folder, 'roads.zip'), '--stream')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be streamed') as string })
+    expect(await readdir(folder)).toEqual(['some.csv'])
+    expect(asked.map(({ call }) => call)).toEqual([
+      'GET /export/v1/public.roads?format=GeoJSON',
+      'GET /export/v1/old.roads?kind=eq.path&name=like.A*&format=CSV&columns=name%2Cgeom',
+      'GET /export/v1/public.roads?format=Shapefile',
+    ])
+  })
+
+  test('leaves no part of a stream that breaks off', async () => {
+    breakOff = true
+    const broken = await terrane('export', 'roads', join(folder, 'roads.csv'), '--stream')
+    expect([broken.code, await readdir(folder)]).toEqual([1, []])
   })
 
   test('says what is wrong with a file, an area or a number before it asks anybody', async () => {

@@ -1,9 +1,17 @@
 import type { AddCommands } from '../program.ts'
 import { askCommands } from './ask.ts'
 import { envCommand } from './env.ts'
+import { exportCommand } from './export.ts'
 import { jobCommands } from './jobs.ts'
 import { tableCommands } from './tables.ts'
 import { taskCommands } from './tasks.ts'
 
 /** Commands that need a project to talk to, and nothing of this repository: what the published package has. */
-export const ON_A_PROJECT: readonly AddCommands[] = [taskCommands, askCommands, jobCommands, tableCommands, envCommand]
+export const ON_A_PROJECT: readonly AddCommands[] = [
+  taskCommands,
+  exportCommand,
+  askCommands,
+  jobCommands,
+  tableCommands,
+  envCommand,
+]

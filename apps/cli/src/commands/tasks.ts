@@ -1,13 +1,10 @@
-import { basename, extname } from 'node:path'
-import type { InputOf } from '@terrane/client'
-import { TerraneError } from '@terrane/core'
 import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
-import { connect, type Connection } from '../connection.ts'
+import type { Connection } from '../connection.ts'
 import { progressLine } from '../output.ts'
-import { onProject, onTask, runTask, type TaskOptions } from '../run-task.ts'
-import { datasetFile, fetchAway, placeFor, tableNameOf, upload, type StoredFile } from '../files.ts'
+import { onTask, runTask, type TaskOptions } from '../run-task.ts'
+import { datasetFile, tableNameOf, upload, type StoredFile } from '../files.ts'
 
 interface Options extends TaskOptions, AreaOptions {
   readonly table?: string
@@ -34,18 +31,7 @@ interface Options extends TaskOptions, AreaOptions {
 /** Needs no download. */
 const BUILT_IN_MODEL = 'builtin-texture-spectral-v2'
 
-/** Formats of `export` by the ending of the file. */
-const FORMATS: Readonly<Record<string, InputOf<'exportTable'>['format']>> = {
-  '.gpkg': 'GeoPackage',
-  '.geojson': 'GeoJSON',
-  '.geojsonl': 'GeoJSONSeq',
-  '.parquet': 'GeoParquet',
-  '.fgb': 'FlatGeobuf',
-  '.csv': 'CSV',
-  '.zip': 'Shapefile',
-}
-
-/** `terrane embed|import|osm|overture|regions|tiles|export`: one command for each task. */
+/** `terrane embed|import|osm|overture|regions|tiles`: one command for each task. */
 export function taskCommands(program: Command): void {
   onTask(
     program
@@ -121,16 +107,6 @@ export function taskCommands(program: Command): void {
       ),
     )
     .action(tiles)
-  onProject(program.command('export <table> <file>').description('Write a table to a file; its ending is the format.'))
-    .option('--schema <name>', 'its schema', 'public')
-    .addHelpText(
-      'after',
-      `\n${Object.entries(FORMATS)
-        .map((pair) => pair.join(' '))
-        .join(', ')}`,
-    )
-    .addHelpText('after', examples('export roads roads.gpkg', 'export roads roads.parquet'))
-    .action(exportFile)
 }
 
 function embed(files: string[], options: Options): Promise<void> {
@@ -253,24 +229,6 @@ function tiles([first = '', ...further]: string[], options: Options): Promise<vo
     ({ bucket, path, tiles: count, bytes }) =>
       `${String(bucket)}/${String(path)}: ${String(count)} tiles, ${String(bytes)} bytes`,
   )
-}
-
-async function exportFile(table: string, file: string, { schema, ...options }: Options): Promise<void> {
-  const format = FORMATS[extname(file).toLowerCase()]
-  if (format === undefined) {
-    throw new TerraneError('FORMAT_UNKNOWN', 'invalid', `The ending of ${file} names no format`, {
-      hint: `Endings: ${Object.keys(FORMATS).join(', ')}.`,
-    })
-  }
-  const connection = await connect(options.profile)
-  const stored = await placeFor(connection, basename(file))
-  await runTask(
-    'exportTable',
-    { ...options, watch: true },
-    async () => ({ table, ...(schema !== undefined && { schema }), format, storagePath: stored }),
-    ({ rows, bytes }) => `${file}: ${countOf(rows, 'row')}, ${String(bytes)} bytes`,
-  )
-  await fetchAway(connection, stored, file)
 }
 
 /** Brings a file, or the files that belong together where it is one of them. */

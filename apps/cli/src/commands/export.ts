@@ -1,0 +1,116 @@
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { rename, rm } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { InputOf } from '@terrane/client'
+import { TerraneError } from '@terrane/core'
+import { Option, type Command } from 'commander'
+import { connect, request } from '../connection.ts'
+import { fetchAway, placeFor } from '../files.ts'
+import { note } from '../output.ts'
+import { onProject, runTask, type TaskOptions } from '../run-task.ts'
+
+type Format = NonNullable<InputOf<'exportTable'>['format']>
+
+interface Options extends TaskOptions {
+  readonly schema: string
+  readonly format?: Format
+  readonly columns?: string
+  readonly filter?: string
+  readonly stream?: boolean
+}
+
+/** Formats by the ending of the file. */
+const FORMATS: Readonly<Record<string, Format>> = {
+  '.gpkg': 'GeoPackage',
+  '.geojson': 'GeoJSON',
+  '.geojsonl': 'GeoJSONSeq',
+  '.parquet': 'GeoParquet',
+  '.fgb': 'FlatGeobuf',
+  '.csv': 'CSV',
+  '.zip': 'Shapefile',
+}
+
+/** `terrane export`. */
+export function exportCommand(program: Command): void {
+  const formats = Object.entries(FORMATS).map((pair) => pair.join(' '))
+  onProject(
+    program
+      .command('export <table> [file]')
+      .description('Write a table to a file, whose ending is the format; without a file, to standard output.'),
+  )
+    .option('--schema <name>', 'its schema', 'public')
+    .addOption(
+      new Option('--format <name>', 'whatever the ending; GeoJSON without a file').choices(Object.values(FORMATS)),
+    )
+    .option('--columns <names>', 'of all columns these, separated by commas')
+    .option('--filter <query>', 'rows to write, as /rest/v1 filters them, e.g. population=gt.1000')
+    .option('--stream', 'send the rows as they are read: no job, and nothing in the storage')
+    .addHelpText(
+      'after',
+      `\n${formats.join(', ')}\n\n--columns, --filter and standard output stream. A Shapefile cannot.`,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ terrane export roads roads.gpkg\n  $ terrane export roads roads.csv --filter kind=eq.path --columns name,geom' +
+        '\n  $ terrane export roads --format GeoJSONSeq | head',
+    )
+    .action(exportTable)
+}
+
+async function exportTable(table: string, file: string | undefined, options: Options): Promise<void> {
+  const format = formatOf(file, options)
+  const { columns, filter, stream } = options
+  if (file === undefined || columns !== undefined || filter !== undefined || stream) {
+    return streamTable(table, file, format, options)
+  }
+  const connection = await connect(options.profile)
+  const stored = await placeFor(connection, basename(file))
+  await runTask(
+    'exportTable',
+    { ...options, watch: true },
+    async () => ({ table, schema: options.schema, format, storagePath: stored }),
+    ({ rows, bytes }) => `${file}: ${String(rows)} row${rows === 1 ? '' : 's'}, ${String(bytes)} bytes`,
+  )
+  await fetchAway(connection, stored, file)
+}
+
+function formatOf(file: string | undefined, { format }: Options): Format {
+  if (format !== undefined || file === undefined) return format ?? 'GeoJSON'
+  const found = FORMATS[extname(file).toLowerCase()]
+  if (found !== undefined) return found
+  throw new TerraneError('FORMAT_UNKNOWN', 'invalid', `The ending of ${file} names no format`, {
+    hint: `Endings: ${Object.keys(FORMATS).join(', ')}; or name one by --format.`,
+  })
+}
+
+/** Writes what the project sends; a file of that name is replaced when all of it has come. */
+async function streamTable(
+  table: string,
+  file: string | undefined,
+  format: Format,
+  { profile, schema, columns, filter }: Options,
+): Promise<void> {
+  const query = new URLSearchParams(filter ?? '')
+  query.set('format', format)
+  if (columns !== undefined) query.set('columns', columns)
+  const path = `/export/v1/${encodeURIComponent(`${schema}.${table}`)}?${query.toString()}`
+  const { body, headers } = await request(await connect(profile), path)
+  if (file === undefined) await print(body!)
+  else {
+    const draft = `${file}.part`
+    try {
+      await pipeline(body!, createWriteStream(draft))
+      await rename(draft, file)
+    } finally {
+      await rm(draft, { force: true })
+    }
+  }
+  const warnings = headers.get('x-export-warnings')
+  if (warnings !== null) note(`warning: ${warnings}`)
+}
+
+async function print(body: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const chunk of body) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+}
