@@ -1,6 +1,7 @@
 // osmImportArea against osm2pgsql's flex output: the same tables with the same indexes from the same file, whole.
 // DATABASE_URL names a server on which a database may be made. The peer is found through OSM2PGSQL (the command, by
 // default osm2pgsql) and PEER_FOLDER (a folder both can see, as `ours` or `ours=theirs`); without it only ours is timed.
+// OSM_MEMORY_MB bounds our memory as TERRANE_OSM_MEMORY_MB does.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +53,8 @@ async function bench(target: Database, peerUrl: string): Promise<void> {
   }
   const megabytes = statSync(input!).size / 1e6
   console.log(`import ${basename(input!)}, ${megabytes.toFixed(1)} MB, ${tables.length} tables, ${rounds} rounds`)
-  console.log(`  ours       ${times.ours.map((seconds) => seconds.toFixed(1)).join(' ')} s`)
+  const rss = (process.resourceUsage().maxRSS / 1024).toFixed(0)
+  console.log(`  ours       ${times.ours.map((seconds) => seconds.toFixed(1)).join(' ')} s, ${rss} MB RSS at most`)
   if (!folder) return
   console.log(`  osm2pgsql  ${times.theirs.map((seconds) => seconds.toFixed(1)).join(' ')} s`)
   for (const [i, { suffix }] of tables.entries()) {
@@ -75,7 +77,8 @@ async function importHere(target: Database): Promise<number[]> {
     cacheFolder: workdir,
     maxCacheBytes: 0,
     maxBytes: Infinity,
-    maxNodes: 2 ** 30,
+    maxNodes: Infinity,
+    memoryBytes: Number(process.env['OSM_MEMORY_MB'] ?? 0) * 2 ** 20 || null,
     maxAreaKm2: Infinity,
     maxVertices: 100,
   })

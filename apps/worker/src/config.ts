@@ -73,7 +73,7 @@ export const Env = Type.Object({
     description: 'createSraiEmbeddings: most cells; 0 = no limit.',
   }),
   TERRANE_MAX_AOI_KM2: Type.Number({
-    default: 100_000,
+    default: 1_000_000,
     minimum: 0,
     description: 'Imports and region embeddings: largest area; 0 = no limit.',
   }),
@@ -88,14 +88,20 @@ export const Env = Type.Object({
       'osmImportArea and createSraiEmbeddings without a source: geofabrik, overpass, files or URLs of extracts, separated by commas; the first one that meets the area.',
   }),
   TERRANE_OSM_MAX_BYTES: Type.Integer({
-    default: 4_294_967_296,
+    default: 8_589_934_592,
     minimum: 1,
     description: 'OpenStreetMap: largest extract to download.',
   }),
   TERRANE_OSM_MAX_NODES: Type.Integer({
-    default: 268_435_456,
-    minimum: 1,
-    description: 'OpenStreetMap: most nodes of an extract; each takes 10 bytes of memory.',
+    default: 0,
+    minimum: 0,
+    description: 'OpenStreetMap: most nodes of an extract; 0 = as many as memory and the work folder hold.',
+  }),
+  TERRANE_OSM_MEMORY_MB: Type.Integer({
+    default: 0,
+    minimum: 0,
+    description:
+      'OpenStreetMap: memory of a job for nodes (10 bytes each) and ways that are referred to; the rest goes to its folder. 0 = half of what is free when the job starts.',
   }),
   TERRANE_GEOFABRIK_URL: Type.String({
     default: 'https://download.geofabrik.de',

@@ -198,10 +198,25 @@ export const shuttingDown = defineError(
   () => 'The worker is stopping; another one takes the job over',
 )
 
-const diskFull = defineError(
+/** A folder without room, and by how much as far as that is known. */
+interface FullDisk {
+  readonly folder?: string
+  readonly neededBytes?: number
+  readonly freeBytes?: number
+}
+
+export const diskFull = defineError(
   'DISK_FULL',
   'unavailable',
-  () => 'The worker has no space left for the files of this job',
+  (f: FullDisk) => {
+    const figures = [
+      f.neededBytes === undefined ? [] : `${f.neededBytes} bytes are needed`,
+      f.freeBytes === undefined ? [] : `${f.freeBytes} bytes are free`,
+      f.folder === undefined ? [] : `the folder is ${f.folder}`,
+    ].flat()
+    const text = 'The worker has no space left for the files of this job'
+    return figures.length === 0 ? text : `${text}: ${figures.join(', ')}`
+  },
   () => ({ hint: 'Nothing was changed. The operator has to make room in TERRANE_WORK_DIR or TERRANE_CACHE_DIR.' }),
 )
 const databaseFull = defineError(
@@ -217,12 +232,16 @@ const connectionLost = defineError(
   () => ({ hint: 'Try again in a few seconds.' }),
 )
 
-/** Anything thrown by a task, as an error that may be shown. */
-export function toShowable(thrown: unknown): TerraneError {
+/**
+ * Anything thrown by a task, as an error that may be shown.
+ *
+ * @param disk what is known of the folder that the task wrote to
+ */
+export function toShowable(thrown: unknown, disk: FullDisk = {}): TerraneError {
   for (let cause = thrown, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown }
-    if (code === 'STORAGE_FULL') break
-    if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SCRATCH_FULL') return diskFull(undefined, { cause: thrown })
+    if (code === 'STORAGE_FULL' || code === 'DISK_FULL') break
+    if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SCRATCH_FULL') return diskFull(disk, { cause: thrown })
     if (code === '53100') return databaseFull(undefined, { cause: thrown })
     if (thrown instanceof TerraneError) continue
     if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ETIMEDOUT')

@@ -116,6 +116,14 @@ test.each([
   expect(toShowable(thrown).code).toBe(code)
 })
 
+test('a disk that is full says by how much, as far as that is known, also when it is told on', () => {
+  const full = Object.assign(new Error('x'), { code: 'ENOSPC' })
+  const shown = toShowable(full, { folder: '/work', neededBytes: 9, freeBytes: 7 })
+  const figures = /: 9 bytes are needed, 7 bytes are free, the folder is \/work$/
+  expect([shown.message, toShowable(shown).message]).toEqual([expect.stringMatching(figures), shown.message])
+  expect(toShowable(full).message).toBe('The worker has no space left for the files of this job')
+})
+
 function openClaims(workerId: string, projectConcurrency = 1) {
   const store = new JobStore(db.database)
   return { store, claims: new Claims({ boss, database: db.database, store, workerId, projectConcurrency }) }

@@ -10,7 +10,7 @@ import { openStore } from '@terrane/storage'
 import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
-import { TOWN, TOWN_ROWS, boxOf, townElements, townPbf } from './osm-town.ts'
+import { TOWN, TOWN_ROWS, boxOf, streetsPbf, townElements, townPbf } from './osm-town.ts'
 
 let worker: TestWorker
 let server: Server
@@ -39,6 +39,8 @@ beforeAll(async () => {
       TERRANE_OVERPASS_URL: `${base}/api/interpreter`,
       TERRANE_FETCH_ALLOW_HOSTS: `127.0.0.1:${port}`,
       TERRANE_OSM_MAX_BYTES: '1000000',
+      TERRANE_OSM_MAX_NODES: '120000',
+      TERRANE_OSM_MEMORY_MB: '1',
       TERRANE_MAX_AOI_VERTICES: '1000',
     },
   })
@@ -432,6 +434,30 @@ describe('a source that does not meet the area', () => {
     const strict = await run({ ...nowhere, tablePrefix: 'strict', strict: true })
     expect(strict).toMatchObject({ status: 'failed', error: { code: 'WARNINGS_REFUSED', retryable: false } })
     expect(await leftovers('strict')).toEqual([])
+  })
+})
+
+describe('an extract with more nodes', () => {
+  const streets = async (side: number): Promise<object> => {
+    const path = `streets-${side}.osm.pbf`
+    await writeFile(join(worker.folder, 'data', path), streetsPbf(side))
+    return { topics: ['streets'], source: { kind: 'file', path } }
+  }
+
+  test('than memory may hold is imported by way of the job folder', async () => {
+    const job = await run({ tablePrefix: 'many', ...(await streets(330)) })
+    expect(job).toMatchObject({ status: 'success', error: null })
+    expect(await query(`select sum(st_npoints(geom))::int as points, count(*)::int as rows from many_streets`)).toEqual(
+      [{ points: 330 * 330, rows: 330 }],
+    )
+    expect(await readdir(join(worker.folder, 'work'))).toEqual([])
+  })
+
+  test('than the operator allows is refused with figures, before anything is written', async () => {
+    const job = await run({ tablePrefix: 'more', ...(await streets(360)) })
+    expect(job).toMatchObject({ status: 'failed', error: { code: 'OSM_TOO_LARGE' } })
+    expect(job.error?.message).toMatch(/about 129600 nodes, more than the limit of 120000/)
+    expect(await leftovers('more')).toEqual([])
   })
 })
 

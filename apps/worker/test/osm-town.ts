@@ -85,3 +85,18 @@ export function boxOf(west: number, south: number, east: number, north: number) 
 }
 
 export const TOWN = boxOf(10.9, 47.9, 11.2, 48.2)
+
+/** A square of streets from 11.0, 48.0 on, with as many nodes in each as there are streets. */
+export function streetsPbf(side: number): Buffer {
+  const elements: OsmElement[] = Array.from({ length: side * side }, (_, i) => ({
+    type: 'node',
+    id: i + 1,
+    lon: 11 + (i % side) / 1e4,
+    lat: 48 + Math.floor(i / side) / 1e4,
+  }))
+  for (let y = 0; y < side; y++) {
+    const refs = Array.from({ length: side }, (_, x) => y * side + x + 1)
+    elements.push({ type: 'way', id: y + 1, refs, tags: { highway: 'residential' } })
+  }
+  return townPbf(elements)
+}

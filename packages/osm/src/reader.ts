@@ -14,6 +14,8 @@ export interface OsmReader {
   readonly source: OsmSource
   /** What the file says of itself. */
   header(signal?: AbortSignal): Promise<OsmHeader>
+  /** About how many nodes the file holds, without reading much of it; null where it does not tell. */
+  estimateNodes(signal?: AbortSignal): Promise<number | null>
   /** Visits all blocks that hold wanted kinds, in the order of the file. */
   read(visit: BlockVisitor, options?: ReadOptions): Promise<OsmHeader>
 }

@@ -7,6 +7,14 @@ export interface OsmSource {
   /** Length in bytes, null when it is not known. */
   readonly size: number | null
   chunks(signal?: AbortSignal): AsyncIterable<Uint8Array>
+  /** Opens it for reads at any place; absent where only {@link chunks} can be had. */
+  open?(): Promise<RandomAccess>
+}
+
+/** Bytes that can be read at any place, until they are disposed of. */
+export interface RandomAccess extends AsyncDisposable {
+  /** Up to `length` bytes from `position` on; fewer at the end. */
+  read(position: number, length: number): Promise<Uint8Array>
 }
 
 const CHUNK_BYTES = 1 << 20
@@ -15,7 +23,7 @@ const CHUNK_BYTES = 1 << 20
 export async function fileSource(path: string): Promise<OsmSource> {
   await using file = await open(path)
   const { size } = await file.stat()
-  return { name: path, size, chunks: (signal) => fileChunks(path, signal) }
+  return { name: path, size, chunks: (signal) => fileChunks(path, signal), open: () => openFile(path) }
 }
 
 /** Bytes in memory. */
@@ -26,6 +34,26 @@ export function bytesSource(bytes: Uint8Array, name = 'memory'): OsmSource {
     async *chunks() {
       yield bytes
     },
+    open: () =>
+      Promise.resolve({
+        read: (position, length) => Promise.resolve(bytes.subarray(position, position + length)),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      }),
+  }
+}
+
+async function openFile(path: string): Promise<RandomAccess> {
+  const file = await open(path)
+  return {
+    async read(position, length) {
+      const into = Buffer.allocUnsafeSlow(length)
+      let done = 0
+      for (let count = -1; done < length && count !== 0; done += count) {
+        count = (await file.read(into, done, length - done, position + done)).bytesRead
+      }
+      return into.subarray(0, done)
+    },
+    [Symbol.asyncDispose]: () => file.close(),
   }
 }
 

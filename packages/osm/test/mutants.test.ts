@@ -78,7 +78,9 @@ async function outcome(bytes: Uint8Array): Promise<string> {
         expect(row.at(-1)).toBeInstanceOf(Uint8Array)
       }
     }
-    await importOsmArea(await openOsm(bytesSource(bytes)), null, [...TOPICS, 'all'], { write }, { maxNodes: 2 ** 20 })
+    const reader = await openOsm(bytesSource(bytes))
+    await reader.estimateNodes()
+    await importOsmArea(reader, null, [...TOPICS, 'all'], { write }, { maxNodes: 2 ** 20 })
     return 'imported'
   } catch (error) {
     if (error instanceof TerraneError) return error.code

@@ -45,6 +45,7 @@ async function openNamed({ name, path }: BuildTask['extracts'][number]): Promise
   return {
     source: reader.source,
     header: (signal) => named(reader.header(signal)),
+    estimateNodes: (signal) => named(reader.estimateNodes(signal)),
     read: (visit, options) => named(reader.read(visit, options)),
   }
 }

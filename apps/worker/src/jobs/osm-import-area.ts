@@ -25,6 +25,7 @@ import {
 import { OSM_ATTRIBUTION, OSM_COPYRIGHT, OSM_LICENCE } from './osm/licence.ts'
 import { tableNames } from './osm/names.ts'
 import { checkOsmSource, obtainOsm } from './osm/obtain.ts'
+import { findRoom, limitsOf, type OsmRoom } from './osm/room.ts'
 import type { OsmImportSettings } from './osm/settings.ts'
 import { StagingSink } from './osm/staging-sink.ts'
 import { emptyTables } from './empty-tables.ts'
@@ -167,9 +168,10 @@ async function loadAnew(
 ): Promise<Loaded> {
   const { database } = context.project
   const { reader, source, coverage } = await obtainOsm(input.source, aoi, settings, context)
+  const room = await findRoom(reader, settings, context.workdir, context.signal)
   await context.checkpoint.clear()
   await createImportTables(database, targets)
-  const { header, tables, counts } = await load(reader, aoi, input, targets, settings.maxNodes, context)
+  const { header, tables, counts } = await load(reader, aoi, input, targets, room, context)
   const origin = { ...source, timestamp: header.timestamp?.toISOString() ?? null }
   const loaded: Loaded = { tables, counts, coverage, origin }
   await context.checkpoint.keep(LOADED, loaded)
@@ -181,13 +183,13 @@ async function load(
   aoi: Aoi,
   input: OsmImportArea,
   targets: readonly Target[],
-  maxNodes: number,
+  room: OsmRoom,
   context: JobContext,
 ): Promise<ImportResult> {
   const { signal } = context
   const sink = new StagingSink(context.project.database, targets, signal)
   const onProgress: OnProgress = (step) => context.progress(step)
-  const options = { signal, maxNodes, batchRows: BATCH_ROWS, onProgress }
+  const options = { ...limitsOf(room), signal, batchRows: BATCH_ROWS, onProgress }
   try {
     const imported = await importRows(reader, aoi, input.topics, sink, options)
     await sink.finish()

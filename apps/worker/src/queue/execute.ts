@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appliedResult, beginRun, dropCollection, dropStaging } from '@terrane/database'
 import { tracedCalls, type GuardedFetch, type Logger } from '@terrane/service'
@@ -72,7 +72,8 @@ export async function execute(
       if (result === WAITS) return result
       await dropStaging(database, row.id).catch(ignore)
       return result
-    } catch (error) {
+    } catch (thrown) {
+      const error = await withFigures(thrown, options.workdir)
       // A cancellation that came while the effect was being committed came too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
@@ -89,6 +90,13 @@ export async function execute(
     await opened?.[Symbol.asyncDispose]()
     await rm(workdir, { recursive: true, force: true })
   }
+}
+
+/** An error of a disk that is full, with what is free now; any other as it is. */
+async function withFigures(thrown: unknown, folder: string): Promise<unknown> {
+  if (toShowable(thrown).code !== 'DISK_FULL') return thrown
+  const { bavail, bsize } = await statfs(folder)
+  return toShowable(thrown, { folder, freeBytes: bavail * bsize })
 }
 
 /** Folder of a run in the work directory. */

@@ -4,11 +4,13 @@ import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { testLane } from '@terrane/database/testing'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openGate, type Gate } from '../gate.ts'
 import { submit, until } from '../harness.ts'
+import { streetsPbf } from '../osm-town.ts'
 import { Runners } from '../runners.ts'
 import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
@@ -131,6 +133,36 @@ describe(`faults (${testLane()})`, () => {
       const done = await until(sources.api, again.self, ({ terminal }) => terminal, 120_000)
       expect(done).toMatchObject({ status: 'success', error: null })
       await expectWhole(again, 'full')
+    })
+
+    test('osmImportArea says what it needs and what is free, before it writes and when it wrote, and leaves nothing', async () => {
+      const pbf = streetsPbf(330)
+      const data = join(sources.api.folder, 'data')
+      await writeFile(join(data, 'streets.osm.pbf'), pbf)
+      // What is packed does not tell how much it holds.
+      await writeFile(join(data, 'streets.osm.pbf.gz'), gzipSync(pbf))
+      using runners = runnersWith({ TERRANE_WORK_DIR: disk.path, TERRANE_OSM_MEMORY_MB: '1' })
+      await runners.start()
+      const importing = async (path: string) => {
+        const job = await ask('osmImportArea', 'full', { topics: ['streets'], source: { kind: 'file', path } })
+        return until(sources.api, job.self, ({ terminal }) => terminal, 120_000)
+      }
+      disk.resize(SMALL)
+      const needed = `${330 * 330 * 16} bytes are needed, `
+      for (const [path, figures] of [
+        ['streets.osm.pbf', needed],
+        ['streets.osm.pbf.gz', ''],
+      ] as const) {
+        // prettier-ignore
+        const ended = await importing(path)
+        expect(ended).toMatchObject({ status: 'failed', error: { code: 'DISK_FULL' } })
+        expect(ended.error?.message).toMatch(new RegExp(`: ${figures}\\d+ bytes are free, the folder is ${disk.path}$`))
+        expect(await readdir(disk.path)).toEqual([])
+        await expectNothingLeft(sources)
+      }
+      disk.resize(ROOMY)
+      expect(await importing('streets.osm.pbf.gz')).toMatchObject({ status: 'success', error: null })
+      await sources.api.db.database.query('drop table full_streets')
     })
 
     test('an archive says that the storage is full, and leaves nothing there', async () => {

@@ -1,24 +1,37 @@
 import { growInt32 } from '../grow.ts'
+import { NODES_SHARE } from './spill.ts'
+import type { ScratchFile, Spill } from './spill.ts'
 
-/** The lines of the ways that relations need. */
+/** The lines of the ways that relations need: in memory as long as they fit, then in a temporary file. */
 export class MemberWays {
   readonly #ids: Float64Array
   readonly #start: Uint32Array
-  readonly #end: Uint32Array
-  lon = new Int32Array(1024)
-  lat = new Int32Array(1024)
+  readonly #count: Uint32Array
+  /** The line that was loaded last. */
+  lon = new Int32Array(0)
+  lat = new Int32Array(0)
+  /** Of each way its longitudes, then its latitudes: those from point `#written` on. */
+  #numbers = new Int32Array(2048)
   #points = 0
+  readonly #spill: Spill | undefined
+  readonly #mostPoints: number
+  #file: ScratchFile | null = null
+  /** Points that lie in the file. */
+  #written = 0
+  #read = new Int32Array(1024)
   /** Where the last look-up ended: ways come in ascending order, as a rule. */
   #hint = 0
 
   /** @param ids the ways wanted, in any order and number */
-  constructor(ids: Float64Array) {
+  constructor(ids: Float64Array, spill?: Spill) {
     const sorted = ids.toSorted()
     let kept = 0
     for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[kept - 1]) sorted[kept++] = sorted[i]!
     this.#ids = sorted.subarray(0, kept)
     this.#start = new Uint32Array(kept)
-    this.#end = new Uint32Array(kept)
+    this.#count = new Uint32Array(kept)
+    this.#spill = spill
+    this.#mostPoints = spill ? Math.floor((spill.memoryBytes * (1 - NODES_SHARE)) / 8) : Infinity
   }
 
   /** The row of a way, -1 when it is not wanted; for {@link start} and {@link end}. */
@@ -41,24 +54,45 @@ export class MemberWays {
     return ids[from] === id ? from : -1
   }
 
-  /** Keeps the line of a wanted way; a second one for the same way is passed over. */
+  /**
+   * Keeps the line of a wanted way; a second one for the same way is passed over.
+   * @throws what the temporary file throws
+   */
   set(row: number, lon: Int32Array, lat: Int32Array, count: number): void {
-    if (this.#end[row] !== 0) return
-    this.lon = growInt32(this.lon, this.#points + count)
-    this.lat = growInt32(this.lat, this.#points + count)
-    this.lon.set(lon.subarray(0, count), this.#points)
-    this.lat.set(lat.subarray(0, count), this.#points)
+    if (this.#count[row] !== 0) return
+    if (this.#points - this.#written + count > this.#mostPoints) this.#write()
+    const at = 2 * (this.#points - this.#written)
+    this.#numbers = growInt32(this.#numbers, at + 2 * count)
+    this.#numbers.set(lon.subarray(0, count), at)
+    this.#numbers.set(lat.subarray(0, count), at + count)
     this.#start[row] = this.#points
+    this.#count[row] = count
     this.#points += count
-    this.#end[row] = this.#points
   }
 
-  /** The points of a way are `start .. end` of `lon` and `lat`: none when the file lacks it. */
-  start(row: number): number {
-    return this.#start[row]!
+  /** Points `lon` and `lat` at the line of a way; returns how many points it has, none when the file lacks it. */
+  load(row: number): number {
+    const count = this.#count[row]!
+    const start = this.#start[row]!
+    let numbers = this.#numbers
+    let at = 2 * (start - this.#written)
+    if (at < 0) {
+      numbers = this.#read = growInt32(this.#read, 2 * count)
+      this.#file!.read(new Uint8Array(numbers.buffer, 0, 8 * count), 8 * start)
+      at = 0
+    }
+    this.lon = numbers.subarray(at, at + count)
+    this.lat = numbers.subarray(at + count, at + 2 * count)
+    return count
   }
 
-  end(row: number): number {
-    return this.#end[row]!
+  [Symbol.dispose](): void {
+    this.#file?.close()
+  }
+
+  #write(): void {
+    this.#file ??= this.#spill!.openScratch()
+    this.#file.write(new Uint8Array(this.#numbers.buffer, 0, 8 * (this.#points - this.#written)), 8 * this.#written)
+    this.#written = this.#points
   }
 }

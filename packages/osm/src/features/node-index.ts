@@ -1,6 +1,5 @@
 import { UNDEFINED_COORDINATE } from '../block.ts'
 import type { NodeColumns } from '../block.ts'
-import { osmTooLarge } from '../errors.ts'
 import { growFloat64, growInt32, growUint16, growUint32 } from '../grow.ts'
 
 const BUCKET = 65536
@@ -12,10 +11,9 @@ const BUCKET = 65536
 export class NodeIndex {
   /** Rows in all. */
   size = 0
-  readonly #maxNodes: number
-  #low = new Uint16Array(1024)
-  #lon = new Int32Array(1024)
-  #lat = new Int32Array(1024)
+  #low: Uint16Array<ArrayBuffer>
+  #lon: Int32Array<ArrayBuffer>
+  #lat: Int32Array<ArrayBuffer>
   // Buckets: id divided by 65,536, and the first row.
   #buckets = 0
   #high = new Float64Array(64)
@@ -26,18 +24,16 @@ export class NodeIndex {
   #bucket = 0
   #row = 0
 
-  /** @param maxNodes how many nodes it may hold, so that memory stays within 10 bytes times that */
-  constructor(maxNodes = 2 ** 28) {
-    this.#maxNodes = maxNodes
+  /** @param rows for how many nodes there is room from the start */
+  constructor(rows = 1024) {
+    this.#low = new Uint16Array(rows)
+    this.#lon = new Int32Array(rows)
+    this.#lat = new Int32Array(rows)
   }
 
-  /**
-   * Adds the nodes of a block that have a location.
-   * @throws OSM_TOO_LARGE beyond the limit
-   */
+  /** Adds the nodes of a block that have a location. */
   add(nodes: NodeColumns): void {
     const most = this.size + nodes.count
-    if (most > this.#maxNodes) throw osmTooLarge({ what: 'The number of nodes', size: most, limit: this.#maxNodes })
     this.#low = growUint16(this.#low, most)
     this.#lon = growInt32(this.#lon, most)
     this.#lat = growInt32(this.#lat, most)
@@ -101,6 +97,36 @@ export class NodeIndex {
 
   lat(row: number): number {
     return this.#lat[row]!
+  }
+
+  /** Copies nodes of a finished index, by ascending id from a row on, as many as there is room for; returns their number. */
+  copy(row: number, ids: Float64Array, lon: Int32Array, lat: Int32Array): number {
+    const end = Math.min(row + ids.length, this.size)
+    lon.set(this.#lon.subarray(row, end))
+    lat.set(this.#lat.subarray(row, end))
+    if (row === 0) this.#bucket = 0
+    while (this.#start[this.#bucket]! > row) this.#bucket--
+    for (let at = row; at < end; at++) {
+      while (this.#start[this.#bucket + 1]! <= at) this.#bucket++
+      ids[at - row] = this.#high[this.#bucket]! * BUCKET + this.#low[at]!
+    }
+    return end - row
+  }
+
+  /** Forgets all nodes, and keeps the memory for others. */
+  restart(): void {
+    this.size = this.#buckets = this.#bucket = this.#row = 0
+    this.#sorted = true
+    this.#lastId = -Infinity
+  }
+
+  /** Forgets all nodes, and gives the memory back at once: what is collected as garbage may stay for long. */
+  clear(): void {
+    this.restart()
+    for (const { buffer } of [this.#low, this.#lon, this.#lat]) buffer.transfer(0)
+    this.#low = new Uint16Array()
+    this.#lon = new Int32Array()
+    this.#lat = new Int32Array()
   }
 
   #findBucket(bucket: number): number {

@@ -1,24 +1,41 @@
 import { growFloat64 } from '../grow.ts'
 
+/** Ids of a bitmap. */
+const MAP_IDS = 8192
+
 /**
  * Tells whether an id comes for the first time. As long as ids ascend, as they do in a sorted file, that costs a
- * comparison and 8 bytes; with the first one out of order a set takes over.
+ * comparison and 8 bytes; with the first one out of order bitmaps of 8,192 ids, 1 KiB each, take over.
  */
 export class Once {
   #ids = new Float64Array(256)
   #count = 0
   #last = -Infinity
-  #set: Set<number> | null = null
+  #maps: Map<number, Uint32Array> | null = null
 
   first(id: number): boolean {
-    if (!this.#set && id > this.#last) {
-      this.#ids = growFloat64(this.#ids, this.#count + 1)
-      this.#ids[this.#count++] = this.#last = id
-      return true
+    if (!this.#maps) {
+      if (id > this.#last) {
+        this.#ids = growFloat64(this.#ids, this.#count + 1)
+        this.#ids[this.#count++] = this.#last = id
+        return true
+      }
+      this.#maps = new Map()
+      for (let i = 0; i < this.#count; i++) this.#mark(this.#ids[i]!, this.#maps)
+      this.#ids = new Float64Array()
     }
-    this.#set ??= new Set(this.#ids.subarray(0, this.#count))
-    if (this.#set.has(id)) return false
-    this.#set.add(id)
+    return this.#mark(id, this.#maps)
+  }
+
+  /** Marks an id; false when it was marked before. */
+  #mark(id: number, maps: Map<number, Uint32Array>): boolean {
+    const key = Math.floor(id / MAP_IDS)
+    let map = maps.get(key)
+    if (!map) maps.set(key, (map = new Uint32Array(MAP_IDS / 32)))
+    const at = id - key * MAP_IDS
+    const bit = 1 << (at & 31)
+    if ((map[at >>> 5]! & bit) !== 0) return false
+    map[at >>> 5]! |= bit
     return true
   }
 }

@@ -9,18 +9,19 @@ import { AREA, LINE, LINES, POINT } from './feature.ts'
 import type { ElementKind, FeatureCounts, FeatureVisitor, OsmFeature } from './feature.ts'
 import { MemberWays } from './member-ways.ts'
 import { NodeIndex } from './node-index.ts'
+import { NodeLocations } from './node-locations.ts'
+import type { NodeLimits, NodeLookup } from './node-locations.ts'
 import { Once } from './once.ts'
 import { RelationStore } from './relation-store.ts'
+import type { Spill } from './spill.ts'
 import type { TagView } from './tag-view.ts'
 import { touchesArea, touchesLines, touchesPoint } from './touches.ts'
 
-export interface ReadFeaturesOptions {
+export interface ReadFeaturesOptions extends NodeLimits {
   /** Features that touch it are visited, whole; all when null. */
   readonly aoi?: Aoi | null
   readonly signal?: AbortSignal
   readonly onProgress?: OnProgress
-  /** Most nodes to keep; each takes 10 bytes. 2^28 when absent. */
-  readonly maxNodes?: number
 }
 
 export interface ReadFeaturesResult {
@@ -30,17 +31,18 @@ export interface ReadFeaturesResult {
 
 /**
  * Turns the elements of a file into features with geometry, in two passes: nodes and relations, then ways; relations
- * come last, from the ways that the second pass kept for them. Memory: 10 bytes per node of the file, and the relations
- * wanted with their ways; the file may have any order.
+ * come last, from the ways that the second pass kept for them. Memory: 10 bytes per node of the file and 8 per point of
+ * the ways of relations, or as much as `spill` allows; 8 per feature, and the tags of the relations. The file may have any
+ * order.
  *
- * @throws OSM_TOO_LARGE when the file has more nodes than allowed, and what the reader throws
+ * @throws OSM_TOO_LARGE when the file has more nodes than allowed, and what the reader and the temporary files throw
  */
 export async function readFeatures(
   reader: OsmReader,
   visitor: FeatureVisitor,
   options: ReadFeaturesOptions = {},
 ): Promise<ReadFeaturesResult> {
-  const builder = new FeatureBuilder(visitor, options.aoi ?? null, options.maxNodes)
+  using builder = new FeatureBuilder(visitor, options)
   const { signal, onProgress } = options
   const pass = async (phase: string, ways: boolean, take: (block: OsmBlock) => void): Promise<OsmHeader> =>
     reader.read(
@@ -99,7 +101,9 @@ class FeatureBuilder implements OsmFeature {
   }
   readonly #visitor: FeatureVisitor
   readonly #aoi: Aoi | null
-  readonly #index: NodeIndex
+  readonly #locations: NodeLocations
+  #index: NodeLookup = new NodeIndex(0)
+  readonly #spill: Spill | undefined
   readonly #relations = new RelationStore()
   /** The geometries wanted of each relation kept. */
   readonly #relationGeometries: number[] = []
@@ -108,11 +112,17 @@ class FeatureBuilder implements OsmFeature {
   readonly #waysOnce = new Once()
   readonly #relationsOnce = new Once()
 
-  constructor(visitor: FeatureVisitor, aoi: Aoi | null, maxNodes?: number) {
+  constructor(visitor: FeatureVisitor, options: ReadFeaturesOptions) {
     this.#visitor = visitor
-    this.#aoi = aoi
-    this.#index = new NodeIndex(maxNodes)
+    this.#aoi = options.aoi ?? null
+    this.#locations = new NodeLocations(options)
+    this.#spill = options.spill
     this.tags = visitor.tags
+  }
+
+  [Symbol.dispose](): void {
+    this.#locations[Symbol.dispose]()
+    this.#members[Symbol.dispose]()
   }
 
   get relationCount(): number {
@@ -121,7 +131,7 @@ class FeatureBuilder implements OsmFeature {
 
   takeNodes(nodes: NodeColumns, strings: StringTable): void {
     if (nodes.count === 0) return
-    this.#index.add(nodes)
+    this.#locations.add(nodes)
     this.tags.start(strings)
     const { tagOffsets, ids, lon, lat, count } = nodes
     for (let i = 0; i < count; i++) {
@@ -157,9 +167,9 @@ class FeatureBuilder implements OsmFeature {
 
   /** Nodes and relations are all there: ways can be drawn. */
   beginWays(): void {
-    this.#index.finish()
+    this.#index = this.#locations.finish()
     const { wayIds, wayOffsets } = this.#relations
-    this.#members = new MemberWays(wayIds.subarray(0, wayOffsets[this.relationCount]))
+    this.#members = new MemberWays(wayIds.subarray(0, wayOffsets[this.relationCount]), this.#spill)
   }
 
   takeWays(ways: WayColumns, strings: StringTable): void {
@@ -186,21 +196,19 @@ class FeatureBuilder implements OsmFeature {
     this.tags.load(columns, row)
     const id = columns.ids[row]!
     const wanted = this.#relationGeometries[row]!
-    const { lon, lat } = this.#members
     let points = 0
     this.lines = 0
     this.area.start()
     for (let w = wayOffsets[row]!; w < wayOffsets[row + 1]!; w++) {
-      const member = this.#members.find(wayIds[w]!)
-      const start = this.#members.start(member)
-      const end = this.#members.end(member)
-      if (end - start < 2) continue
-      if (wanted & AREA) this.area.addLine(lon, lat, start, end)
+      const count = this.#members.load(this.#members.find(wayIds[w]!))
+      if (count < 2) continue
+      const { lon, lat } = this.#members
+      if (wanted & AREA) this.area.addLine(lon, lat, 0, count)
       if ((wanted & LINES) === 0) continue
-      this.#reserve(points + end - start, this.lines + 1)
-      this.lon.set(lon.subarray(start, end), points)
-      this.lat.set(lat.subarray(start, end), points)
-      points += end - start
+      this.#reserve(points + count, this.lines + 1)
+      this.lon.set(lon, points)
+      this.lat.set(lat, points)
+      points += count
       this.lineStart[++this.lines] = points
     }
     if (wanted & LINES) this.#finishLines('relation', id, LINES)

@@ -1,12 +1,14 @@
 import { promisify } from 'node:util'
 import { inflate, inflateSync, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { osmMalformed, osmTooLarge, osmTruncated, osmUnsupported } from '../errors.ts'
+import type { RandomAccess } from '../source.ts'
 import { lz4Decompress } from './lz4.ts'
 import { BYTES, VARINT, Wire } from './wire.ts'
 
 /** The format's own limits, which are caps on what a hostile file can make us allocate. */
 const MAX_BLOB_HEADER_BYTES = 64 * 1024
 const MAX_BLOB_BYTES = 32 * 1024 * 1024
+const USUAL_HEADER_BYTES = 64
 
 const inflateAsync = promisify(inflate)
 const zstdDecompressAsync = promisify(zstdDecompress)
@@ -28,16 +30,37 @@ export async function* readBlobs(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     const at = stream.offset
     const prefix = await stream.take(4, 'the length of a blob header')
     if (!prefix) return
-    const headerLength = (prefix[0]! << 24) | (prefix[1]! << 16) | (prefix[2]! << 8) | prefix[3]!
-    if (headerLength < 0 || headerLength > MAX_BLOB_HEADER_BYTES) {
-      throw osmMalformed({ what: 'it is not a PBF file, or a blob header is longer than 64 KiB', at })
-    }
+    const headerLength = headerBytes(prefix, at)
     const header = blobHeader(
       new Wire((await stream.take(headerLength, 'a blob header')) ?? missing(at, 'a blob header')),
       at,
     )
     const bytes = (await stream.take(header.size, 'a blob')) ?? missing(at, 'a blob')
     yield { type: header.type, bytes, at }
+  }
+}
+
+/** Where a blob stands in a file, as its header says. */
+export interface BlobPlace {
+  readonly at: number
+  readonly size: number
+}
+
+/**
+ * Walks the headers of a file's blobs, and reads nothing else; yields where the data blobs are.
+ * @throws OSM_TRUNCATED, OSM_TOO_LARGE and OSM_MALFORMED, with the offset in the file
+ */
+export async function* walkBlobs(file: RandomAccess): AsyncGenerator<BlobPlace> {
+  for (let at = 0; ;) {
+    let head = await file.read(at, USUAL_HEADER_BYTES)
+    if (head.length === 0) return
+    if (head.length < 4) missing(at, 'the length of a blob header')
+    const end = 4 + headerBytes(head, at)
+    if (end > head.length) head = await file.read(at, end)
+    if (end > head.length) missing(at, 'a blob header')
+    const { type, size } = blobHeader(new Wire(head.subarray(4, end)), at)
+    if (type === 'OSMData') yield { at: at + end, size }
+    at += end + size
   }
 }
 
@@ -74,6 +97,12 @@ export function unpackBlob(blob: Blob, wait: boolean): Promise<Uint8Array> | Uin
   } catch (error) {
     return failed(error)
   }
+}
+
+function headerBytes(prefix: Uint8Array, at: number): number {
+  const length = (prefix[0]! << 24) | (prefix[1]! << 16) | (prefix[2]! << 8) | prefix[3]!
+  if (length >= 0 && length <= MAX_BLOB_HEADER_BYTES) return length
+  throw osmMalformed({ what: 'it is not a PBF file, or a blob header is longer than 64 KiB', at })
 }
 
 function blobHeader(wire: Wire, at: number): { type: string; size: number } {

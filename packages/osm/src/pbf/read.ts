@@ -1,3 +1,4 @@
+import { TerraneError } from '@terrane/core'
 import { BlockColumns } from '../block.ts'
 import type { BlockVisitor, Kinds, OsmHeader } from '../block.ts'
 import { osmMalformed, osmUnsupported } from '../errors.ts'
@@ -6,6 +7,7 @@ import type { OsmSource } from '../source.ts'
 import { readBlobs, unpackBlob } from './blob.ts'
 import type { Blob } from './blob.ts'
 import { HAS_NODES, HAS_RELATIONS, HAS_WAYS, decodeBlock } from './decode.ts'
+import { estimateNodes } from './estimate-nodes.ts'
 import { decodeHeader } from './header.ts'
 
 const ALL: Kinds = { nodes: true, ways: true, relations: true }
@@ -31,6 +33,18 @@ export class PbfReader implements OsmReader {
       return this.#header
     }
     throw osmMalformed({ what: 'it is empty' })
+  }
+
+  async estimateNodes(signal?: AbortSignal): Promise<number | null> {
+    if (!this.source.open) return null
+    await using file = await this.source.open()
+    try {
+      return await estimateNodes(file, signal)
+    } catch (error) {
+      // What is wrong with a file is said when it is read.
+      if (error instanceof TerraneError) return null
+      throw error
+    }
   }
 
   async read(visit: BlockVisitor, options: ReadOptions = {}): Promise<OsmHeader> {

@@ -2,6 +2,7 @@ import type { Aoi, Bbox, OnProgress } from '@terrane/core'
 import type { OsmHeader } from '../block.ts'
 import { osmTopicUnknown } from '../errors.ts'
 import type { FeatureCounts } from '../features/feature.ts'
+import type { NodeLimits } from '../features/node-locations.ts'
 import { readFeatures } from '../features/read-features.ts'
 import type { OsmReader } from '../reader.ts'
 import { TOPICS, TOPIC_TABLES } from './tables.ts'
@@ -18,11 +19,9 @@ export interface RowSink {
   write(table: number, rows: readonly ImportRow[]): Promise<void> | void
 }
 
-export interface ImportOptions {
+export interface ImportOptions extends NodeLimits {
   readonly signal?: AbortSignal
   readonly onProgress?: OnProgress
-  /** Most nodes of the file; each takes 10 bytes of memory. */
-  readonly maxNodes?: number
   /** Rows handed over at a time. */
   readonly batchRows?: number
 }
@@ -48,7 +47,7 @@ export function topicTables(topics?: readonly string[]): readonly ImportTable[] 
  * Reads a file and hands the rows of the topics' tables to the sink: the features that touch the area of interest, whole.
  *
  * @param aoi the area of interest; everything in the file when null
- * @throws OSM_TOPIC_UNKNOWN, OSM_TOO_LARGE, and what reader, sink and signal throw
+ * @throws OSM_TOPIC_UNKNOWN, OSM_TOO_LARGE, and what reader, sink, temporary files and signal throw
  */
 export async function importOsmArea(
   reader: OsmReader,

@@ -23,6 +23,11 @@ export class XmlReader implements OsmReader {
     return this.read(() => {}, { kinds: {}, ...(signal && { signal }) })
   }
 
+  /** XML tells only at its end how much it holds. */
+  estimateNodes(): Promise<null> {
+    return Promise.resolve(null)
+  }
+
   async read(visit: BlockVisitor, options: ReadOptions = {}): Promise<OsmHeader> {
     const collector = new ElementCollector(options.kinds ?? ALL)
     const scanner = new XmlScanner(collector)

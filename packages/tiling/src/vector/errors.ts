@@ -53,6 +53,6 @@ export const noFeatures = defineError(
 export const scratchFull = defineError(
   'SCRATCH_FULL',
   'unavailable',
-  () => 'the work directory has no space left for temporary tile data',
+  () => 'the work directory has no space left for temporary data',
   () => ({ hint: 'Free disk space in the work directory, or point it to a larger disk.' }),
 )

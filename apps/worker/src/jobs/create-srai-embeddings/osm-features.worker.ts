@@ -26,6 +26,7 @@ import {
   type OsmFeature,
   type ReadFeaturesResult,
 } from '@terrane/osm'
+import { limitsOf, type OsmRoom } from '../osm/room.ts'
 
 /** What the thread of a region run is told of an OSM file. */
 export interface OsmFeatureOptions {
@@ -33,7 +34,7 @@ export interface OsmFeatureOptions {
   /** Features that touch it are read. */
   readonly area: readonly (readonly Ring[])[]
   readonly filter: OsmFilter
-  readonly maxNodes: number
+  readonly room: OsmRoom
 }
 
 /** Features that may wait to be counted before reading pauses. */
@@ -44,11 +45,12 @@ const MOST_WAITING = 20_000
  * once. A closed way is an area or a line by its tags.
  */
 export async function* openFeatures(options: OsmFeatureOptions, hooks: FeatureHooks): AsyncGenerator<RegionFeature> {
-  const { path, area, filter, maxNodes } = options
+  const { path, area, filter, room } = options
   const reader = await openOsm(await fileSource(path))
   const queue = new Queue<RegionFeature>()
   const visitor = new FilteredFeatures(filterTags(filter), queue)
-  const reading = readFeatures(reader, visitor, { aoi: new Aoi(area), maxNodes, onProgress: hooks.onProgress })
+  const limits = { ...limitsOf(room), aoi: new Aoi(area), onProgress: hooks.onProgress }
+  const reading = readFeatures(reader, visitor, limits)
   void finish(reading, queue, hooks)
   yield* queue.items()
 }

@@ -20,6 +20,14 @@ export const fileNotReachable = defineError(
   }),
 )
 
+export const tooManyNodes = defineError(
+  'OSM_TOO_LARGE',
+  'too_large',
+  (f: { nodes: number; limit: number }) =>
+    `The extract has about ${f.nodes} nodes, more than the limit of ${f.limit} that this worker is set to`,
+  () => ({ hint: 'Take a smaller extract, or let the operator raise TERRANE_OSM_MAX_NODES.' }),
+)
+
 export const defaultFileMissing = defineError(
   'OSM_SOURCE_MISSING',
   'unavailable',

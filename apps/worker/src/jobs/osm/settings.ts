@@ -6,8 +6,10 @@ import type { OsmSourceSettings } from './obtain.ts'
 export interface OsmImportSettings extends OsmSourceSettings {
   readonly maxAreaKm2: number
   readonly maxVertices: number
-  /** Most nodes of a file: each takes 10 bytes of memory. */
+  /** Most nodes of a file; `Infinity` leaves it to the memory and the disk that are there. */
   readonly maxNodes: number
+  /** Memory for what a file's elements refer to; a share of what is there when the job starts where it is null. */
+  readonly memoryBytes: number | null
 }
 
 export function osmImportSettings(config: WorkerConfig): OsmImportSettings {
@@ -19,7 +21,8 @@ export function osmImportSettings(config: WorkerConfig): OsmImportSettings {
     cacheFolder: join(resolve(config.TERRANE_CACHE_DIR), 'osm'),
     maxCacheBytes: config.TERRANE_CACHE_MAX_BYTES,
     maxBytes: config.TERRANE_OSM_MAX_BYTES,
-    maxNodes: config.TERRANE_OSM_MAX_NODES,
+    maxNodes: config.TERRANE_OSM_MAX_NODES || Infinity,
+    memoryBytes: config.TERRANE_OSM_MEMORY_MB * 2 ** 20 || null,
     maxAreaKm2: config.TERRANE_MAX_AOI_KM2 || Infinity,
     maxVertices: config.TERRANE_MAX_AOI_VERTICES,
   }

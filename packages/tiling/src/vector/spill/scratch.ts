@@ -23,7 +23,7 @@ export type OpenScratch = () => ScratchFile
  */
 export function scratchIn(directory: string): OpenScratch {
   return () => {
-    const path = join(directory, `tiles-${randomUUID()}.tmp`)
+    const path = join(directory, `${randomUUID()}.tmp`)
     const file = openSync(path, 'wx+', 0o600)
     const named = process.platform === 'win32'
     if (!named) unlinkSync(path)

@@ -1,0 +1,51 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { spillBytes, type NodeLimits, type OsmReader } from '@terrane/osm'
+import { scratchIn } from '@terrane/tiling/vector'
+import { diskFull } from '../../errors.ts'
+import { tooManyNodes } from './errors.ts'
+import type { OsmImportSettings } from './settings.ts'
+
+/** What a job may take to read a file; plain data, for a thread may be the one that reads. */
+export interface OsmRoom {
+  readonly maxNodes: number
+  /** As the file's blobs tell; 0 where they do not. */
+  readonly expectedNodes: number
+  readonly memoryBytes: number
+  /** Where the rest goes. */
+  readonly folder: string
+}
+
+/** The part of the free memory that one job may take. */
+const MEMORY_SHARE = 0.5
+
+/**
+ * Finds out what a file needs and what is there, before anything is written.
+ *
+ * @param folder the job's own, within the work folder
+ * @throws OSM_TOO_LARGE beyond the operator's limit, DISK_FULL where what memory does not hold does not fit on the disk
+ */
+export async function findRoom(
+  reader: OsmReader,
+  { maxNodes, memoryBytes: set }: OsmImportSettings,
+  folder: string,
+  signal: AbortSignal,
+): Promise<OsmRoom> {
+  const nodes = (await reader.estimateNodes(signal)) ?? 0
+  if (nodes > maxNodes) throw tooManyNodes({ nodes, limit: maxNodes })
+  const memoryBytes = set ?? Math.floor(process.availableMemory() * MEMORY_SHARE)
+  const neededBytes = spillBytes(nodes, memoryBytes)
+  const { bavail, bsize } = await statfs(folder)
+  if (neededBytes > bavail * bsize) {
+    const hint =
+      `About ${nodes} nodes do not fit into ${Math.floor(memoryBytes / 1e6)} MB of memory. Take a smaller extract, or let the ` +
+      `operator make room in TERRANE_WORK_DIR or raise TERRANE_OSM_MEMORY_MB.`
+    throw diskFull({ folder: dirname(folder), neededBytes, freeBytes: bavail * bsize }, { hint })
+  }
+  return { maxNodes, expectedNodes: nodes, memoryBytes, folder }
+}
+
+/** The same as the reader takes it. */
+export function limitsOf({ maxNodes, expectedNodes, memoryBytes, folder }: OsmRoom): NodeLimits {
+  return { maxNodes, expectedNodes, spill: { memoryBytes, openScratch: scratchIn(folder) } }
+}
