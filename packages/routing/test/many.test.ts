@@ -1,7 +1,9 @@
 import { seededRandom } from '@terrane/core'
 import { expect, it } from 'vitest'
 
+import { Descent } from '../src/search/cch/descent.ts'
 import { Climb, labelOf } from '../src/search/cch/hierarchy.ts'
+import { HierarchySweep } from '../src/search/cch/hierarchy-sweep.ts'
 import { Buckets } from '../src/search/cch/many.ts'
 import { customize } from '../src/search/cch/metric.ts'
 import { contract } from '../src/search/cch/topology.ts'
@@ -79,6 +81,83 @@ it.each(['forwards', 'backwards'] as const)(
     expect(found).toBeGreaterThan(1000)
   },
 )
+
+it.each(['forwards', 'backwards'] as const)(
+  'a sweep %s by a hierarchy finds what one without finds, however far it guesses to come',
+  (direction) => {
+    let found = 0
+    for (let seed = 1; seed <= 40; seed++) {
+      const { graph, weights } = randomCase(seed, 5 + seed * 4)
+      const topology = contract(graph, shuffled(graph.vertexCount, seed))
+      const metric = customize(topology, weights)
+      const climb = new Climb(graph.vertexCount)
+      const plain = new Sweep(graph, () => reverseArcs(graph))
+      const reference = dijkstra(graph, weights)
+      const fast = new HierarchySweep(graph, () => reverseArcs(graph), topology)
+      const random = seededRandom(seed)
+      for (let round = 0; round < 4; round++) {
+        const seeds = randomSeeds(random, graph.vertexCount, -100)
+        const most = [400, 2000, 8000, Infinity][round]!
+        const rules = {
+          weight: (arc: number) => weights[arc]!,
+          seconds: (arc: number) => weights[arc]! / 100,
+          meters: (arc: number) => weights[arc]! * 2,
+          leadsOn: (seconds: number) => seconds <= most / 100,
+        }
+        const begin = seeds.map(({ vertex, cost }) => ({ vertex, cost, seconds: cost / 100, meters: cost * 2 }))
+        for (const steps = plain.run(begin, rules, direction); steps.next().done !== true;);
+        const guess = random() < 0.5 ? 1 : 5000
+        const terms = { metric, climb, direction, guess }
+        for (const steps = fast.run(begin, rules, terms); steps.next().done !== true;);
+        // Without a hierarchy a sweep also comes by detours to what lies beyond.
+        const reached = new Set(fast.reached)
+        expect(new Set(plain.reached).isSupersetOf(reached)).toBe(true)
+        for (const vertex of plain.reached) {
+          if (rules.leadsOn(plain.secondsOf(vertex))) expect(reached.has(vertex)).toBe(true)
+        }
+        for (const vertex of reached) {
+          const end = [{ vertex, cost: 0 }]
+          const { cost } = (direction === 'forwards' ? reference.find(seeds, end) : reference.find(end, seeds))!
+          if (!rules.leadsOn(cost / 100)) continue
+          found++
+          expect(fast.costOf(vertex)).toBe(cost)
+          expect(fast.secondsOf(vertex)).toBeCloseTo(cost / 100, 6)
+          expect(fast.metersOf(vertex)).toBeCloseTo(cost * 2, 6)
+        }
+      }
+    }
+    expect(found).toBeGreaterThan(1000)
+  },
+)
+
+it('a descent knows the costs within its limit, and leaves out what is below ranks that are all beyond', () => {
+  let [within, without] = [0, 0]
+  for (let seed = 1; seed <= 20; seed++) {
+    const { graph, weights } = randomCase(seed, 400)
+    const topology = contract(
+      graph,
+      seed % 2 === 0 ? shuffled(400, seed) : Uint32Array.from(graph.firstOut.keys().take(400)),
+    )
+    const metric = customize(topology, weights)
+    const climb = new Climb(graph.vertexCount)
+    const reference = dijkstra(graph, weights)
+    const descent = new Descent(topology)
+    for (const limit of [2000, UNREACHABLE - 1, 5000, 500]) {
+      const source = [{ vertex: Math.floor(seededRandom(seed + limit)() * 400), cost: 0 }]
+      labelOf(metric, topology, source, { direction: 'up', climb })
+      for (const steps = descent.run(climb, metric.down, limit); steps.next().done !== true;);
+      for (let vertex = 0; vertex < graph.vertexCount; vertex++) {
+        const want = reference.find(source, [{ vertex, cost: 0 }])?.cost ?? UNREACHABLE
+        const cost = descent.cost[topology.rank[vertex]!]!
+        if (cost !== UNREACHABLE || want <= limit) expect(cost).toBe(want)
+        if (cost !== UNREACHABLE) within++
+        else if (want !== UNREACHABLE) without++
+      }
+    }
+  }
+  expect(within).toBeGreaterThan(1000)
+  expect(without).toBeGreaterThan(1000)
+})
 
 it('a sweep goes no further than it is told', () => {
   const { graph, weights } = randomCase(9, 200)

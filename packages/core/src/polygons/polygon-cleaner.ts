@@ -45,6 +45,11 @@ export class PolygonCleaner {
 /** With no contact between rings: whether outer rings lie outside all polygons and holes directly in their own. */
 function isNested(path: Path): boolean {
   if (path.parts === 1) return true
+  const boxes = boxesOf(path)
+  const isInBox = (part: number, x: number, y: number): boolean => {
+    const at = 4 * part
+    return x >= boxes[at]! && y >= boxes[at + 1]! && x <= boxes[at + 2]! && y <= boxes[at + 3]!
+  }
   let outer = 0
   for (let part = 0; part < path.parts; part++) {
     const isHole = path.holes[part]!
@@ -54,11 +59,28 @@ function isNested(path: Path): boolean {
     if (isHole === 1 && !ringHolds(path, outer, x, y)) return false
     let depth = 0
     for (let other = 0; other < path.parts; other++) {
-      if (other !== part && ringHolds(path, other, x, y)) depth += path.holes[other] === 0 ? 1 : -1
+      if (other !== part && isInBox(other, x, y) && ringHolds(path, other, x, y))
+        depth += path.holes[other] === 0 ? 1 : -1
     }
     if (depth !== isHole) return false
   }
   return true
+}
+
+/** West, south, east and north of each part. */
+function boxesOf({ xy, ends, parts }: Path): Float64Array {
+  const boxes = new Float64Array(4 * parts)
+  for (let part = 0, i = 0; part < parts; part++) {
+    let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
+    for (; i < ends[part]!; i += 2) {
+      west = Math.min(west, xy[i]!)
+      south = Math.min(south, xy[i + 1]!)
+      east = Math.max(east, xy[i]!)
+      north = Math.max(north, xy[i + 1]!)
+    }
+    boxes.set([west, south, east, north], 4 * part)
+  }
+  return boxes
 }
 
 /** Turns outer rings to positive and holes to negative area. */

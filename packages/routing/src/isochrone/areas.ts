@@ -1,9 +1,15 @@
-import { Path, PolygonCleaner, ringHolds, twiceArea } from '@terrane/core'
+import { Path, PolygonCleaner, ringHolds } from '@terrane/core'
 
 import type { Ring, Surface } from './surface.ts'
 
 /** A polygon of a whole number of millionths of a degree: an outer ring, then its holes; rings are closed. */
 export type Polygon = [lon: number, lat: number][][]
+
+/** A ring and its area in square metres, whose sign says which way it turns. */
+interface SizedRing {
+  readonly ring: Ring
+  readonly area: number
+}
 
 /** Half the width of the grid that areas are cleaned on. */
 const HALF = 16_000
@@ -63,28 +69,32 @@ export class Areas {
     return this.#polygonsOf(out)
   }
 
-  #worthShowing(rings: readonly Ring[]): Ring[] {
-    const areas = rings.map((ring) => Math.abs(areaOf(ring)))
+  /** Rings that are shown, the largest first. */
+  #worthShowing(rings: readonly Ring[]): SizedRing[] {
+    const sized = rings
+      .map((ring) => ({ ring, area: areaOf(ring) }))
+      .toSorted((a, b) => Math.abs(b.area) - Math.abs(a.area))
     const { denoise } = this.#drawing
-    const least = denoise === null ? NOISE : denoise * areas.reduce((a, b) => Math.max(a, b), 0)
-    return rings.filter((_, i) => areas[i]! >= least)
+    const least = denoise === null ? NOISE : denoise * Math.abs(sized[0]?.area ?? 0)
+    return sized.filter(({ area }) => Math.abs(area) >= least)
   }
 
   /** Each outer ring with its holes. */
-  #grouped(rings: readonly Ring[]): Ring[][] {
-    const largest = rings.toSorted((a, b) => Math.abs(areaOf(b)) - Math.abs(areaOf(a)))
-    const sign = largest.length > 0 ? Math.sign(areaOf(largest[0]!)) : 1
+  #grouped(largest: readonly SizedRing[]): Ring[][] {
+    const isOuter = ({ area }: SizedRing): boolean => area > 0 === largest[0]!.area > 0
     const groups: Ring[][] = []
     const outers = new Path()
-    for (const ring of largest) {
-      if (Math.sign(areaOf(ring)) !== sign) continue
-      groups.push([ring])
-      outers.ensure(ring.x.length)
-      for (let i = 0; i < ring.x.length; i++) outers.push(ring.x[i]!, ring.y[i]!)
+    for (const sized of largest) {
+      if (!isOuter(sized)) continue
+      const { x, y } = sized.ring
+      groups.push([sized.ring])
+      outers.ensure(x.length)
+      for (let i = 0; i < x.length; i++) outers.push(x[i]!, y[i]!)
       outers.endPart(0, 1)
     }
-    for (const ring of largest) {
-      if (Math.sign(areaOf(ring)) === sign) continue
+    for (const sized of largest) {
+      if (isOuter(sized)) continue
+      const { ring } = sized
       // The smallest ring around it is its own: rings of one height do not cross.
       for (let part = groups.length - 1; part >= 0; part--) {
         if (!ringHolds(outers, part, ring.x[0]!, ring.y[0]!)) continue
@@ -158,12 +168,9 @@ function copyParts(from: Path, to: Path): void {
 }
 
 function areaOf({ x, y }: Ring): number {
-  const xy = new Float64Array(2 * x.length)
-  for (let i = 0; i < x.length; i++) {
-    xy[2 * i] = x[i]!
-    xy[2 * i + 1] = y[i]!
-  }
-  return twiceArea(xy, 0, x.length) / 2
+  let twice = 0
+  for (let i = 0, before = x.length - 1; i < x.length; before = i++) twice += x[before]! * y[i]! - x[i]! * y[before]!
+  return twice / 2
 }
 
 /** A ring without the points that hardly shape it (Douglas and Peucker, 1973). */
@@ -188,9 +195,9 @@ function simplified({ x, y }: Ring, tolerance: number): Ring {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [from, to] = next
     let worst = -1
-    let distance = tolerance
+    let distance = tolerance * tolerance
     for (let i = from + 1; i < to; i++) {
-      const away = fromSegment(x[i]!, y[i]!, x[from]!, y[from]!, x[to % count]!, y[to % count]!)
+      const away = squareFromSegment(x[i]!, y[i]!, x[from]!, y[from]!, x[to % count]!, y[to % count]!)
       if (away <= distance) continue
       distance = away
       worst = i
@@ -202,9 +209,13 @@ function simplified({ x, y }: Ring, tolerance: number): Ring {
   return { x: x.filter((_, i) => kept[i] === 1), y: y.filter((_, i) => kept[i] === 1) }
 }
 
-function fromSegment(px: number, py: number, ax: number, ay: number, bx: number, by: number): number {
-  const [dx, dy] = [bx - ax, by - ay]
+/** The square of the distance between a point and a segment. */
+function squareFromSegment(px: number, py: number, ax: number, ay: number, bx: number, by: number): number {
+  const dx = bx - ax
+  const dy = by - ay
   const square = dx * dx + dy * dy
   const share = square === 0 ? 0 : Math.max(0, Math.min(1, ((px - ax) * dx + (py - ay) * dy) / square))
-  return Math.hypot(px - ax - share * dx, py - ay - share * dy)
+  const x = px - ax - share * dx
+  const y = py - ay - share * dy
+  return x * x + y * y
 }

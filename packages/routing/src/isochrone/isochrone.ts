@@ -1,6 +1,5 @@
 import type { Work } from '../actions.ts'
 import type { Ground } from '../ground.ts'
-import { giveBack } from '../path/sweeping.ts'
 import { degreesOf } from '../respond/numbers.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { Areas, type Polygon } from './areas.ts'
@@ -47,9 +46,9 @@ function* contourFeatures(
   const sampling = samplesOf(ground.network.graph, step.value, contours, candidates)
   let taken = sampling.next()
   for (; taken.done !== true; taken = sampling.next()) yield ''
-  giveBack(step.value.prepared, step.value.sweep)
+  step.value.giveBack()
   const samples = taken.value
-  if (samples.lon.length === 0) return []
+  if (samples.count === 0) return []
   const surface = new Surface(samples)
   yield ''
   const rings = contours.map((contour) =>

@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
-import { shapesInBox } from '../snap/touching.ts'
+import { stretchesInBox } from '../snap/touching.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { type Box, Cells } from './cells.ts'
 import type { Contour } from './request.ts'
@@ -9,20 +9,9 @@ import { Ruler } from './ruler.ts'
 import { giveBackStreets, type Streets, takeStreets } from './streets.ts'
 import type { Reached } from './values.ts'
 
-/** Places on streets and how far each is; infinite where nobody comes. Coordinates are degrees. */
-export interface Samples {
-  readonly lon: number[]
-  readonly lat: number[]
-  readonly seconds: number[]
-  readonly meters: number[]
-}
-
 /** Metres between samples on streets that a contour may cross, and on others. */
 const FINE = 20
 const COARSE = 120
-/** Metres from which on a street is looked at between its ends, and from one place that is looked at to the next. */
-const LONG = 150
-const LOOK = 100
 /** Stands for the sample of a node that is reached and has none. */
 const SEEN = 0xffffffff
 /** How near to a contour values are that it may pass by, as a share. */
@@ -31,8 +20,36 @@ const NEAR = 0.3
 /** Streets that are looked at in one step. */
 const STEP = 4096
 
+/** Places on streets and how far each is; infinite where nobody comes. Coordinates are degrees. */
+export class Samples {
+  lon = new Float64Array(4096)
+  lat = new Float64Array(4096)
+  seconds = new Float64Array(4096)
+  meters = new Float64Array(4096)
+  count = 0
+
+  /** Adds a place, and gives its number. */
+  add(lon: number, lat: number, seconds: number, meters: number): number {
+    const at = this.count++
+    if (at === this.lon.length) this.#grow()
+    this.lon[at] = lon
+    this.lat[at] = lat
+    this.seconds[at] = seconds
+    this.meters[at] = meters
+    return at
+  }
+
+  #grow(): void {
+    for (const column of ['lon', 'lat', 'seconds', 'meters'] as const) {
+      const grown = new Float64Array(2 * this[column].length)
+      grown.set(this[column])
+      this[column] = grown
+    }
+  }
+}
+
 /**
- * Samples the streets that a sweep reached where contours may run: every crossing, and the streets between, densely where
+ * Samples the streets that a sweep reached where contours may run: the crossings, and the streets between, densely where
  * a contour may be. In steps.
  *
  * @param origins where the sweep began
@@ -53,28 +70,34 @@ export function* samplesOf(
   sampler.closeCells()
   yield* inSteps(streets.shapes, (shape) => sampler.add(shape))
   yield* inSteps(others, (shape) => sampler.addBeyond(shape))
-  for (const { lon, lat } of origins) sampler.push(lon, lat, HERE)
+  for (const { lon, lat } of origins) sampler.samples.add(lon, lat, 0, 0)
   sampler.close()
   giveBackStreets(graph, streets)
   return sampler.samples
 }
 
 /** Looks at geometries, some at a time. */
-function* inSteps(shapes: readonly number[], look: (shape: number) => void): Generator<void> {
+function* inSteps(shapes: ArrayLike<number>, look: (shape: number) => void): Generator<void> {
   for (let first = 0; first < shapes.length; first += STEP) {
-    for (let i = first; i < Math.min(first + STEP, shapes.length); i++) look(shapes[i]!)
+    lookAtSome(shapes, first, look)
     yield
   }
 }
 
+function lookAtSome(shapes: ArrayLike<number>, first: number, look: (shape: number) => void): void {
+  const end = Math.min(first + STEP, shapes.length)
+  for (let i = first; i < end; i++) look(shapes[i]!)
+}
+
 class Sampler {
-  readonly samples: Samples = { lon: [], lat: [], seconds: [], meters: [] }
+  readonly samples = new Samples()
   readonly #graph: Graph
   readonly #reached: Reached
   readonly #streets: Streets
   readonly #edges: Uint32Array
-  readonly #levels: { metric: Contour['metric']; value: number }[]
+  readonly #levels: readonly Level[]
   readonly #cells: Cells
+  /** Nodes that `sampleOf` knows something of. */
   readonly #nodes: number[] = []
   readonly #box: Box
   readonly #ruler: Ruler
@@ -85,43 +108,16 @@ class Sampler {
     this.#streets = streets
     this.#edges = shapeEdges(graph)
     this.#ruler = new Ruler(graph)
-    this.#levels = contours.map(({ metric, value }) => ({ metric, value: levelOf({ metric, value }) }))
+    this.#levels = contours.map((contour) => ({ isTime: contour.metric === 'time', value: levelOf(contour) }))
     this.#box = streets.box()
     this.#cells = new Cells(this.#box)
   }
 
   /** Notes within which contours the parts of a street are. */
   look(shape: number): void {
-    const { firstPoint, pointLon, pointLat, edgeLength } = this.#graph
-    const first = firstPoint[shape]!
-    const last = firstPoint[shape + 1]! - 1
-    const atBegin = this.#at(shape, 0)
-    const atEnd = this.#at(shape, 1)
-    for (const node of this.#endsOf(shape)) {
-      if (this.#streets.sampleOf[node] === SEEN) continue
-      this.#streets.sampleOf[node] = SEEN
-      this.#nodes.push(node)
-    }
-    this.#mark(pointLon[first]! / 1e6, pointLat[first]! / 1e6, atBegin)
-    this.#mark(pointLon[last]! / 1e6, pointLat[last]! / 1e6, atEnd)
-    const edge = this.#edges[2 * shape]!
-    const length = edgeLength[edge]!
-    if (length >= LONG) {
-      for (const { lon, lat, share } of this.#ruler.places(shape, LOOK)) this.#mark(lon, lat, this.#at(shape, share))
-      return
-    }
-    // Between its ends a street is at most as far as half of it beyond the farther end.
-    const more = this.#reached.prepared.weights.edgeSeconds(edge) / 2
-    const farthest = {
-      seconds: Math.max(atBegin.seconds, atEnd.seconds) + more,
-      meters: Math.max(atBegin.meters, atEnd.meters) + length / 2,
-    }
-    const nearest = {
-      seconds: Math.min(atBegin.seconds, atEnd.seconds),
-      meters: Math.min(atBegin.meters, atEnd.meters),
-    }
-    if (this.#within(farthest) === this.#within(nearest)) return
-    for (const point of [first, last]) this.#cells.markMixed(pointLon[point]! / 1e6, pointLat[point]! / 1e6)
+    this.#see(this.#beginOf(shape))
+    this.#see(this.#endOf(shape))
+    this.#visit(shape, this.#cells.meters, this.#mark)
   }
 
   /** The geometries around that the sweep did not come to but somebody may travel: they keep contours from running over them. */
@@ -133,19 +129,15 @@ class Sampler {
     // Nobody comes to islands at any time, so they say nothing of how far places are.
     const onMainland = this.#streets.shapes.some((shape) => isConnected(this.#edges[2 * shape]!))
     const isOpen = (edge: number): boolean => weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge))
-    return shapesInBox(this.#graph, this.#box).filter((shape) => {
-      if (this.#streets.has(shape)) return false
-      return isOpen(this.#edges[2 * shape]!) || isOpen(this.#edges[2 * shape + 1]!)
+    return stretchesInBox(this.#graph, this.#box).filter((shape) => {
+      return this.#streets.note(shape) && (isOpen(this.#edges[2 * shape]!) || isOpen(this.#edges[2 * shape + 1]!))
     })
   }
 
   /** Notes that nobody comes to the ends of a street. */
   lookBeyond(shape: number): void {
-    for (const node of this.#endsOf(shape)) {
-      if (this.#streets.sampleOf[node] === 0 && this.#isInBox(node)) {
-        this.#cells.mark(this.#graph.nodeLon[node]! / 1e7, this.#graph.nodeLat[node]! / 1e7, 0)
-      }
-    }
+    this.#lookBeyond(this.#beginOf(shape))
+    this.#lookBeyond(this.#endOf(shape))
   }
 
   /** Finds where contours may run. */
@@ -155,32 +147,27 @@ class Sampler {
 
   /** Adds the samples of a street, where they may shape a contour. */
   add(shape: number): void {
-    const { firstPoint, pointLon, pointLat, edgeLength } = this.#graph
-    const first = firstPoint[shape]!
-    const last = firstPoint[shape + 1]! - 1
-    const edge = this.#edges[2 * shape]!
-    let isNeeded = false
-    for (let point = first; point <= last && !isNeeded; point++) {
-      isNeeded = this.#cells.isNeeded(pointLon[point]! / 1e6, pointLat[point]! / 1e6)
-    }
-    if (!isNeeded && edgeLength[edge]! < LONG) return
-    if (!isNeeded && !this.#ruler.places(shape, LOOK).some(({ lon, lat }) => this.#cells.isNeeded(lon, lat))) return
-    const atBegin = this.#at(shape, 0)
-    const atEnd = this.#at(shape, 1)
-    const [begin, end] = this.#endsOf(shape)
-    this.#atNode(begin, atBegin)
-    this.#atNode(end, atEnd)
-    const spacing = this.#mayCross(atBegin, atEnd) ? FINE : COARSE
-    for (const { lon, lat, share } of this.#ruler.places(shape, spacing)) this.push(lon, lat, this.#at(shape, share))
+    this.#isAnyNeeded = false
+    this.#visit(shape, this.#cells.meters, this.#need)
+    if (!this.#isAnyNeeded) return
+    const streets = this.#streets
+    streets.at(shape, 0)
+    const { seconds, meters } = streets
+    this.#atNode(this.#beginOf(shape), seconds, meters)
+    streets.at(shape, 1)
+    this.#atNode(this.#endOf(shape), streets.seconds, streets.meters)
+    const spacing = this.#mayCross(seconds, meters) ? FINE : COARSE
+    this.#ruler.visit(shape, this.#pieces(shape, spacing), (lon, lat, share) => {
+      if (!this.#cells.isNeeded(lon, lat)) return
+      streets.at(shape, share)
+      this.samples.add(lon, lat, streets.seconds, streets.meters)
+    })
   }
 
   /** Adds the ends of a street that nobody comes to, where they may shape a contour. */
   addBeyond(shape: number): void {
-    const { nodeLon, nodeLat } = this.#graph
-    for (const node of this.#endsOf(shape)) {
-      if (this.#streets.sampleOf[node] !== 0 || !this.#isInBox(node)) continue
-      if (this.#cells.isNeeded(nodeLon[node]! / 1e7, nodeLat[node]! / 1e7)) this.#atNode(node, NOWHERE)
-    }
+    this.#addBeyond(this.#beginOf(shape))
+    this.#addBeyond(this.#endOf(shape))
   }
 
   /** Leaves nothing behind in what others use again. */
@@ -188,100 +175,109 @@ class Sampler {
     for (const node of this.#nodes) this.#streets.sampleOf[node] = 0
   }
 
+  #beginOf(shape: number): number {
+    return this.#graph.edgeHead[this.#edges[2 * shape + 1]!]!
+  }
+
+  #endOf(shape: number): number {
+    return this.#graph.edgeHead[this.#edges[2 * shape]!]!
+  }
+
+  #pieces(shape: number, spacing: number): number {
+    return Math.ceil(this.#graph.edgeLength[this.#edges[2 * shape]!]! / spacing)
+  }
+
+  /** Visits the ends of a street, and places between them. */
+  #visit(shape: number, spacing: number, visit: (lon: number, lat: number, share: number) => void): void {
+    const { firstPoint, pointLon, pointLat } = this.#graph
+    const first = firstPoint[shape]!
+    const last = firstPoint[shape + 1]! - 1
+    this.#shape = shape
+    visit(pointLon[first]! / 1e6, pointLat[first]! / 1e6, 0)
+    visit(pointLon[last]! / 1e6, pointLat[last]! / 1e6, 1)
+    this.#ruler.visit(shape, this.#pieces(shape, spacing), visit)
+  }
+
+  #shape = 0
+  readonly #mark = (lon: number, lat: number, share: number): void => {
+    this.#streets.at(this.#shape, share)
+    this.#cells.mark(lon, lat, this.#within(this.#streets.seconds, this.#streets.meters))
+  }
+
+  #isAnyNeeded = false
+  readonly #need = (lon: number, lat: number): void => {
+    this.#isAnyNeeded ||= this.#cells.isNeeded(lon, lat)
+  }
+
+  #see(node: number): void {
+    if (this.#streets.sampleOf[node] === SEEN) return
+    this.#streets.sampleOf[node] = SEEN
+    this.#nodes.push(node)
+  }
+
+  #lookBeyond(node: number): void {
+    if (this.#streets.sampleOf[node] === 0 && this.#isInBox(node)) {
+      this.#cells.mark(this.#graph.nodeLon[node]! / 1e7, this.#graph.nodeLat[node]! / 1e7, 0)
+    }
+  }
+
+  #addBeyond(node: number): void {
+    if (this.#streets.sampleOf[node] !== 0 || !this.#isInBox(node)) return
+    this.#nodes.push(node)
+    this.#streets.sampleOf[node] = SEEN
+    this.#atNode(node, Infinity, Infinity)
+  }
+
   #isInBox(node: number): boolean {
-    const [lon, lat] = [this.#graph.nodeLon[node]! / 1e7, this.#graph.nodeLat[node]! / 1e7]
+    const lon = this.#graph.nodeLon[node]! / 1e7
+    const lat = this.#graph.nodeLat[node]! / 1e7
     const { west, south, east, north } = this.#box
     return lon >= west && lon <= east && lat >= south && lat <= north
   }
 
-  #endsOf(shape: number): [begin: number, end: number] {
-    const { edgeHead } = this.#graph
-    return [edgeHead[this.#edges[2 * shape + 1]!]!, edgeHead[this.#edges[2 * shape]!]!]
-  }
-
-  #mark(lon: number, lat: number, value: Value): void {
-    this.#cells.mark(lon, lat, this.#within(value))
-  }
-
   /** The contours that a place is within, as bits. */
-  #within({ seconds, meters }: Value): number {
+  #within(seconds: number, meters: number): number {
     let within = 0
-    this.#levels.forEach(({ metric, value }, i) => {
-      if ((metric === 'time' ? seconds : meters) <= value) within |= 1 << i
-    })
+    for (let i = 0; i < this.#levels.length; i++) {
+      const { isTime, value } = this.#levels[i]!
+      if ((isTime ? seconds : meters) <= value) within |= 1 << i
+    }
     return within
   }
 
-  /** How far a place on a street is, by its share of the way along it. */
-  #at(shape: number, share: number): Value {
-    const { ahead, aheadMeters, back, backMeters } = this.#streets
-    const one = this.#onEdge(this.#edges[2 * shape]!, ahead[shape]!, aheadMeters[shape]!, share)
-    const other = this.#onEdge(this.#edges[2 * shape + 1]!, back[shape]!, backMeters[shape]!, 1 - share)
-    return one.seconds <= other.seconds ? one : other
-  }
-
-  /** How far a place on an edge is, of whose end that is known; infinite before the place where a path begins. */
-  #onEdge(edge: number, seconds: number, meters: number, share: number): Value {
-    if (seconds === Infinity) return NOWHERE
-    const { prepared, reverse } = this.#reached
-    const rest = reverse ? 1 - share : share - 1
-    const value = {
-      seconds: seconds + rest * prepared.weights.edgeSeconds(edge),
-      meters: meters + rest * this.#graph.edgeLength[edge]!,
-    }
-    return value.meters < -1e-6 ? NOWHERE : value
-  }
-
-  #mayCross(a: Value, b: Value): boolean {
-    return this.#levels.some(({ metric, value }) => {
-      const [x, y] = metric === 'time' ? [a.seconds, b.seconds] : [a.meters, b.meters]
-      return Math.min(x, y) <= value * (1 + NEAR) && Math.max(x, y) >= value * (1 - NEAR)
+  /** Whether a contour may pass between a place and the one that the streets last told of. */
+  #mayCross(seconds: number, meters: number): boolean {
+    const streets = this.#streets
+    return this.#levels.some(({ isTime, value }) => {
+      const a = isTime ? seconds : meters
+      const b = isTime ? streets.seconds : streets.meters
+      return Math.min(a, b) <= value * (1 + NEAR) && Math.max(a, b) >= value * (1 - NEAR)
     })
   }
 
-  #atNode(node: number, { seconds, meters }: Value): void {
+  /** Adds the sample of a node where it may shape a contour, or lowers it. */
+  #atNode(node: number, seconds: number, meters: number): void {
     const { samples } = this
     const { sampleOf } = this.#streets
     const known = sampleOf[node]!
-    if (known === 0 || known === SEEN) {
-      if (known === 0) this.#nodes.push(node)
-      sampleOf[node] = samples.lon.length + 1
-      this.push(this.#graph.nodeLon[node]! / 1e7, this.#graph.nodeLat[node]! / 1e7, { seconds, meters })
+    if (known === SEEN) {
+      const lon = this.#graph.nodeLon[node]! / 1e7
+      const lat = this.#graph.nodeLat[node]! / 1e7
+      if (this.#cells.isNeeded(lon, lat)) sampleOf[node] = samples.add(lon, lat, seconds, meters) + 1
     } else if (seconds < samples.seconds[known - 1]!) {
       samples.seconds[known - 1] = seconds
       samples.meters[known - 1] = meters
     }
   }
-
-  /** Adds a place. */
-  push(lon: number, lat: number, { seconds, meters }: Value): void {
-    const { samples } = this
-    samples.lon.push(lon)
-    samples.lat.push(lat)
-    samples.seconds.push(seconds)
-    samples.meters.push(meters)
-  }
 }
 
-interface Value {
-  readonly seconds: number
-  readonly meters: number
+/** Seconds or metres of a contour. */
+interface Level {
+  readonly isTime: boolean
+  readonly value: number
 }
-
-const HERE: Value = { seconds: 0, meters: 0 }
-const NOWHERE: Value = { seconds: Infinity, meters: Infinity }
 
 /** Seconds or metres of a contour. */
 export function levelOf({ metric, value }: Pick<Contour, 'metric' | 'value'>): number {
   return value * (metric === 'time' ? 60 : 1000)
-}
-
-export function extentOf(values: readonly number[]): [least: number, most: number] {
-  let least = Infinity
-  let most = -Infinity
-  for (const value of values) {
-    if (value < least) least = value
-    if (value > most) most = value
-  }
-  return [least, most]
 }

@@ -1,6 +1,6 @@
 import Delaunator from 'delaunator'
 
-import { extentOf, type Samples } from './samples.ts'
+import type { Samples } from './samples.ts'
 
 /** Metres of a degree of latitude. */
 const METERS_PER_DEGREE = 111_195
@@ -28,37 +28,33 @@ export class Surface {
   readonly middle: { readonly lon: number; readonly lat: number }
   readonly metersPerLon: number
   readonly metersPerLat = METERS_PER_DEGREE
-  readonly #x: Float64Array
-  readonly #y: Float64Array
+  readonly #count: number
+  /** Places in metres from the middle: at `2 * i` to the east, then to the north. */
+  readonly #xy: Float64Array
   readonly #triangles: Uint32Array
   readonly #halfedges: Int32Array
 
-  constructor({ lon, lat }: Pick<Samples, 'lon' | 'lat'>) {
-    const [west, east] = extentOf(lon)
-    const [south, north] = extentOf(lat)
+  constructor({ lon, lat, count }: Pick<Samples, 'lon' | 'lat' | 'count'>) {
+    const [west, east] = extentOf(lon, count)
+    const [south, north] = extentOf(lat, count)
     this.middle = { lon: (west + east) / 2, lat: (south + north) / 2 }
     this.metersPerLon = METERS_PER_DEGREE * Math.cos((this.middle.lat * Math.PI) / 180)
     const right = ((east - west) / 2) * this.metersPerLon
     const top = ((north - south) / 2) * METERS_PER_DEGREE
     const margin = Math.max(FRAME_METERS, FRAME_SHARE * 2 * Math.max(right, top))
-    const points = lon.length + 4 * FRAME_POINTS
-    this.#x = new Float64Array(points)
-    this.#y = new Float64Array(points)
-    for (let i = 0; i < lon.length; i++) {
-      this.#x[i] = (lon[i]! - this.middle.lon) * this.metersPerLon
-      this.#y[i] = (lat[i]! - this.middle.lat) * METERS_PER_DEGREE
+    const xy = new Float64Array(2 * (count + 4 * FRAME_POINTS))
+    for (let i = 0; i < count; i++) {
+      xy[2 * i] = (lon[i]! - this.middle.lon) * this.metersPerLon
+      xy[2 * i + 1] = (lat[i]! - this.middle.lat) * METERS_PER_DEGREE
     }
     for (let i = 0; i < 4 * FRAME_POINTS; i++) {
       const [x, y] = frameAt(Math.floor(i / FRAME_POINTS), (i % FRAME_POINTS) / FRAME_POINTS)
-      this.#x[lon.length + i] = x * (right + margin)
-      this.#y[lon.length + i] = y * (top + margin)
+      xy[2 * (count + i)] = x * (right + margin)
+      xy[2 * (count + i) + 1] = y * (top + margin)
     }
-    const coordinates = new Float64Array(2 * points)
-    for (let i = 0; i < points; i++) {
-      coordinates[2 * i] = this.#x[i]!
-      coordinates[2 * i + 1] = this.#y[i]!
-    }
-    const { triangles, halfedges } = new Delaunator(coordinates)
+    this.#count = count
+    this.#xy = xy
+    const { triangles, halfedges } = new Delaunator(xy)
     this.#triangles = triangles
     this.#halfedges = halfedges
   }
@@ -66,22 +62,20 @@ export class Surface {
   /** The rings around all that is at most so high. Outer rings turn one way, holes the other. */
   rings(height: ArrayLike<number>, level: number): Ring[] {
     const triangles = this.#triangles
-    const heightOf = (point: number): number => (point < height.length ? height[point]! : Infinity)
-    const leaves = (half: number): boolean =>
-      heightOf(triangles[half]!) <= level && heightOf(triangles[nextHalf(half)]!) > level
+    const isInside = new Uint8Array(this.#xy.length / 2)
+    for (let i = 0; i < this.#count; i++) isInside[i] = height[i]! <= level ? 1 : 0
     const done = new Uint8Array(triangles.length)
     const rings: Ring[] = []
     for (let first = 0; first < triangles.length; first++) {
-      if (done[first] === 1 || !leaves(first)) continue
+      if (isInside[triangles[first]!] === 0 || isInside[triangles[nextHalf(first)]!] === 1 || done[first] === 1)
+        continue
       const ring: Ring = { x: [], y: [] }
       for (let half = first; done[half] === 0;) {
         done[half] = 1
-        this.#cross(triangles[half]!, triangles[nextHalf(half)]!, heightOf, level, ring)
+        this.#cross(triangles[half]!, triangles[nextHalf(half)]!, height, level, ring)
         // The ring leaves the triangle over the edge on which one comes back in, and goes on in the triangle beyond.
         let back = nextHalf(half)
-        while (!(heightOf(triangles[back]!) > level && heightOf(triangles[nextHalf(back)]!) <= level)) {
-          back = nextHalf(back)
-        }
+        while (isInside[triangles[back]!] === 1 || isInside[triangles[nextHalf(back)]!] === 0) back = nextHalf(back)
         half = this.#halfedges[back]!
       }
       rings.push(ring)
@@ -90,18 +84,30 @@ export class Surface {
   }
 
   /** Appends where a height is passed between two points. */
-  #cross(inside: number, outside: number, heightOf: (point: number) => number, level: number, ring: Ring): void {
-    const dx = this.#x[outside]! - this.#x[inside]!
-    const dy = this.#y[outside]! - this.#y[inside]!
-    const [low, high] = [heightOf(inside), heightOf(outside)]
+  #cross(inside: number, outside: number, height: ArrayLike<number>, level: number, ring: Ring): void {
+    const xy = this.#xy
+    const [x, y] = [xy[2 * inside]!, xy[2 * inside + 1]!]
+    const [dx, dy] = [xy[2 * outside]! - x, xy[2 * outside + 1]! - y]
+    const low = height[inside]!
+    const high = outside < this.#count ? height[outside]! : Infinity
     const share =
       high < Infinity
         ? (level - low) / (high - low)
         : Math.min(0.5, Math.min(MOST_REACH, LEAST_REACH + level - low) / Math.hypot(dx, dy))
     const kept = Math.max(LEAST_SHARE, Math.min(1 - LEAST_SHARE, share))
-    ring.x.push(this.#x[inside]! + dx * kept)
-    ring.y.push(this.#y[inside]! + dy * kept)
+    ring.x.push(x + dx * kept)
+    ring.y.push(y + dy * kept)
   }
+}
+
+function extentOf(values: Float64Array, count: number): [least: number, most: number] {
+  let least = Infinity
+  let most = -Infinity
+  for (let i = 0; i < count; i++) {
+    if (values[i]! < least) least = values[i]!
+    if (values[i]! > most) most = values[i]!
+  }
+  return [least, most]
 }
 
 /** The next halfedge of the same triangle. */

@@ -3,26 +3,33 @@ import type { Ground } from '../ground.ts'
 import type { PreparedCosting } from '../network/costings.ts'
 import { seedsOf } from '../path/path.ts'
 import { Schedule } from '../path/schedule.ts'
-import { seedOf, sweepRules, takeSweep, TOO_FAR } from '../path/sweeping.ts'
-import type { Sweep } from '../search/sweep.ts'
+import { FamilyNetwork } from '../network/family.ts'
+import { seedOf, sweepRules, type Taken, takeHierarchySweep, takeSweep, TOO_FAR } from '../path/sweeping.ts'
+import type { Swept, SweepRules, SweepSeed } from '../search/sweep.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import type { StateGraph } from '../states/state-graph.ts'
+import { WEIGHT_PER_SECOND } from '../states/weights.ts'
 import type { IsochroneRequest } from './request.ts'
 
 /** How far away the edges around a place are. */
 export interface Reached {
-  readonly sweep: Sweep
+  readonly sweep: Swept
   readonly states: StateGraph
   readonly prepared: PreparedCosting
   readonly reverse: boolean
   /** Whether a state is within what the request may use: what it excludes costs days. */
   readonly counts: (state: number) => boolean
+  /** To call when nothing more is asked of the sweep. */
+  readonly giveBack: () => void
 }
 
 /** How far beyond the outermost contour values are known, as a factor, and at least in seconds and metres. */
 const BEYOND = 1.35
 const BEYOND_SECONDS = 45
 const BEYOND_METERS = 300
+/** Metres per second of slow traffic, and seconds that paths cost besides what they take: for a first guess of costs. */
+const SLOW = 5
+const PENALTIES = 300
 
 /** Sweeps from the candidates of a location as far as the contours of a request ask for, in steps. */
 export function* reach(
@@ -49,23 +56,59 @@ export function* reach(
       : null,
     leadsOn: withinOf(request),
   })
-  const sweep = takeSweep(used)
-  yield* sweep.run(seeds, rules, reverse ? 'backwards' : 'forwards')
+  const isPlain = closures.size === 0 && !isTimed && ground.search === 'hierarchy'
+  const { sweep, giveBack } = yield* swept(used, seeds, rules, {
+    direction: reverse ? 'backwards' : 'forwards',
+    guess: isPlain ? guessOf(request) : null,
+  })
   return {
     sweep,
     states: used.family.states,
     prepared: used,
     reverse,
     counts: (state) => sweep.costOf(state) < TOO_FAR,
+    giveBack,
   }
 }
 
-function withinOf({ contours }: IsochroneRequest): (seconds: number, meters: number) => boolean {
+/**
+ * Sweeps by the hierarchy of a costing, or without.
+ *
+ * @param guess the cost that paths hardly exceed; null where the hierarchy knows too little
+ */
+function* swept(
+  used: PreparedCosting,
+  seeds: readonly SweepSeed[],
+  rules: SweepRules,
+  { direction, guess }: { direction: 'forwards' | 'backwards'; guess: number | null },
+): Generator<void, Taken<Swept>> {
+  const { customized, family } = used
+  if (guess !== null && customized !== null && family instanceof FamilyNetwork) {
+    const taken = takeHierarchySweep(family)
+    const climb = family.hierarchyScratch.forward
+    yield* taken.sweep.run(seeds, rules, { metric: customized.metric, climb, direction, guess })
+    return taken
+  }
+  const taken = takeSweep(used)
+  yield* taken.sweep.run(seeds, rules, direction)
+  return taken
+}
+
+function withinOf(request: IsochroneRequest): (seconds: number, meters: number) => boolean {
+  const [mostSeconds, mostMeters] = farthest(request)
+  return (seconds, meters) => seconds <= mostSeconds || meters <= mostMeters
+}
+
+/** A cost in weight that paths within the contours hardly exceed. */
+function guessOf(request: IsochroneRequest): number {
+  const [mostSeconds, mostMeters] = farthest(request)
+  return Math.round((1.6 * Math.max(mostSeconds, mostMeters / SLOW) + PENALTIES) * WEIGHT_PER_SECOND)
+}
+
+function farthest({ contours }: IsochroneRequest): [seconds: number, meters: number] {
   const most = (metric: 'time' | 'distance', unit: number, more: number): number => {
     const values = contours.filter((contour) => contour.metric === metric).map(({ value }) => value * unit)
     return values.length === 0 ? 0 : Math.max(Math.max(...values) * BEYOND, Math.max(...values) + more)
   }
-  const mostSeconds = most('time', 60, BEYOND_SECONDS)
-  const mostMeters = most('distance', 1000, BEYOND_METERS)
-  return (seconds, meters) => seconds <= mostSeconds || meters <= mostMeters
+  return [most('time', 60, BEYOND_SECONDS), most('distance', 1000, BEYOND_METERS)]
 }

@@ -1,6 +1,7 @@
 import { turnIndex } from '../graph/fields.ts'
-import type { StateGraph } from '../states/state-graph.ts'
 import type { PreparedCosting } from '../network/costings.ts'
+import type { FamilyNetwork, FamilyStates } from '../network/family.ts'
+import { HierarchySweep } from '../search/cch/hierarchy-sweep.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { Sweep, type SweepRules, type SweepSeed } from '../search/sweep.ts'
 import type { Candidate } from '../snap/candidate.ts'
@@ -11,17 +12,33 @@ import type { Closures, Stop } from './path.ts'
 /** More than any path costs that passes nothing that a costing excludes, in weight. */
 export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
 
-const free = new WeakMap<StateGraph, Sweep>()
+const freeSweeps = new WeakMap<FamilyStates, Sweep>()
+const freeHierarchySweeps = new WeakMap<FamilyStates, HierarchySweep>()
 
-/** A sweep over the states of a costing; what an earlier one used is used again. `giveBack` it when nothing more is asked of it. */
-export function takeSweep({ family }: PreparedCosting): Sweep {
-  const sweep = free.get(family.states)
-  free.delete(family.states)
-  return sweep ?? new Sweep(family.states, () => family.reverse)
+/** A sweep over the states of a costing, and what to call when nothing more is asked of it: the next one uses its memory again. */
+export interface Taken<T> {
+  readonly sweep: T
+  readonly giveBack: () => void
 }
 
-export function giveBack({ family }: PreparedCosting, sweep: Sweep): void {
-  free.set(family.states, sweep)
+/** A sweep that heeds whatever its rules say. */
+export function takeSweep({ family }: PreparedCosting): Taken<Sweep> {
+  return takeFrom(freeSweeps, family, () => new Sweep(family.states, () => family.reverse))
+}
+
+/** A sweep by the hierarchy of a family. */
+export function takeHierarchySweep(family: FamilyNetwork): Taken<HierarchySweep> {
+  return takeFrom(
+    freeHierarchySweeps,
+    family,
+    () => new HierarchySweep(family.states, () => family.reverse, family.topology),
+  )
+}
+
+function takeFrom<T>(free: WeakMap<FamilyStates, T>, family: FamilyStates, make: () => T): Taken<T> {
+  const sweep = free.get(family) ?? make()
+  free.delete(family)
+  return { sweep, giveBack: () => void free.set(family, sweep) }
 }
 
 /** What a sweep heeds besides its costing. */

@@ -10,6 +10,16 @@ export interface SweepSeed {
   readonly meters: number
 }
 
+/** What a sweep found. */
+export interface Swept {
+  /** The vertices that it came to. */
+  readonly reached: ArrayLike<number> & Iterable<number>
+  /** Cost, seconds and metres of the cheapest path between the seeds and a vertex that was reached. */
+  costOf(vertex: number): number
+  secondsOf(vertex: number): number
+  metersOf(vertex: number): number
+}
+
 /** What travelling the arcs of a graph takes. */
 export interface SweepRules {
   readonly weight: (arc: number, tail: number) => number
@@ -31,7 +41,7 @@ const NONE = 0xffffffff
  * of each path. It needs no preparation, so it heeds whatever one request closes. Memory that no sweep touches stays
  * untouched. O(reached · log reached); not re-entrant.
  */
-export class Sweep {
+export class Sweep implements Swept {
   readonly #graph: ArcGraph
   readonly #reverse: () => ReverseArcs
   readonly #heap: VertexHeap
@@ -73,11 +83,6 @@ export class Sweep {
 
   metersOf(vertex: number): number {
     return this.#meters[vertex]!
-  }
-
-  /** The arc by which a vertex was reached, or −1 for that of a seed. */
-  arcOf(vertex: number): number {
-    return this.#from[vertex] === NONE ? -1 : this.#by[vertex]!
   }
 
   /** Sweeps from the seeds, in steps. Backwards, costs are those from having left a vertex to the seeds. */

@@ -36,11 +36,10 @@ export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly
   return touching
 }
 
-/** Geometries that have a stretch in or beside a box in degrees, each once. */
-export function shapesInBox(graph: Graph, { west, south, east, north }: Box): number[] {
+/** The geometries of the stretches in or beside a box in degrees: one of many stretches comes more than once. */
+export function stretchesInBox(graph: Graph, { west, south, east, north }: Box): number[] {
   const box = { west: west * 1e6, south: south * 1e6, east: east * 1e6, north: north * 1e6 }
-  // The leaves of a geometry are neighbours on the curve seldom, not always.
-  return [...new Set(leavesInBox(graph, box).map((leaf) => graph.boxItems[2 * leaf]!))]
+  return leavesInBox(graph, box).map((leaf) => graph.boxItems[2 * leaf]!)
 }
 
 interface Box {
