@@ -30,11 +30,22 @@ export interface Cell {
 /** A location on the network, and all that is above it in the hierarchy. */
 interface End {
   readonly stop: TripStop
-  readonly seeds: ReadonlyMap<number, SweepSeed & { readonly candidate: Candidate }>
+  readonly seeds: readonly PlacedSeed[]
   readonly edges: ReadonlySet<number>
   label: Label | null
-  /** Seconds, metres and marks from the seeds to each entry of the label; −1 where they were not summed. */
-  sums: { readonly seconds: Float64Array; readonly meters: Float64Array; readonly marked: Int8Array } | null
+  sums: Sums | null
+}
+
+type PlacedSeed = SweepSeed & { readonly candidate: Candidate }
+
+/** What it takes from the seeds of a location to each entry of its label. */
+interface Sums {
+  readonly seconds: Float64Array
+  readonly meters: Float64Array
+  /** −1 where nothing is summed yet. */
+  readonly marked: Int8Array
+  /** Number of the seed. */
+  readonly seed: Int32Array
 }
 
 /** Sources or targets that are climbed from in one step. */
@@ -56,6 +67,8 @@ export class Cells {
   readonly #timed: TimedLaw | null
   readonly #sources: readonly End[]
   readonly #targets: readonly End[]
+  /** The targets that may be on an edge. */
+  readonly #targetsOn = new Map<number, number[]>()
   readonly #values: ArcValues | null
   #buckets: Buckets | null = null
 
@@ -74,6 +87,9 @@ export class Cells {
     this.#timed = this.#used === prepared ? null : ground.law(prepared)
     this.#sources = stops.sources.map((stop) => this.#endOf(stop, 'origin'))
     this.#targets = stops.targets.map((stop) => this.#endOf(stop, 'destination'))
+    for (const [j, { edges }] of this.#targets.entries()) {
+      for (const edge of edges) this.#targetsOn.set(edge, [...(this.#targetsOn.get(edge) ?? []), j])
+    }
     const { customized, family, weights } = this.#used
     this.#values =
       customized === null || !(family instanceof FamilyNetwork) || ground.search !== 'hierarchy'
@@ -108,8 +124,12 @@ export class Cells {
       row = this.#buckets!.row(source.label)
     }
     let searches = 0
+    const meets = this.#meeting(source)
     for (const [j, target] of this.#targets.entries()) {
-      let cell = row === null ? undefined : this.#fromRow(source, target, row, j)
+      let cell: Cell | null | undefined
+      if (row !== null) {
+        cell = meets[j] === 1 ? (sameSpot(source, target) ?? undefined) : this.#fromRow(source, target, row, j)
+      }
       if (cell === undefined) {
         cell = this.#search(i, j)
         if (++searches % SEARCHES === 0) yield
@@ -127,27 +147,30 @@ export class Cells {
       end === 'origin' ? { origins: candidates, destinations: [] } : { origins: [], destinations: candidates }
     const { origins, destinations } = seedsOf(this.#used.weights, { ...ends, closures: this.#closures })
     const stops: ReadonlyMap<number, Stop> = end === 'origin' ? origins : destinations
-    const seeds = new Map(
-      Array.from(stops, ([vertex, at]) => [
-        vertex,
-        { ...seedOf(this.#prepared, vertex, at, end), candidate: at.candidate },
-      ]),
-    )
+    const seeds = Array.from(stops, ([vertex, at]) => {
+      return { ...seedOf(this.#prepared, vertex, at, end), candidate: at.candidate }
+    })
     return { stop, seeds, edges: new Set(candidates.map(({ edge }) => edge)), label: null, sums: null }
   }
 
   #climb({ seeds }: End, direction: 'up' | 'down'): Label {
     const { customized, family } = this.#used
     const { topology, hierarchyScratch } = family as FamilyNetwork
-    return labelOf(customized!.metric, topology, [...seeds.values()], {
+    return labelOf(customized!.metric, topology, seeds, {
       direction,
       climb: direction === 'up' ? hierarchyScratch.forward : hierarchyScratch.backward,
     })
   }
 
+  /** Which targets may be on an edge that a source may be on: a 1 by number. */
+  #meeting({ edges }: End): Uint8Array {
+    const meets = new Uint8Array(this.#targets.length)
+    for (const edge of edges) for (const j of this.#targetsOn.get(edge) ?? []) meets[j] = 1
+    return meets
+  }
+
   /** The cell of a row, or undefined where it must be searched for. */
   #fromRow(source: End, target: End, { cost, sourceEntry, targetEntry }: ManyRow, j: number): Cell | null | undefined {
-    if (!source.edges.isDisjointFrom(target.edges)) return sameSpot(source, target) ?? undefined
     const sum = cost[j]!
     if (sum >= UNREACHABLE) {
       const { filtered: a } = source.stop.snapped
@@ -156,41 +179,32 @@ export class Cells {
     }
     // So much is for passing what the costing excludes: a search tells whether that is allowed here.
     if (sum >= TOO_FAR) return undefined
-    const origin = this.#sum(source, sourceEntry[j]!, 'up')
-    const destination = this.#sum(target, targetEntry[j]!, 'down')
-    const [from, to] = [source.sums!, target.sums!]
-    if (from.marked[sourceEntry[j]!] === 1 || to.marked[targetEntry[j]!] === 1) return undefined
+    const [at, to] = [sourceEntry[j]!, targetEntry[j]!]
+    const before = this.#summed(source, at, 'up')
+    const after = this.#summed(target, to, 'down')
+    if (before.marked[at] === 1 || after.marked[to] === 1) return undefined
     return {
       cost: sum,
-      seconds: from.seconds[sourceEntry[j]!]! + to.seconds[targetEntry[j]!]!,
-      meters: from.meters[sourceEntry[j]!]! + to.meters[targetEntry[j]!]!,
-      origin,
-      destination,
+      seconds: before.seconds[at]! + after.seconds[to]!,
+      meters: before.meters[at]! + after.meters[to]!,
+      origin: source.seeds[before.seed[at]!]!.candidate,
+      destination: target.seeds[after.seed[to]!]!.candidate,
       leg: null,
     }
   }
 
-  /** Sums up to an entry of a label, and gives the candidate that its path begins or ends at. */
-  #sum(end: End, entry: number, direction: 'up' | 'down'): Candidate {
+  /** The sums of a label, summed up to an entry. */
+  #summed(end: End, entry: number, direction: 'up' | 'down'): Sums {
     const label = end.label!
-    const size = label.rank.length
-    const sums = (end.sums ??= {
-      seconds: new Float64Array(size),
-      meters: new Float64Array(size),
-      marked: new Int8Array(size).fill(-1),
-    })
+    const sums = (end.sums ??= sumsOf(label.rank.length))
+    if (sums.marked[entry] !== -1) return sums
     const open: number[] = []
     let at = entry
     while (sums.marked[at] === -1 && label.from[at]! >= 0) {
       open.push(at)
       at = label.from[at]!
     }
-    if (sums.marked[at] === -1) {
-      const seed = this.#seedAt(end, label.rank[at]!)
-      sums.seconds[at] = seed.seconds
-      sums.meters[at] = seed.meters
-      sums.marked[at] = this.#isSeedMarked(seed) ? 1 : 0
-    }
+    if (sums.marked[at] === -1) this.#sumSeed(end, sums, at)
     const values = this.#values!
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const before = label.from[next]!
@@ -198,19 +212,24 @@ export class Cells {
       sums.seconds[next] = sums.seconds[before]! + values.seconds[value]!
       sums.meters[next] = sums.meters[before]! + values.meters[value]!
       sums.marked[next] = sums.marked[before]! | values.marked[value]!
+      sums.seed[next] = sums.seed[before]!
     }
-    let root = entry
-    while (label.from[root]! >= 0) root = label.from[root]!
-    return this.#seedAt(end, label.rank[root]!).candidate
+    return sums
   }
 
-  #seedAt({ seeds }: End, rank: number): SweepSeed & { readonly candidate: Candidate } {
+  #sumSeed({ seeds, label }: End, sums: Sums, entry: number): void {
     const { topology } = this.#used.family as FamilyNetwork
-    return seeds.get(topology.vertex[rank]!)!
+    const vertex = topology.vertex[label!.rank[entry]!]!
+    const at = seeds.findIndex((seed) => seed.vertex === vertex)
+    const seed = seeds[at]!
+    sums.seconds[entry] = seed.seconds
+    sums.meters[entry] = seed.meters
+    sums.marked[entry] = this.#isSeedMarked(seed) ? 1 : 0
+    sums.seed[entry] = at
   }
 
   /** Whether the path of a seed has already come onto an edge that it is not on from the beginning. */
-  #isSeedMarked({ vertex, candidate }: SweepSeed & { readonly candidate: Candidate }): boolean {
+  #isSeedMarked({ vertex, candidate }: PlacedSeed): boolean {
     const { stateEdge } = this.#used.weights.graph
     return stateEdge[vertex] !== candidate.edge && this.#isMarked(stateEdge[vertex]!, candidate.edge)
   }
@@ -242,6 +261,15 @@ export function usedCosting(
 ): PreparedCosting {
   if (dateTime === null || ground.timedRules.isEmpty) return prepared
   return ground.costings.get(mode, { ...options, [AT_SOME_TIME]: true })
+}
+
+function sumsOf(size: number): Sums {
+  return {
+    seconds: new Float64Array(size),
+    meters: new Float64Array(size),
+    marked: new Int8Array(size).fill(-1),
+    seed: new Int32Array(size),
+  }
 }
 
 /** No way at all, where both locations are on one spot. */
