@@ -138,5 +138,45 @@ for (const profile of ['standard', 'hardened'] as const) {
       const response = await fetch(host.url('system'))
       expect(await response.json()).toEqual(['function', {}, 'function', 1, '\n', 65534, 65534, 0o22, '/tmp'])
     })
+
+    test('`process` is loaded when it is touched, and answers the same by name and by import', async () => {
+      await host.deploy(
+        'untouched',
+        `export default () => new Response(typeof Object.getOwnPropertyDescriptor(globalThis, 'process').get)`,
+      )
+      expect(await (await fetch(host.url('untouched'))).text()).toBe('function')
+      await host.deploy(
+        'imported',
+        `import own from 'node:process'
+         export default () => Response.json([own.getuid(), own.geteuid(), process === own, process.getgid(), process.getgroups()])`,
+      )
+      expect(await (await fetch(host.url('imported'))).json()).toEqual([65534, 65534, true, 65534, [65534]])
+      await host.deploy('replaced', `process = { env: {} }; export default () => Response.json(Object.keys(process))`)
+      expect(await (await fetch(host.url('replaced'))).json()).toEqual(['env'])
+    })
+
+    test('values that the function itself carries through its waits do not part it from its call', async () => {
+      await host.deploy(
+        'carried',
+        `import { AsyncLocalStorage } from 'node:async_hooks'
+         const own = new AsyncLocalStorage()
+         export default (req) => own.run(new URL(req.url).searchParams.get('n'), async () => {
+           await new Promise((resolve) => setTimeout(resolve, 5))
+           console.log('in ' + own.getStore())
+           await own.run('inner', async () => { await 1; console.log(own.getStore()) })
+           return new Response(own.getStore())
+         })`,
+      )
+      const calls = Array.from({ length: 8 }, async (_, n) => {
+        const headers = { 'x-request-id': `carried-${n}` }
+        return (await fetch(`${host.url('carried')}?n=${n}`, { headers })).text()
+      })
+      expect(await Promise.all(calls)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+      const lines = () => host.lines.filter(({ name }) => name === 'carried')
+      await expect.poll(() => lines().length).toBe(16)
+      for (const { text, requestId } of lines())
+        expect(text).toBe(text.startsWith('in ') ? `in ${requestId!.slice('carried-'.length)}` : 'inner')
+      expect(new Set(lines().map(({ requestId }) => requestId)).size).toBe(8)
+    })
   })
 }

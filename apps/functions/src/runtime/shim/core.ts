@@ -1,6 +1,5 @@
 // Runs inside the sandbox, beside code that may be hostile, so nothing here is a security boundary. It connects the
 // host's unix socket to the handler forms that users write. The host and the process's confinement enforce the limits.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { logLine, replaceConsole } from './console.ts'
 import { replaceFetch } from './fetch.ts'
 import type { Scope, Scopes } from './scope.ts'
@@ -23,6 +22,7 @@ export interface Boot {
 /** Differences between Deno and Node. */
 export interface Platform {
   readonly stdin: AsyncIterable<Uint8Array>
+  scopes(): Scopes | Promise<Scopes>
   listen(path: string, serve: (request: Request) => Response | Promise<Response>): Promise<void>
   /** The text of the bundle, by its URL. */
   read(bundle: string): string
@@ -49,8 +49,8 @@ export interface Platform {
   defineServe(serve: (...args: unknown[]) => unknown): void
   /** Offers the older APIs, `Deno.listen` and `Deno.serveHttp`. */
   serveConnections(offer: (answer: (request: Request) => Promise<Response>) => void): void
-  /** Removes globals that have no place in a function. */
-  tidy(): void
+  /** Removes globals that have no place in a function, and answers what it may not ask the system. */
+  tidy(code: string): void
   exit(code: number): never
 }
 
@@ -85,7 +85,7 @@ const LISTEN_MS = 3000
 const SETTLE_MS = 100
 
 export async function run(platform: Platform): Promise<void> {
-  const scopes = new AsyncLocalStorage<Scope>()
+  const scopes = await platform.scopes()
   const lines = readLines(platform.stdin)
   const first = await lines.next()
   if (first.done) platform.exit(0)
@@ -99,7 +99,7 @@ export async function run(platform: Platform): Promise<void> {
 
   const code = platform.read(boot.bundle)
 
-  platform.tidy()
+  platform.tidy(code)
   replaceConsole(platform, say, scopes)
   replaceFetch(platform.gatewayClient(boot.gateway), scopes)
   platform.carrySockets(boot.sockets.path, boot.sockets.listed, code)

@@ -2,6 +2,7 @@ import { run, type Platform } from './core.ts'
 import { serveConnections, type DenoListening } from './connections.ts'
 import type * as Tmp from './tmp/tmp.ts'
 import { moveHttpServer } from './deno-http.ts'
+import { openScopes, type DenoInternals } from './deno-scopes.ts'
 import { Reach, carryDenoSockets, carryNodeSockets, type NodeSockets } from './deno-sockets.ts'
 
 /** The parts of Deno's API that the shim uses. */
@@ -34,9 +35,30 @@ function seal(path: string): void {
 
 /**
  * Gives fixed answers to queries about the system, for which there is no permission, so that nothing about the host is
- * revealed.
+ * revealed. Deno loads `process` when it is first touched, in a third of the time that a small function takes to start,
+ * so it is changed only then; a module that is imported passes the global by.
  */
-function answerAsNobody(): void {
+function answerAsNobody(code: string): void {
+  const original = Object.getOwnPropertyDescriptor(globalThis, 'process')
+  if (!original?.get || code.includes('node:process')) return answerFor(process)
+  Object.defineProperty(globalThis, 'process', {
+    get() {
+      const found = original.get!.call(globalThis) as NodeJS.Process
+      answerFor(found)
+      setProcess(found)
+      return found
+    },
+    set: setProcess,
+    configurable: true,
+    enumerable: true,
+  })
+}
+
+function setProcess(value: unknown): void {
+  Object.defineProperty(globalThis, 'process', { value, configurable: true, enumerable: true, writable: true })
+}
+
+function answerFor(found: NodeJS.Process): void {
   const nobody = 65_534
   const answers = {
     getuid: () => nobody,
@@ -47,11 +69,12 @@ function answerAsNobody(): void {
     umask: () => 0o22,
   }
   for (const [name, value] of Object.entries(answers))
-    Object.defineProperty(process, name, { value, configurable: true, writable: true })
+    Object.defineProperty(found, name, { value, configurable: true, writable: true })
 }
 
 const platform: Platform = {
   stdin: deno.stdin.readable,
+  scopes: () => openScopes(deno as unknown as DenoInternals),
   async listen(path, serve) {
     nativeServe({ path, onListen() {} }, serve)
     seal(path)
@@ -108,8 +131,8 @@ const platform: Platform = {
     Object.defineProperty(deno, 'serve', { value: serve })
   },
   serveConnections: (offer) => serveConnections(deno as unknown as DenoListening, offer),
-  tidy() {
-    answerAsNobody()
+  tidy(code) {
+    answerAsNobody(code)
     // Storage would be files on the host's disk (and its folder is not writable), a worker exceeds the memory limit,
     // and functions have no access to the GPU.
     for (const name of ['Worker', 'caches', 'localStorage', 'sessionStorage', 'alert', 'confirm', 'prompt'])

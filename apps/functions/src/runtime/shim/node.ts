@@ -1,4 +1,5 @@
 // oxlint-disable node/no-process-env -- This is the function's own process, and its environment the function's.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import fs from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -6,9 +7,11 @@ import { pipeline } from 'node:stream/promises'
 import { inspect } from 'node:util'
 import type * as Tmp from './tmp/tmp.ts'
 import { run, type Platform } from './core.ts'
+import type { Scope } from './scope.ts'
 
 const platform: Platform = {
   stdin: process.stdin,
+  scopes: () => new AsyncLocalStorage<Scope>(),
   listen(path, serve) {
     const server = createServer((incoming, outgoing) => void answer(incoming, outgoing, serve))
     return new Promise((resolve) => server.listen(path, resolve))

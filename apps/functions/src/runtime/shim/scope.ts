@@ -1,5 +1,3 @@
-import type { AsyncLocalStorage } from 'node:async_hooks'
-
 /** The call that code runs for. */
 export interface Scope {
   readonly requestId: string
@@ -8,4 +6,8 @@ export interface Scope {
   held: number
 }
 
-export type Scopes = AsyncLocalStorage<Scope>
+/** Carries the scope of a call through everything that the call awaits or starts; a part of `AsyncLocalStorage`. */
+export interface Scopes {
+  getStore(): Scope | undefined
+  run<Args extends readonly unknown[], Result>(scope: Scope, work: (...args: Args) => Result, ...args: Args): Result
+}
