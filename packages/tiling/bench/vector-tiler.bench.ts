@@ -1,8 +1,10 @@
-// The tiler beside tippecanoe on the same GeoJSON lines, from file to archive, each run a process of its own.
+// The tiler beside tippecanoe on the same GeoJSON lines, from file to archive, each run a process of its own: at equal
+// coverage (`-r1 --drop-densest-as-needed`), and the peer's default beside a dropRate of 2.5.
 //
 //   TIPPECANOE   command of the peer, default `tippecanoe`; without it only our side is timed, and says so
 //   BENCH_DIR    where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
-//   ROADS, BUILDINGS   GeoJSON lines to take instead of the generated town
+//   ROADS, BUILDINGS, LANDUSE   GeoJSON lines to take instead of the generated town, which has no land use
+//   ROUNDS       rounds of each, interleaved; 3 when absent
 import { execFileSync } from 'node:child_process'
 import { createWriteStream, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
@@ -15,7 +17,12 @@ import type { ReadArchive } from '../test/vector/read-archive.ts'
 import type { TestFeature } from '../test/vector/feature-source.ts'
 import { buildings, roads } from './vector/city.ts'
 
-const ROUNDS = 3
+const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
+/** What is compared: the peer's options, and our drop rate. */
+const WAYS = [
+  { name: 'equal coverage', options: ['-r1', '--drop-densest-as-needed'], dropRate: '1' },
+  { name: 'default', options: [], dropRate: '2.5' },
+] as const
 const MAX_TILE_BYTES = 500_000
 const directory = process.env['BENCH_DIR'] ?? mkdtempSync(join(tmpdir(), 'vector-bench-'))
 const peerDirectory = process.env['PEER_DIR'] ?? directory
@@ -23,56 +30,57 @@ const [peer, ...peerArguments] = (process.env['TIPPECANOE'] ?? 'tippecanoe').spl
 const hasPeer = canRun()
 if (!hasPeer) console.log(`SKIPPED the comparison: '${peer}' cannot be run (set TIPPECANOE)`)
 
-await compare('roads', process.env['ROADS'], () => roads(100_000), [
-  'highway',
-  'name',
-  'ref',
-  'oneway',
-  'lanes',
-  'maxspeed',
-  'surface',
-])
-await compare('buildings', process.env['BUILDINGS'], () => buildings(50_000), [
-  'building',
-  'name',
-  'building:levels',
-  'height',
-  'levels',
-])
+await compareAll('roads', process.env['ROADS'], () => roads(100_000))
+await compareAll('buildings', process.env['BUILDINGS'], () => buildings(50_000))
+if (process.env['LANDUSE']) await compareAll('landuse', process.env['LANDUSE'], () => [])
 
-async function compare(
+async function compareAll(
   name: string,
   file: string | undefined,
   generate: () => Iterable<TestFeature>,
-  attributes: readonly string[],
 ): Promise<void> {
   const input = join(directory, `${name}.geojsonl`)
   if (!file) await write(input, generate())
   else if (file !== input) await copyFile(file, input)
-  const features = readFileSync(input, 'utf8').split('\n').length - 1
+  for (const way of WAYS) await compare(name, input, way)
+}
+
+async function compare(name: string, input: string, way: (typeof WAYS)[number]): Promise<void> {
+  const lines = readFileSync(input, 'utf8').trimEnd().split('\n')
+  const features = lines.length
+  // The peer takes all properties.
+  const attributes = [
+    ...new Set(lines.flatMap((line) => Object.keys((JSON.parse(line) as TestFeature).properties ?? {}))),
+  ]
   const ours: number[] = []
   const theirs: number[] = []
+  let peerEnds = hasPeer
   for (let round = 0; round < ROUNDS; round++) {
     const script = fileURLToPath(new URL('./vector/tile-file.ts', import.meta.url))
-    ours.push(timed(process.execPath, [script, input, join(directory, `${name}.ours.pmtiles`), attributes.join(',')]))
-    if (!hasPeer) continue
+    const our = join(directory, `${name}.ours.pmtiles`)
+    ours.push(timed(process.execPath, [script, input, our, attributes.join(','), way.dropRate]))
+    if (!peerEnds) continue
     const output = join(peerDirectory, `${name}.theirs.pmtiles`)
     const peerInput = join(peerDirectory, `${name}.geojsonl`)
-    const options = ['-q', '-f', '-z14', '--drop-densest-as-needed', '-P', '-l', 'features', '-o', output, peerInput]
-    theirs.push(timed(peer, [...peerArguments, ...options]))
+    const options = ['-q', '-f', '-z14', ...way.options, '-P', '-l', 'features', '-o', output, peerInput]
+    try {
+      theirs.push(timed(peer, [...peerArguments, ...options]))
+    } catch {
+      peerEnds = false
+    }
   }
-  const archive = await report(`${name}: ours`, ours, join(directory, `${name}.ours.pmtiles`))
+  const archive = await report(`${name}, ${way.name}: ours`, ours, join(directory, `${name}.ours.pmtiles`))
   const largest = Math.max(...archive.tiles.map(({ bytes }) => bytes))
   if (largest > MAX_TILE_BYTES) throw new Error(`a tile has ${largest} bytes`)
   if (countAt(archive, 14) !== features) throw new Error(`${countAt(archive, 14)} of ${features} features at zoom 14`)
-  if (!hasPeer) return
-  await report(`${name}: tippecanoe`, theirs, join(directory, `${name}.theirs.pmtiles`))
+  if (!peerEnds) return console.log(`${name}, ${way.name}: the peer gives up, as a tile is too large`)
+  await report(`${name}, ${way.name}: tippecanoe`, theirs, join(directory, `${name}.theirs.pmtiles`))
   const sizes = ['ours', 'theirs'].map((side) => statSync(join(directory, `${name}.${side}.pmtiles`)).size) as [
     number,
     number,
   ]
   console.log(
-    `${name}: RATIO speed ${(median(theirs) / median(ours)).toFixed(2)}x, bytes ${(sizes[0] / sizes[1]).toFixed(3)}`,
+    `${name}, ${way.name}: RATIO speed ${(median(theirs) / median(ours)).toFixed(2)}x, bytes ${(sizes[0] / sizes[1]).toFixed(3)}`,
   )
 }
 

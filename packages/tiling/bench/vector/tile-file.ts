@@ -1,4 +1,4 @@
-// Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated>`.
+// Tiles a file of GeoJSON lines: `node tile-file.ts <features.geojsonl> <out.pmtiles> <attributes, comma-separated> <drop rate>`.
 // What a user of a command line tool would run: parsing the text and writing the archive are part of it.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { buildPmtiles } from '../../src/vector/index.ts'
@@ -6,10 +6,13 @@ import type { FeatureBatch } from '../../src/vector/index.ts'
 import { batchesOf } from '../../test/vector/feature-source.ts'
 import type { TestFeature } from '../../test/vector/feature-source.ts'
 
-const [input, output, names] = process.argv.slice(2) as [string, string, string]
+const [input, output, names, dropRate] = process.argv.slice(2) as [string, string, string, string]
 const attributes = names.split(',')
 
-using archive = await buildPmtiles(readFeatures(), { layers: [{ name: 'features', attributes }], zooms: [0, 14] })
+using archive = await buildPmtiles(readFeatures(), {
+  layers: [{ name: 'features', attributes, dropRate: Number(dropRate) }],
+  zooms: [0, 14],
+})
 const file = openSync(output, 'w')
 for (const bytes of archive.read()) writeSync(file, bytes)
 closeSync(file)
