@@ -108,6 +108,40 @@ describe('how many rows a filter leaves', () => {
   })
 })
 
+describe('the index is taken', () => {
+  const taken = async (rows: number, dims: number, share: number, filtered = true): Promise<boolean> => {
+    const { rows: found } = await db.database.query<{ faster: boolean }>(
+      `select geoembeddings.index_is_faster(jsonb_populate_record(c, $1), $2, 10, $3) as faster
+       from geoembeddings.embeddings_catalogue c`,
+      [JSON.stringify({ rows, dims, index_kind: 'bit' }), rows * share, filtered],
+    )
+    return found[0]!.faster
+  }
+
+  test('without a filter from some 50,000 rows on', async () => {
+    expect(await taken(45_000, 384, 1, false)).toBe(false)
+    expect(await taken(55_000, 384, 1, false)).toBe(true)
+    expect(await taken(1_000_000, 384, 1, false)).toBe(true)
+  })
+
+  // Of 250,000 × 1,024 a tenth took 120 to 300 ms through the index, and about half of that row by row.
+  test.each([
+    [250_000, 1024, 0.01, false],
+    [250_000, 1024, 0.1, false],
+    [250_000, 1024, 0.3, true],
+    [1_000_000, 384, 0.1, false],
+    [1_000_000, 384, 0.3, true],
+    // The index would run out before it had enough.
+    [10_000_000, 384, 0.01, false],
+    [10_000_000, 384, 0.1, true],
+  ])(
+    'for a filter of %i rows of %i dimensions that keeps %d only where that is sooner: %s',
+    async (rows, dims, share, yes) => {
+      expect(await taken(rows, dims, share)).toBe(yes)
+    },
+  )
+})
+
 describe('the index', () => {
   test('gives some times what is wanted, more under a filter and over bits, within bounds', async () => {
     const given = async (wanted: number, filtered: boolean, kind = 'halfvec'): Promise<number> => {

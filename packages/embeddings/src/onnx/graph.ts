@@ -60,6 +60,11 @@ export class OnnxGraph {
     return this.#initializer(TYPES.uint8, [], Uint8Array.of(value), false)
   }
 
+  /** A constant int8 tensor, row-major. */
+  int8s(shape: readonly number[], values: Int8Array): Value {
+    return this.#initializer(TYPES.int8, shape, new Uint8Array(values.buffer, values.byteOffset, values.length), true)
+  }
+
   /** A constant float32 tensor, row-major. */
   floats(shape: readonly number[], values: ArrayLike<number>): Value {
     const data = Float32Array.from(values)

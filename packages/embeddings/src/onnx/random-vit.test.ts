@@ -44,3 +44,16 @@ test('weights in a file beside the graph give the same numbers as weights inside
   const input = { pixel_values: pixels(1, 64) }
   expect((await outside.run(input))['pooler_output']?.data).toEqual((await inside.run(input))['pooler_output']?.data)
 })
+
+test('products of bytes stay near those of floats', async () => {
+  const vectors: Float32Array[] = []
+  for (const numbers of ['float32', 'int8'] as const) {
+    const session = await InferenceSession.create(buildRandomVit(TINY, 7, null, numbers), { logSeverityLevel: 3 })
+    const output = await session.run({ pixel_values: pixels(1, 64) })
+    vectors.push(output['pooler_output']!.data as Float32Array)
+  }
+  const [floats, bytes] = vectors
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i]!, 0)
+  expect(bytes).not.toEqual(floats)
+  expect(dot(floats!, bytes!) / Math.sqrt(dot(floats!, floats!) * dot(bytes!, bytes!))).toBeGreaterThan(0.999)
+})

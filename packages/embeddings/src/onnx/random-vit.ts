@@ -14,10 +14,19 @@ export interface VitShape {
 /** The shape of DINOv3's ViT-S/16 (ViT-L/16 is 1024, 24, 16). */
 export const VIT_SMALL: VitShape = { dim: 384, depth: 12, heads: 6, patch: 16, registers: 4 }
 
+/** Of weights, and so that what blocks hold stays near 1. */
+const DEVIATION = 0.02
+/** Activations beyond it are cut: normalised ones hardly reach it. */
+const REACH = 6
+
 interface Context extends VitShape {
   readonly graph: OnnxGraph
   /** Seeded random weights of the given standard deviation. */
   readonly weights: (shape: readonly number[], deviation?: number) => Value
+  /** A matrix of such weights, to be multiplied with. */
+  readonly matrix: (rows: number, columns: number) => Value
+  /** What is multiplied with a matrix. */
+  readonly operand: (value: Value) => Value
   readonly filled: (count: number, value: number) => Value
 }
 
@@ -26,19 +35,32 @@ interface Context extends VitShape {
  * measurements of everything but the embeddings' meaning: `pixel_values` `[batch, 3, height, width]` →
  * `last_hidden_state` `[batch, 1 + registers + patches, dim]` (CLS, registers, patches row by row) and
  * `pooler_output` `[batch, dim]`. Same seed, same bytes. It has no position encoding.
+ *
+ * @param numbers `int8`: products with weights are quantized as static exports quantize them (QuantizeLinear and
+ *   DequantizeLinear around both operands), which the runtime computes in integers
  */
-export function buildRandomVit(shape: VitShape, seed: number, external: ExternalData | null = null): Uint8Array {
+export function buildRandomVit(
+  shape: VitShape,
+  seed: number,
+  external: ExternalData | null = null,
+  numbers: 'float32' | 'int8' = 'float32',
+): Uint8Array {
   const graph = new OnnxGraph('random-vit', external)
   const random = seededRandom(seed)
+  const drawn = (count: number, deviation: number): Float32Array =>
+    Float32Array.from({ length: count }, () => (random() - 0.5) * deviation * 3.46)
   const context: Context = {
     ...shape,
     graph,
-    weights: (dims, deviation = 0.02) => {
-      const count = dims.reduce((product, size) => product * size, 1)
-      const values = new Float32Array(count)
-      for (let i = 0; i < count; i++) values[i] = (random() - 0.5) * deviation * 3.46
-      return graph.floats(dims, values)
+    weights: (dims, deviation = DEVIATION) =>
+      graph.floats(dims, drawn(dims.reduce((product, size) => product * size, 1), deviation)), // prettier-ignore
+    matrix: (rows, columns) => {
+      const values = drawn(rows * columns, DEVIATION)
+      return numbers === 'int8'
+        ? quantizedMatrix(graph, [rows, columns], values)
+        : graph.floats([rows, columns], values)
     },
+    operand: (value) => (numbers === 'int8' ? quantized(graph, value) : value),
     filled: (count, value) => graph.floats([count], new Float32Array(count).fill(value)),
   }
   let tokens = embedPatches(context)
@@ -62,32 +84,32 @@ function embedPatches({ graph, weights, dim, patch, registers }: Context): Value
 }
 
 function transformerBlock(context: Context, tokens: Value): Value {
-  const { graph, dim, weights } = context
+  const { graph, dim, matrix } = context
   const attended = residual(context, tokens, attention(context, layerNorm(context, tokens)))
-  const wide = dense(context, layerNorm(context, attended), weights([dim, 4 * dim]))
-  return residual(context, attended, dense(context, gelu(graph, wide), weights([4 * dim, dim])))
+  const wide = dense(context, layerNorm(context, attended), matrix(dim, 4 * dim))
+  return residual(context, attended, dense(context, gelu(graph, wide), matrix(4 * dim, dim)))
 }
 
 function attention(context: Context, tokens: Value): Value {
-  const { graph, dim, heads, weights } = context
+  const { graph, dim, heads, matrix } = context
   const width = dim / heads
   const split = (perm: readonly number[]): Value => {
-    const all = dense(context, tokens, weights([dim, dim]))
+    const all = dense(context, tokens, matrix(dim, dim))
     return graph.op('Transpose', [graph.op('Reshape', [all, graph.ints([0, -1, heads, width])])], { perm })
   }
   const scale = graph.floats([], [1 / Math.sqrt(width)])
   const scores = graph.op('MatMul', [split([0, 2, 1, 3]), split([0, 2, 3, 1])])
   const shares = graph.op('Softmax', [graph.op('Mul', [scores, scale])], { axis: -1 })
   const mixed = graph.op('Transpose', [graph.op('MatMul', [shares, split([0, 2, 1, 3])])], { perm: [0, 2, 1, 3] })
-  return dense(context, graph.op('Reshape', [mixed, graph.ints([0, -1, dim])]), weights([dim, dim]))
+  return dense(context, graph.op('Reshape', [mixed, graph.ints([0, -1, dim])]), matrix(dim, dim))
 }
 
 function residual({ graph, dim, filled }: Context, tokens: Value, change: Value): Value {
   return graph.op('Add', [tokens, graph.op('Mul', [change, filled(dim, 0.5)])])
 }
 
-function dense({ graph }: Context, tokens: Value, weights: Value): Value {
-  return graph.op('MatMul', [tokens, weights])
+function dense({ graph, operand }: Context, tokens: Value, weights: Value): Value {
+  return graph.op('MatMul', [operand(tokens), weights])
 }
 
 function layerNorm({ graph, dim, filled }: Context, tokens: Value): Value {
@@ -101,4 +123,16 @@ function gelu(graph: OnnxGraph, input: Value): Value {
   const erf = graph.op('Erf', [graph.op('Div', [input, graph.floats([], [Math.SQRT2])])])
   const gate = graph.op('Add', [erf, graph.floats([], [1])])
   return graph.op('Mul', [graph.op('Mul', [input, gate]), graph.floats([], [0.5])])
+}
+
+/** Weights of one scale around zero. */
+function quantizedMatrix(graph: OnnxGraph, shape: readonly number[], values: Float32Array): Value {
+  const scale = (DEVIATION * 3.46) / 2 / 127
+  const levels = Int8Array.from(values, (value) => Math.round(value / scale))
+  return graph.op('DequantizeLinear', [graph.int8s(shape, levels), graph.floats([], [scale])])
+}
+
+function quantized(graph: OnnxGraph, value: Value): Value {
+  const [scale, zero] = [graph.floats([], [REACH / 127]), graph.byte(128)]
+  return graph.op('DequantizeLinear', [graph.op('QuantizeLinear', [value, scale, zero]), scale, zero])
 }
