@@ -24,6 +24,12 @@ beforeEach(async () => {
 })
 afterEach(() => stack.disposeAsync())
 
+interface Version {
+  readonly code: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+}
+
 /** A server of modules, of a registry of packages and of JSR, on loopback. */
 async function mirror() {
   const files = new Map<string, { readonly body: string | Buffer; readonly type: string }>()
@@ -54,14 +60,15 @@ async function mirror() {
     module: (path: string, body: string) => files.set(path, { body, type: 'application/typescript' }),
     redirect: (path: string, to: string) => redirects.set(path, to),
     json: (path: string, value: unknown) => files.set(path, { body: JSON.stringify(value), type: 'application/json' }),
-    /** Publishes versions of a package, each with an index.js. */
-    async publish(name: string, versions: Record<string, { code: string; dependencies?: Record<string, string> }>) {
+    /** Publishes versions of a package, each with an index.js and `files` beside it. */
+    async publish(name: string, versions: Record<string, Version>) {
       const about: Record<string, unknown> = {}
-      for (const [version, { code, dependencies = {} }] of Object.entries(versions)) {
+      for (const [version, { code, dependencies = {}, files: more = {} }] of Object.entries(versions)) {
         const place = join(root, 'packed', name, version)
         const manifest = { name, version, main: 'index.js', dependencies }
         await write(join(place, 'package', 'package.json'), JSON.stringify(manifest))
         await write(join(place, 'package', 'index.js'), code)
+        for (const [file, text] of Object.entries(more)) await write(join(place, 'package', file), text)
         const { stdout } = await run('tar', ['-cz', '-C', place, 'package'], { encoding: 'buffer' })
         const integrity = `sha512-${createHash('sha512').update(stdout).digest('base64')}`
         const path = `/${name}/-/${name}-${version}.tgz`
@@ -145,6 +152,34 @@ test('the dependencies of a package.json are fetched by their ranges', async () 
   await fn(`{ "dependencies": { "pack": "^1.0.0", "own": "file:../own" } }`, 'package.json')
   await fn(`import pack from 'pack'; export default pack`)
   expect(await built(from)).toBe('one')
+})
+
+test.each([
+  [
+    'tsconfig.json',
+    `{ "compilerOptions": { /* as vite writes it */ "jsx": "react-jsx", "jsxImportSource": "ui/html", } }`,
+  ],
+  ['deno.json', `{ "compilerOptions": { "jsx": "react-jsx", "jsxImportSource": "ui/html" } }`],
+])('what JSX becomes by a %s is fetched like what is imported', async (name, config) => {
+  const from = await mirror()
+  const runtime = `exports.jsx = (tag, { children }) => '<' + tag + '>' + children + '</' + tag + '>'`
+  await from.publish('ui', { '1.4.0': { code: `exports.one = 1`, files: { 'html/jsx-runtime.js': runtime } } })
+  await fn(`{ "dependencies": { "ui": "^1.0.0" } }`, 'fn/package.json')
+  await fn(config, `fn/${name}`)
+  await fn(
+    `import { one } from 'ui'; import { Page } from './page'; export default <p>{one}</p> + <Page />`,
+    'fn/index.tsx',
+  )
+  await fn(`export const Page = () => <b>page</b>`, 'fn/page.tsx')
+  // A component is called by whoever renders it.
+  expect(String(await built(from))).toMatch(/^<p>1<\/p><\(\) =>/)
+})
+
+test('a tsconfig.json that cannot be read is reported with its line', async () => {
+  const from = await mirror()
+  await fn(`{ "compilerOptions": `, 'fn/tsconfig.json')
+  await fn(`export default 'served'`)
+  await expect(built(from)).rejects.toMatchObject({ details: expect.stringContaining('tsconfig.json:1') as string })
 })
 
 test('versions stay those of the first time, also without a network', async () => {

@@ -18,10 +18,12 @@ export interface DenoJson {
 }
 
 const NAMES = ['deno.json', 'deno.jsonc', 'import_map.json'] as const
+/** The bundler reads it by itself; what JSX imports has to be fetched, too. */
+const TSCONFIG = 'tsconfig.json'
 
 /** Configuration files for reading the function in a folder, existing or not. */
 export function denoJsonFiles(folder: string): string[] {
-  return [...configFiles(folder, ['package.json', ...NAMES]), ...lockFiles(folder)]
+  return [...configFiles(folder, ['package.json', TSCONFIG, ...NAMES]), ...lockFiles(folder)]
 }
 
 /** Places of the lock file for a function's imports. The nearer one takes precedence. */
@@ -35,7 +37,8 @@ function configFiles(folder: string, names: readonly string[]): string[] {
 }
 
 /**
- * Reads them: `imports`, `importMap`, `compilerOptions.jsx` and `experimentalDecorators`; and the `dependencies` of a package.json, by their ranges.
+ * Reads them: `imports`, `importMap`, `compilerOptions.jsx` and `experimentalDecorators`; the `dependencies` of a package.json, by their ranges; and the
+ * automatic JSX runtime of a tsconfig.json where none of the others says how JSX is read.
  *
  * @throws FUNCTION_BUNDLE_FAILED for one that is not JSON
  */
@@ -46,6 +49,10 @@ export async function readDenoJson(folder: string): Promise<DenoJson> {
   for (const file of configFiles(folder, ['package.json'])) addDependencies(imports, await readJsonc(file))
   const workspace = await readWorkspace(folder, readJsonc)
   Object.assign(imports, workspace.imports)
+  for (const file of configFiles(folder, [TSCONFIG])) {
+    const found = jsxOf((await readJsonc(file).catch(() => null))?.compilerOptions)
+    if (found?.jsx === 'automatic') jsx = found
+  }
   for (const file of configFiles(folder, NAMES)) {
     const config = await readJsonc(file)
     if (!config) continue
