@@ -1,11 +1,11 @@
 // Functions of other people as they are, against a mirror on loopback of the hosts that they import from. Set
 // TERRANE_EXAMPLES to a folder with a git directory `{owner}+{name}` of each repository that collection.ts names.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../support/app.ts'
-import { NEEDED, collect, labelOf, type Root } from '../support/examples/collection.ts'
+import { NEEDED, SOURCES, collect, labelOf, type Root } from '../support/examples/collection.ts'
 import { openMirror } from '../support/examples/mirror.ts'
 import { Repositories } from '../support/examples/repositories.ts'
 import { judgeExample, type Verdict } from '../support/examples/verdicts.ts'
@@ -25,8 +25,11 @@ interface Judged extends Verdict {
 
 /** At once on one host. */
 const PARALLEL = 4
-const ANSWER_MS = 25_000
+const ANSWER_MS = 12_000
+/** Longest time for an example to be built. */
 const TRIES = 6
+/** Every verdict as it falls, a line each. */
+const RESULTS = join(tmpdir(), 'terrane-examples.jsonl')
 
 /** Ways to call an example until it answers: a GET, JSON, or a form with a file. */
 const REQUESTS: readonly (readonly [path: string, init: () => RequestInit])[] = [
@@ -49,51 +52,63 @@ function formOf(fields: Record<string, File>): FormData {
   return form
 }
 
-test.skipIf(absent.length > 0)(
-  `nine in ten examples run${absent.map((name) => `; absent: ${name}`).join('')}`,
-  async () => {
+describe.skipIf(absent.length > 0)(`examples of others${absent.map((name) => `; absent: ${name}`).join('')}`, () => {
+  const judged: Judged[] = []
+  let roots: readonly Root[]
+  let mirror: Awaited<ReturnType<typeof openMirror>>
+  beforeAll(async () => {
     const home = await mkdtemp(join(tmpdir(), 'terrane-examples-'))
     stack.defer(() => rm(home, { recursive: true, force: true }))
-    const mirror = stack.use(await openMirror(repositories, home))
+    mirror = stack.use(await openMirror(repositories, home))
     Object.assign(env, mirror.env)
-    const judged: Judged[] = []
-    for (const root of await collect(repositories, join(home, 'examples')))
-      judged.push(...(await judgeRoot(root, mirror.hosts)))
-    await report(judged, mirror.missing)
+    roots = await collect(repositories, join(home, 'examples'))
+    await writeFile(RESULTS, '')
+  })
+
+  test.each(SOURCES)('%s are judged', async (source) => {
+    const before = judged.length
+    for (const root of roots.filter((one) => one.source === source)) await judgeRoot(root, mirror.hosts, judged)
+    expect(judged.length).toBeGreaterThan(before)
+  })
+
+  test('nine in ten of all run', () => {
+    report(judged, mirror.missing)
     const counted = judged.filter(({ kind }) => kind !== 'aside')
     expect(judged.length).toBeGreaterThanOrEqual(150)
     expect(counted.filter(({ kind }) => kind !== 'failed').length / counted.length).toBeGreaterThanOrEqual(0.9)
-  },
-)
+  })
+})
 
-async function judgeRoot(root: Root, hosts: readonly string[]): Promise<Judged[]> {
+async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[]): Promise<void> {
   await using app = await startApp({
     TERRANE_FUNCTIONS_DIR: root.folder,
     TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
     TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
     TERRANE_HOME: join(root.folder, '.terrane'),
   })
-  const judged: Judged[] = []
   const waiting = [...root.names]
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const label = labelOf(root, name)
       const { answered, said } = await judge(app, name)
-      judged.push({ label, said, ...judgeExample(label, answered, said) })
+      const verdict = { label, said, ...judgeExample(label, answered, said) }
+      judged.push(verdict)
+      await appendFile(RESULTS, `${JSON.stringify(verdict)}\n`)
     }
   }
   await Promise.all(Array.from({ length: PARALLEL }, work))
-  return judged
 }
 
-/** An example answers when a GET or a POST gets its own status, and not that of a failure. */
+/** An example answers when a GET or a POST gets its own status, and not that of a failure. Two that hang are enough. */
 async function judge(app: TestApp, name: string): Promise<{ answered: boolean; said: string }> {
   let said = ''
+  let hung = 0
   for (let tries = 0; tries < TRIES; tries++) {
     for (const [path, init] of REQUESTS) {
       const { own, text } = await call(app.url(name) + path, init())
       if (own) return { answered: true, said: text }
       said = text
+      if (/TimeoutError/.test(text) && ++hung === 2) return { answered: false, said }
       if (/NOT_FOUND|BOOT_ERROR/.test(text)) break
     }
     const log = app.deps.control.logBook.latest('test', name, 50)
@@ -119,9 +134,8 @@ async function call(url: string, init: RequestInit): Promise<{ own: boolean; tex
   }
 }
 
-/** Writes all results beside the repositories, and reports the examples that did not answer. */
-async function report(judged: readonly Judged[], missing: readonly string[]): Promise<void> {
-  await writeFile(join(tmpdir(), 'terrane-examples.json'), JSON.stringify({ judged, missing }, null, 1))
+/** Prints the examples that did not answer. */
+function report(judged: readonly Judged[], missing: readonly string[]): void {
   for (const kind of ['answered', 'ended', 'aside', 'failed'] as const)
     say(`${kind}: ${judged.filter((one) => one.kind === kind).length}`)
   for (const { label, kind, reason, said } of judged)

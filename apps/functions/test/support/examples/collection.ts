@@ -10,7 +10,7 @@ const run = promisify(execFile)
 
 /** Functions that one host serves from one folder. */
 export interface Root {
-  readonly source: string
+  readonly source: (typeof SOURCES)[number]
   readonly folder: string
   readonly names: readonly string[]
 }
@@ -19,6 +19,16 @@ const EDGE = { name: 'supabase/edge-runtime', ref: 'b1edf453' }
 const EXPRESS = { name: 'expressjs/express', ref: 'a3714473' }
 const OAK = { name: 'oakserver/oak', ref: 'v17.2.0' }
 const HONO = { name: 'honojs/examples', ref: '50da66a' }
+
+/** Where the examples come from. */
+export const SOURCES = [
+  'Express',
+  'Hono',
+  'oak',
+  'edge-runtime k6',
+  'edge-runtime examples',
+  'edge-runtime test cases',
+] as const
 
 /** The repositories that are needed, with what the mirror serves. */
 export const NEEDED = [
@@ -80,7 +90,7 @@ async function singleFiles(from: string, into: string): Promise<void> {
 }
 
 /** Folders whose sub-folders are functions. */
-async function rootsIn(source: string, folder: string, depth = 4): Promise<Root[]> {
+async function rootsIn(source: Root['source'], folder: string, depth = 4): Promise<Root[]> {
   const names: string[] = []
   const deeper: Root[] = []
   for (const entry of await readdir(folder, { withFileTypes: true })) {
