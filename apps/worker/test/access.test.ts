@@ -66,7 +66,7 @@ test('capacity tells limits and load', async () => {
     maxH3Cells: 500_000,
     maxGeoPatches: 10_000,
     maxGeotiffBytes: 104_857_600,
-    maxAoiKm2: 100_000,
+    maxAoiKm2: 1_000_000,
     workers: 1,
     queued: 0,
     running: 0,
