@@ -7,7 +7,8 @@ import { extraTensors } from './extra-inputs.ts'
 import type { TileContext } from './tile-context.ts'
 import { type Input, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
 import { type OutputTensor, poolOutput } from './pooling.ts'
-import { type OpenSession, type ProviderChoice, openWithProvider } from './providers.ts'
+import { type OpenSession, openWithProvider } from './open-with-provider.ts'
+import type { ProviderChoice } from './providers.ts'
 
 /** What to make of a tile. */
 export interface Wanted {

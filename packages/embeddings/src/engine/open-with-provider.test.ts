@@ -1,7 +1,8 @@
 import type { InferenceSession } from 'onnxruntime-node'
 import { expect, test } from 'vitest'
 
-import { type Provider, openWithProvider } from './providers.ts'
+import { openWithProvider } from './open-with-provider.ts'
+import type { Provider } from './providers.ts'
 
 /** Of another system than this one. */
 const FOREIGN = process.platform === 'win32' ? 'coreml' : 'dml'

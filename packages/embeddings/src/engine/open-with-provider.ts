@@ -1,0 +1,44 @@
+import { type InferenceSession, listSupportedBackends } from 'onnxruntime-node'
+import type { Provider, ProviderChoice, RefusedProvider } from './providers.ts'
+
+/** A session and what computes it. */
+export interface OpenSession extends ProviderChoice {
+  readonly session: InferenceSession
+}
+
+const WHY_LENGTH = 300
+
+/**
+ * Opens a session by the first of the providers that is there, and by the CPU when none is. What the model needs and a
+ * device lacks is computed by the CPU.
+ *
+ * @param open makes a session with the given options
+ * @throws what `open` throws for the CPU
+ */
+export async function openWithProvider(
+  providers: readonly Provider[],
+  open: (options: { readonly executionProviders: Provider[] }) => Promise<InferenceSession>,
+): Promise<OpenSession> {
+  const refused: RefusedProvider[] = []
+  // The runtime leaves out in silence what its build does not know.
+  const known = new Set(listSupportedBackends().map(({ name }) => name))
+  for (const provider of providers) {
+    if (provider === 'cpu') break
+    if (!known.has(provider)) {
+      refused.push({ provider, why: `the runtime for ${process.platform} ${process.arch} is built without it` })
+      continue
+    }
+    try {
+      return { session: await open({ executionProviders: [provider, 'cpu'] }), provider, refused }
+    } catch (error) {
+      refused.push({ provider, why: reasonOf(error) })
+    }
+  }
+  return { session: await open({ executionProviders: ['cpu'] }), provider: 'cpu', refused }
+}
+
+/** The runtime's own words, without the place in its source that they begin with. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^\/\S+:\d+ .*? was false\. /, '').slice(0, WHY_LENGTH)
+}
