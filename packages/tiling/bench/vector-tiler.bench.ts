@@ -65,15 +65,16 @@ async function compare(name: string, input: string, way: (typeof WAYS)[number]):
     const options = ['-q', '-f', '-z14', ...way.options, '-P', '-l', 'features', '-o', output, peerInput]
     try {
       theirs.push(timed(peer, [...peerArguments, ...options]))
-    } catch {
+    } catch (error) {
       peerEnds = false
+      console.log(`${name}, ${way.name}: the peer fails: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   const archive = await report(`${name}, ${way.name}: ours`, ours, join(directory, `${name}.ours.pmtiles`))
   const largest = Math.max(...archive.tiles.map(({ bytes }) => bytes))
   if (largest > MAX_TILE_BYTES) throw new Error(`a tile has ${largest} bytes`)
   if (countAt(archive, 14) !== features) throw new Error(`${countAt(archive, 14)} of ${features} features at zoom 14`)
-  if (!peerEnds) return console.log(`${name}, ${way.name}: the peer gives up, as a tile is too large`)
+  if (!peerEnds) return
   await report(`${name}, ${way.name}: tippecanoe`, theirs, join(directory, `${name}.theirs.pmtiles`))
   const sizes = ['ours', 'theirs'].map((side) => statSync(join(directory, `${name}.${side}.pmtiles`)).size) as [
     number,

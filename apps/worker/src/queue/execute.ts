@@ -95,8 +95,8 @@ export async function execute(
 /** An error of a disk that is full, with what is free now; any other as it is. */
 async function withFigures(thrown: unknown, folder: string): Promise<unknown> {
   if (toShowable(thrown).code !== 'DISK_FULL') return thrown
-  const { bavail, bsize } = await statfs(folder)
-  return toShowable(thrown, { folder, freeBytes: bavail * bsize })
+  const disk = await statfs(folder).catch(() => null)
+  return disk === null ? thrown : toShowable(thrown, { folder, freeBytes: disk.bavail * disk.bsize })
 }
 
 /** Folder of a run in the work directory. */

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { OsmElement } from '../element.ts'
 import { openOsm } from '../open.ts'
 import { bytesSource, fileSource } from '../source.ts'
+import { estimateNodes } from './estimate-nodes.ts'
 import { PbfReader } from './read.ts'
 import { writePbf } from './write.ts'
 
@@ -50,6 +51,12 @@ describe('the number of nodes', () => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+
+  test('is not looked for in more blobs than can be kept in mind', async () => {
+    const file = await bytesSource(pbf(nodes(100), 10)).open!()
+    expect(await estimateNodes(file, undefined, 10)).toBe(100)
+    await expect(estimateNodes(file, undefined, 9)).rejects.toMatchObject({ code: 'OSM_TOO_LARGE' })
   })
 
   test('can be cancelled', async () => {

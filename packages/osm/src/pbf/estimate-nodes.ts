@@ -1,4 +1,5 @@
 import { BlockColumns } from '../block.ts'
+import { osmTooLarge } from '../errors.ts'
 import type { RandomAccess } from '../source.ts'
 import { unpackBlob, walkBlobs } from './blob.ts'
 import type { BlobPlace } from './blob.ts'
@@ -6,6 +7,8 @@ import { decodeBlock } from './decode.ts'
 
 /** Stretches of a file whose ends are looked into. */
 const STRETCHES = 32
+/** Blobs that are kept in mind at most: the planet has about a million. */
+const MOST_BLOBS = 2 ** 21
 
 /**
  * About how many nodes a PBF file holds. Its header has no counts, so the heads of all blobs are walked, and some blobs
@@ -13,13 +16,14 @@ const STRETCHES = 32
  * two blobs that are known each is taken for the fuller one of them. Exact where all blobs of nodes but the last one hold
  * as many, as usual writers make them.
  *
- * @throws what a damaged file throws
+ * @param most how many blobs to walk at most
+ * @throws OSM_TOO_LARGE where there are more, and what a damaged file throws
  */
-export async function estimateNodes(file: RandomAccess, signal?: AbortSignal): Promise<number> {
+export async function estimateNodes(file: RandomAccess, signal?: AbortSignal, most = MOST_BLOBS): Promise<number> {
   const blobs: BlobPlace[] = []
   for await (const blob of walkBlobs(file)) {
     signal?.throwIfAborted()
-    blobs.push(blob)
+    if (blobs.push(blob) > most) throw osmTooLarge({ what: 'The number of blobs', size: blobs.length, limit: most })
   }
   if (blobs.length === 0) return 0
   const block = new BlockColumns()
