@@ -63,7 +63,9 @@ async function install() {
 function run(program, argv) {
   const windows = process.platform === 'win32'
   const path = `${bin}${delimiter}${process.env.PATH ?? ''}`
-  const env = { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1' }
+  // Of every program that starts, Node keeps what it compiled of its modules, and their types stripped.
+  const kept = process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'node')
+  const env = { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1', NODE_COMPILE_CACHE: kept }
   // An npm script exports its own configuration; pnpm would read it as flags of its own and warn about each.
   for (const key of Object.keys(env)) if (/^npm_(config|package|lifecycle)_/i.test(key)) delete env[key]
   return new Promise((resolve) => {

@@ -1,6 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { createClient, type TerraneClient } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
 
@@ -145,26 +149,43 @@ interface AskInit {
 
 /** Asks a service of the project. @throws REFUSED with what it says */
 export async function ask(connection: Connection, path: string, init: AskInit = {}): Promise<unknown> {
-  const text = await (await request(connection, path, init)).text()
-  return text === '' ? null : (JSON.parse(text) as unknown)
+  const said = await (await request(connection, path, init)).text()
+  return said === '' ? null : (JSON.parse(said) as unknown)
 }
 
 /** The answer of a service of the project, its body unread. @throws REFUSED with what it says */
 export async function request(connection: Connection, path: string, init: AskInit = {}): Promise<Response> {
-  const key = path.startsWith('/routing-engine') ? connection.servicesKey : connection.key
   const json = init.body === undefined ? {} : { 'content-type': 'application/json' }
-  const headers = { apikey: key, authorization: `Bearer ${key}`, ...json, ...init.headers }
+  const headers = { ...keyHeaders(connection, path), ...json, ...init.headers }
   const response = await fetch(connection.url + path, { ...init, headers })
   if (!response.ok) throw refused(response.status, await response.text())
   return response
 }
 
-function refused(status: number, text: string): TerraneError {
+/**
+ * A long answer of a service of the project, with the trailers that `fetch` keeps to itself: they are there when the body
+ * has ended. @throws REFUSED with what it says
+ */
+export async function stream(connection: Connection, path: string): Promise<IncomingMessage> {
+  const url = new URL(connection.url + path)
+  const { get } = url.protocol === 'https:' ? https : http
+  const asked = get(url, { headers: keyHeaders(connection, path) })
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  if (response.statusCode !== 200) throw refused(response.statusCode!, await text(response))
+  return response
+}
+
+function keyHeaders({ key, servicesKey }: Connection, path: string) {
+  const sent = path.startsWith('/routing-engine') ? servicesKey : key
+  return { apikey: sent, authorization: `Bearer ${sent}` }
+}
+
+function refused(status: number, said: string): TerraneError {
   let body: { code?: string; message?: string; error?: string; hint?: string | null } = {}
   try {
-    body = JSON.parse(text) as typeof body
+    body = JSON.parse(said) as typeof body
   } catch {
-    body = { message: text.slice(0, 300) }
+    body = { message: said.slice(0, 300) }
   }
   const message = body.message ?? body.error ?? `the answer has status ${status}`
   return new TerraneError(body.code ?? 'REFUSED', 'invalid', message, body.hint ? { hint: body.hint } : {})

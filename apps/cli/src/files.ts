@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -119,15 +120,20 @@ export async function placeFor(connection: Connection, name: string): Promise<St
 
 /** Moves a stored file here: a file of that name is replaced when all of it has come. */
 export async function fetchAway(connection: Connection, { bucket, path }: StoredFile, to: string): Promise<void> {
-  const draft = `${to}.part`
+  const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
+  await replaceFile(to, body!)
+  await ask(connection, `/storage/v1/object/${bucket}/${path}`, { method: 'DELETE' })
+}
+
+/** Writes a file beside `to` that takes its place when all of it has come, and leaves nothing where it has not. */
+export async function replaceFile(to: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const draft = `${to}.${randomBytes(4).toString('hex')}.part`
   try {
-    const { body } = await request(connection, `/storage/v1/object/${bucket}/${path}`)
-    await pipeline(body!, createWriteStream(draft))
+    await pipeline(body, createWriteStream(draft, { flags: 'wx' }))
     await rename(draft, to)
   } finally {
     await rm(draft, { force: true })
   }
-  await ask(connection, `/storage/v1/object/${bucket}/${path}`, { method: 'DELETE' })
 }
 
 async function makeBucket(connection: Connection, id: string): Promise<void> {

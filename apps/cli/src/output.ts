@@ -60,3 +60,8 @@ function cell(value: Shown[string] | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
   return Array.isArray(value) ? value.join(',') : String(value)
 }
+
+/** A number of things, as a sentence says it: `1 row`, `2 rows`. */
+export function countOf(count: unknown, what: string): string {
+  return `${String(count)} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,12 +33,15 @@ let asked: { call: string; body: unknown }[]
 let close: () => void
 /** Whether answers end in the middle. */
 let breakOff: boolean
+/** Where an answer says what it lost. */
+let told: 'headers' | 'trailers' | null
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-cli-'))
   answers = {}
   asked = []
   breakOff = false
+  told = null
   const server = createServer((request, response) => {
     void readText(request).then((text) => {
       const call = `${request.method} ${request.url}`
@@ -49,7 +52,11 @@ beforeEach(async () => {
       }
       const known = Object.keys(answers).find((start) => call.startsWith(start))
       const [status, body] = known === undefined ? [404, { code: 'JOB_NOT_FOUND' }] : answers[known]!
-      return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      const lost = { 'x-export-warnings': 'GEOMETRY_LOST 3' }
+      response.writeHead(status, { 'content-type': 'application/json', ...(told === 'headers' && lost) })
+      response.write(JSON.stringify(body))
+      if (told === 'trailers') response.addTrailers(lost)
+      return response.end()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -263,10 +270,19 @@ describe('a command that runs a task', () => {
     ])
   })
 
-  test('leaves no part of a stream that breaks off', async () => {
+  test.each(['headers', 'trailers'] as const)('says what a streamed file lost, told in the %s', async (place) => {
+    told = place
+    answers['GET /export/v1/'] = [200, 'a,b']
+    const file = join(folder, 'roads.csv')
+    const { code, stderr } = await terrane('export', 'roads', file, '--stream')
+    expect([code, stderr]).toEqual([0, 'warning: GEOMETRY_LOST 3\n'])
+  })
+
+  test('leaves no part of a stream that breaks off, and a file that happens to be there as it is', async () => {
+    await writeFile(join(folder, 'roads.csv.part'), 'mine')
     breakOff = true
     const broken = await terrane('export', 'roads', join(folder, 'roads.csv'), '--stream')
-    expect([broken.code, await readdir(folder)]).toEqual([1, []])
+    expect([broken.code, await readdir(folder)]).toEqual([1, ['roads.csv.part']])
   })
 
   test('says what is wrong with a file, an area or a number before it asks anybody', async () => {

@@ -1,14 +1,11 @@
-import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
-import { rename, rm } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { InputOf } from '@terrane/client'
 import { TerraneError } from '@terrane/core'
 import { Option, type Command } from 'commander'
-import { connect, request } from '../connection.ts'
-import { fetchAway, placeFor } from '../files.ts'
-import { note } from '../output.ts'
+import { connect, stream as open } from '../connection.ts'
+import { fetchAway, placeFor, replaceFile } from '../files.ts'
+import { countOf, note } from '../output.ts'
 import { onProject, runTask, type TaskOptions } from '../run-task.ts'
 
 type Format = NonNullable<InputOf<'exportTable'>['format']>
@@ -71,7 +68,7 @@ async function exportTable(table: string, file: string | undefined, options: Opt
     'exportTable',
     { ...options, watch: true },
     async () => ({ table, schema: options.schema, format, storagePath: stored }),
-    ({ rows, bytes }) => `${file}: ${String(rows)} row${rows === 1 ? '' : 's'}, ${String(bytes)} bytes`,
+    ({ rows, bytes }) => `${file}: ${countOf(rows, 'row')}, ${String(bytes)} bytes`,
   )
   await fetchAway(connection, stored, file)
 }
@@ -96,21 +93,13 @@ async function streamTable(
   query.set('format', format)
   if (columns !== undefined) query.set('columns', columns)
   const path = `/export/v1/${encodeURIComponent(`${schema}.${table}`)}?${query.toString()}`
-  const { body, headers } = await request(await connect(profile), path)
-  if (file === undefined) await print(body!)
-  else {
-    const draft = `${file}.part`
-    try {
-      await pipeline(body!, createWriteStream(draft))
-      await rename(draft, file)
-    } finally {
-      await rm(draft, { force: true })
-    }
-  }
-  const warnings = headers.get('x-export-warnings')
-  if (warnings !== null) note(`warning: ${warnings}`)
+  const body = await open(await connect(profile), path)
+  await (file === undefined ? print(body) : replaceFile(file, body))
+  // Rows that lost something are counted while they are sent: most answers tell it at their end.
+  const warnings = body.headers['x-export-warnings'] ?? body.trailers['x-export-warnings']
+  if (warnings) note(`warning: ${String(warnings)}`)
 }
 
-async function print(body: ReadableStream<Uint8Array>): Promise<void> {
+async function print(body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of body) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
-import { progressLine } from '../output.ts'
+import { countOf, progressLine } from '../output.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
 import { datasetFile, tableNameOf, upload, type StoredFile } from '../files.ts'
 
@@ -261,8 +261,4 @@ function isAddress(file: string): boolean {
 
 function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ terrane ${line}`).join('\n')}`
-}
-
-function countOf(count: unknown, what: string): string {
-  return `${String(count)} ${what}${count === 1 ? '' : 's'}`
 }
