@@ -1,6 +1,7 @@
 import { type Action, ACTIONS, DEFAULT_LIMITS, MODES, type Limits, type Mode } from '@terrane/routing'
 import { ControlEnv } from '@terrane/control'
-import { List, Secret, ServiceEnv, readEnv, splitList } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import { List, Secret, ServiceEnv, readEnv } from '@terrane/service'
 import { Type, type Static, type TInteger } from 'typebox'
 
 /** The limits that are not per mode of travel. */

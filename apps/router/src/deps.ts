@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { factsOf } from '@terrane/routing'
+import { splitList } from '@terrane/core'
 import {
   Counter,
   createLogger,
   createRegistry,
   Gauge,
   onScrape,
-  splitList,
   type ReadinessCheck,
   type Registry,
   readEdge,

@@ -1,7 +1,8 @@
 import { createVerifier, keyPrincipal, type Verify } from '@terrane/auth'
 import { openKeyring } from '@terrane/control'
 import { openDatabase, type Database } from '@terrane/database'
-import { splitList, type Logger } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import type { Logger } from '@terrane/service'
 import type { RouterConfig } from './config.ts'
 import { keysMissing } from './errors.ts'
 

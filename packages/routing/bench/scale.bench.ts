@@ -68,7 +68,7 @@ for (const extract of findExtracts(process.argv.slice(2))) {
 
 /** Builds a graph file in a process of its own. */
 async function buildApart(extract: string, path: string): Promise<{ seconds: number; cpu: number; peak: number }> {
-  const child = spawn(process.execPath, ['--max-old-space-size=12000', BUILD, extract, path], {
+  const child = spawn(process.execPath, ['--expose-gc', '--max-old-space-size=12000', BUILD, extract, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''

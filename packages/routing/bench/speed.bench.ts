@@ -70,9 +70,9 @@ async function compareAnswers(
   console.log(`  Valhalla ${line(theirs)}; RATIO of throughput ${ratio.toFixed(1)}, of p50 ${middle.toFixed(1)}`)
 }
 
-function compareSearches({ graph, families, metrics }: Network, mode: Mode): void {
+function compareSearches({ graph, turns, metrics }: Network, mode: Mode): void {
   const costing = createCosting(graph, mode, costOptions(mode))
-  const { states, reverse, topology, hierarchyScratch } = families[costing.family]
+  const { states, reverse, topology, hierarchyScratch } = turns
   const search = hierarchySearch(metrics[mode].metric, topology, hierarchyScratch)
   const step = Math.floor(states.vertexCount / (count + 1))
   const pairs = Array.from({ length: count }, (_, i): [number, number] => [

@@ -15,3 +15,11 @@ export const emptyNetwork = defineError<{ sources: string }>(
   ({ sources }) => `No street or path was found in ${sources}.`,
   () => ({ hint: 'Check that the extract holds ways with a highway tag and the nodes they refer to.' }),
 )
+
+/** A street is longer than a graph can say where on it a place is. */
+export const streetTooLong = defineError<{ points: number; most: number }>(
+  'STREET_TOO_LONG',
+  'invalid',
+  ({ points, most }) => `A street has ${points} points between two crossings, and ${most} is the most.`,
+  () => ({ hint: 'Cut its way in the extract: OpenStreetMap itself allows 2,000 nodes.' }),
+)

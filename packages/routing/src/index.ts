@@ -1,6 +1,6 @@
 export { openSections } from './graph/sections.ts'
 export type { SectionFile } from './graph/sections.ts'
-export { buildNetwork } from './network/build.ts'
+export { buildNetwork, buildNetworkFile } from './network/build.ts'
 export type { BuildOptions } from './build/build-graph.ts'
 export { readNetworkFile, writeNetworkFile } from './network/file.ts'
 export { factsOf, openNetwork } from './network/network.ts'

@@ -26,7 +26,7 @@ it('rows of buckets cost what plain Dijkstra finds on random graphs, cell by cel
     const { graph, weights } = randomCase(seed, 5 + seed * 4)
     const reference = dijkstra(graph, weights)
     const topology = contract(graph, shuffled(graph.vertexCount, seed))
-    const metric = customize(topology, weights)
+    const metric = customize(topology, graph, weights)
     const climb = new Climb(graph.vertexCount)
     const random = seededRandom(seed)
     const sources = Array.from({ length: 7 }, () => randomSeeds(random, graph.vertexCount, 0))
@@ -89,7 +89,7 @@ it.each(['forwards', 'backwards'] as const)(
     for (let seed = 1; seed <= 40; seed++) {
       const { graph, weights } = randomCase(seed, 5 + seed * 4)
       const topology = contract(graph, shuffled(graph.vertexCount, seed))
-      const metric = customize(topology, weights)
+      const metric = customize(topology, graph, weights)
       const climb = new Climb(graph.vertexCount)
       const plain = new Sweep(graph, () => reverseArcs(graph))
       const reference = dijkstra(graph, weights)
@@ -138,7 +138,7 @@ it('a descent knows the costs within its limit, and leaves out what is below ran
       graph,
       seed % 2 === 0 ? shuffled(400, seed) : Uint32Array.from(graph.firstOut.keys().take(400)),
     )
-    const metric = customize(topology, weights)
+    const metric = customize(topology, graph, weights)
     const climb = new Climb(graph.vertexCount)
     const reference = dijkstra(graph, weights)
     const descent = new Descent(topology)

@@ -6,7 +6,15 @@ import { bytesSource, openOsm, writePbf } from '@terrane/osm'
 import { buildCity } from '@terrane/testing/city'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-import { buildNetwork, factsOf, type Network, readNetworkFile, Router, writeNetworkFile } from '../src/index.ts'
+import {
+  buildNetwork,
+  buildNetworkFile,
+  factsOf,
+  type Network,
+  readNetworkFile,
+  Router,
+  writeNetworkFile,
+} from '../src/index.ts'
 import { locatedXml } from './support/located-xml.ts'
 import { openTown, placeAt, townPbf } from './support/town.ts'
 
@@ -32,6 +40,33 @@ it('a graph file answers as the network it was written from, and nothing else is
 it('the same extract makes the same file, byte for byte', async () => {
   const copy = join(folder, 'again.graph')
   await writeNetworkFile((await openTown()).file, copy)
+  expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
+  rmSync(copy)
+})
+
+it('a network that is built as a file is the same file, and nothing is left of a build that fails', async () => {
+  const copy = join(folder, 'built.graph')
+  const reader = await openOsm(bytesSource(townPbf(), 'town.osm.pbf'))
+  await buildNetworkFile([reader], copy, { drivingSide: 'right' })
+  expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
+  rmSync(copy)
+  const late = {
+    drivingSide: 'right',
+    onProgress: ({ phase }: { phase: string }) => {
+      if (phase === 'hierarchies') throw new Error('enough')
+    },
+  } as const
+  await expect(buildNetworkFile([reader], copy, late)).rejects.toThrow('enough')
+  expect(readdirSync(folder)).toEqual(['town.graph'])
+})
+
+it('ways and relations in any order, once or twice, make the same network', async () => {
+  const { elements, header } = buildCity()
+  const ways = elements.filter(({ type }) => type === 'way')
+  const mixed = [...elements.filter(({ type }) => type !== 'way'), ...ways.toReversed(), ...ways]
+  const reader = await openOsm(bytesSource(Buffer.concat([...writePbf(mixed, header)]), 'town.osm.pbf'))
+  const copy = join(folder, 'mixed.graph')
+  await buildNetworkFile([reader], copy, { drivingSide: 'right' })
   expect(readFileSync(copy).equals(readFileSync(path))).toBe(true)
   rmSync(copy)
 })

@@ -15,8 +15,7 @@ const network = await openTown()
 
 describe.each(MODES)('searching the town by %s', (mode) => {
   const costing = createCosting(network.graph, mode, costOptions(mode))
-  const { states, topology, hierarchyScratch, reverse, positions, bidirectionalScratch } =
-    network.families[costing.family]
+  const { states, topology, hierarchyScratch, reverse, positions, bidirectionalScratch } = network.turns
   const { metric, leastWeight } = network.metrics[mode]
   const weights = new StateWeights(network.graph, states, costing)
   const reference = dijkstra(states, weights.all())

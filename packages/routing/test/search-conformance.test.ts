@@ -22,9 +22,28 @@ const searches: Record<string, (given: Case) => PathSearch> = {
     }),
   'hierarchy in a random order': ({ graph, weights }) => {
     const topology = contract(graph, shuffled(graph.vertexCount, 7))
-    return hierarchySearch(customize(topology, weights), topology)
+    return hierarchySearch(customize(topology, graph, weights), topology)
   },
 }
+
+it.each([100, 2 ** 13])(
+  'a hierarchy of arcs that weigh %i times as much finds what plain Dijkstra finds',
+  (heavier) => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const { graph, weights: light, xyz } = randomCase(seed, 300)
+      const weights = light.map((weight) => (weight < UNREACHABLE ? weight * heavier : weight))
+      const topology = contract(graph, shuffled(300, seed))
+      const search = hierarchySearch(customize(topology, graph, weights), topology)
+      const reference = dijkstra(graph, weights)
+      for (let vertex = 0; vertex < 300; vertex++) {
+        const [from, to] = [[{ vertex: 0, cost: 0 }], [{ vertex, cost: 0 }]]
+        const got = search.find(from, to)
+        expect(got?.cost).toBe(reference.find(from, to)?.cost)
+        if (got !== null) expect(walk({ graph, weights, xyz }, from, to, got.vertices)).toBe(got.cost)
+      }
+    }
+  },
+)
 
 /** The cost of a path by its vertices, or NaN where two of them are not joined. */
 function walk({ graph, weights }: Case, sources: Seed[], targets: Seed[], vertices: number[]): number {

@@ -1,5 +1,5 @@
 import { fileSource, openOsm, type OsmReader } from '@terrane/osm'
-import { buildNetwork, writeNetworkFile } from '@terrane/routing'
+import { buildNetworkFile } from '@terrane/routing'
 import { Worker } from 'node:worker_threads'
 import type { BuildMessage, BuildTask } from './build.ts'
 import type { WatchedBuild } from './build-watch.worker.ts'
@@ -21,7 +21,7 @@ process.once('message', (task: BuildTask) => {
 
 async function run({ extracts, choices: { drivingSide, construction }, inputs, output }: BuildTask): Promise<void> {
   const readers = await Promise.all(extracts.map(openNamed))
-  const network = await buildNetwork(readers, {
+  await buildNetworkFile(readers, output, {
     ...(drivingSide !== 'country' && { drivingSide }),
     construction,
     inputs,
@@ -29,7 +29,6 @@ async function run({ extracts, choices: { drivingSide, construction }, inputs, o
       process.send!({ type: 'progress', phase, message: message ?? null } satisfies BuildMessage)
     },
   })
-  await writeNetworkFile(network.file, output)
 }
 
 /** A reader whose errors begin with the name of its extract: of several, one has to know which. */

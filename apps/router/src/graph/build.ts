@@ -37,7 +37,11 @@ export async function buildInProcess(
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted()
-  const child = fork(fileURLToPath(new URL('./build-process.ts', import.meta.url)), { stdio: 'inherit' })
+  const child = fork(fileURLToPath(new URL('./build-process.ts', import.meta.url)), {
+    stdio: 'inherit',
+    // A build drops large arrays step by step, and says when.
+    execArgv: [...process.execArgv, '--expose-gc'],
+  })
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill)
   try {

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import type { Network } from '@terrane/routing'
-import { createGuardedFetch, splitList } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import { createGuardedFetch } from '@terrane/service'
 import type { RouterConfig } from '../config.ts'
 import { Extracts } from './extracts.ts'
 import { GraphKeeper, type KeeperOptions } from './keeper.ts'

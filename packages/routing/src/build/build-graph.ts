@@ -2,14 +2,16 @@ import type { OnProgress } from '@terrane/core'
 import type { OsmReader } from '@terrane/osm'
 
 import { emptyNetwork } from '../errors.ts'
-import { Access, Intersection, NodeType, Use } from '../graph/attributes.ts'
+import { Access, Intersection, NodeType, RoadClass, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, get, NodeField, put } from '../graph/fields.ts'
-import { type Graph, type GraphArrays, packGraph } from '../graph/graph.ts'
-import type { SectionFile } from '../graph/sections.ts'
+import { firstAtLeast } from '../graph/first-at-least.ts'
+import { type Graph, GRAPH_ARRAYS, type GraphArrays, graphFrom } from '../graph/graph.ts'
+import type { SectionSink } from '../graph/sections.ts'
 import { packBoxes } from '../snap/boxes.ts'
-import { collectWays, type CollectedWay } from './collect.ts'
+import { type Collected, collectWays, type TurnRule } from './collect.ts'
 import { type Borders, openBorders } from './country/borders.ts'
 import { placeWays } from './country/place.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import { findConnected } from './connectivity.ts'
 import { limitTable, timedTable } from './edge-tables.ts'
 import { driveOnRight, type EdgeTable, makeEdges, sixDecimals } from './edges.ts'
@@ -18,8 +20,10 @@ import { NodeIndex } from './node-index.ts'
 import { classifyRamps } from './ramps.ts'
 import { applyRestrictions, boundModes } from './restrictions.ts'
 import { isFork, signsOf } from './signs.ts'
+import type { WayFacts } from './tags/way.ts'
 import { NameTable, TextTable } from './texts.ts'
 import { describeTurns, markInternal, shareInternal } from './turns.ts'
+import { type WayNodes, Ways } from './ways.ts'
 
 /** How a graph is built. */
 export interface BuildOptions {
@@ -40,74 +44,112 @@ export interface BuildOptions {
 /**
  * Builds the graph of one or several extracts; elements that several of them hold count once.
  *
+ * @param sink takes the arrays of the graph
+ * @returns the graph, and what the file is to say of it
  * @throws EMPTY_NETWORK when there is no way to travel
  */
 export async function buildGraph(
   readers: readonly OsmReader[],
+  sink: SectionSink,
   options: BuildOptions = {},
-): Promise<{ graph: Graph; file: SectionFile }> {
-  const step = (phase: string, done: number): void => options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
-  step('ways', 0)
-  const { ways: collected, restrictions, bicycleRoutes } = await collectWays(readers, options)
-  step('nodes', 1)
-  const nodes = new NodeIndex(collected)
-  await nodes.load(readers, options.signal)
-  const { drivingSide } = options
-  const borders = drivingSide === undefined ? await openBorders() : null
-  const ways =
-    borders === null ? collected.map((way) => onSide(way, drivingSide!)) : placeWays(collected, nodes, borders)
-  step('links', 2)
-  const links = cutIntoLinks(ways, nodes)
-  if (links.count === 0) throw emptyNetwork({ sources: readers.map((reader) => reader.source.name).join(', ') })
-  const junctions = findEnds(links, nodes.ids.length)
-  step('edges', 3)
-  const edges = makeEdges({
-    ways,
-    links,
-    junctions,
-    nodes,
-    ramps: classifyRamps({ ways, links, junctions, nodes }),
-    bicycleRoutes,
-    culdesacs: findCuldesacs(ways),
-    wayMeters: metersOf(ways, links),
-  })
-  markInternal(edges)
-  step('turns', 4)
-  const network = { ways, links, junctions, nodes, edges, borders }
-  const arrays = assemble(network, restrictions)
+): Promise<{ graph: Graph; meta: Readonly<Record<string, unknown>> }> {
+  const step = (phase: string, done: number): void => {
+    collectGarbage()
+    options.onProgress?.({ phase, done, total: STEPS, unit: 'steps' })
+  }
+  const sources = readers.map((reader) => reader.source.name)
+  const arrays = graphArrays(await readStreets(readers, options, step), step)
   step('index', 5)
-  const packed = packGraph(arrays, {
-    sources: readers.map((reader) => reader.source.name),
-    drivingSide: drivingSide ?? 'country',
+  for (const name of GRAPH_ARRAYS) sink.add(name, arrays[name])
+  step('done', STEPS)
+  const meta = {
+    sources,
+    drivingSide: options.drivingSide ?? 'country',
     inputs: options.inputs ?? '',
     construction: options.construction ?? false,
     attribution: '© OpenStreetMap contributors',
-  })
-  step('done', STEPS)
-  return packed
+  }
+  return { graph: graphFrom(arrays), meta }
 }
 
 const STEPS = 6
 
-interface Network {
-  readonly ways: readonly CollectedWay[]
+/** What the files say of the streets. */
+interface Streets {
+  readonly ways: Ways
   readonly links: LinkTable
-  readonly junctions: Junctions
   readonly nodes: NodeIndex
-  readonly edges: EdgeTable
+  /** Positions of ways that form a loop at the end of a street. */
+  readonly culdesacs: ReadonlySet<number>
+  readonly bicycleRoutes: ReadonlySet<number>
+  readonly restrictions: readonly TurnRule[]
   /** Null where one side holds for all. */
   readonly borders: Borders | null
 }
 
-function assemble(network: Network, restrictions: Parameters<typeof applyRestrictions>[0]): GraphArrays {
+async function readStreets(
+  readers: readonly OsmReader[],
+  options: BuildOptions,
+  step: (phase: string, done: number) => void,
+): Promise<Streets> {
+  step('ways', 0)
+  const collected = await collectWays(readers, options)
+  step('nodes', 1)
+  const nodes = new NodeIndex(collected.ways.refs)
+  await nodes.load(readers, options.signal)
+  const { drivingSide } = options
+  const borders = drivingSide === undefined ? await openBorders() : null
+  step('links', 2)
+  const streets = joined(collected, nodes, borders ?? drivingSide!)
+  if (streets.links.count === 0) throw emptyNetwork({ sources: readers.map(({ source }) => source.name).join(', ') })
+  return { ...streets, borders }
+}
+
+/** Ways in their countries, cut into links. */
+function joined(
+  { ways: columns, bicycleRoutes, restrictions }: Collected,
+  nodes: NodeIndex,
+  law: Borders | 'left' | 'right',
+): Omit<Streets, 'borders'> {
+  if (columns.located !== null) nodes.locate(columns.refs, columns.located)
+  const wayNodes = { first: columns.firstRef, node: Uint32Array.from(columns.refs, (ref) => nodes.find(ref)) }
+  const read = new Ways(columns.ids, columns.facts, columns.factOf)
+  const ways =
+    typeof law === 'string'
+      ? read.withFacts(
+          () => law,
+          (facts) => (facts.drivingSide === null ? { ...facts, drivingSide: law } : facts),
+        )
+      : placeWays(read, wayNodes, nodes, law)
+  const culdesacs = findCuldesacs(ways, wayNodes, nodes.ids.length)
+  return { ways, links: cutIntoLinks(wayNodes, nodes), nodes, culdesacs, bicycleRoutes, restrictions }
+}
+
+function graphArrays(streets: Streets, step: (phase: string, done: number) => void): GraphArrays {
+  const { ways, links, nodes, borders } = streets
+  const junctions = findEnds(links, nodes.ids.length)
+  step('edges', 3)
+  const ramps = classifyRamps({ ways, links, junctions, nodes })
+  const edges = makeEdges({ ...streets, junctions, ramps, wayMeters: metersOf(ways.count, links) })
+  markInternal(edges)
+  step('turns', 4)
+  return assemble({ ways, links, junctions, nodes, edges, borders }, streets.restrictions)
+}
+
+interface Network extends Pick<Streets, 'ways' | 'links' | 'nodes' | 'borders'> {
+  readonly junctions: Junctions
+  readonly edges: EdgeTable
+}
+
+function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArrays {
   const { edges, links, nodes } = network
-  const wayOf = (edge: number): CollectedWay => network.ways[links.way[edges.link[edge]!]!]!
+  const wayOf = (edge: number): WayFacts => network.ways.facts(links.way[edges.link[edge]!]!)
   const factsOf = (node: number): ReturnType<NodeIndex['facts']> =>
     nodes.facts(network.junctions.node[edges.junction[node]!]!)
   const texts = new TextTable()
   const names = new NameTable(texts)
   const edgeNames = Uint32Array.from(edges.head, (_, edge) => {
-    const { forward, backward } = wayOf(edge).facts.names
+    const { forward, backward } = wayOf(edge).names
     return names.intern(edges.forward[edge] === 1 ? forward : backward)
   })
   const onRight = Uint8Array.from({ length: edges.nodeCount }, (_, node) => Number(sideAt(network, wayOf, node)))
@@ -171,23 +213,20 @@ function assemble(network: Network, restrictions: Parameters<typeof applyRestric
     ...rules,
     ...texts.pack(),
     boxes: boxes.boxes,
-    boxItems: boxes.items,
+    boxShape: boxes.shape,
+    boxStretch: boxes.stretch,
     boxLevels: boxes.levels,
   }
 }
 
-function onSide(way: CollectedWay, drivingSide: 'left' | 'right'): CollectedWay {
-  return way.facts.drivingSide === null ? { ...way, facts: { ...way.facts, drivingSide } } : way
-}
-
 /** Whether one drives on the right at a node: as on its roads where these agree, else as in its country. */
-function sideAt({ edges, borders }: Network, wayOf: (edge: number) => CollectedWay, node: number): boolean {
+function sideAt({ edges, borders }: Network, wayOf: (edge: number) => WayFacts, node: number): boolean {
   const leaving = Array.from({ length: edges.firstEdge[node + 1]! - edges.firstEdge[node]! }, (_, i) =>
     wayOf(edges.firstEdge[node]! + i),
   )
   if (borders === null) return driveOnRight(leaving[0]!)
   // A boat brings its side along.
-  const ashore = leaving.filter(({ facts }) => !facts.ferry && !facts.railFerry)
+  const ashore = leaving.filter(({ ferry, railFerry }) => !ferry && !railFerry)
   const onRight = ashore.map(driveOnRight)
   if (onRight.length > 0 && new Set(onRight).size === 1) return onRight[0]!
   return borders.sideAt(edges.nodeLon[node]! / 1e7, edges.nodeLat[node]! / 1e7) === 'right'
@@ -199,42 +238,68 @@ function lookups({ ways, links, junctions, nodes, edges }: Network): {
   nodeOf: (id: number) => number
   edgesOf: (way: number) => readonly number[]
 } {
-  const nodeOfIndex = new Map<number, number>()
-  edges.junction.forEach((junction, node) => nodeOfIndex.set(junctions.node[junction]!, node))
-  const edgesOfWay = new Map<number, number[]>()
-  const wayOf = (edge: number): number => ways[links.way[edges.link[edge]!]!]!.id
-  for (let edge = 0; edge < edges.head.length; edge++) {
-    const list = edgesOfWay.get(wayOf(edge))
-    if (list === undefined) edgesOfWay.set(wayOf(edge), [edge])
-    else list.push(edge)
-  }
+  const nodeOfJunction = new Uint32Array(junctions.count)
+  for (const [node, junction] of edges.junction.entries()) nodeOfJunction[junction] = node
   return {
-    wayOf,
-    nodeOf: (id) => nodeOfIndex.get(nodes.find(id)) ?? -1,
-    edgesOf: (way) => edgesOfWay.get(way) ?? [],
+    wayOf: (edge) => ways.ids[links.way[edges.link[edge]!]!]!,
+    nodeOf: (id) => {
+      const number = nodes.find(id)
+      const junction = firstAtLeast(junctions.node, number)
+      return number >= 0 && junctions.node[junction] === number ? nodeOfJunction[junction]! : -1
+    },
+    edgesOf: (id) => {
+      const way = firstAtLeast(ways.ids, id)
+      if (ways.ids[way] !== id) return []
+      const found: number[] = []
+      for (let link = firstAtLeast(links.way, way); links.way[link] === way; link++) {
+        for (const end of [junctions.tail[link]!, junctions.head[link]!]) {
+          const node = nodeOfJunction[end]!
+          for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
+            if (edges.link[edge] === link) found.push(edge)
+          }
+        }
+      }
+      return [...new Set(found)].toSorted((a, b) => a - b)
+    },
   }
 }
 
-/** Loops at the end of a lesser street: ways that meet themselves and at most one other street. */
-function findCuldesacs(ways: readonly CollectedWay[]): Set<number> {
-  const candidates = ways.filter(
-    ({ facts, refs }) =>
-      facts.use === Use.road && facts.roadClass > 4 && !facts.access.roundabout && new Set(refs).size < refs.length,
-  )
-  const meetings = new Map<number, Set<number>>(candidates.map(({ id }) => [id, new Set()]))
+/** Loops at the end of a lesser street: ways that meet themselves and at most one other street. Their positions. */
+function findCuldesacs(ways: Ways, { first, node }: WayNodes, nodeCount: number): ReadonlySet<number> {
+  const lastWay = new Uint32Array(nodeCount)
+  const meetsItself = (way: number): boolean => {
+    let found = false
+    for (let i = first[way]!; i < first[way + 1]!; i++) {
+      found ||= lastWay[node[i]!] === way + 1
+      lastWay[node[i]!] = way + 1
+    }
+    return found
+  }
+  const meetings = new Map<number, Set<number>>()
   const loopsAt = new Map<number, number[]>()
-  for (const { id, refs } of candidates) {
-    for (const ref of refs) loopsAt.set(ref, [...(loopsAt.get(ref) ?? []), id])
+  for (let way = 0; way < ways.count; way++) {
+    if (!isLesserStreet(ways.facts(way)) || !meetsItself(way)) continue
+    meetings.set(way, new Set())
+    for (const at of node.subarray(first[way], first[way + 1])) loopsAt.set(at, [...(loopsAt.get(at) ?? []), way])
   }
-  for (const { id, facts, refs } of ways) {
-    if (facts.use !== Use.road) continue
-    for (const ref of refs) for (const loop of loopsAt.get(ref) ?? []) if (loop !== id) meetings.get(loop)!.add(ref)
+  const onLoop = new Uint8Array(nodeCount)
+  for (const at of loopsAt.keys()) onLoop[at] = 1
+  for (let way = 0; way < ways.count; way++) {
+    if (ways.facts(way).use !== Use.road) continue
+    for (let i = first[way]!; i < first[way + 1]!; i++) {
+      const at = node[i]!
+      if (onLoop[at] === 1) for (const loop of loopsAt.get(at)!) if (loop !== way) meetings.get(loop)!.add(at)
+    }
   }
-  return new Set([...meetings].filter(([, nodes]) => nodes.size <= 1).map(([id]) => id))
+  return new Set([...meetings].filter(([, met]) => met.size <= 1).map(([way]) => way))
 }
 
-function metersOf(ways: readonly CollectedWay[], links: LinkTable): Float64Array {
-  const meters = new Float64Array(ways.length)
+function isLesserStreet({ use, roadClass, access }: WayFacts): boolean {
+  return use === Use.road && roadClass > RoadClass.tertiary && !access.roundabout
+}
+
+function metersOf(wayCount: number, links: LinkTable): Float64Array {
+  const meters = new Float64Array(wayCount)
   for (let link = 0; link < links.count; link++) meters[links.way[link]!]! += links.meters[link]!
   return meters
 }
@@ -264,7 +329,7 @@ function shapesOf({
     firstPoint: links.firstPoint,
     pointLon: Int32Array.from(links.points, (point) => sixDecimals(nodes.lon[point]!, 180)),
     pointLat: Int32Array.from(links.points, (point) => sixDecimals(nodes.lat[point]!, 90)),
-    shapeWay: Float64Array.from(links.way, (way) => ways[way]!.id),
+    shapeWay: narrowIds(Float64Array.from(links.way, (way) => ways.ids[way]!)),
   }
 }
 
@@ -296,4 +361,9 @@ function signTable(
     signText: Uint32Array.from(signText),
     signType: Uint8Array.from(signType),
   }
+}
+
+/** Ids in 32 bits, where all fit. */
+function narrowIds(ids: Float64Array): Uint32Array | Float64Array {
+  return ids.every((id) => id >= 0 && id < 2 ** 32) ? Uint32Array.from(ids) : ids
 }

@@ -1,22 +1,29 @@
 import type { OsmBlock, OsmReader, RelationColumns, TagColumns } from '@terrane/osm'
-import { NODE, WAY } from '@terrane/osm'
+import { NODE, UNDEFINED_COORDINATE, WAY } from '@terrane/osm'
 
+import { Float64List, Int32List, Uint32List } from '../graph/lists.ts'
+import { Pool } from './pool.ts'
+import { SharedFacts } from './shared-facts.ts'
 import { relationFacts, type RelationFacts } from './tags/relation.ts'
 import type { Tags } from './tags/values.ts'
 import { type WayFacts, wayFacts } from './tags/way.ts'
 
-/** A way of the network, as it stands in the file. */
-export interface CollectedWay {
-  readonly id: number
-  readonly facts: WayFacts
-  /** Ids of its nodes, at least two. */
+/** The ways of the network as they stand in the files, ascending by id. */
+export interface WayColumns {
+  readonly ids: Float64Array
+  /** What the tags of ways mean; ways with equal tags share it. */
+  readonly facts: readonly WayFacts[]
+  /** Position of each way's facts. */
+  readonly factOf: Uint32Array
+  /** Node ids of way `w`, at least two: `refs[firstRef[w]] … refs[firstRef[w + 1] - 1]`. */
+  readonly firstRef: Uint32Array
   readonly refs: Float64Array
-  /** Where they are, in degrees times 10⁷, if the file keeps that on its ways: it may lack the nodes then. */
+  /** Where these are, in degrees times 10⁷, if a file keeps that on its ways: it may lack the nodes then. */
   readonly located: { readonly lon: Int32Array; readonly lat: Int32Array } | null
 }
 
 export interface Collected {
-  readonly ways: readonly CollectedWay[]
+  readonly ways: WayColumns
   readonly restrictions: readonly TurnRule[]
   /** Ids of ways on signed bicycle routes. */
   readonly bicycleRoutes: ReadonlySet<number>
@@ -37,49 +44,129 @@ export async function collectWays(
   readers: readonly OsmReader[],
   { construction = false, signal }: { construction?: boolean; signal?: AbortSignal } = {},
 ): Promise<Collected> {
-  const ways = new Map<number, CollectedWay>()
+  const ways = new WayCollector(construction)
   const restrictions = new Map<number, TurnRule>()
   const bicycleRoutes = new Set<number>()
   for (const reader of readers) {
     await reader.read(
       (block) => {
-        collectWaysOf(block, ways, construction)
+        ways.add(block)
         collectRelationsOf(block, restrictions, bicycleRoutes)
       },
       { kinds: { ways: true, relations: true }, ...(signal && { signal }) },
     )
   }
-  const ordered = [...ways.values()].toSorted((a, b) => a.id - b.id)
-  return { ways: ordered, restrictions: [...restrictions.values()], bicycleRoutes }
+  return { ways: ways.finish(), restrictions: [...restrictions.values()], bicycleRoutes }
 }
 
 /** Closed ways with these keys are areas, not ways around something. */
 const AREA_KEYS = ['building', 'landuse', 'leisure', 'natural']
 
-function collectWaysOf({ ways, strings }: OsmBlock, into: Map<number, CollectedWay>, construction: boolean): void {
-  for (let i = 0; i < ways.count; i++) {
-    const begin = ways.refOffsets[i]!
-    const end = ways.refOffsets[i + 1]!
-    const id = ways.ids[i]!
-    if (end - begin < 2 || into.has(id)) continue
-    const tags = tagMap(ways, i, strings)
-    if (!maybeWay(tags)) continue
-    if (ways.refs[begin] === ways.refs[end - 1] && AREA_KEYS.some((key) => tags.has(key))) continue
-    const facts = wayFacts(tags, construction)
-    if (facts === null) continue
-    const located = ways.hasLocations && {
-      lon: ways.refLon.slice(begin, end),
-      lat: ways.refLat.slice(begin, end),
+class WayCollector {
+  readonly #construction: boolean
+  readonly #facts = new Pool<{ facts: WayFacts | null; area: boolean }>()
+  readonly #shared = new SharedFacts()
+  readonly #ids = new Float64List()
+  readonly #factOf = new Uint32List()
+  readonly #firstRef = new Uint32List([0])
+  readonly #refs = new Float64List()
+  #lon: Int32List | null = null
+  #lat: Int32List | null = null
+
+  constructor(construction: boolean) {
+    this.#construction = construction
+  }
+
+  add({ ways, strings }: OsmBlock): void {
+    for (let i = 0; i < ways.count; i++) {
+      const begin = ways.refOffsets[i]!
+      const end = ways.refOffsets[i + 1]!
+      if (end - begin < 2 || !maybeWay(ways, i, strings)) continue
+      const number = this.#facts.number(tagKey(ways, i, strings), () => this.#read(tagMap(ways, i, strings)))
+      const { facts, area } = this.#facts.values[number]!
+      if (facts === null || (area && ways.refs[begin] === ways.refs[end - 1])) continue
+      this.#ids.push(ways.ids[i]!)
+      this.#factOf.push(number)
+      this.#refs.append(ways.refs.subarray(begin, end))
+      this.#firstRef.push(this.#refs.length)
+      if (ways.hasLocations || this.#lon !== null) this.#locate(ways, begin, end)
     }
-    into.set(id, { id, facts, refs: ways.refs.slice(begin, end), located: located || null })
+  }
+
+  /** Of ways that were added twice the first one counts. */
+  finish(): WayColumns {
+    const ids = this.#ids.take()
+    const firstRef = this.#firstRef.take()
+    const refs = this.#refs.take()
+    const [lon, lat] = [this.#lon?.take(), this.#lat?.take()]
+    const located = lon !== undefined && lat !== undefined ? { lon, lat } : null
+    const facts = this.#facts.values.map((value) => value.facts!)
+    const columns = { ids, facts, factOf: this.#factOf.take(), firstRef, refs, located }
+    return ids.every((id, i) => i === 0 || id > ids[i - 1]!) ? columns : sorted(columns)
+  }
+
+  #read(tags: Tags): { facts: WayFacts | null; area: boolean } {
+    const facts = wayFacts(tags, this.#construction)
+    return { facts: facts && this.#shared.share(facts), area: AREA_KEYS.some((key) => tags.has(key)) }
+  }
+
+  #locate({ hasLocations, refLon, refLat }: OsmBlock['ways'], begin: number, end: number): void {
+    const before = this.#refs.length - (end - begin)
+    this.#lon ??= new Int32List(new Int32Array(before).fill(UNDEFINED_COORDINATE))
+    this.#lat ??= new Int32List(new Int32Array(before).fill(UNDEFINED_COORDINATE))
+    const unknown = new Int32Array(end - begin).fill(UNDEFINED_COORDINATE)
+    this.#lon.append(hasLocations ? refLon.subarray(begin, end) : unknown)
+    this.#lat.append(hasLocations ? refLat.subarray(begin, end) : unknown)
+  }
+}
+
+/** The columns in the order of the ids, without repetitions. */
+function sorted({ ids, facts, factOf, firstRef, refs, located }: WayColumns): WayColumns {
+  const order = Uint32Array.from(ids.keys()).toSorted((a, b) => ids[a]! - ids[b]! || a - b)
+  const kept = order.filter((way, i) => i === 0 || ids[way] !== ids[order[i - 1]!])
+  const first = new Uint32Array(kept.length + 1)
+  kept.forEach((way, i) => (first[i + 1] = first[i]! + firstRef[way + 1]! - firstRef[way]!))
+  const moved = <T extends Float64Array | Int32Array>(from: T, to: T): T => {
+    kept.forEach((way, i) => to.set(from.subarray(firstRef[way], firstRef[way + 1]), first[i]))
+    return to
+  }
+  const size = first.at(-1)!
+  return {
+    ids: Float64Array.from(kept, (way) => ids[way]!),
+    facts,
+    factOf: Uint32Array.from(kept, (way) => factOf[way]!),
+    firstRef: first,
+    refs: moved(refs, new Float64Array(size)),
+    located: located && {
+      lon: moved(located.lon, new Int32Array(size)),
+      lat: moved(located.lat, new Int32Array(size)),
+    },
   }
 }
 
 /** Rails in a street; they carry other traffic where a tag of a mode says so. */
 const STREET_RAILS = new Set(['tram', 'light_rail', 'rail', 'narrow_gauge'])
 
-function maybeWay(tags: Tags): boolean {
-  return tags.has('highway') || tags.has('route') || STREET_RAILS.has(tags.get('railway') ?? '')
+function maybeWay(columns: TagColumns, row: number, strings: { get(index: number): string }): boolean {
+  for (let t = columns.tagOffsets[row]!; t < columns.tagOffsets[row + 1]!; t++) {
+    const key = strings.get(columns.tags[2 * t]!)
+    if (key === 'highway' || key === 'route') return true
+    if (key === 'railway' && STREET_RAILS.has(strings.get(columns.tags[2 * t + 1]!))) return true
+  }
+  return false
+}
+
+/** Keys that say nothing of traffic. */
+const IDLE_KEYS = new Set(['source', 'created_by', 'note', 'fixme', 'FIXME', 'wikidata', 'wikipedia', 'website'])
+
+/** A text that is equal for equal tags. */
+export function tagKey(columns: TagColumns, row: number, strings: { get(index: number): string }): string {
+  let key = ''
+  for (let t = columns.tagOffsets[row]!; t < columns.tagOffsets[row + 1]!; t++) {
+    const name = strings.get(columns.tags[2 * t]!)
+    if (!IDLE_KEYS.has(name)) key += `${name}\0${strings.get(columns.tags[2 * t + 1]!)}\0`
+  }
+  return key
 }
 
 function collectRelationsOf(

@@ -54,15 +54,17 @@ function strongParts(
   const part = new Uint32Array(nodeCount)
   const onStack = new Uint8Array(nodeCount)
   const next = firstEdge.slice(0, nodeCount)
-  const open: number[] = []
-  const path: number[] = []
+  const open = new Uint32Array(nodeCount)
+  const path = new Uint32Array(nodeCount)
+  let openCount = 0
+  let pathLength = 0
   const sizes: number[] = []
   let visited = 0
   for (let root = 0; root < nodeCount; root++) {
     if (index[root] !== 0) continue
     enter(root)
-    while (path.length > 0) {
-      const node = path.at(-1)!
+    while (pathLength > 0) {
+      const node = path[pathLength - 1]!
       if (next[node]! < firstEdge[node + 1]!) {
         const edge = next[node]!++
         const to = head[edge]!
@@ -79,19 +81,21 @@ function strongParts(
 
   function enter(node: number): void {
     index[node] = low[node] = ++visited
-    path.push(node)
-    open.push(node)
+    path[pathLength++] = node
+    open[openCount++] = node
     onStack[node] = 1
   }
 
   function leave(node: number): void {
-    path.pop()
-    const parent = path.at(-1)
-    if (parent !== undefined) low[parent] = Math.min(low[parent]!, low[node]!)
+    pathLength--
+    if (pathLength > 0) {
+      const parent = path[pathLength - 1]!
+      low[parent] = Math.min(low[parent]!, low[node]!)
+    }
     if (low[node] !== index[node]) return
     let size = 0
     for (let member = -1; member !== node; size++) {
-      member = open.pop()!
+      member = open[--openCount]!
       onStack[member] = 0
       part[member] = sizes.length
     }

@@ -8,6 +8,8 @@ const METERS_PER_DEGREE = 110567
 /** Rows of cells share a cosine per quarter degree, so that a cell has one density however the extract is cut. */
 const ROWS_PER_DEGREE = 4
 const MOST = 15
+/** Cells whose density is remembered. */
+const MOST_KNOWN = 2 ** 16
 
 /** Uses of edges that count as road. */
 export const DENSITY_USES: ReadonlySet<number> = new Set([
@@ -35,6 +37,8 @@ export function roadDensity(lon: Int32Array, lat: Int32Array, meters: Float64Arr
     let density = known.get(key)
     if (density === undefined) {
       density = grid.density(column, row, (band + 0.5) / ROWS_PER_DEGREE)
+      // Neighbours follow each other: what was long ago is not asked for again.
+      if (known.size >= MOST_KNOWN) known.clear()
       known.set(key, density)
     }
     return density

@@ -1,22 +1,22 @@
 import { FlagField, put } from '../graph/fields.ts'
 import { type GraphArrays, LimitBits } from '../graph/graph.ts'
 import { TimedEffect } from '../graph/timed.ts'
-import type { CollectedWay } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
 import { FASTEST, roughened } from './speed.ts'
+import type { WayFacts } from './tags/way.ts'
 import type { TextTable } from './texts.ts'
 
 /** The limits of all edges, in the order of the edges; notes on each edge that it has some. */
 export function limitTable(
   edges: EdgeTable,
-  wayOf: (edge: number) => CollectedWay,
+  wayOf: (edge: number) => WayFacts,
 ): Pick<GraphArrays, 'limitEdge' | 'limitType' | 'limitValue'> {
   const limitEdge: number[] = []
   const limitType: number[] = []
   const limitValue: number[] = []
   for (let edge = 0; edge < edges.head.length; edge++) {
     const direction = edges.forward[edge] === 1 ? 1 : 2
-    for (const limit of wayOf(edge).facts.limits) {
+    for (const limit of wayOf(edge).limits) {
       if ((limit.direction & direction) === 0) continue
       edges.flags[edge] = put(edges.flags[edge]!, FlagField.limits, 1)
       limitEdge.push(edge)
@@ -36,7 +36,7 @@ export function limitTable(
 }
 
 /** A speed as far as the ground of a way allows; other effects as they are. */
-function effectOn({ facts: { link, surface } }: CollectedWay, effect: number): number {
+function effectOn({ link, surface }: WayFacts, effect: number): number {
   if (effect < TimedEffect.speed) return effect
   const speed = Math.min(effect - TimedEffect.speed, FASTEST)
   return TimedEffect.speed + (link ? speed : roughened(speed, surface))
@@ -45,15 +45,17 @@ function effectOn({ facts: { link, surface } }: CollectedWay, effect: number): n
 /** The rules of all edges that hold at certain times, in the order of the edges. */
 export function timedTable(
   edges: EdgeTable,
-  wayOf: (edge: number) => CollectedWay,
+  wayOf: (edge: number) => WayFacts,
   texts: TextTable,
 ): Pick<GraphArrays, 'timedEdge' | 'timedModes' | 'timedEffect' | 'timedText'> {
-  const rules = Array.from(edges.head, (_, edge) => {
+  const rules: { edge: number; modes: number; effect: number; conditions: string }[] = []
+  for (let edge = 0; edge < edges.head.length; edge++) {
     const direction = edges.forward[edge] === 1 ? 1 : 2
-    return wayOf(edge)
-      .facts.timed.filter((rule) => (rule.direction & direction) !== 0)
-      .map((rule) => ({ ...rule, edge, effect: effectOn(wayOf(edge), rule.effect) }))
-  }).flat()
+    const way = wayOf(edge)
+    for (const rule of way.timed) {
+      if ((rule.direction & direction) !== 0) rules.push({ ...rule, edge, effect: effectOn(way, rule.effect) })
+    }
+  }
   return {
     timedEdge: Uint32Array.from(rules, ({ edge }) => edge),
     timedModes: Uint16Array.from(rules, ({ modes }) => modes),

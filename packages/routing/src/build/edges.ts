@@ -3,23 +3,25 @@ import { headingMeters } from '../geometry/heading.ts'
 import { hilbertOrder } from '../geometry/hilbert.ts'
 import { Access, RoadClass, Use } from '../graph/attributes.ts'
 import { EdgeField, FlagField, put, storedHeading, TrafficField } from '../graph/fields.ts'
-import type { CollectedWay } from './collect.ts'
 import { DENSITY_USES, roadDensity } from './density.ts'
 import { carLeaves, type Junctions, type LinkTable, modesOf } from './links.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { RampFacts } from './ramps.ts'
 import { edgeSpeed, truckSpeed } from './speed.ts'
+import type { WayFacts } from './tags/way.ts'
 import { directedLanes } from './tags/way-lanes.ts'
+import type { Ways } from './ways.ts'
 
 /** Everything the edges are made from. */
 export interface EdgeInputs {
-  readonly ways: readonly CollectedWay[]
+  readonly ways: Ways
   readonly links: LinkTable
   readonly junctions: Junctions
   readonly nodes: NodeIndex
   readonly ramps: RampFacts
+  /** Ids of ways on signed bicycle routes. */
   readonly bicycleRoutes: ReadonlySet<number>
-  /** Ways that form a loop at the end of a street. */
+  /** Positions of ways that form a loop at the end of a street. */
   readonly culdesacs: ReadonlySet<number>
   /** Length of each way. */
   readonly wayMeters: Float64Array
@@ -47,8 +49,8 @@ export interface EdgeTable {
 }
 
 /** Whether one drives on the right on a way. */
-export function driveOnRight({ facts }: CollectedWay): boolean {
-  return facts.drivingSide === 'right'
+export function driveOnRight({ drivingSide }: WayFacts): boolean {
+  return drivingSide === 'right'
 }
 
 /** Makes two directed edges of every link and sorts them by the node they leave, best roads first. */
@@ -98,13 +100,13 @@ function orderEdges(inputs: EdgeInputs, table: EdgeTable): void {
       junctions.link.subarray(junctions.first[junction], junctions.first[junction + 1]),
       (link) => {
         const forward = junctions.tail[link] === junction
-        const way = ways[links.way[link]!]!
+        const facts = ways.facts(links.way[link]!)
         return {
           link,
           forward,
-          car: carLeaves(way, forward),
+          car: carLeaves(facts, forward),
           roadClass: ramps.roadClass[link]!,
-          named: way.facts.names.forward.length > 0,
+          named: facts.names.forward.length > 0,
         }
       },
     )
@@ -135,11 +137,12 @@ function orderEdges(inputs: EdgeInputs, table: EdgeTable): void {
 const FOOT_USES = new Set<number>([Use.footway, Use.steps, Use.sidewalk])
 
 function useOf({ ways, links, ramps, culdesacs }: EdgeInputs, link: number): number {
-  const { facts, id } = ways[links.way[link]!]!
+  const way = links.way[link]!
+  const facts = ways.facts(way)
   if (ramps.turnChannel[link] === 1) return Use.turnChannel
   if (facts.link) return Use.ramp
   if (facts.use === Use.pedestrian) return Use.footway
-  return culdesacs.has(id) && facts.use === Use.road ? Use.culdesac : facts.use
+  return culdesacs.has(way) && facts.use === Use.road ? Use.culdesac : facts.use
 }
 
 function densities(table: EdgeTable, uses: Uint8Array, links: LinkTable): void {
@@ -160,12 +163,12 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
   const { ways, links, ramps } = inputs
   const link = table.link[edge]!
   const forward = table.forward[edge] === 1
-  const way = ways[links.way[link]!]!
-  const { facts } = way
+  const way = links.way[link]!
+  const facts = ways.facts(way)
   const roadClass = FOOT_USES.has(use) ? RoadClass.service : ramps.roadClass[link]!
   const tail = table.head[table.opposite[edge]!]!
-  const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, driveOnRight(way))
-  const modes = modesOf(way, forward) & ~closedOnMotorroads(way)
+  const lanes = directedLanes(facts.laneTags, facts.access, facts.use, forward, driveOnRight(facts))
+  const modes = modesOf(facts, forward) & ~closedOnMotorroads(facts)
   table.length[edge] = wholeMeters(links.meters[link]!)
   table.heading[edge] = storedHeading(headingAlong(inputs, link, forward, headingMeters(roadClass, use)))
 
@@ -185,14 +188,14 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
     forward,
     roundabout: facts.access.roundabout,
     density: table.density[tail]!,
-    meters: inputs.wayMeters[links.way[link]!]!,
+    meters: inputs.wayMeters[way]!,
   }
   let traffic = put(0, TrafficField.speed, edgeSpeed(speedInputs))
   traffic = put(traffic, TrafficField.truckSpeed, truckSpeed(speedInputs))
   traffic = put(traffic, TrafficField.toll, facts.flags.toll)
   traffic = put(traffic, TrafficField.roundabout, facts.access.roundabout)
   traffic = put(traffic, TrafficField.truckRoute, facts.flags.truckRoute)
-  traffic = put(traffic, TrafficField.bikeNetwork, facts.bikeNetwork || inputs.bicycleRoutes.has(way.id))
+  traffic = put(traffic, TrafficField.bikeNetwork, facts.bikeNetwork || inputs.bicycleRoutes.has(ways.ids[way]!))
   traffic = put(traffic, TrafficField.useSidepath, facts.flags.useSidepath)
   traffic = put(traffic, TrafficField.dismount, facts.flags.dismount)
   traffic = put(traffic, TrafficField.sidewalkLeft, facts.flags.sidewalkLeft)
@@ -217,9 +220,9 @@ function describe(inputs: EdgeInputs, table: EdgeTable, edge: number, use: numbe
 }
 
 /** Modes that a road for motor traffic only is closed to, unless a tag of their own opens it. */
-function closedOnMotorroads({ facts }: CollectedWay): number {
-  if (!facts.flags.motorroad) return 0
-  return (Access.foot | Access.wheelchair | Access.bicycle | Access.moped) & ~facts.access.tagged
+function closedOnMotorroads({ flags, access }: WayFacts): number {
+  if (!flags.motorroad) return 0
+  return (Access.foot | Access.wheelchair | Access.bicycle | Access.moped) & ~access.tagged
 }
 
 interface LinkSigns {

@@ -1,7 +1,9 @@
 import { Access } from '../graph/attributes.ts'
 import { distanceMeters } from '../geometry/geodesy.ts'
-import type { CollectedWay } from './collect.ts'
+import { Uint32List } from '../graph/lists.ts'
 import type { NodeIndex } from './node-index.ts'
+import type { WayFacts } from './tags/way.ts'
+import type { WayNodes } from './ways.ts'
 
 /**
  * The undirected network: ways cut into links where they meet, end, or something stands on them. Points of link `l` are
@@ -9,7 +11,7 @@ import type { NodeIndex } from './node-index.ts'
  */
 export interface LinkTable {
   readonly count: number
-  /** Position of the way in the list of collected ways. */
+  /** Position of the way in the list of ways. Links of a way follow each other. */
   readonly way: Uint32Array
   readonly firstPoint: Uint32Array
   readonly points: Uint32Array
@@ -17,70 +19,93 @@ export interface LinkTable {
 }
 
 /** Cuts the ways into links. Ways with nodes that the files lack are cut there, too. */
-export function cutIntoLinks(ways: readonly CollectedWay[], nodes: NodeIndex): LinkTable {
-  const runs = ways.map((way) => resolve(way, nodes))
-  const junction = findJunctions(runs, nodes)
-  const table = { way: [] as number[], firstPoint: [0], points: [] as number[] }
-  for (let w = 0; w < runs.length; w++) {
-    for (const run of runs[w]!) {
-      const loops = loopCuts(run)
-      let begin = 0
-      for (let i = 1; i < run.length; i++) {
-        if (i < run.length - 1 && junction[run[i]!] === 0 && !loops.has(i)) continue
-        for (let p = begin; p <= i; p++) table.points.push(run[p]!)
-        table.firstPoint.push(table.points.length)
-        table.way.push(w)
-        begin = i
-      }
+export function cutIntoLinks(wayNodes: WayNodes, nodes: NodeIndex): LinkTable {
+  const junction = findJunctions(wayNodes, nodes)
+  const loops = new LoopCutter(nodes.ids.length)
+  const way = new Uint32List()
+  const firstPoint = new Uint32List([0])
+  const points = new Uint32List()
+  forEachRun(wayNodes, nodes, (run, w) => {
+    const cuts = loops.cutsOf(run)
+    let begin = 0
+    for (let i = 1; i < run.length; i++) {
+      if (i < run.length - 1 && junction[run[i]!] === 0 && !cuts.has(i)) continue
+      points.append(run.subarray(begin, i + 1))
+      firstPoint.push(points.length)
+      way.push(w)
+      begin = i
     }
-  }
+  })
   const links = {
-    count: table.way.length,
-    way: Uint32Array.from(table.way),
-    firstPoint: Uint32Array.from(table.firstPoint),
-    points: Uint32Array.from(table.points),
-    meters: new Float64Array(table.way.length),
+    count: way.length,
+    way: way.take(),
+    firstPoint: firstPoint.take(),
+    points: points.take(),
   }
-  for (let link = 0; link < links.count; link++) links.meters[link] = lengthOf(links, link, nodes)
-  return links
+  const table = { ...links, meters: new Float64Array(links.count) }
+  for (let link = 0; link < table.count; link++) table.meters[link] = lengthOf(table, link, nodes)
+  return table
 }
 
-/** The stretches of a way whose nodes are all there, as node numbers; repeated neighbours are merged. */
-function resolve(way: CollectedWay, nodes: NodeIndex): Uint32Array[] {
-  const runs: Uint32Array[] = []
-  let run: number[] = []
-  const close = (): void => {
-    if (run.length > 1) runs.push(Uint32Array.from(run))
-    run = []
+/** Visits the stretches of ways whose nodes are all there; repeated neighbours are merged. A run lasts for its visit. */
+function forEachRun(
+  { first, node }: WayNodes,
+  nodes: NodeIndex,
+  visit: (run: Uint32Array<ArrayBuffer>, way: number) => void,
+): void {
+  let run = new Uint32Array(2048)
+  let length = 0
+  const close = (way: number): void => {
+    if (length > 1) visit(run.subarray(0, length), way)
+    length = 0
   }
-  for (const ref of way.refs) {
-    const node = nodes.find(ref)
-    if (!nodes.has(node)) close()
-    else if (run.at(-1) !== node) run.push(node)
+  for (let way = 0; way + 1 < first.length; way++) {
+    const count = first[way + 1]! - first[way]!
+    if (count > run.length) run = new Uint32Array(2 * count)
+    for (let i = first[way]!; i < first[way + 1]!; i++) {
+      if (!nodes.has(node[i]!)) close(way)
+      else if (length === 0 || run[length - 1] !== node[i]) run[length++] = node[i]!
+    }
+    close(way)
   }
-  close()
-  return runs
 }
 
 /** Marks the nodes where links begin and end: ends of ways, nodes that are used twice, and barriers. */
-function findJunctions(runs: readonly (readonly Uint32Array[])[], nodes: NodeIndex): Uint8Array {
+function findJunctions(wayNodes: WayNodes, nodes: NodeIndex): Uint8Array {
   const uses = new Uint8Array(nodes.ids.length)
-  for (const run of runs.flat()) for (const node of run) uses[node] = Math.min(2, uses[node]! + 1)
+  forEachRun(wayNodes, nodes, (run) => {
+    for (const node of run) uses[node] = Math.min(2, uses[node]! + 1)
+  })
   const junction = uses.map((count, node) => (count === 2 || (count === 1 && nodes.facts(node).splits) ? 1 : 0))
-  for (const run of runs.flat()) junction[run[0]!] = junction[run.at(-1)!] = 1
+  forEachRun(wayNodes, nodes, (run) => (junction[run[0]!] = junction[run.at(-1)!] = 1))
   return junction
 }
 
+const NO_CUTS: ReadonlySet<number> = new Set()
+
 /** Where a way meets itself, the loop is cut in its middle, so that no link begins where it ends. */
-function loopCuts(run: Uint32Array): Set<number> {
-  const cuts = new Set<number>()
-  const seen = new Map<number, number>()
-  for (let i = 0; i < run.length; i++) {
-    const before = seen.get(run[i]!)
-    if (before !== undefined) cuts.add((before + i) >> 1)
-    seen.set(run[i]!, i)
+class LoopCutter {
+  /** The run that a node was last met in, and where in it. */
+  readonly #run: Uint32Array
+  readonly #at: Uint32Array
+  #runs = 0
+
+  constructor(nodeCount: number) {
+    this.#run = new Uint32Array(nodeCount)
+    this.#at = new Uint32Array(nodeCount)
   }
-  return cuts
+
+  cutsOf(run: Uint32Array): ReadonlySet<number> {
+    const number = ++this.#runs
+    let cuts: Set<number> | null = null
+    for (let i = 0; i < run.length; i++) {
+      const node = run[i]!
+      if (this.#run[node] === number) (cuts ??= new Set()).add((this.#at[node]! + i) >> 1)
+      this.#run[node] = number
+      this.#at[node] = i
+    }
+    return cuts ?? NO_CUTS
+  }
 }
 
 function lengthOf({ firstPoint, points }: LinkTable, link: number, { lon, lat }: NodeIndex): number {
@@ -133,11 +158,11 @@ export function findEnds(links: LinkTable, nodeCount: number): Junctions {
 }
 
 /** The modes of a way in the direction of a link (`true` along its points) or against it. */
-export function modesOf(way: CollectedWay, forward: boolean): number {
-  return forward ? way.facts.access.forward : way.facts.access.backward
+export function modesOf({ access }: WayFacts, forward: boolean): number {
+  return forward ? access.forward : access.backward
 }
 
 /** Whether cars may leave a junction over a link. */
-export function carLeaves(way: CollectedWay, forward: boolean): boolean {
-  return (modesOf(way, forward) & Access.car) !== 0
+export function carLeaves(facts: WayFacts, forward: boolean): boolean {
+  return (modesOf(facts, forward) & Access.car) !== 0
 }

@@ -1,7 +1,8 @@
 import type { OsmReader } from '@terrane/osm'
 import { UNDEFINED_COORDINATE } from '@terrane/osm'
 
-import { type CollectedWay, tagMap } from './collect.ts'
+import { tagKey, tagMap, type WayColumns } from './collect.ts'
+import { Pool } from './pool.ts'
 import { nodeFacts, type NodeFacts, PLAIN_NODE } from './tags/node.ts'
 
 /** Where the nodes of the network are. Nodes are numbered in ascending order of their ids. */
@@ -11,15 +12,17 @@ export class NodeIndex {
   /** Degrees times 10⁷; `UNDEFINED_COORDINATE` where the file lacks the node. */
   readonly lon: Int32Array
   readonly lat: Int32Array
-  readonly #facts = new Map<number, NodeFacts>()
+  /** Position of each node's facts in the pool; plain ones come first. */
+  readonly #factOf: Uint32Array
+  readonly #facts = new Pool<NodeFacts>()
 
-  readonly #ways: readonly CollectedWay[]
-
-  constructor(ways: readonly CollectedWay[]) {
-    this.#ways = ways
-    this.ids = distinct(ways.map((way) => way.refs))
+  /** @param refs ids of nodes, any number of times each */
+  constructor(refs: Float64Array) {
+    this.ids = distinct(refs)
     this.lon = new Int32Array(this.ids.length).fill(UNDEFINED_COORDINATE)
     this.lat = new Int32Array(this.ids.length).fill(UNDEFINED_COORDINATE)
+    this.#factOf = new Uint32Array(this.ids.length)
+    this.#facts.number('', () => PLAIN_NODE)
   }
 
   /** Number of a node, or −1. O(log nodes). */
@@ -27,7 +30,7 @@ export class NodeIndex {
     let low = 0
     let high = this.ids.length - 1
     while (low <= high) {
-      const middle = (low + high) >> 1
+      const middle = (low + high) >>> 1
       const found = this.ids[middle]!
       if (found === id) return middle
       if (found < id) low = middle + 1
@@ -41,33 +44,35 @@ export class NodeIndex {
   }
 
   facts(node: number): NodeFacts {
-    return this.#facts.get(node) ?? PLAIN_NODE
+    return this.#facts.values[this.#factOf[node]!]!
   }
 
-  /**
-   * Second pass over the files: coordinates of all nodes and the tags of those that have some. What the files keep on
-   * their ways only comes from there.
-   */
+  /** Second pass over the files: coordinates of all nodes and the tags of those that have some. */
   async load(readers: readonly OsmReader[], signal?: AbortSignal): Promise<void> {
     for (const reader of readers) {
+      // Nodes mostly come in the order of their ids: the next one is not far.
+      let near = 0
       await reader.read(
         ({ nodes, strings }) => {
           for (let i = 0; i < nodes.count; i++) {
-            const node = this.find(nodes.ids[i]!)
-            if (node < 0 || nodes.lon[i] === UNDEFINED_COORDINATE || this.has(node)) continue
-            this.lon[node] = nodes.lon[i]!
-            this.lat[node] = nodes.lat[i]!
+            const id = nodes.ids[i]!
+            near = this.#atLeast(id, near)
+            if (this.ids[near] !== id || nodes.lon[i] === UNDEFINED_COORDINATE || this.has(near)) continue
+            this.lon[near] = nodes.lon[i]!
+            this.lat[near] = nodes.lat[i]!
             if (nodes.tagOffsets[i] === nodes.tagOffsets[i + 1]) continue
-            this.#facts.set(node, nodeFacts(tagMap(nodes, i, strings)))
+            this.#factOf[near] = this.#facts.number(tagKey(nodes, i, strings), () =>
+              nodeFacts(tagMap(nodes, i, strings)),
+            )
           }
         },
         { kinds: { nodes: true }, ...(signal && { signal }) },
       )
     }
-    for (const way of this.#ways) if (way.located) this.#locate(way.refs, way.located)
   }
 
-  #locate(refs: Float64Array, { lon, lat }: NonNullable<CollectedWay['located']>): void {
+  /** Takes where nodes are, of those that are not known, from what files keep on their ways. */
+  locate(refs: Float64Array, { lon, lat }: NonNullable<WayColumns['located']>): void {
     for (const [i, ref] of refs.entries()) {
       const node = this.find(ref)
       if (this.has(node) || lon[i] === UNDEFINED_COORDINATE) continue
@@ -75,16 +80,31 @@ export class NodeIndex {
       this.lat[node] = lat[i]!
     }
   }
+
+  /** The first node whose id is no less, searched from one that is near. O(log distance). */
+  #atLeast(id: number, near: number): number {
+    const { ids } = this
+    let low = near
+    let step = 1
+    if (near > 0 && ids[near - 1]! >= id) low = 0
+    let high = low
+    while (high < ids.length && ids[high]! < id) {
+      low = high + 1
+      high += step
+      step *= 2
+    }
+    high = Math.min(high, ids.length)
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (ids[middle]! < id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
 }
 
-function distinct(refs: readonly Float64Array[]): Float64Array {
-  const all = new Float64Array(refs.reduce((sum, list) => sum + list.length, 0))
-  let size = 0
-  for (const list of refs) {
-    all.set(list, size)
-    size += list.length
-  }
-  all.sort()
+function distinct(refs: Float64Array): Float64Array {
+  const all = refs.toSorted()
   let kept = 0
   for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[kept++] = all[i]!
   return all.slice(0, kept)

@@ -1,8 +1,9 @@
 import { bearingDegrees } from '../geometry/geodesy.ts'
 import { Access, RoadClass } from '../graph/attributes.ts'
-import type { CollectedWay } from './collect.ts'
 import { carLeaves, type Junctions, type LinkTable } from './links.ts'
 import type { NodeIndex } from './node-index.ts'
+import type { WayFacts } from './tags/way.ts'
+import type { Ways } from './ways.ts'
 
 /** What ramps turn out to be once it is known what they join. */
 export interface RampFacts {
@@ -14,7 +15,7 @@ export interface RampFacts {
 
 /** A network that ramps are followed through. */
 export interface RampNetwork {
-  readonly ways: readonly CollectedWay[]
+  readonly ways: Ways
   readonly links: LinkTable
   readonly junctions: Junctions
   readonly nodes: NodeIndex
@@ -50,24 +51,37 @@ class RampClassifier implements RampFacts {
   readonly turnChannel: Uint8Array
   readonly #network: RampNetwork
   readonly #done: Uint8Array
+  #exits: readonly number[] | null = null
 
   constructor(network: RampNetwork) {
     this.#network = network
     const { ways, links } = network
-    this.roadClass = Uint8Array.from(links.way, (way) => ways[way]!.facts.roadClass)
+    this.roadClass = Uint8Array.from(links.way, (way) => ways.facts(way).roadClass)
     this.turnChannel = new Uint8Array(links.count)
     this.#done = new Uint8Array(links.count)
   }
 
   /** Junctions where a ramp leaves roads of a class. */
   exits(roadClass: number): number[] {
-    const { junctions } = this.#network
+    this.#exits ??= this.#findExits()
+    return this.#exits.filter((junction) => this.#bestRoad(junction) === roadClass)
+  }
+
+  /** Junctions where ramps leave roads. */
+  #findExits(): number[] {
+    const { first, link, tail, count } = this.#network.junctions
+    const { links } = this.#network
+    const isRamp = Uint8Array.from(links.way, (way) => Number(this.#network.ways.facts(way).link))
     const found: number[] = []
-    for (let j = 0; j < junctions.count; j++) {
-      const at = this.#linksAt(j)
-      if (!at.some((link) => this.#isRamp(link) && this.#leaves(j, link))) continue
-      const joined = at.some((link) => !this.#isRamp(link) && this.#carries(link))
-      if (joined && this.#bestRoad(j) === roadClass) found.push(j)
+    for (let j = 0; j < count; j++) {
+      let leaving = false
+      let joined = false
+      for (let i = first[j]!; i < first[j + 1]!; i++) {
+        const at = link[i]!
+        if (isRamp[at] === 1) leaving ||= carLeaves(this.#way(at), tail[at] === j)
+        else joined ||= this.#carries(at)
+      }
+      if (leaving && joined) found.push(j)
     }
     return found
   }
@@ -89,7 +103,7 @@ class RampClassifier implements RampFacts {
     const graph: RampNode[] = [{ junction: start, roadClass, parents: [], children: [], childrenDone: 0 }]
     const finished = new Map<number, number>()
     const open = new Set([start])
-    let rootWay: CollectedWay | null = null
+    let rootWay: WayFacts | null = null
     const enter = (link: number, from: number): void => {
       const end = this.#otherEnd(link, graph[from]!.junction)
       if (open.has(end)) return
@@ -123,7 +137,7 @@ class RampClassifier implements RampFacts {
   }
 
   /** At a real road a chain of ramps ends, unless the signs of the ramp point beyond it. */
-  #stopsAt(junction: number, link: number, root: CollectedWay | null): boolean {
+  #stopsAt(junction: number, link: number, root: WayFacts | null): boolean {
     const best = this.#bestRoad(junction)
     if (best > RoadClass.residential) return false
     const ramp = refsOf(this.#way(link))
@@ -254,8 +268,8 @@ class RampClassifier implements RampFacts {
 
   #sameStreet(a: number, b: number): boolean {
     if (this.#network.links.way[a] === this.#network.links.way[b]) return true
-    const names = this.#way(a).facts.names.forward
-    const others = this.#way(b).facts.names.forward
+    const names = this.#way(a).names.forward
+    const others = this.#way(b).names.forward
     return [true, false].some((number) => {
       const name = names.find((n) => n.routeNumber === number)?.text
       return name !== undefined && name === others.find((n) => n.routeNumber === number)?.text
@@ -277,16 +291,16 @@ class RampClassifier implements RampFacts {
     return Array.from(link.subarray(first[junction], first[junction + 1]))
   }
 
-  #way(link: number): CollectedWay {
-    return this.#network.ways[this.#network.links.way[link]!]!
+  #way(link: number): WayFacts {
+    return this.#network.ways.facts(this.#network.links.way[link]!)
   }
 
   #isRamp(link: number): boolean {
-    return this.#way(link).facts.link
+    return this.#way(link).link
   }
 
   #carries(link: number): boolean {
-    const { forward, backward } = this.#way(link).facts.access
+    const { forward, backward } = this.#way(link).access
     return ((forward | backward) & Access.car) !== 0
   }
 
@@ -324,8 +338,8 @@ interface RampRefs {
   readonly destinations: readonly string[]
 }
 
-function refsOf(way: CollectedWay): RampRefs {
-  return { own: numbersOf(way.facts.names.forward), destinations: numbersOf(way.facts.names.signsForward.branch) }
+function refsOf(way: WayFacts): RampRefs {
+  return { own: numbersOf(way.names.forward), destinations: numbersOf(way.names.signsForward.branch) }
 }
 
 function numbersOf(list: readonly { text: string; routeNumber: boolean }[]): string[] {

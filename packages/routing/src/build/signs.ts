@@ -1,8 +1,8 @@
 import { Access, NodeType, SignType, Use } from '../graph/attributes.ts'
 import { EdgeField, get } from '../graph/fields.ts'
-import type { CollectedWay } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
 import type { NodeFacts } from './tags/node.ts'
+import type { WayFacts } from './tags/way.ts'
 import type { StreetName } from './tags/way-names.ts'
 
 /** A text on a sign where an edge begins. */
@@ -14,7 +14,8 @@ export interface Sign {
 
 export interface SignInputs {
   readonly edges: EdgeTable
-  readonly wayOf: (edge: number) => CollectedWay
+  /** Facts of the way of an edge. */
+  readonly wayOf: (edge: number) => WayFacts
   readonly factsOf: (node: number) => NodeFacts
 }
 
@@ -38,7 +39,7 @@ export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] 
   const ramp = use === Use.ramp
   // Away from exits, signs guide along the road instead of off it.
   const guide = use === Use.turnChannel || (!ramp && !fork)
-  const texts = edges.forward[edge] === 1 ? way.facts.names.signsForward : way.facts.names.signsBackward
+  const texts = edges.forward[edge] === 1 ? way.names.signsForward : way.names.signsBackward
   const atExit = ramp && !fork
   const facts = factsOf(node)
   const signs = [
@@ -50,7 +51,7 @@ export function signsOf(inputs: SignInputs, node: number, edge: number): Sign[] 
   ]
   const guided = guide && texts.branch.length + texts.toward.length > 0
   const { ramps, drivable } = countArms(edges, wayOf, node)
-  const wanted = fork || guided || (way.facts.link && !(ramps === 2 && drivable === 1))
+  const wanted = fork || guided || (way.link && !(ramps === 2 && drivable === 1))
   return wanted ? signs.toSorted((a, b) => a.type - b.type) : []
 }
 
@@ -62,7 +63,7 @@ function countArms(
   let ramps = 0
   let drivable = 0
   for (let edge = edges.firstEdge[node]!; edge < edges.firstEdge[node + 1]!; edge++) {
-    if (wayOf(edge).facts.link) ramps++
+    if (wayOf(edge).link) ramps++
     if ((get(edges.info[edge]!, EdgeField.access) & Access.car) !== 0) drivable++
   }
   return { total: edges.firstEdge[node + 1]! - edges.firstEdge[node]!, ramps, drivable }

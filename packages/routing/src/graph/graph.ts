@@ -1,5 +1,5 @@
 import { notAGraph } from '../errors.ts'
-import { packSections, type SectionArray, type SectionFile } from './sections.ts'
+import type { SectionArray, SectionFile } from './sections.ts'
 
 /**
  * A street network for routing, as flat arrays over one buffer. Nodes are where edges meet. Edges are directed, numbered
@@ -45,7 +45,7 @@ export interface Graph {
   readonly pointLon: Int32Array
   readonly pointLat: Int32Array
   /** OSM id of the way of a geometry. */
-  readonly shapeWay: Float64Array
+  readonly shapeWay: Uint32Array | Float64Array
 
   /** Entries of list of names `n`: `firstName[n] … firstName[n + 1] - 1`. */
   readonly firstName: Uint32Array
@@ -85,9 +85,10 @@ export interface Graph {
   readonly firstByte: Uint32Array
   readonly textBytes: Uint8Array
 
-  /** Packed R-tree over the geometries; see `snap/index.ts`. */
+  /** Packed R-tree over the geometries; see `snap/boxes.ts`. */
   readonly boxes: Int32Array
-  readonly boxItems: Uint32Array
+  readonly boxShape: Uint32Array
+  readonly boxStretch: Uint16Array
   readonly boxLevels: Uint32Array
 }
 
@@ -123,7 +124,7 @@ const ARRAYS = {
   firstPoint: Uint32Array,
   pointLon: Int32Array,
   pointLat: Int32Array,
-  shapeWay: Float64Array,
+  shapeWay: [Uint32Array, Float64Array],
   firstName: Uint32Array,
   nameText: Uint32Array,
   signEdge: Uint32Array,
@@ -147,27 +148,27 @@ const ARRAYS = {
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,
-  boxItems: Uint32Array,
+  boxShape: Uint32Array,
+  boxStretch: Uint16Array,
   boxLevels: Uint32Array,
 } as const satisfies { readonly [Key in keyof GraphArrays]: unknown }
 
 /** The graph whose arrays are sections of a file. */
 export function graphOf(file: SectionFile): Graph {
   const arrays: Record<string, SectionArray> = {}
-  for (const [name, type] of Object.entries(ARRAYS)) {
+  for (const [name, types] of Object.entries(ARRAYS)) {
     const array = file.arrays.get(name)
-    if (!(array instanceof type)) throw notAGraph({ reason: `section ${name} is missing` })
+    if (array === undefined || ![types].flat().some((type) => array instanceof type))
+      throw notAGraph({ reason: `section ${name} is missing` })
     arrays[name] = array
   }
-  const typed = arrays as unknown as GraphArrays
-  return { nodeCount: typed.nodeLon.length, edgeCount: typed.edgeHead.length, ...typed }
+  return graphFrom(arrays as unknown as GraphArrays)
 }
 
-/** Copies arrays into one buffer and gives the graph over it. */
-export function packGraph(
-  arrays: GraphArrays,
-  meta: Readonly<Record<string, unknown>>,
-): { graph: Graph; file: SectionFile } {
-  const file = packSections({ ...arrays }, meta)
-  return { graph: graphOf(file), file }
+/** The graph of arrays that were built. */
+export function graphFrom(arrays: GraphArrays): Graph {
+  return { nodeCount: arrays.nodeLon.length, edgeCount: arrays.edgeHead.length, ...arrays }
 }
+
+/** The names of a graph's arrays, in the order they are written. */
+export const GRAPH_ARRAYS = Object.keys(ARRAYS) as readonly (keyof GraphArrays)[]

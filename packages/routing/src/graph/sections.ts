@@ -1,8 +1,8 @@
 import { notAGraph } from '../errors.ts'
 
 const MAGIC = 0x4e525254 // "TRRN", little-endian
-const VERSION = 4
-const HEADER_BYTES = 16
+const VERSION = 6
+export const HEADER_BYTES = 16
 /** Word of the header that storage keeps a checksum in; zero where nothing was stored. */
 const CHECKSUM_WORD = 3
 const ALIGNMENT = 64
@@ -43,32 +43,52 @@ export interface SectionFile {
   readonly arrays: ReadonlyMap<string, SectionArray>
 }
 
+/** Takes the sections of a file one after the other; who gives one may drop it then. */
+export interface SectionSink {
+  add(name: string, array: SectionArray): void
+}
+
 /**
- * Lays arrays out in one shared buffer, which is at the same time the file format: magic and version, the length of a
- * JSON directory, the directory, then the arrays, each on a boundary of 64 bytes, little-endian.
+ * Where the parts of a file lie. The format: magic and version, the length of a JSON directory, a checksum of all that
+ * follows; the arrays, each on a boundary of 64 bytes, little-endian; the directory, which ends the file, so that a file
+ * can be written before all of its sections are known.
  */
+export class SectionLayout {
+  /** Where the next section begins. */
+  end = align(HEADER_BYTES)
+  readonly #sections: Directory['sections'][number][] = []
+
+  /** Gives a section its place. */
+  place(name: string, array: SectionArray): number {
+    const offset = this.end
+    this.#sections.push({ name, type: typeName(array), offset, length: array.length })
+    this.end = align(offset + array.byteLength)
+    return offset
+  }
+
+  /** The directory, which lies at `end`. */
+  directory(meta: Readonly<Record<string, unknown>>): Uint8Array {
+    return new TextEncoder().encode(JSON.stringify({ meta, sections: this.#sections } satisfies Directory))
+  }
+}
+
+/** The header of a file. */
+export function headerOf(directoryBytes: number, checksum = 0): Uint32Array {
+  return Uint32Array.of(MAGIC, VERSION, directoryBytes, checksum)
+}
+
+/** Lays arrays out in one shared buffer. */
 export function packSections(
   arrays: Readonly<Record<string, SectionArray>>,
   meta: Readonly<Record<string, unknown>>,
 ): SectionFile {
-  const sections = Object.entries(arrays).map(([name, array]) => ({
-    name,
-    type: typeName(array),
-    offset: 0,
-    length: array.length,
-  }))
-  // Offsets depend on the length of the directory, which depends on their digits: leave room for the longest.
-  const room = JSON.stringify({ meta, sections }).length + sections.length * 16
-  let end = align(HEADER_BYTES + room)
-  for (const section of sections) {
-    section.offset = end
-    end = align(end + section.length * TYPES[section.type].BYTES_PER_ELEMENT)
-  }
-  const buffer = new SharedArrayBuffer(end)
-  const directory = new TextEncoder().encode(JSON.stringify({ meta, sections } satisfies Directory))
-  new Uint32Array(buffer, 0, 4).set([MAGIC, VERSION, directory.length, 0])
-  new Uint8Array(buffer, HEADER_BYTES).set(directory)
-  for (const { name, type, offset, length } of sections) new TYPES[type](buffer, offset, length).set(arrays[name]!)
+  const layout = new SectionLayout()
+  const places = Object.entries(arrays).map(([name, array]) => ({ array, offset: layout.place(name, array) }))
+  const directory = layout.directory(meta)
+  const buffer = new SharedArrayBuffer(layout.end + directory.length)
+  new Uint32Array(buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT).set(headerOf(directory.length))
+  for (const { array, offset } of places) new TYPES[typeName(array)](buffer, offset, array.length).set(array)
+  new Uint8Array(buffer, layout.end).set(directory)
   return openSections(buffer)
 }
 
@@ -78,26 +98,25 @@ export function packSections(
  * @throws NOT_A_GRAPH when the buffer holds something else, another version, or is cut short
  */
 export function openSections(buffer: ArrayBufferLike): SectionFile {
-  if (buffer.byteLength < HEADER_BYTES) throw notAGraph({ reason: `it has only ${buffer.byteLength} bytes` })
+  const { byteLength } = buffer
+  if (byteLength < HEADER_BYTES) throw notAGraph({ reason: `it has only ${byteLength} bytes` })
   const [magic, version, length] = new Uint32Array(buffer, 0, 4)
   if (magic !== MAGIC) throw notAGraph({ reason: `it begins with 0x${magic!.toString(16)}` })
   if (version !== VERSION) throw notAGraph({ reason: `it has version ${version}, wanted is ${VERSION}` })
-  if (HEADER_BYTES + length! > buffer.byteLength) throw notAGraph({ reason: 'its directory is cut short' })
-  const directory = readDirectory(new Uint8Array(buffer, HEADER_BYTES, length))
+  if (HEADER_BYTES + length! > byteLength) throw notAGraph({ reason: 'its directory is cut short' })
+  const directory = readDirectory(new Uint8Array(buffer, byteLength - length!))
   const arrays = new Map<string, SectionArray>()
   for (const { name, type, offset, length: count } of directory.sections) {
-    if (offset + count * TYPES[type].BYTES_PER_ELEMENT > buffer.byteLength)
+    if (offset + count * TYPES[type].BYTES_PER_ELEMENT > byteLength)
       throw notAGraph({ reason: `section ${name} is cut short` })
     arrays.set(name, new TYPES[type](buffer, offset, count))
   }
   return { buffer, meta: directory.meta, arrays }
 }
 
-/** The checksum in the header of a buffer; with a value, sets it. */
-export function headerChecksum(buffer: ArrayBufferLike, value?: number): number {
-  const header = new Uint32Array(buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)
-  if (value !== undefined) header[CHECKSUM_WORD] = value
-  return header[CHECKSUM_WORD]!
+/** The checksum in the header of a buffer. */
+export function headerChecksum(buffer: ArrayBufferLike): number {
+  return new Uint32Array(buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)[CHECKSUM_WORD]!
 }
 
 /** What a checksum is made of: all that follows the header, or what of it lies between two offsets. */

@@ -86,7 +86,11 @@ export class CrossingView {
 
   /** Whether some edge that may be taken meets a condition. */
   someOpen(condition: (crossing: Crossing, degrees: number) => boolean): boolean {
-    return this.crossings.some((crossing, i) => this.isOpen(crossing) && condition(crossing, this.degrees[i]!))
+    const { crossings, degrees } = this
+    for (let i = 0; i < crossings.length; i++) {
+      if (this.isOpen(crossings[i]!) && condition(crossings[i]!, degrees[i]!)) return true
+    }
+    return false
   }
 
   isOpen(crossing: Crossing): boolean {
@@ -111,9 +115,10 @@ export class CrossingView {
 
   #side(route: number, right: boolean): SideCount {
     const count = { all: 0, similar: 0, open: 0, similarOpen: 0 }
-    this.crossings.forEach((crossing, i) => {
+    for (let i = 0; i < this.crossings.length; i++) {
+      const crossing = this.crossings[i]!
       const degrees = this.degrees[i]!
-      if (!isBeside(route, degrees, right)) return
+      if (!isBeside(route, degrees, right)) continue
       const open = Number(this.isOpen(crossing))
       const angle = right ? turnDegrees(route, degrees) : turnDegrees(degrees, route)
       const similar = Number(angle <= SIMILAR_DEGREES)
@@ -121,7 +126,7 @@ export class CrossingView {
       count.similar += similar
       count.open += open
       count.similarOpen += similar & open
-    })
+    }
     return count
   }
 
@@ -137,10 +142,11 @@ export class CrossingView {
 
   #straightest(counts: (crossing: Crossing) => boolean): { degrees: number; use: number | null } {
     let best: { degrees: number; use: number | null } = { degrees: 180, use: null }
-    this.crossings.forEach((crossing, i) => {
+    for (let i = 0; i < this.crossings.length; i++) {
+      const crossing = this.crossings[i]!
       const degrees = this.degrees[i]!
       if (counts(crossing) && bend(degrees) < bend(best.degrees)) best = { degrees, use: crossing.use }
-    })
+    }
     return best
   }
 
@@ -148,10 +154,10 @@ export class CrossingView {
   sharpestTo(right: boolean, routeDegrees: number): number {
     const square = right ? 90 : 270
     let best = routeDegrees
-    this.crossings.forEach((crossing, i) => {
+    for (let i = 0; i < this.crossings.length; i++) {
       const degrees = this.degrees[i]!
-      if (this.isOpen(crossing) && apart(degrees, square) < apart(best, square)) best = degrees
-    })
+      if (this.isOpen(this.crossings[i]!) && apart(degrees, square) < apart(best, square)) best = degrees
+    }
     return best
   }
 }

@@ -7,6 +7,7 @@ import { headingMeters } from '../geometry/heading.ts'
 import { cutLine, headingAtBegin, headingAtEnd, type Line } from '../geometry/polyline.ts'
 import { type Leg, type LegEdge, meetAtNode } from '../path/legs.ts'
 import { type Crossing, crossingsAt, guidedUse } from './crossings.ts'
+import type { Junction } from './rules/junction.ts'
 
 /** Ways to move that guidance words differently. */
 export type TravelMode = 'drive' | 'bicycle' | 'pedestrian'
@@ -50,6 +51,8 @@ export interface GuidedLeg {
   readonly nodeInfo: readonly number[]
   /** Edges that meet at a node and are not travelled. */
   crossings(node: number): readonly Crossing[]
+  /** Junctions by their node, as far as `junctionAt` was asked for them. */
+  readonly junctions: (Junction | undefined)[]
 }
 
 /** Lays out a leg for guidance: its line, and the facts of its edges and nodes. */
@@ -72,6 +75,7 @@ export function guidedLeg(context: { graph: Graph; texts: TextReader; costing: C
     line,
     nodeInfo,
     crossings: (node) => (crossings[node] ??= findCrossings(graph, leg.edges, node)),
+    junctions: [],
   }
 }
 

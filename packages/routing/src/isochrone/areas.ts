@@ -1,5 +1,6 @@
 import { Path, PolygonCleaner, ringHolds } from '@terrane/core'
 
+import type { Box } from './cells.ts'
 import type { Ring, Surface } from './surface.ts'
 
 /** A polygon of a whole number of millionths of a degree: an outer ring, then its holes; rings are closed. */
@@ -45,10 +46,10 @@ export class Areas {
     const widest = (values: (ring: Ring) => number[]): number =>
       outermost.reduce((most, ring) => values(ring).reduce((a, b) => Math.max(a, Math.abs(b)), most), 1)
     this.#step = {
-      lon: Math.max(1, Math.ceil(((widest(({ x }) => x) / metersPerLon) * 1e6) / HALF)),
-      lat: Math.max(1, Math.ceil(((widest(({ y }) => y) / metersPerLat) * 1e6) / HALF)),
+      lon: Math.max(1, Math.ceil(widest(({ x }) => x) / metersPerLon / HALF)),
+      lat: Math.max(1, Math.ceil(widest(({ y }) => y) / metersPerLat / HALF)),
     }
-    this.#middle = { lon: Math.round(middle.lon * 1e6), lat: Math.round(middle.lat * 1e6) }
+    this.#middle = { lon: Math.round(middle.lon), lat: Math.round(middle.lat) }
   }
 
   /** The polygons of rings; those that were added before lie within them. */
@@ -83,11 +84,13 @@ export class Areas {
   #grouped(largest: readonly SizedRing[]): Ring[][] {
     const isOuter = ({ area }: SizedRing): boolean => area > 0 === largest[0]!.area > 0
     const groups: Ring[][] = []
+    const boxes: Box[] = []
     const outers = new Path()
     for (const sized of largest) {
       if (!isOuter(sized)) continue
       const { x, y } = sized.ring
       groups.push([sized.ring])
+      boxes.push(boxOf(sized.ring))
       outers.ensure(x.length)
       for (let i = 0; i < x.length; i++) outers.push(x[i]!, y[i]!)
       outers.endPart(0, 1)
@@ -97,7 +100,7 @@ export class Areas {
       const { ring } = sized
       // The smallest ring around it is its own: rings of one height do not cross.
       for (let part = groups.length - 1; part >= 0; part--) {
-        if (!ringHolds(outers, part, ring.x[0]!, ring.y[0]!)) continue
+        if (!isInBox(boxes[part]!, ring.x[0]!, ring.y[0]!) || !ringHolds(outers, part, ring.x[0]!, ring.y[0]!)) continue
         groups[part]!.push(ring)
         break
       }
@@ -110,10 +113,7 @@ export class Areas {
     const { metersPerLon, metersPerLat } = this.#surface
     path.ensure(x.length)
     for (let i = 0; i < x.length; i++) {
-      path.push(
-        Math.round(((x[i]! / metersPerLon) * 1e6) / this.#step.lon),
-        Math.round(((y[i]! / metersPerLat) * 1e6) / this.#step.lat),
-      )
+      path.push(Math.round(x[i]! / metersPerLon / this.#step.lon), Math.round(y[i]! / metersPerLat / this.#step.lat))
     }
     path.endPart(isHole ? 1 : 0, 3)
   }
@@ -165,6 +165,21 @@ function copyParts(from: Path, to: Path): void {
     for (let i = start; i < end; i += 2) to.push(from.xy[i]!, from.xy[i + 1]!)
     to.endPart(from.holes[part]!, 3)
   }
+}
+
+function boxOf({ x, y }: Ring): Box {
+  const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity }
+  for (let i = 0; i < x.length; i++) {
+    box.west = Math.min(box.west, x[i]!)
+    box.south = Math.min(box.south, y[i]!)
+    box.east = Math.max(box.east, x[i]!)
+    box.north = Math.max(box.north, y[i]!)
+  }
+  return box
+}
+
+function isInBox({ west, south, east, north }: Box, x: number, y: number): boolean {
+  return x >= west && x <= east && y >= south && y <= north
 }
 
 function areaOf({ x, y }: Ring): number {

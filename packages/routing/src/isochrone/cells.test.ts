@@ -2,27 +2,41 @@ import { expect, it } from 'vitest'
 
 import { Cells } from './cells.ts'
 
-const METERS = 1 / 111_195
+/** Millionths of a degree of a metre, at the equator. */
+const METERS = 1 / 0.111195
+
+function grid(meters: number): Cells {
+  return new Cells({ west: 0, south: 0, east: meters * METERS, north: meters * METERS })
+}
 
 it('needs the places on both sides of where contours meet, however far apart, and none behind them', () => {
-  const box = { west: 0, south: 0, east: 4000 * METERS, north: 4000 * METERS }
-  const cells = new Cells(box)
+  const cells = grid(4000)
   const columns = [0, 200, 400, 1000, 1600, 1800, 2000]
   const rows = Array.from({ length: 80 }, (_, i) => 50 * i)
+  const cell = (x: number, y: number): number => cells.at(x * METERS, y * METERS)
   // What lies west of 700 m is within the contour, what lies east of it is not; between them nothing is known.
-  for (const x of columns) for (const y of rows) cells.mark(x * METERS, y * METERS, x < 700 ? 1 : 0)
+  for (const x of columns) for (const y of rows) cells.mark(cell(x, y), x < 700 ? 1 : 0)
   cells.close()
-  const needed = columns.filter((x) => cells.isNeeded(x * METERS, 2000 * METERS))
+  const needed = columns.filter((x) => cells.isNeeded(cell(x, 2000)))
   // At the rim nobody comes: the first column lies beside it.
   expect(needed).toEqual([0, 400, 1000])
 })
 
-it('needs the places of a cell that a contour passes', () => {
-  const cells = new Cells({ west: 0, south: 0, east: 1000 * METERS, north: 1000 * METERS })
-  for (let x = 0; x <= 1000; x += 20) {
-    for (let y = 0; y <= 1000; y += 20) cells.mark(x * METERS, y * METERS, Math.hypot(x - 505, y - 505) < 8 ? 0 : 1)
+it('needs the places of a cell that a contour passes, and one place of each block within it that needs no other', () => {
+  const cells = grid(3000)
+  const cell = (x: number, y: number): number => cells.at(x * METERS, y * METERS)
+  const everywhere = function* (): Generator<[number, number]> {
+    for (let x = 0; x <= 3000; x += 20) for (let y = 0; y <= 3000; y += 20) yield [x, y]
   }
+  for (const [x, y] of everywhere()) cells.mark(cell(x, y), Math.hypot(x - 520, y - 520) < 8 ? 0 : 1)
   cells.close()
-  expect(cells.isNeeded(505 * METERS, 505 * METERS)).toBe(true)
-  expect(cells.isNeeded(300 * METERS, 300 * METERS)).toBe(false)
+  expect(cells.isMixed(cell(520, 520))).toBe(true)
+  expect(cells.isNeeded(cell(520, 520))).toBe(true)
+  expect(cells.isNeeded(cell(300, 300))).toBe(false)
+  const taken = everywhere()
+    .filter(([x, y]) => x > 800 && x < 2600 && y > 800 && y < 2600 && cells.takes(cell(x, y)))
+    .toArray()
+  const blocks = new Set(taken.map(([x, y]) => Math.floor(cell(x, y) / 8)))
+  expect(taken.length).toBeGreaterThan(8)
+  expect(taken.length).toBe(blocks.size)
 })

@@ -3,18 +3,22 @@ const CELL_METERS = 60
 const MOST_CELLS = 400_000
 /** Metres around all places: more than an area reaches beyond its streets. */
 const MARGIN_METERS = 400
-const METERS_PER_DEGREE = 111_195
+/** Metres of a millionth of a degree of latitude. */
+const METERS_PER_UNIT = 0.111195
 /** What is known of a cell besides the contours that it is within: nothing, or that it holds places within different ones. */
 const EMPTY = -1
 const MIXED = -2
 const NONE = -1
+/** Cells of the side of a block, and what marks one of whose places one is enough. */
+const BLOCK = 8
+const WITNESS = 2
 
-/** A box in degrees. */
+/** A box in millionths of degrees. */
 export interface Box {
-  readonly west: number
-  readonly south: number
-  readonly east: number
-  readonly north: number
+  west: number
+  south: number
+  east: number
+  north: number
 }
 
 /**
@@ -25,6 +29,8 @@ export interface Box {
 export class Cells {
   /** Metres of the side of a cell. */
   readonly meters: number
+  /** Around all cells. */
+  readonly box: Box
   readonly #west: number
   readonly #south: number
   readonly #perLon: number
@@ -38,14 +44,20 @@ export class Cells {
 
   /** @param box around all places */
   constructor({ west, south, east, north }: Box) {
-    const metersPerLon = METERS_PER_DEGREE * Math.max(0.01, Math.cos((((south + north) / 2) * Math.PI) / 180))
+    const metersPerLon = METERS_PER_UNIT * Math.max(0.01, Math.cos(((south + north) / 2e6) * (Math.PI / 180)))
     const width = (east - west) * metersPerLon + 2 * MARGIN_METERS
-    const height = (north - south) * METERS_PER_DEGREE + 2 * MARGIN_METERS
+    const height = (north - south) * METERS_PER_UNIT + 2 * MARGIN_METERS
     this.meters = Math.max(CELL_METERS, Math.sqrt((width * height) / MOST_CELLS))
     this.#perLon = metersPerLon / this.meters
-    this.#perLat = METERS_PER_DEGREE / this.meters
+    this.#perLat = METERS_PER_UNIT / this.meters
     this.#west = west - MARGIN_METERS / metersPerLon
-    this.#south = south - MARGIN_METERS / METERS_PER_DEGREE
+    this.#south = south - MARGIN_METERS / METERS_PER_UNIT
+    this.box = {
+      west: this.#west,
+      south: this.#south,
+      east: east + MARGIN_METERS / metersPerLon,
+      north: north + MARGIN_METERS / METERS_PER_UNIT,
+    }
     this.#columns = Math.ceil(width / this.meters) + 1
     this.#rows = Math.ceil(height / this.meters) + 1
     this.#cells = new Int32Array(this.#columns * this.#rows).fill(EMPTY)
@@ -53,17 +65,25 @@ export class Cells {
     this.#needed = new Uint8Array(this.#cells.length)
   }
 
-  /** Notes that a place is within some contours, which are the bits of a number. */
-  mark(lon: number, lat: number, within: number): void {
-    const at = this.#at(lon, lat)
-    const known = this.#cells[at]!
-    if (known === EMPTY) this.#cells[at] = within
-    else if (known !== within) this.#cells[at] = MIXED
+  /** The cell of a place; −1 out of the grid. */
+  at(lon: number, lat: number): number {
+    const column = Math.floor((lon - this.#west) * this.#perLon)
+    const row = Math.floor((lat - this.#south) * this.#perLat)
+    return column >= 0 && column < this.#columns && row >= 0 && row < this.#rows ? row * this.#columns + column : -1
   }
 
-  /** Notes that a contour passes a place. */
-  markMixed(lon: number, lat: number): void {
-    this.#cells[this.#at(lon, lat)] = MIXED
+  /** How many steps over a distance come into all cells between. */
+  stepsOver(dx: number, dy: number): number {
+    const cells = Math.max(Math.abs(dx) * this.#perLon, Math.abs(dy) * this.#perLat)
+    return cells <= 1 ? 1 : Math.ceil(cells)
+  }
+
+  /** Notes that a place in a cell is within some contours, which are the bits of a number. */
+  mark(cell: number, within: number): void {
+    if (cell < 0) return
+    const known = this.#cells[cell]!
+    if (known === EMPTY) this.#cells[cell] = within
+    else if (known !== within) this.#cells[cell] = MIXED
   }
 
   /** Finds where contours may run, when all is noted. */
@@ -95,11 +115,54 @@ export class Cells {
       }
     }
     for (let at = 0; at < cells.length; at++) if (cells[at] === MIXED) needed[at] = 1
+    this.#keepWitnesses()
   }
 
-  /** Whether a place may shape a contour. */
-  isNeeded(lon: number, lat: number): boolean {
-    return this.#needed[this.#source[this.#at(lon, lat)]!] === 1
+  /**
+   * Where a block of cells that contours hold has no needed one, one place of it is kept: else a street that nobody comes to, seen
+   * through a gap that cells are too coarse for, would take the land behind.
+   */
+  #keepWitnesses(): void {
+    const columns = this.#columns
+    for (let top = 0; top < this.#rows; top += BLOCK) {
+      for (let left = 0; left < columns; left += BLOCK) {
+        const witness = this.#witnessOf(top, left)
+        if (witness >= 0) this.#needed[witness] = WITNESS
+      }
+    }
+  }
+
+  /** A cell of a block with places within some contour; −1 where there is none, or one that is needed. */
+  #witnessOf(top: number, left: number): number {
+    const right = Math.min(left + BLOCK, this.#columns)
+    const bottom = Math.min(top + BLOCK, this.#rows)
+    let witness = -1
+    for (let row = top; row < bottom; row++) {
+      for (let at = row * this.#columns + left; at < row * this.#columns + right; at++) {
+        if (this.#needed[at] !== 0) return -1
+        if (this.#cells[at]! > 0) witness = at
+      }
+    }
+    return witness
+  }
+
+  /** Whether places in a cell may shape a contour. */
+  isNeeded(cell: number): boolean {
+    return cell >= 0 && this.#needed[this.#source[cell]!] !== 0
+  }
+
+  /** Whether a place in a cell is to be sampled. */
+  takes(cell: number): boolean {
+    if (cell < 0) return false
+    const own = this.#source[cell]!
+    const needed = this.#needed[own]
+    if (needed === WITNESS) this.#needed[own] = 0
+    return needed !== 0
+  }
+
+  /** Whether a contour passes between the places of a cell. */
+  isMixed(cell: number): boolean {
+    return cell >= 0 && this.#cells[cell] === MIXED
   }
 
   /** Finds a nearest cell with places for each, going out from all of them step by step. */
@@ -135,11 +198,5 @@ export class Cells {
         open[size++] = at - 1
       }
     }
-  }
-
-  #at(lon: number, lat: number): number {
-    return (
-      Math.floor((lat - this.#south) * this.#perLat) * this.#columns + Math.floor((lon - this.#west) * this.#perLon)
-    )
   }
 }

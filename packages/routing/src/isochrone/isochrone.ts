@@ -3,8 +3,9 @@ import type { Ground } from '../ground.ts'
 import { degreesOf } from '../respond/numbers.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { Areas, type Polygon } from './areas.ts'
+import { levelOf } from './levels.ts'
 import type { Contour, IsochroneRequest } from './request.ts'
-import { levelOf, samplesOf } from './samples.ts'
+import { samplesOf } from './samples.ts'
 import { Surface } from './surface.ts'
 import { reach } from './values.ts'
 
@@ -52,7 +53,7 @@ function* contourFeatures(
   const surface = new Surface(samples)
   yield ''
   const rings = contours.map((contour) =>
-    surface.rings(contour.metric === 'time' ? samples.seconds : samples.meters, levelOf(contour)),
+    surface.rings(contour.metric === 'time' ? samples.seconds : samples.meters, levelOf(contour).value),
   )
   const drawing = { generalize: request.generalize ?? GENERALIZE, denoise: request.denoise }
   const drawn: Polygon[][] = []

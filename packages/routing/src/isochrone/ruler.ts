@@ -1,7 +1,10 @@
 import type { Graph } from '../graph/graph.ts'
 
-/** A place on a street, in degrees, with its share of the way along it. */
+/** A place on a street, in millionths of degrees, with its share of the way along it. */
 export type VisitPlace = (lon: number, lat: number, share: number) => void
+
+/** Metres of a millionth of a degree of latitude. */
+const METERS_PER_UNIT = 0.111195
 
 /** Finds places along streets. Not re-entrant. */
 export class Ruler {
@@ -14,16 +17,18 @@ export class Ruler {
   }
 
   /**
-   * Visits the places that cut a geometry into equal pieces.
+   * Visits the ends of a geometry, and the places between them that cut it into equal pieces.
    *
-   * @param pieces how many; the ends are not visited
+   * @param spacing metres of a piece at most
    */
-  visit(shape: number, pieces: number, visit: VisitPlace): void {
-    if (pieces < 2) return
+  visit(shape: number, spacing: number, visit: VisitPlace): void {
     const { firstPoint, pointLon, pointLat } = this.#graph
     const first = firstPoint[shape]!
     const last = firstPoint[shape + 1]! - 1
+    visit(pointLon[first]!, pointLat[first]!, 0)
+    visit(pointLon[last]!, pointLat[last]!, 1)
     const length = this.#measure(first, last)
+    const pieces = Math.ceil((length * METERS_PER_UNIT) / spacing)
     let segment = first
     for (let piece = 1; piece < pieces; piece++) {
       const at = (length * piece) / pieces
@@ -31,11 +36,9 @@ export class Ruler {
       const begin = this.#along[segment - first]!
       const part = this.#along[segment + 1 - first]! - begin
       const share = part > 0 ? Math.min(1, (at - begin) / part) : 0
-      visit(
-        (pointLon[segment]! + (pointLon[segment + 1]! - pointLon[segment]!) * share) / 1e6,
-        (pointLat[segment]! + (pointLat[segment + 1]! - pointLat[segment]!) * share) / 1e6,
-        piece / pieces,
-      )
+      const lon = pointLon[segment]!
+      const lat = pointLat[segment]!
+      visit(lon + (pointLon[segment + 1]! - lon) * share, lat + (pointLat[segment + 1]! - lat) * share, piece / pieces)
     }
   }
 

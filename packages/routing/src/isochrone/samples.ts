@@ -1,31 +1,29 @@
 import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
-import { stretchesInBox } from '../snap/touching.ts'
+import { shapesInBox } from '../snap/touching.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import { type Box, Cells } from './cells.ts'
+import { type Level, levelOf } from './levels.ts'
 import type { Contour } from './request.ts'
 import { Ruler } from './ruler.ts'
-import { giveBackStreets, type Streets, takeStreets } from './streets.ts'
+import { bitsOf, giveBackStreets, type Streets, takeStreets } from './streets.ts'
 import type { Reached } from './values.ts'
 
-/** Metres between samples on streets that a contour may cross, and on others. */
+/** Metres between samples on streets that a contour may cross and near places within other contours, and on others. */
 const FINE = 20
-const COARSE = 120
-/** Stands for the sample of a node that is reached and has none. */
-const SEEN = 0xffffffff
-/** How near to a contour values are that it may pass by, as a share. */
-const NEAR = 0.3
-
+const COARSE = 60
+/** Samples that there is room for at first. */
+const FIRST_ROOM = 2 ** 15
 /** Streets that are looked at in one step. */
 const STEP = 4096
 
-/** Places on streets and how far each is; infinite where nobody comes. Coordinates are degrees. */
+/** Places on streets and how far each is; infinite where nobody comes. Coordinates are millionths of degrees. */
 export class Samples {
-  lon = new Float64Array(4096)
-  lat = new Float64Array(4096)
-  seconds = new Float64Array(4096)
-  meters = new Float64Array(4096)
+  lon = new Float64Array(FIRST_ROOM)
+  lat = new Float64Array(FIRST_ROOM)
+  seconds = new Float64Array(FIRST_ROOM)
+  meters = new Float64Array(FIRST_ROOM)
   count = 0
 
   /** Adds a place, and gives its number. */
@@ -49,8 +47,7 @@ export class Samples {
 }
 
 /**
- * Samples the streets that a sweep reached where contours may run: the crossings, and the streets between, densely where
- * a contour may be. In steps.
+ * Samples the streets around where contours may run, densely where one may be. In steps.
  *
  * @param origins where the sweep began
  */
@@ -63,30 +60,30 @@ export function* samplesOf(
   const streets = takeStreets(graph)
   streets.collect(reached)
   yield
-  const sampler = new Sampler(graph, reached, streets, contours)
-  yield* inSteps(streets.shapes, (shape) => sampler.look(shape))
-  const others = sampler.others()
-  yield* inSteps(others, (shape) => sampler.lookBeyond(shape))
+  const sampler = new Sampler(graph, reached, streets, contours.map(levelOf), origins)
+  const near = streets.list()
+  const within = new Int32Array(near.length)
+  yield* inSteps(near.length, (first, end) => sampler.look(near, within, first, end))
+  const others = sampler.others(near)
+  yield
+  yield* inSteps(near.length, (first, end) => sampler.mark(near, within, first, end))
+  const outside = new Int32Array(others.length)
+  yield* inSteps(others.length, (first, end) => sampler.mark(others, outside, first, end))
   sampler.closeCells()
-  yield* inSteps(streets.shapes, (shape) => sampler.add(shape))
-  yield* inSteps(others, (shape) => sampler.addBeyond(shape))
-  for (const { lon, lat } of origins) sampler.samples.add(lon, lat, 0, 0)
+  yield
+  yield* inSteps(near.length, (first, end) => sampler.take(near, within, first, end))
+  yield* inSteps(others.length, (first, end) => sampler.take(others, outside, first, end))
+  for (const { lon, lat } of origins) sampler.samples.add(lon * 1e6, lat * 1e6, 0, 0)
   sampler.close()
   giveBackStreets(graph, streets)
   return sampler.samples
 }
 
-/** Looks at geometries, some at a time. */
-function* inSteps(shapes: ArrayLike<number>, look: (shape: number) => void): Generator<void> {
-  for (let first = 0; first < shapes.length; first += STEP) {
-    lookAtSome(shapes, first, look)
+function* inSteps(count: number, look: (first: number, end: number) => void): Generator<void> {
+  for (let first = 0; first < count; first += STEP) {
+    look(first, Math.min(first + STEP, count))
     yield
   }
-}
-
-function lookAtSome(shapes: ArrayLike<number>, first: number, look: (shape: number) => void): void {
-  const end = Math.min(first + STEP, shapes.length)
-  for (let i = first; i < end; i++) look(shapes[i]!)
 }
 
 class Sampler {
@@ -94,80 +91,79 @@ class Sampler {
   readonly #graph: Graph
   readonly #reached: Reached
   readonly #streets: Streets
-  readonly #edges: Uint32Array
   readonly #levels: readonly Level[]
-  readonly #cells: Cells
+  readonly #ruler: Ruler
+  /** Around where the sweep began, and the streets that some contour holds or passes. */
+  readonly #box: Box
+  #cells: Cells | null = null
   /** Nodes that `sampleOf` knows something of. */
   readonly #nodes: number[] = []
-  readonly #box: Box
-  readonly #ruler: Ruler
 
-  constructor(graph: Graph, reached: Reached, streets: Streets, contours: readonly Contour[]) {
+  constructor(
+    graph: Graph,
+    reached: Reached,
+    streets: Streets,
+    levels: readonly Level[],
+    origins: readonly Candidate[],
+  ) {
     this.#graph = graph
     this.#reached = reached
     this.#streets = streets
-    this.#edges = shapeEdges(graph)
+    this.#levels = levels
     this.#ruler = new Ruler(graph)
-    this.#levels = contours.map((contour) => ({ isTime: contour.metric === 'time', value: levelOf(contour) }))
-    this.#box = streets.box()
+    const [lons, lats] = [origins.map(({ lon }) => lon * 1e6), origins.map(({ lat }) => lat * 1e6)]
+    this.#box = { west: Math.min(...lons), south: Math.min(...lats), east: Math.max(...lons), north: Math.max(...lats) }
+  }
+
+  /** Finds the contours that all of each street is within; see `Streets`. */
+  look(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
+    for (let i = first; i < end; i++) {
+      within[i] = this.#streets.within(shapes[i]!, this.#levels)
+      if (within[i] !== 0) this.#enclose(shapes[i]!)
+    }
+  }
+
+  /** Lays out the cells, and gives the streets around that the sweep did not come to but somebody may travel: they keep contours from running over them. */
+  others(near: Uint32Array): Uint32Array {
     this.#cells = new Cells(this.#box)
-  }
-
-  /** Notes within which contours the parts of a street are. */
-  look(shape: number): void {
-    this.#see(this.#beginOf(shape))
-    this.#see(this.#endOf(shape))
-    this.#visit(shape, this.#cells.meters, this.#mark)
-  }
-
-  /** The geometries around that the sweep did not come to but somebody may travel: they keep contours from running over them. */
-  others(): number[] {
-    if (this.#streets.shapes.length === 0) return []
-    const { weights, costing } = this.#reached.prepared
+    const { closures, prepared } = this.#reached
+    const { weights, costing } = prepared
     const { nodeConnected, edgeHead } = this.#graph
+    const edges = shapeEdges(this.#graph)
     const isConnected = (edge: number): boolean => (nodeConnected[edgeHead[edge]!]! & costing.access) !== 0
     // Nobody comes to islands at any time, so they say nothing of how far places are.
-    const onMainland = this.#streets.shapes.some((shape) => isConnected(this.#edges[2 * shape]!))
-    const isOpen = (edge: number): boolean => weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge))
-    return stretchesInBox(this.#graph, this.#box).filter((shape) => {
-      return this.#streets.note(shape) && (isOpen(this.#edges[2 * shape]!) || isOpen(this.#edges[2 * shape + 1]!))
-    })
+    const onMainland = near.some((shape) => isConnected(edges[2 * shape]!))
+    // Those that a request closes say nothing either: somebody may have to go there.
+    const isOpen = (edge: number): boolean =>
+      weights.edge(edge) < UNREACHABLE && (!onMainland || isConnected(edge)) && !closures.has(edge)
+    const found = shapesInBox(this.#graph, this.#cells.box)
+    let count = 0
+    for (const shape of found) {
+      if (this.#streets.note(shape) && (isOpen(edges[2 * shape]!) || isOpen(edges[2 * shape + 1]!)))
+        found[count++] = shape
+    }
+    return found.subarray(0, count)
   }
 
-  /** Notes that nobody comes to the ends of a street. */
-  lookBeyond(shape: number): void {
-    this.#lookBeyond(this.#beginOf(shape))
-    this.#lookBeyond(this.#endOf(shape))
+  /** Notes within which contours the parts of streets are. */
+  mark(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
+    for (let i = first; i < end; i++) {
+      if (within[i]! >= 0) this.#scan(shapes[i]!, within[i]!)
+      else this.#markPassed(shapes[i]!)
+    }
   }
 
   /** Finds where contours may run. */
   closeCells(): void {
-    this.#cells.close()
+    this.#cells!.close()
   }
 
-  /** Adds the samples of a street, where they may shape a contour. */
-  add(shape: number): void {
-    this.#isAnyNeeded = false
-    this.#visit(shape, this.#cells.meters, this.#need)
-    if (!this.#isAnyNeeded) return
-    const streets = this.#streets
-    streets.at(shape, 0)
-    const { seconds, meters } = streets
-    this.#atNode(this.#beginOf(shape), seconds, meters)
-    streets.at(shape, 1)
-    this.#atNode(this.#endOf(shape), streets.seconds, streets.meters)
-    const spacing = this.#mayCross(seconds, meters) ? FINE : COARSE
-    this.#ruler.visit(shape, this.#pieces(shape, spacing), (lon, lat, share) => {
-      if (!this.#cells.isNeeded(lon, lat)) return
-      streets.at(shape, share)
-      this.samples.add(lon, lat, streets.seconds, streets.meters)
-    })
-  }
-
-  /** Adds the ends of a street that nobody comes to, where they may shape a contour. */
-  addBeyond(shape: number): void {
-    this.#addBeyond(this.#beginOf(shape))
-    this.#addBeyond(this.#endOf(shape))
+  /** Adds the samples of streets, where they may shape a contour. */
+  take(shapes: Uint32Array, within: Int32Array, first: number, end: number): void {
+    for (let i = first; i < end; i++) {
+      const spacing = within[i]! < 0 ? FINE : this.#scan(shapes[i]!, -1)
+      if (spacing > 0) this.#take(shapes[i]!, spacing)
+    }
   }
 
   /** Leaves nothing behind in what others use again. */
@@ -175,109 +171,76 @@ class Sampler {
     for (const node of this.#nodes) this.#streets.sampleOf[node] = 0
   }
 
-  #beginOf(shape: number): number {
-    return this.#graph.edgeHead[this.#edges[2 * shape + 1]!]!
-  }
-
-  #endOf(shape: number): number {
-    return this.#graph.edgeHead[this.#edges[2 * shape]!]!
-  }
-
-  #pieces(shape: number, spacing: number): number {
-    return Math.ceil(this.#graph.edgeLength[this.#edges[2 * shape]!]! / spacing)
-  }
-
-  /** Visits the ends of a street, and places between them. */
-  #visit(shape: number, spacing: number, visit: (lon: number, lat: number, share: number) => void): void {
-    const { firstPoint, pointLon, pointLat } = this.#graph
-    const first = firstPoint[shape]!
-    const last = firstPoint[shape + 1]! - 1
-    this.#shape = shape
-    visit(pointLon[first]! / 1e6, pointLat[first]! / 1e6, 0)
-    visit(pointLon[last]! / 1e6, pointLat[last]! / 1e6, 1)
-    this.#ruler.visit(shape, this.#pieces(shape, spacing), visit)
-  }
-
-  #shape = 0
-  readonly #mark = (lon: number, lat: number, share: number): void => {
-    this.#streets.at(this.#shape, share)
-    this.#cells.mark(lon, lat, this.#within(this.#streets.seconds, this.#streets.meters))
-  }
-
-  #isAnyNeeded = false
-  readonly #need = (lon: number, lat: number): void => {
-    this.#isAnyNeeded ||= this.#cells.isNeeded(lon, lat)
-  }
-
-  #see(node: number): void {
-    if (this.#streets.sampleOf[node] === SEEN) return
-    this.#streets.sampleOf[node] = SEEN
-    this.#nodes.push(node)
-  }
-
-  #lookBeyond(node: number): void {
-    if (this.#streets.sampleOf[node] === 0 && this.#isInBox(node)) {
-      this.#cells.mark(this.#graph.nodeLon[node]! / 1e7, this.#graph.nodeLat[node]! / 1e7, 0)
-    }
-  }
-
-  #addBeyond(node: number): void {
-    if (this.#streets.sampleOf[node] !== 0 || !this.#isInBox(node)) return
-    this.#nodes.push(node)
-    this.#streets.sampleOf[node] = SEEN
-    this.#atNode(node, Infinity, Infinity)
-  }
-
-  #isInBox(node: number): boolean {
-    const lon = this.#graph.nodeLon[node]! / 1e7
-    const lat = this.#graph.nodeLat[node]! / 1e7
-    const { west, south, east, north } = this.#box
-    return lon >= west && lon <= east && lat >= south && lat <= north
-  }
-
-  /** The contours that a place is within, as bits. */
-  #within(seconds: number, meters: number): number {
-    let within = 0
-    for (let i = 0; i < this.#levels.length; i++) {
-      const { isTime, value } = this.#levels[i]!
-      if ((isTime ? seconds : meters) <= value) within |= 1 << i
-    }
-    return within
-  }
-
-  /** Whether a contour may pass between a place and the one that the streets last told of. */
-  #mayCross(seconds: number, meters: number): boolean {
+  #markPassed(shape: number): void {
+    const cells = this.#cells!
     const streets = this.#streets
-    return this.#levels.some(({ isTime, value }) => {
-      const a = isTime ? seconds : meters
-      const b = isTime ? streets.seconds : streets.meters
-      return Math.min(a, b) <= value * (1 + NEAR) && Math.max(a, b) >= value * (1 - NEAR)
+    streets.open(shape)
+    this.#ruler.visit(shape, FINE, (lon, lat, share) => {
+      streets.at(share)
+      cells.mark(cells.at(lon, lat), bitsOf(this.#levels, streets.seconds, streets.meters))
     })
   }
 
-  /** Adds the sample of a node where it may shape a contour, or lowers it. */
-  #atNode(node: number, seconds: number, meters: number): void {
+  #take(shape: number, spacing: number): void {
+    const cells = this.#cells!
+    const streets = this.#streets
+    streets.open(shape)
+    this.#ruler.visit(shape, spacing, (lon, lat, share) => {
+      if (!cells.takes(cells.at(lon, lat))) return
+      streets.at(share)
+      if (share === 0) this.#atNode(streets.beginOf(shape), lon, lat)
+      else if (share === 1) this.#atNode(streets.endOf(shape), lon, lat)
+      else this.samples.add(lon, lat, streets.seconds, streets.meters)
+    })
+  }
+
+  #enclose(shape: number): void {
+    const box = this.#box
+    const { firstPoint, pointLon, pointLat } = this.#graph
+    const end = firstPoint[shape + 1]!
+    for (let point = firstPoint[shape]!; point < end; point++) {
+      const lon = pointLon[point]!
+      const lat = pointLat[point]!
+      if (lon < box.west) box.west = lon
+      if (lon > box.east) box.east = lon
+      if (lat < box.south) box.south = lat
+      if (lat > box.north) box.north = lat
+    }
+  }
+
+  /** Marks the cells that a street comes through as within some contours; below zero marks none, but tells how far apart its samples must be. */
+  #scan(shape: number, within: number): number {
+    const cells = this.#cells!
+    const { firstPoint, pointLon, pointLat } = this.#graph
+    const last = firstPoint[shape + 1]! - 1
+    let spacing = 0
+    for (let point = firstPoint[shape]!; point <= last; point++) {
+      const lon = pointLon[point]!
+      const lat = pointLat[point]!
+      const dx = point < last ? pointLon[point + 1]! - lon : 0
+      const dy = point < last ? pointLat[point + 1]! - lat : 0
+      const steps = cells.stepsOver(dx, dy)
+      for (let step = 0; step < steps; step++) {
+        const at = cells.at(lon + (dx * step) / steps, lat + (dy * step) / steps)
+        if (within >= 0) cells.mark(at, within)
+        else if (cells.isMixed(at)) return FINE
+        else if (spacing === 0 && cells.isNeeded(at)) spacing = COARSE
+      }
+    }
+    return spacing
+  }
+
+  /** Adds the sample of a node, or lowers it, as far as the place is that the streets last told of. */
+  #atNode(node: number, lon: number, lat: number): void {
     const { samples } = this
-    const { sampleOf } = this.#streets
+    const { sampleOf, seconds, meters } = this.#streets
     const known = sampleOf[node]!
-    if (known === SEEN) {
-      const lon = this.#graph.nodeLon[node]! / 1e7
-      const lat = this.#graph.nodeLat[node]! / 1e7
-      if (this.#cells.isNeeded(lon, lat)) sampleOf[node] = samples.add(lon, lat, seconds, meters) + 1
+    if (known === 0) {
+      sampleOf[node] = samples.add(lon, lat, seconds, meters) + 1
+      this.#nodes.push(node)
     } else if (seconds < samples.seconds[known - 1]!) {
       samples.seconds[known - 1] = seconds
       samples.meters[known - 1] = meters
     }
   }
-}
-
-/** Seconds or metres of a contour. */
-interface Level {
-  readonly isTime: boolean
-  readonly value: number
-}
-
-/** Seconds or metres of a contour. */
-export function levelOf({ metric, value }: Pick<Contour, 'metric' | 'value'>): number {
-  return value * (metric === 'time' ? 60 : 1000)
 }

@@ -1,8 +1,13 @@
 import type { Graph } from '../graph/graph.ts'
+import { TOO_FAR } from '../path/sweeping.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
-import type { StateWeights } from '../states/weights.ts'
-import type { Box } from './cells.ts'
+import type { Level } from './levels.ts'
 import type { Reached } from './values.ts'
+
+/** Numbers that are kept of each street: seconds and metres at the end of its edge along its points, then of the one against it. */
+const SLOTS = 4
+/** Metres below zero that are an effect of rounding. */
+const ROUNDING = 1e-6
 
 const free = new WeakMap<Graph, Streets>()
 
@@ -18,134 +23,192 @@ export function giveBackStreets(graph: Graph, streets: Streets): void {
   free.set(graph, streets)
 }
 
-/** What is asked of a sweep about a street between its ends. */
-type Ground = Pick<Reached, 'reverse'> & { readonly weights: StateWeights }
-
 /**
- * The streets that a sweep came to, by their geometry, and how far their ends are: in the order of their points and against
- * it; seconds and metres, infinite where nobody comes. Memory of streets that are not reached stays untouched.
+ * The streets that a sweep came to and others, by their geometry, and how far places on them are: 36 bytes for each of the
+ * graph, and 4 for each crossing; memory of those that nothing is asked of stays untouched.
  */
 export class Streets {
-  /** By number, so that neighbours in memory follow each other. */
-  shapes: Uint32Array
-  /** How far the place is that was last asked for with `at`. */
+  /** How far the place is that was last asked for with `at`; infinite where nobody comes. */
   seconds = 0
   meters = 0
   /** The sample of each node plus one; zero where there is none. */
   readonly sampleOf: Uint32Array
   readonly #graph: Graph
   readonly #edges: Uint32Array
-  readonly #ahead: Float64Array
-  readonly #aheadMeters: Float64Array
-  readonly #back: Float64Array
-  readonly #backMeters: Float64Array
-  readonly #listed: Uint32Array
-  #count = 0
-  /** 1 for streets that are listed or noted. */
-  readonly #isKnown: Uint8Array
-  readonly #noted: number[] = []
-  #ground: Ground | null = null
+  readonly #far: Float64Array
+  /** A bit for each street that is listed. */
+  readonly #isListed: Uint32Array
+  readonly #list: Uint32Array
+  #reached: Reached | null = null
+  /** Of the street that was last opened, how far its first point is by either edge, and how much farther its last. */
+  #a = Infinity
+  #aMore = 0
+  #aMeters = Infinity
+  #aMoreMeters = 0
+  #b = Infinity
+  #bMore = 0
+  #bMeters = Infinity
+  #bMoreMeters = 0
 
   constructor(graph: Graph) {
     const count = graph.firstPoint.length - 1
     this.#graph = graph
     this.#edges = shapeEdges(graph)
-    this.shapes = new Uint32Array(0)
-    this.#listed = new Uint32Array(count)
-    this.#isKnown = new Uint8Array(count)
-    this.#ahead = new Float64Array(count)
-    this.#aheadMeters = new Float64Array(count)
-    this.#back = new Float64Array(count)
-    this.#backMeters = new Float64Array(count)
+    this.#far = new Float64Array(SLOTS * count)
+    this.#isListed = new Uint32Array((count >>> 5) + 1)
+    this.#list = new Uint32Array(count)
     this.sampleOf = new Uint32Array(graph.nodeCount)
   }
 
-  /** Notes a street that is not listed; false where it is, or was noted before. */
+  /** Lists what a sweep reached. */
+  collect(reached: Reached): void {
+    this.#reached = reached
+    const { edgeShape } = this.#graph
+    const { sweep, states, reverse } = reached
+    const edges = this.#edges
+    const far = this.#far
+    const list = sweep.reached
+    for (let i = 0; i < list.length; i++) {
+      const state = list[i]!
+      const edge = states.edgeOf(state)
+      // Who begins on a street has not come there by any way; what a request excludes costs days.
+      if (sweep.costOf(state) >= TOO_FAR || (reverse && edge !== state)) continue
+      const shape = edgeShape[edge]!
+      this.note(shape)
+      const at = SLOTS * shape + (edges[2 * shape] === edge ? 0 : 2)
+      const seconds = sweep.secondsOf(state)
+      if (seconds >= far[at]!) continue
+      far[at] = seconds
+      far[at + 1] = sweep.metersOf(state)
+    }
+  }
+
+  /** Lists a street; false where it is listed already. */
   note(shape: number): boolean {
-    if (this.#isKnown[shape] === 1) return false
-    this.#isKnown[shape] = 1
-    this.#noted.push(shape)
+    const bit = 1 << (shape & 31)
+    if ((this.#isListed[shape >>> 5]! & bit) !== 0) return false
+    this.#isListed[shape >>> 5]! |= bit
+    const at = SLOTS * shape
+    const far = this.#far
+    far[at] = far[at + 1] = far[at + 2] = far[at + 3] = Infinity
     return true
   }
 
-  /** Lists what a sweep reached. */
-  collect({ sweep, states, reverse, counts, prepared: { weights } }: Reached): void {
-    this.#ground = { reverse, weights }
-    const { edgeShape } = this.#graph
-    const edges = this.#edges
-    const { reached } = sweep
-    for (let i = 0; i < reached.length; i++) {
-      const state = reached[i]!
-      const edge = states.stateEdge[state]!
-      // Who begins on a street has not come there by any way.
-      if (!counts(state) || (reverse && states.edgeState[edge] !== state)) continue
-      const shape = edgeShape[edge]!
-      if (this.#isKnown[shape] === 0) this.#open(shape)
-      const seconds = sweep.secondsOf(state)
-      if (edges[2 * shape] === edge) {
-        if (seconds >= this.#ahead[shape]!) continue
-        this.#ahead[shape] = seconds
-        this.#aheadMeters[shape] = sweep.metersOf(state)
-      } else if (seconds < this.#back[shape]!) {
-        this.#back[shape] = seconds
-        this.#backMeters[shape] = sweep.metersOf(state)
+  /** All that are listed, by number: neighbours in memory follow each other. It holds until the next list is made. */
+  list(): Uint32Array {
+    const isListed = this.#isListed
+    const list = this.#list
+    let count = 0
+    for (let word = 0; word < isListed.length; word++) {
+      for (let bits = isListed[word]!; bits !== 0; bits &= bits - 1) {
+        list[count++] = (word << 5) + 31 - Math.clz32(bits & -bits)
       }
     }
-    this.shapes = this.#listed.subarray(0, this.#count).toSorted()
+    return list.subarray(0, count)
   }
 
-  /** Finds how far a place on a street is, by its share of the way along it: the nearer by time of both directions. */
-  at(shape: number, share: number): void {
+  /** The node where the points of a street begin, and the one where they end. */
+  beginOf(shape: number): number {
+    return this.#graph.edgeHead[this.#edges[2 * shape + 1]!]!
+  }
+
+  endOf(shape: number): number {
+    return this.#graph.edgeHead[this.#edges[2 * shape]!]!
+  }
+
+  /** Makes a street the one that `at` tells of. */
+  open(shape: number): void {
     const { edgeLength } = this.#graph
-    const { weights, reverse } = this.#ground!
-    this.seconds = this.meters = Infinity
-    for (let side = 0; side < 2; side++) {
-      const end = (side === 0 ? this.#ahead : this.#back)[shape]!
-      if (end === Infinity) continue
-      const edge = this.#edges[2 * shape + side]!
-      const along = side === 0 ? share : 1 - share
-      const rest = reverse ? 1 - along : along - 1
-      const meters = (side === 0 ? this.#aheadMeters : this.#backMeters)[shape]! + rest * edgeLength[edge]!
-      // Before the place where a path begins.
-      if (meters < -1e-6) continue
-      const seconds = end + rest * weights.edgeSeconds(edge)
-      if (seconds >= this.seconds) continue
-      this.seconds = seconds
-      this.meters = meters
+    const { weights } = this.#reached!.prepared
+    const far = this.#far
+    const at = SLOTS * shape
+    const sign = this.#reached!.reverse ? -1 : 1
+    this.#a = this.#b = this.#aMeters = this.#bMeters = Infinity
+    this.#aMore = this.#bMore = this.#aMoreMeters = this.#bMoreMeters = 0
+    if (far[at]! < Infinity) {
+      const edge = this.#edges[2 * shape]!
+      this.#aMore = sign * weights.edgeSeconds(edge)
+      this.#aMoreMeters = sign * edgeLength[edge]!
+      this.#a = far[at]! - this.#aMore
+      this.#aMeters = far[at + 1]! - this.#aMoreMeters
+    }
+    if (far[at + 2]! < Infinity) {
+      const edge = this.#edges[2 * shape + 1]!
+      this.#bMore = -sign * weights.edgeSeconds(edge)
+      this.#bMoreMeters = -sign * edgeLength[edge]!
+      this.#b = far[at + 2]!
+      this.#bMeters = far[at + 3]!
     }
   }
 
-  /** Around all points of the streets; of no street a place. */
-  box(): Box {
-    const { firstPoint, pointLon, pointLat } = this.#graph
-    if (this.shapes.length === 0) return { west: 0, south: 0, east: 0, north: 0 }
-    let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
-    for (const shape of this.shapes) {
-      for (let point = firstPoint[shape]!; point < firstPoint[shape + 1]!; point++) {
-        const lon = pointLon[point]!
-        const lat = pointLat[point]!
-        if (lon < west) west = lon
-        if (lon > east) east = lon
-        if (lat < south) south = lat
-        if (lat > north) north = lat
-      }
-    }
-    return { west: west / 1e6, south: south / 1e6, east: east / 1e6, north: north / 1e6 }
+  /** Finds how far a place on the open street is, by its share of the way along it: the nearer by time of both directions. */
+  at(share: number): void {
+    const aMeters = this.#aMeters + share * this.#aMoreMeters
+    const bMeters = this.#bMeters + share * this.#bMoreMeters
+    // Below zero lies what is before the place where a path begins.
+    const a = aMeters < -ROUNDING ? Infinity : this.#a + share * this.#aMore
+    const b = bMeters < -ROUNDING ? Infinity : this.#b + share * this.#bMore
+    this.seconds = a <= b ? a : b
+    this.meters = a <= b ? (a < Infinity ? aMeters : Infinity) : bMeters
+  }
+
+  /** The contours that all of a street is within, as bits; −1 where one may pass it. Opens it where that must be looked at. */
+  within(shape: number, levels: readonly Level[]): number {
+    if (this.#isWithinAll(shape, levels)) return 2 ** levels.length - 1
+    this.open(shape)
+    if (this.#isBegun()) return -1
+    this.at(0)
+    const within = bitsOf(levels, this.seconds, this.meters)
+    this.at(1)
+    if (bitsOf(levels, this.seconds, this.meters) !== within) return -1
+    // Where it takes as long either way a place is farthest.
+    const share = (this.#b - this.#a) / (this.#aMore - this.#bMore)
+    if (!(share > 0 && share < 1)) return within
+    this.at(share)
+    const far = this.seconds
+    const isSame =
+      bitsOf(levels, far, this.#aMeters + share * this.#aMoreMeters) === within &&
+      bitsOf(levels, far, this.#bMeters + share * this.#bMoreMeters) === within
+    return isSame ? within : -1
   }
 
   /** Forgets all streets. */
   clear(): void {
-    for (const shape of this.shapes) this.#isKnown[shape] = 0
-    for (const shape of this.#noted) this.#isKnown[shape] = 0
-    this.shapes = new Uint32Array(0)
-    this.#noted.length = 0
-    this.#count = 0
-    this.#ground = null
+    this.#isListed.fill(0)
+    this.#reached = null
   }
 
-  #open(shape: number): void {
-    this.#isKnown[shape] = 1
-    this.#listed[this.#count++] = shape
-    this.#ahead[shape] = this.#aheadMeters[shape] = this.#back[shape] = this.#backMeters[shape] = Infinity
+  /** Whether the far end of a street already is within all contours, by a way that comes over all of it. */
+  #isWithinAll(shape: number, levels: readonly Level[]): boolean {
+    if (this.#reached!.reverse) return false
+    const far = this.#far
+    const at = SLOTS * shape
+    const seconds = Math.min(far[at]!, far[at + 2]!)
+    if (seconds === Infinity) return false
+    const { edgeLength } = this.#graph
+    const length = edgeLength[this.#edges[2 * shape]!]!
+    const [a, b] = [far[at + 1]!, far[at + 3]!]
+    if (Math.min(a, b) < length) return false
+    const meters = Math.max(a < Infinity ? a : 0, b < Infinity ? b : 0)
+    for (const { isTime, value } of levels) if ((isTime ? seconds : meters) > value) return false
+    return true
   }
+
+  /** Whether a path begins on the open street. */
+  #isBegun(): boolean {
+    return (
+      Math.min(this.#aMeters, this.#aMeters + this.#aMoreMeters, this.#bMeters, this.#bMeters + this.#bMoreMeters) <
+      -ROUNDING
+    )
+  }
+}
+
+/** The contours that a place is within, as bits. */
+export function bitsOf(levels: readonly Level[], seconds: number, meters: number): number {
+  let within = 0
+  for (let i = 0; i < levels.length; i++) {
+    const { isTime, value } = levels[i]!
+    if ((isTime ? seconds : meters) <= value) within |= 1 << i
+  }
+  return within
 }

@@ -2,8 +2,8 @@ import Delaunator from 'delaunator'
 
 import type { Samples } from './samples.ts'
 
-/** Metres of a degree of latitude. */
-const METERS_PER_DEGREE = 111_195
+/** Metres of a millionth of a degree of latitude. */
+const METERS_PER_UNIT = 0.111195
 /** Width of the frame around all samples, as a share of their extent and at least in metres, and points on each side of it. */
 const FRAME_SHARE = 0.05
 const FRAME_METERS = 400
@@ -27,7 +27,7 @@ export interface Ring {
 export class Surface {
   readonly middle: { readonly lon: number; readonly lat: number }
   readonly metersPerLon: number
-  readonly metersPerLat = METERS_PER_DEGREE
+  readonly metersPerLat = METERS_PER_UNIT
   readonly #count: number
   /** Places in metres from the middle: at `2 * i` to the east, then to the north. */
   readonly #xy: Float64Array
@@ -38,14 +38,14 @@ export class Surface {
     const [west, east] = extentOf(lon, count)
     const [south, north] = extentOf(lat, count)
     this.middle = { lon: (west + east) / 2, lat: (south + north) / 2 }
-    this.metersPerLon = METERS_PER_DEGREE * Math.cos((this.middle.lat * Math.PI) / 180)
+    this.metersPerLon = METERS_PER_UNIT * Math.cos((this.middle.lat / 1e6) * (Math.PI / 180))
     const right = ((east - west) / 2) * this.metersPerLon
-    const top = ((north - south) / 2) * METERS_PER_DEGREE
+    const top = ((north - south) / 2) * METERS_PER_UNIT
     const margin = Math.max(FRAME_METERS, FRAME_SHARE * 2 * Math.max(right, top))
     const xy = new Float64Array(2 * (count + 4 * FRAME_POINTS))
     for (let i = 0; i < count; i++) {
       xy[2 * i] = (lon[i]! - this.middle.lon) * this.metersPerLon
-      xy[2 * i + 1] = (lat[i]! - this.middle.lat) * METERS_PER_DEGREE
+      xy[2 * i + 1] = (lat[i]! - this.middle.lat) * METERS_PER_UNIT
     }
     for (let i = 0; i < 4 * FRAME_POINTS; i++) {
       const [x, y] = frameAt(Math.floor(i / FRAME_POINTS), (i % FRAME_POINTS) / FRAME_POINTS)

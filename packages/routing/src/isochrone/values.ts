@@ -1,10 +1,9 @@
 import { AT_SOME_TIME } from '../cost/rights.ts'
 import type { Ground } from '../ground.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import { seedsOf } from '../path/path.ts'
+import { type Closures, seedsOf } from '../path/path.ts'
 import { Schedule } from '../path/schedule.ts'
-import { FamilyNetwork } from '../network/family.ts'
-import { seedOf, sweepRules, type Taken, takeHierarchySweep, takeSweep, TOO_FAR } from '../path/sweeping.ts'
+import { seedOf, sweepRules, type Taken, takeHierarchySweep, takeSweep } from '../path/sweeping.ts'
 import type { Swept, SweepRules, SweepSeed } from '../search/sweep.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import type { StateGraph } from '../states/state-graph.ts'
@@ -17,14 +16,14 @@ export interface Reached {
   readonly states: StateGraph
   readonly prepared: PreparedCosting
   readonly reverse: boolean
-  /** Whether a state is within what the request may use: what it excludes costs days. */
-  readonly counts: (state: number) => boolean
+  /** The edges that the request closes. */
+  readonly closures: Closures
   /** To call when nothing more is asked of the sweep. */
   readonly giveBack: () => void
 }
 
 /** How far beyond the outermost contour values are known, as a factor, and at least in seconds and metres. */
-const BEYOND = 1.35
+const BEYOND = 1.1
 const BEYOND_SECONDS = 45
 const BEYOND_METERS = 300
 /** Metres per second of slow traffic, and seconds that paths cost besides what they take: for a first guess of costs. */
@@ -63,10 +62,10 @@ export function* reach(
   })
   return {
     sweep,
-    states: used.family.states,
+    states: used.turns.states,
     prepared: used,
     reverse,
-    counts: (state) => sweep.costOf(state) < TOO_FAR,
+    closures,
     giveBack,
   }
 }
@@ -82,10 +81,10 @@ function* swept(
   rules: SweepRules,
   { direction, guess }: { direction: 'forwards' | 'backwards'; guess: number | null },
 ): Generator<void, Taken<Swept>> {
-  const { customized, family } = used
-  if (guess !== null && customized !== null && family instanceof FamilyNetwork) {
-    const taken = takeHierarchySweep(family)
-    const climb = family.hierarchyScratch.forward
+  const { customized, turns } = used
+  if (guess !== null && customized !== null) {
+    const taken = takeHierarchySweep(turns)
+    const climb = turns.hierarchyScratch.forward
     yield* taken.sweep.run(seeds, rules, { metric: customized.metric, climb, direction, guess })
     return taken
   }

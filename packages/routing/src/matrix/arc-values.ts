@@ -1,5 +1,6 @@
 import type { HierarchyMetric } from '../search/cch/metric.ts'
-import { keptArc, numberAt } from '../search/cch/arcs.ts'
+import { middleOfArc } from '../search/cch/arcs.ts'
+import { arcBetween } from '../search/cch/topology.ts'
 import type { StateWeights } from '../states/weights.ts'
 import { turnIndex } from '../graph/fields.ts'
 
@@ -54,23 +55,23 @@ export class ArcValues {
     const slot = this.#slotOf(key)
     if (this.#keys[slot] === key) return this.#values[slot]!
     const [from, to] = direction === 'up' ? [low, high] : [high, low]
-    const bypassed = numberAt(this.#metric[direction].middle, arc)
-    return bypassed === 0 ? this.#keepStep(key, from, to) : this.#keepSum(key, from, to, bypassed - 1)
+    const below = middleOfArc(this.#metric[direction], arc)
+    return below === 0 ? this.#keepStep(key, from, to) : this.#keepSum(key, from, to, low - below)
   }
 
   #keepStep(key: number, from: number, to: number): number {
     const { network, costing, graph } = this.#weights
-    const before = graph.stateEdge[this.#vertex[from]!]!
-    const after = graph.stateEdge[this.#vertex[to]!]!
+    const before = graph.edgeOf(this.#vertex[from]!)
+    const after = graph.edgeOf(this.#vertex[to]!)
     const turn = network.turnInfo[turnIndex(network, before, after)]!
     const seconds = costing.turnSeconds(before, after, turn) + costing.edgeSeconds(after)
     return this.#keep(key, seconds, network.edgeLength[after]!, this.#isMarked(before, after) ? 1 : 0)
   }
 
   #keepSum(key: number, from: number, to: number, middle: number): number {
-    const { topology, up, down } = this.#metric
-    const first = this.of('down', keptArc(down, topology, middle, from), middle, from)
-    const second = this.of('up', keptArc(up, topology, middle, to), middle, to)
+    const { topology } = this.#metric
+    const first = this.of('down', arcBetween(topology, middle, from), middle, from)
+    const second = this.of('up', arcBetween(topology, middle, to), middle, to)
     return this.#keep(
       key,
       this.seconds[first]! + this.seconds[second]!,
@@ -109,8 +110,10 @@ export class ArcValues {
   /** Where a key is, or where it belongs. */
   #slotOf(key: number): number {
     const keys = this.#keys
-    let slot = (Math.imul(key, 0x9e3779b1) >>> 0) % keys.length
-    while (keys[slot] !== 0 && keys[slot] !== key) slot = slot + 1 === keys.length ? 0 : slot + 1
+    // Its length is a power of two.
+    const mask = keys.length - 1
+    let slot = Math.imul(key, 0x9e3779b1) & mask
+    while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask
     return slot
   }
 }

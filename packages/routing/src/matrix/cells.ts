@@ -1,7 +1,6 @@
 import { AT_SOME_TIME } from '../cost/rights.ts'
 import type { Ground } from '../ground.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import { FamilyNetwork } from '../network/family.ts'
 import type { Leg, TripStop } from '../path/legs.ts'
 import { type Closures, seedsOf, type Stop } from '../path/path.ts'
 import type { Planner } from '../path/planner.ts'
@@ -90,13 +89,13 @@ export class Cells {
     for (const [j, { edges }] of this.#targets.entries()) {
       for (const edge of edges) this.#targetsOn.set(edge, [...(this.#targetsOn.get(edge) ?? []), j])
     }
-    const { customized, family, weights } = this.#used
+    const { customized, turns, weights } = this.#used
     this.#values =
-      customized === null || !(family instanceof FamilyNetwork) || ground.search !== 'hierarchy'
+      customized === null || ground.search !== 'hierarchy'
         ? null
         : new ArcValues(
             customized.metric,
-            family.topology.vertex,
+            turns.topology.vertex,
             // Seconds are those of the costing that was asked for, whatever else may be open at some time.
             { network: weights.network, graph: weights.graph, costing: prepared.costing },
             (from, to) => this.#isMarked(from, to),
@@ -154,8 +153,8 @@ export class Cells {
   }
 
   #climb({ seeds }: End, direction: 'up' | 'down'): Label {
-    const { customized, family } = this.#used
-    const { topology, hierarchyScratch } = family as FamilyNetwork
+    const { customized, turns } = this.#used
+    const { topology, hierarchyScratch } = turns
     return labelOf(customized!.metric, topology, seeds, {
       direction,
       climb: direction === 'up' ? hierarchyScratch.forward : hierarchyScratch.backward,
@@ -218,7 +217,7 @@ export class Cells {
   }
 
   #sumSeed({ seeds, label }: End, sums: Sums, entry: number): void {
-    const { topology } = this.#used.family as FamilyNetwork
+    const { topology } = this.#used.turns
     const vertex = topology.vertex[label!.rank[entry]!]!
     const at = seeds.findIndex((seed) => seed.vertex === vertex)
     const seed = seeds[at]!
@@ -230,8 +229,8 @@ export class Cells {
 
   /** Whether the path of a seed has already come onto an edge that it is not on from the beginning. */
   #isSeedMarked({ vertex, candidate }: PlacedSeed): boolean {
-    const { stateEdge } = this.#used.weights.graph
-    return stateEdge[vertex] !== candidate.edge && this.#isMarked(stateEdge[vertex]!, candidate.edge)
+    const edge = this.#used.weights.graph.edgeOf(vertex)
+    return edge !== candidate.edge && this.#isMarked(edge, candidate.edge)
   }
 
   #isMarked(from: number, to: number): boolean {

@@ -1,15 +1,42 @@
 import type { OsmReader } from '@terrane/osm'
 
 import { buildGraph, type BuildOptions } from '../build/build-graph.ts'
+import { packSections, type SectionArray, type SectionSink } from '../graph/sections.ts'
+import { NetworkWriter } from './file.ts'
 import { type Network, openNetwork, prepareNetwork } from './network.ts'
 
 /**
- * Builds the network of one or several extracts, ready to route on; elements that several of them hold count once. It
- * blocks the thread for most of its time. `writeNetworkFile(network.file, path)` keeps it.
+ * Builds the network of one or several extracts in memory, ready to route on; elements that several of them hold count
+ * once. It blocks the thread for most of its time. `writeNetworkFile(network.file, path)` keeps it.
  *
  * @throws EMPTY_NETWORK when there is no way to travel
  */
 export async function buildNetwork(readers: readonly OsmReader[], options: BuildOptions = {}): Promise<Network> {
-  const { file } = await buildGraph(readers, options)
-  return openNetwork(prepareNetwork(file, options))
+  const arrays: Record<string, SectionArray> = {}
+  const meta = await buildInto({ add: (name, array) => (arrays[name] = array) }, readers, options)
+  return openNetwork(packSections(arrays, meta))
+}
+
+/**
+ * Builds the network of one or several extracts as a file: the same bytes as `buildNetwork` and `writeNetworkFile` give,
+ * in less than half of the memory, for what is written is dropped. It blocks the thread for most of its time.
+ *
+ * @throws EMPTY_NETWORK when there is no way to travel
+ */
+export async function buildNetworkFile(
+  readers: readonly OsmReader[],
+  path: string,
+  options: BuildOptions = {},
+): Promise<void> {
+  using writer = new NetworkWriter(path)
+  writer.finish(await buildInto(writer, readers, options))
+}
+
+async function buildInto(
+  sink: SectionSink,
+  readers: readonly OsmReader[],
+  options: BuildOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { graph, meta } = await buildGraph(readers, sink, options)
+  return { ...meta, ...prepareNetwork(graph, sink, options) }
 }

@@ -3,18 +3,17 @@ import { Worker } from 'node:worker_threads'
 import { createCosting } from '../cost/create.ts'
 import type { Costing } from '../cost/costing.ts'
 import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options.ts'
-import { buildStateGraph } from '../states/state-graph.ts'
 import { StateWeights } from '../states/weights.ts'
 import type { CustomizeAnswer, CustomizeTask } from './customize.worker.ts'
-import { FamilyStates } from './family.ts'
 import type { Customized, Network } from './network.ts'
+import type { TurnNetwork } from './turns.ts'
 
 /** A costing of a network, with what is known for searching under it. */
 export interface PreparedCosting {
   readonly costing: Costing
-  readonly family: FamilyStates
+  readonly turns: TurnNetwork
   readonly weights: StateWeights
-  /** Null until the hierarchy is customized, and always where states have none. */
+  /** Null until the hierarchy is customized. */
   readonly customized: Customized | null
 }
 
@@ -31,7 +30,6 @@ export class CostingStore {
   readonly #plain = new Map<string, PreparedCosting>()
   readonly #recent = new Map<string, PreparedCosting>()
   readonly #waiting = new Map<string, PromiseWithResolvers<boolean>[]>()
-  #anywhere: FamilyStates | null = null
   #worker: Worker | null = null
   #closed = false
 
@@ -54,7 +52,7 @@ export class CostingStore {
     this.#recent.delete(key)
     this.#recent.set(key, known)
     if (this.#recent.size > this.#capacity) this.#recent.delete(this.#recent.keys().next().value!)
-    if (known.customized === null && !known.costing.rights.everywhere) this.#customize({ key, mode, options })
+    if (known.customized === null) this.#customize({ key, mode, options })
     return known
   }
 
@@ -89,15 +87,8 @@ export class CostingStore {
 
   #prepare(mode: Mode, options: CostOptions, customized: Customized | null): PreparedCosting {
     const costing = createCosting(this.#network.graph, mode, options)
-    const { graph, families } = this.#network
-    const family = costing.rights.everywhere ? this.#allStates() : families[costing.family]
-    return { costing, family, weights: new StateWeights(graph, family.states, costing), customized }
-  }
-
-  /** States of all edges. Few requests ignore access or one-way streets: the first one waits for them to be derived. */
-  #allStates(): FamilyStates {
-    const { graph } = this.#network
-    return (this.#anywhere ??= new FamilyStates(graph, buildStateGraph(graph, 'any')))
+    const { graph, turns } = this.#network
+    return { costing, turns, weights: new StateWeights(graph, turns.states, costing), customized }
   }
 
   #customize(task: CustomizeTask): void {
@@ -113,7 +104,7 @@ export class CostingStore {
     worker.on('message', ({ key, up, down, leastWeight }: CustomizeAnswer) => {
       const known = this.#recent.get(key)
       if (known !== undefined) {
-        const { topology } = this.#network.families[known.costing.family]
+        const { topology } = this.#network.turns
         this.#recent.set(key, { ...known, customized: { metric: { topology, up, down }, leastWeight } })
       }
       this.#settle(key, known !== undefined)

@@ -23,14 +23,9 @@ const network = openNetwork(openSections((workerData as { buffer: SharedArrayBuf
 
 parentPort!.on('message', ({ key, mode, options }: CustomizeTask) => {
   const costing = createCosting(network.graph, mode, options)
-  const { metric, leastWeight } = customizeFor(network.graph, network.families[costing.family], costing)
+  const { metric, leastWeight } = customizeFor(network.graph, network.turns, costing)
   const { up, down } = metric
-  const owned = [up, down].flatMap(({ kept, before, weight, middle }) => {
-    return [kept, before, weight.low, weight.high, middle.low, middle.high]
-  })
-  // The topology is where the metric goes, too.
-  parentPort!.postMessage(
-    { key, up, down, leastWeight } satisfies CustomizeAnswer,
-    owned.map((array) => array.buffer as ArrayBuffer),
-  )
+  // The topology is where the metric goes, too. Both directions share a pool.
+  const owned = [up.index, down.index, up.pool.words].map((array) => array.buffer as ArrayBuffer)
+  parentPort!.postMessage({ key, up, down, leastWeight } satisfies CustomizeAnswer, owned)
 })

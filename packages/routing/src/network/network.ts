@@ -1,27 +1,28 @@
 import type { OnProgress } from '@terrane/core'
 
+import { collectGarbage } from '../build/collect-garbage.ts'
 import { createCosting } from '../cost/create.ts'
-import type { Costing, Family } from '../cost/costing.ts'
+import type { Costing } from '../cost/costing.ts'
 import { costOptions, type Mode, MODES } from '../cost/options.ts'
-import { PROFILES } from '../cost/profiles/index.ts'
 import { notAGraph } from '../errors.ts'
 import { type Graph, graphOf } from '../graph/graph.ts'
-import { packSections, type SectionArray, type SectionFile } from '../graph/sections.ts'
-import { customize, type HierarchyMetric } from '../search/cch/metric.ts'
-import type { SearchArcs } from '../search/cch/arcs.ts'
+import type { SectionArray, SectionFile, SectionSink } from '../graph/sections.ts'
+import { ArcPacker, type CustomizedArcs, poolOf } from '../search/cch/arcs.ts'
+import { customizedArcs, type HierarchyMetric } from '../search/cch/metric.ts'
 import { contract, type HierarchyTopology } from '../search/cch/topology.ts'
-import { rankStates } from '../states/rank.ts'
-import { buildStateGraph, type StateGraph } from '../states/state-graph.ts'
+import { rankLinks, rankStates } from '../states/rank.ts'
+import { buildStateGraph, type StateArrays, StateGraph } from '../states/state-graph.ts'
 import { StateWeights } from '../states/weights.ts'
-import { FamilyNetwork } from './family.ts'
+import { TurnNetwork } from './turns.ts'
 
-const FAMILIES = ['motor', 'bicycle', 'foot'] as const satisfies readonly Family[]
+/** Modes whose arcs are for the most part those of another: what they share is kept once. */
+const LIKE: Readonly<Partial<Record<Mode, Mode>>> = { bus: 'auto', taxi: 'auto', motorcycle: 'auto' }
 
 /** A graph with everything that is prepared for searching it: what a graph file holds. */
 export interface Network {
   readonly file: SectionFile
   readonly graph: Graph
-  readonly families: Readonly<Record<Family, FamilyNetwork>>
+  readonly turns: TurnNetwork
   /** The eight modes without options. */
   readonly metrics: Readonly<Record<Mode, Customized>>
 }
@@ -45,50 +46,69 @@ export interface NetworkFacts {
 }
 
 /**
- * Orders and contracts a graph for each family of modes and customizes the metric of each mode.
+ * Orders and contracts the turns of a graph and customizes the metric of each mode; what a sink has taken is needed no more.
  *
- * @param file the file of `buildGraph`
- * @returns a file that also holds the hierarchies, for `openNetwork`
+ * @returns what the file is to say of the metrics, beside the arrays that the sink got
  */
 export function prepareNetwork(
-  file: SectionFile,
+  graph: Graph,
+  sink: SectionSink,
   options: { onProgress?: OnProgress; signal?: AbortSignal } = {},
-): SectionFile {
-  const graph = graphOf(file)
-  const sections: Record<string, SectionArray> = Object.fromEntries(file.arrays)
+): { leastWeights: Partial<Record<Mode, number>> } {
   let done = 0
-  const total = FAMILIES.length + MODES.length
+  const total = 2 + MODES.length
   const step = (message: string): void => {
     options.signal?.throwIfAborted()
+    collectGarbage()
     options.onProgress?.({ phase: 'hierarchies', done: done++, total, unit: 'steps', message })
   }
-  const families = new Map<Family, FamilyNetwork>()
-  for (const family of FAMILIES) {
-    step(family)
-    const states = buildStateGraph(graph, family)
-    const topology = contract(states, rankStates(graph, states))
-    families.set(family, new FamilyNetwork(graph, states, topology))
-    for (const name of STATE_ARRAYS) sections[`${family}.${name}`] = states[name]
-    for (const name of TOPOLOGY_ARRAYS) sections[`${family}.${name}`] = topology[name]
-  }
   const leastWeights: Partial<Record<Mode, number>> = {}
+  step('order')
+  const linkRank = rankLinks(graph)
+  step('turns')
+  const states = buildStateGraph(graph)
+  const topology = contract(states, rankStates(graph, states, linkRank))
+  for (const name of STATE_ARRAYS) sink.add(`turns.${name}`, states[name])
+  for (const name of TOPOLOGY_ARRAYS) sink.add(`turns.${name}`, topology[name])
+  const turns = new TurnNetwork(graph, states, topology)
+  const pools = new Map<Mode, { packer: ArcPacker; up: Uint32Array; down: Uint32Array }>()
   for (const mode of MODES) {
     step(mode)
-    const costing = createCosting(graph, mode, costOptions(mode))
-    const { metric, leastWeight } = customizeFor(graph, families.get(costing.family)!, costing)
-    Object.assign(sections, metricSections(mode, metric))
-    leastWeights[mode] = leastWeight
+    const arcs = weighed(graph, turns, createCosting(graph, mode, costOptions(mode)))
+    const like = pools.get(LIKE[mode] ?? mode)
+    const packer = like?.packer ?? new ArcPacker()
+    const [up, down] = [packer.add(arcs.up, like?.up), packer.add(arcs.down, like?.down)]
+    if (like === undefined) pools.set(mode, { packer, up, down })
+    sink.add(`${mode}.up`, up)
+    sink.add(`${mode}.down`, down)
+    leastWeights[mode] = arcs.leastWeight
   }
-  return packSections(sections, { ...file.meta, leastWeights })
+  for (const [mode, { packer }] of pools) sink.add(`${mode}.arcs`, packer.pool().words)
+  return { leastWeights }
 }
 
-/** Weighs the arcs of a family under a costing and customizes its hierarchy with them. Blocks for as long as that takes. */
-export function customizeFor(graph: Graph, { states, topology }: FamilyNetwork, costing: Costing): Customized {
+/** Weighs the arcs of a network under a costing and customizes its hierarchy with them. Blocks for as long as that takes. */
+export function customizeFor(graph: Graph, turns: TurnNetwork, costing: Costing): Customized {
+  const { up, down, leastWeight } = weighed(graph, turns, costing)
+  const packer = new ArcPacker()
+  const [upIndex, downIndex] = [packer.add(up), packer.add(down)]
+  const pool = packer.pool()
+  const metric = { topology: turns.topology, up: { index: upIndex, pool }, down: { index: downIndex, pool } }
+  return { metric, leastWeight }
+}
+
+function weighed(
+  graph: Graph,
+  { states, topology }: TurnNetwork,
+  costing: Costing,
+): { up: CustomizedArcs; down: CustomizedArcs; leastWeight: number } {
   const weights = new StateWeights(graph, states, costing)
-  const metric = customize(topology, weights.all())
+  const arcs = customizedArcs(topology, states, weights.all())
   let leastWeight = Infinity
-  for (const edge of states.stateEdge) leastWeight = Math.min(leastWeight, weights.edge(edge) / graph.edgeLength[edge]!)
-  return { metric, leastWeight: Number.isFinite(leastWeight) ? leastWeight : 0 }
+  for (let edge = 0; edge < graph.edgeCount; edge++) {
+    leastWeight = Math.min(leastWeight, weights.edge(edge) / graph.edgeLength[edge]!)
+  }
+  return { ...arcs, leastWeight: Number.isFinite(leastWeight) ? leastWeight : 0 }
 }
 
 /**
@@ -98,21 +118,13 @@ export function customizeFor(graph: Graph, { states, topology }: FamilyNetwork, 
  */
 export function openNetwork(file: SectionFile): Network {
   const graph = graphOf(file)
-  const families = Object.fromEntries(
-    FAMILIES.map((family) => {
-      const states = { family, ...arraysOf(file, family, STATE_ARRAYS) } as unknown as StateGraph
-      const topology = arraysOf(file, family, TOPOLOGY_ARRAYS) as unknown as HierarchyTopology
-      return [family, new FamilyNetwork(graph, { ...states, vertexCount: states.stateEdge.length }, topology)]
-    }),
-  ) as Record<Family, FamilyNetwork>
+  const states = new StateGraph(arraysOf(file, 'turns', STATE_ARRAYS) as unknown as StateArrays)
+  const topology = arraysOf(file, 'turns', TOPOLOGY_ARRAYS) as unknown as HierarchyTopology
   const leastWeights = (file.meta.leastWeights ?? {}) as Partial<Record<Mode, number>>
   const metrics = Object.fromEntries(
-    MODES.map((mode) => {
-      const { topology } = families[PROFILES[mode].family]
-      return [mode, { metric: metricOf(file, mode, topology), leastWeight: leastWeights[mode] ?? 0 }]
-    }),
+    MODES.map((mode) => [mode, { metric: metricOf(file, mode, topology), leastWeight: leastWeights[mode] ?? 0 }]),
   ) as Record<Mode, Customized>
-  return { file, graph, families, metrics }
+  return { file, graph, turns: new TurnNetwork(graph, states, topology), metrics }
 }
 
 /** What is worth knowing about a network. */
@@ -128,29 +140,14 @@ export function factsOf({ file, graph }: Network): NetworkFacts {
   }
 }
 
-const STATE_ARRAYS = ['firstOut', 'head', 'stateEdge', 'edgeState', 'nextState', 'arcTurn', 'arcRule'] as const
-const TOPOLOGY_ARRAYS = ['rank', 'vertex', 'firstUp', 'upHead', 'slot'] as const
-/** The arrays of one direction of a metric, by their names in the file. */
-const SEARCH_ARRAYS = ['kept', 'before', 'weight.low', 'weight.high', 'middle.low', 'middle.high'] as const
-const DIRECTIONS = ['up', 'down'] as const
-
-function metricSections(mode: Mode, metric: HierarchyMetric): Record<string, SectionArray> {
-  const sections: Record<string, SectionArray> = {}
-  for (const direction of DIRECTIONS) {
-    const { kept, before, weight, middle } = metric[direction]
-    const arrays = [kept, before, weight.low, weight.high, middle.low, middle.high]
-    for (const [i, name] of SEARCH_ARRAYS.entries()) sections[`${mode}.${direction}.${name}`] = arrays[i]!
-  }
-  return sections
-}
+const STATE_ARRAYS = ['firstOut', 'head', 'sequenceEdge', 'ruledArc', 'arcRule'] as const
+const TOPOLOGY_ARRAYS = ['rank', 'vertex', 'firstUp', 'firstHead', 'upHead'] as const
 
 function metricOf(file: SectionFile, mode: Mode, topology: HierarchyTopology): HierarchyMetric {
-  const [up, down] = DIRECTIONS.map((direction) => {
-    const arrays = arraysOf(file, `${mode}.${direction}`, SEARCH_ARRAYS)
-    const narrow = (name: string) => ({ low: arrays[`${name}.low`], high: arrays[`${name}.high`] })
-    return { kept: arrays['kept'], before: arrays['before'], weight: narrow('weight'), middle: narrow('middle') }
-  }) as unknown as [SearchArcs, SearchArcs]
-  return { topology, up, down }
+  const { up, down } = arraysOf(file, mode, ['up', 'down']) as Record<'up' | 'down', Uint32Array>
+  const { arcs } = arraysOf(file, LIKE[mode] ?? mode, ['arcs']) as Record<'arcs', Uint16Array>
+  const pool = poolOf(arcs)
+  return { topology, up: { index: up, pool }, down: { index: down, pool } }
 }
 
 function arraysOf(file: SectionFile, prefix: string, names: readonly string[]): Record<string, SectionArray> {

@@ -71,10 +71,10 @@ export function searchInTime(
 
 /** Seconds of an arc for who leaves its tail at a moment; see `TimedOptions`. */
 export function secondsInTime(weights: StateWeights, clock: Clock, startMs: number): TimedOptions['seconds'] {
-  const { stateEdge, head } = weights.graph
+  const { graph } = weights
   const speedAt = speedsFrom(clock, startMs)
   return (arc, tail, passed) => {
-    const to = stateEdge[head[arc]!]!
+    const to = graph.edgeOf(graph.head[arc]!)
     const kmh = speedAt(to, passed)
     const usual = weights.seconds(arc, tail)
     return kmh === 0 ? usual : usual - weights.edgeSeconds(to) + weights.costing.edgeSeconds(to, kmh)
@@ -83,7 +83,7 @@ export function secondsInTime(weights: StateWeights, clock: Clock, startMs: numb
 
 /** What an arc costs on top for who leaves its tail at a moment; see `TimedOptions`. */
 export function extraInTime(
-  { graph: { stateEdge, head }, costing }: StateWeights,
+  { graph, costing }: StateWeights,
   { law, stands }: Clock,
   startMs: number,
 ): TimedOptions['extra'] {
@@ -92,17 +92,17 @@ export function extraInTime(
     return kmh === 0 ? 0 : Math.max(0, costing.edgeCost(edge, kmh) - costing.edgeCost(edge))
   }
   return (arc, tail, seconds, before) => {
-    const to = stateEdge[head[arc]!]!
+    const to = graph.edgeOf(graph.head[arc]!)
     if (!law.isTimed(to)) return 0
     const at = startMs + (stands ? 0 : seconds * 1000)
     const edgeBefore = (steps: number): number => {
       const vertex = before(steps - 1)
-      return vertex < 0 ? -1 : stateEdge[vertex]!
+      return vertex < 0 ? -1 : graph.edgeOf(vertex)
     }
     if (law.forbids(to, edgeBefore, at)) return Infinity
     const verdict = law.edge(to, at)
     if (verdict === 'closed') return Infinity
-    const enters = verdict === 'local' && law.edge(stateEdge[tail]!, at) !== 'local'
+    const enters = verdict === 'local' && law.edge(graph.edgeOf(tail), at) !== 'local'
     return Math.round((slowness(to, at) + (enters ? LOCAL_PENALTY : 0)) * WEIGHT_PER_SECOND)
   }
 }

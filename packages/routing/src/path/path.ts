@@ -1,7 +1,6 @@
 import type { AlternativeSearch, FoundPath, PathSearch, Seed } from '../search/search.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/candidate.ts'
-import { ArcRule } from '../states/state-graph.ts'
 import { WEIGHT_PER_SECOND, type StateWeights } from '../states/weights.ts'
 
 /** An edge of a path, or the part of it that is travelled. */
@@ -90,7 +89,7 @@ export function seedsOf(weights: StateWeights, { origins, destinations, closures
 function seeds({ costing, graph }: StateWeights, stops: ReadonlyMap<number, Stop>): Seed[] {
   return Array.from(stops, ([vertex, { cost, place, candidate }]) => {
     const rest = (1 - candidate.along) * costing.edgeSeconds(candidate.edge)
-    return { vertex, cost, seconds: place === 'before' ? rest + costing.edgeSeconds(graph.stateEdge[vertex]!) : rest }
+    return { vertex, cost, seconds: place === 'before' ? rest + costing.edgeSeconds(graph.edgeOf(vertex)) : rest }
   })
 }
 
@@ -100,10 +99,9 @@ function pathOf(
   origins: ReadonlyMap<number, Stop>,
   destinations: ReadonlyMap<number, Stop>,
 ): Path {
-  const { stateEdge } = weights.graph
   const start = origins.get(found.vertices[0]!)!
   const end = destinations.get(found.vertices.at(-1)!)!
-  const chain = found.vertices.map((vertex) => stateEdge[vertex]!)
+  const chain = found.vertices.map((vertex) => weights.graph.edgeOf(vertex))
   if (start.place === 'before') chain.unshift(start.candidate.edge)
   if (end.place === 'after') chain.push(end.candidate.edge)
   const edges = chain.map((edge, i) => ({
@@ -151,12 +149,12 @@ function originStates(
   origins: readonly Candidate[],
   destinations: readonly Candidate[],
 ): Map<number, Stop> {
-  const { edgeState, firstOut, head } = weights.graph
+  const { firstOut, head } = weights.graph
   const arrivesOnly = origins.every((candidate) => candidate.along === 1)
   const stops = new Map<number, Stop>()
   const amends = amendsFor(weights, origins)
   for (const candidate of origins) {
-    const state = edgeState[candidate.edge]!
+    const state = weights.stateOf(candidate.edge)
     if (state < 0 || weights.endEdge(candidate.edge) >= UNREACHABLE) continue
     if (candidate.along === 1 && !arrivesOnly) continue
     const cost = partWeight(weights, candidate, 1 - candidate.along) + amends(candidate)
@@ -187,15 +185,12 @@ function amendsFor({ costing }: StateWeights, origins: readonly Candidate[]): (o
 }
 
 function destinationStates(weights: StateWeights, destinations: readonly Candidate[]): Map<number, Stop> {
-  const { edgeState, nextState } = weights.graph
   const leavesOnly = destinations.every((candidate) => candidate.along === 0)
   const stops = new Map<number, Stop>()
   for (const candidate of destinations) {
     if (candidate.along === 0 && !leavesOnly) continue
     const cost = partWeight(weights, candidate, candidate.along - 1)
-    for (let state = edgeState[candidate.edge]!; state >= 0; state = nextState[state]!) {
-      offer(stops, state, { candidate, cost, place: 'on' })
-    }
+    for (const state of weights.statesOf(candidate.edge)) offer(stops, state, { candidate, cost, place: 'on' })
     if (weights.edge(candidate.edge) >= UNREACHABLE) offerEntries(weights, candidate, cost, stops)
   }
   return stops
@@ -204,11 +199,13 @@ function destinationStates(weights: StateWeights, destinations: readonly Candida
 /** Offers the states before an edge that is closed but to those who stay on it. */
 function offerEntries(weights: StateWeights, candidate: Candidate, part: number, stops: Map<number, Stop>): void {
   if (weights.endEdge(candidate.edge) >= UNREACHABLE) return
-  const { edgeState, nextState, firstOut, head, stateEdge, arcRule } = weights.graph
+  const { graph, network } = weights
+  const { firstOut, head } = graph
   for (const entry of weights.entries(candidate.edge)) {
-    for (let state = edgeState[entry]!; state >= 0; state = nextState[state]!) {
+    if (candidate.edge === network.edgeOpposite[entry]) continue
+    for (const state of weights.statesOf(entry)) {
       for (let arc = firstOut[state]!; arc < firstOut[state + 1]!; arc++) {
-        if (stateEdge[head[arc]!] !== candidate.edge || (arcRule[arc]! & ArcRule.reverses) !== 0) continue
+        if (graph.edgeOf(head[arc]!) !== candidate.edge) continue
         const weight = weights.lastArc(arc, state)
         if (weight < UNREACHABLE) offer(stops, state, { candidate, cost: weight + part, place: 'after' })
       }

@@ -4,7 +4,6 @@ import { ngraphSearch } from '../search/ngraph.ts'
 import { type AlternativeSearch, UNREACHABLE } from '../search/search.ts'
 import type { Candidate } from '../snap/candidate.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import { FamilyNetwork } from '../network/family.ts'
 import { type Clock, isInTime, searchInTime } from './clock.ts'
 import { type Closures, type Ends, findPath, findPaths, type Path } from './path.ts'
 
@@ -65,12 +64,12 @@ export class Planner {
 
   /** Where the cheapest of all paths breaks a rule of the hour, the cheapest that breaks none. */
   #cheapestInTime(ends: Ends, startMs: number): Path | null {
-    const { family, customized, weights } = this.#prepared
-    const { positions, leastShare } = family.positions
+    const { turns, customized, weights } = this.#prepared
+    const { positions, leastShare } = turns.positions
     const estimate = distanceEstimate(positions, (customized?.leastWeight ?? 0) * leastShare)
     const targets = ends.destinations.flatMap(({ edge }) => [...weights.statesOf(edge)].slice(0, 1))
     const ground = {
-      states: family.states,
+      states: turns.states,
       weights,
       weight: this.#weightOf(ends),
       estimate: (vertex: number) => estimate(vertex, targets),
@@ -93,30 +92,31 @@ export class Planner {
 
   /** The search that knows nothing of closures; null while it is not ready. */
   #hierarchy(): AlternativeSearch | null {
-    const { family, customized } = this.#prepared
-    if (customized === null || this.#kind !== 'hierarchy' || !(family instanceof FamilyNetwork)) return null
-    return hierarchySearch(customized.metric, family.topology, family.hierarchyScratch)
+    const { turns, customized } = this.#prepared
+    if (customized === null || this.#kind !== 'hierarchy') return null
+    return hierarchySearch(customized.metric, turns.topology, turns.hierarchyScratch)
   }
 
   /** A search that needs no preparation and heeds closures. */
   #search(ends: Ends): AlternativeSearch {
-    const { family, customized } = this.#prepared
+    const { turns, customized } = this.#prepared
     const weight = this.#weightOf(ends)
-    if (this.#kind === 'ngraph.path') return ngraphSearch(family.states, family.reverse, weight)
-    const { positions, leastShare } = family.positions
-    return bidirectionalSearch(family.states, family.reverse, {
+    if (this.#kind === 'ngraph.path') return ngraphSearch(turns.states, turns.reverse, weight)
+    const { positions, leastShare } = turns.positions
+    return bidirectionalSearch(turns.states, turns.reverse, {
       weight,
       position: positions,
       weightPerMeter: (customized?.leastWeight ?? 0) * leastShare,
-      scratch: family.bidirectionalScratch,
+      scratch: turns.bidirectionalScratch,
     })
   }
 
   #weightOf(ends: Ends): (arc: number, tail: number) => number {
     const { weights } = this.#prepared
-    const { stateEdge, head } = weights.graph
+    const { graph } = weights
     const isClosed = this.#closedSteps(ends)
-    return (arc, tail) => (isClosed(stateEdge[tail]!, stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail))
+    return (arc, tail) =>
+      isClosed(graph.edgeOf(tail), graph.edgeOf(graph.head[arc]!)) ? UNREACHABLE : weights.arc(arc, tail)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { turnIndex } from '../graph/fields.ts'
 import type { PreparedCosting } from '../network/costings.ts'
-import type { FamilyNetwork, FamilyStates } from '../network/family.ts'
+import type { TurnNetwork } from '../network/turns.ts'
 import { HierarchySweep } from '../search/cch/hierarchy-sweep.ts'
 import { UNREACHABLE } from '../search/search.ts'
 import { Sweep, type SweepRules, type SweepSeed } from '../search/sweep.ts'
@@ -12,8 +12,8 @@ import type { Closures, Stop } from './path.ts'
 /** More than any path costs that passes nothing that a costing excludes, in weight. */
 export const TOO_FAR = 400_000 * WEIGHT_PER_SECOND
 
-const freeSweeps = new WeakMap<FamilyStates, Sweep>()
-const freeHierarchySweeps = new WeakMap<FamilyStates, HierarchySweep>()
+const freeSweeps = new WeakMap<TurnNetwork, Sweep>()
+const freeHierarchySweeps = new WeakMap<TurnNetwork, HierarchySweep>()
 
 /** A sweep over the states of a costing, and what to call when nothing more is asked of it: the next one uses its memory again. */
 export interface Taken<T> {
@@ -22,23 +22,23 @@ export interface Taken<T> {
 }
 
 /** A sweep that heeds whatever its rules say. */
-export function takeSweep({ family }: PreparedCosting): Taken<Sweep> {
-  return takeFrom(freeSweeps, family, () => new Sweep(family.states, () => family.reverse))
+export function takeSweep({ turns }: PreparedCosting): Taken<Sweep> {
+  return takeFrom(freeSweeps, turns, () => new Sweep(turns.states, () => turns.reverse))
 }
 
-/** A sweep by the hierarchy of a family. */
-export function takeHierarchySweep(family: FamilyNetwork): Taken<HierarchySweep> {
+/** A sweep by the hierarchy of a network. */
+export function takeHierarchySweep(turns: TurnNetwork): Taken<HierarchySweep> {
   return takeFrom(
     freeHierarchySweeps,
-    family,
-    () => new HierarchySweep(family.states, () => family.reverse, family.topology),
+    turns,
+    () => new HierarchySweep(turns.states, () => turns.reverse, turns.topology),
   )
 }
 
-function takeFrom<T>(free: WeakMap<FamilyStates, T>, family: FamilyStates, make: () => T): Taken<T> {
-  const sweep = free.get(family) ?? make()
-  free.delete(family)
-  return { sweep, giveBack: () => void free.set(family, sweep) }
+function takeFrom<T>(free: WeakMap<TurnNetwork, T>, turns: TurnNetwork, make: () => T): Taken<T> {
+  const sweep = free.get(turns) ?? make()
+  free.delete(turns)
+  return { sweep, giveBack: () => void free.set(turns, sweep) }
 }
 
 /** What a sweep heeds besides its costing. */
@@ -56,7 +56,7 @@ export function sweepRules(
   { closures, candidates, clock, leadsOn }: SweepTerms,
 ): SweepRules {
   const { graph, network } = weights
-  const { stateEdge, head } = graph
+  const { head } = graph
   const own = new Set(candidates.map(({ edge }) => edge))
   const isClosed = (edge: number): boolean => closures.has(edge) && !own.has(edge)
   return {
@@ -64,10 +64,10 @@ export function sweepRules(
       closures.size === 0
         ? (arc, tail) => weights.arc(arc, tail)
         : (arc, tail) =>
-            isClosed(stateEdge[tail]!) || isClosed(stateEdge[head[arc]!]!) ? UNREACHABLE : weights.arc(arc, tail),
+            isClosed(graph.edgeOf(tail)) || isClosed(graph.edgeOf(head[arc]!)) ? UNREACHABLE : weights.arc(arc, tail),
     seconds:
       clock === null ? (arc, tail) => weights.seconds(arc, tail) : secondsInTime(weights, clock.clock, clock.startMs),
-    meters: (arc) => network.edgeLength[stateEdge[head[arc]!]!]!,
+    meters: (arc) => network.edgeLength[graph.edgeOf(head[arc]!)]!,
     leadsOn,
     ...(clock !== null && { extra: extraInTime(weights, clock.clock, clock.startMs) }),
   }
@@ -86,7 +86,7 @@ export function seedOf(
     return { vertex, cost, seconds: edgeSeconds * share, meters: edgeMeters * share }
   }
   // The state is on the edge before or after: the turn between them belongs to the seed.
-  const other = graph.stateEdge[vertex]!
+  const other = graph.edgeOf(vertex)
   const [from, to] = place === 'before' ? [edge, other] : [other, edge]
   const turn = costing.turnSeconds(from, to, network.turnInfo[turnIndex(network, from, to)]!)
   return place === 'before'

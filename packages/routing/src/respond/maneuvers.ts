@@ -8,6 +8,9 @@ import type { Recosting } from '../path/recost.ts'
 import { lengthIn, secondsOf } from './numbers.ts'
 import type { SignElement, TripManeuver, TripSign } from './response.ts'
 
+/** What is still being written. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] }
+
 interface ManeuverContext {
   readonly narration: Narration | null
   readonly units: Units
@@ -15,7 +18,7 @@ interface ManeuverContext {
   readonly recostings: readonly Recosting[]
 }
 
-/** A maneuver as answers carry it: in the order of keys that Valhalla has, without what is empty. */
+/** A maneuver as answers carry it: in the order of keys that Valhalla has, without what is empty. Every route writes many. */
 export function tripManeuver(
   leg: GuidedLeg,
   maneuver: Maneuver,
@@ -24,44 +27,40 @@ export function tripManeuver(
   const { beginNode, endNode } = maneuver
   const before = leg.steps[beginNode - 1]
   const cost = (node: number): number => leg.steps[node - 1]?.cost ?? 0
-  return {
-    type: maneuver.kind,
-    instruction: narration?.instruction ?? '',
-    ...(narration === null ? {} : verbal(narration)),
-    ...(maneuver.names.length > 0 && { street_names: maneuver.names.map(({ text }) => text) }),
-    ...(maneuver.beginNames.length > 0 && { begin_street_names: maneuver.beginNames.map(({ text }) => text) }),
-    ...(before !== undefined && { bearing_before: before.endHeading }),
-    ...(!last && { bearing_after: maneuver.beginHeading }),
-    time: secondsOf(maneuver.seconds),
-    length: lengthIn(units, maneuver.meters),
-    cost: secondsOf(cost(endNode) - cost(beginNode)),
-    begin_shape_index: maneuver.beginShape,
-    end_shape_index: maneuver.endShape,
-    ...(maneuver.toll && { toll: true }),
-    ...(maneuver.highway && { highway: true }),
-    ...(maneuver.ferry && { ferry: true }),
-    ...(maneuver.unpaved && { rough: true }),
-    // Signs that are no exits are there, with nothing on them.
-    ...(hasAny(maneuver.signs) && { sign: tripSign(maneuver.signs) }),
-    ...(maneuver.roundaboutExit > 0 && { roundabout_exit_count: maneuver.roundaboutExit }),
-    ...Object.fromEntries(recostings.map(({ name, sums }) => [`time_${name}`, timeOf(sums, beginNode, endNode)])),
-    ...(narration?.both === true && { verbal_multi_cue: true }),
-    travel_mode: maneuver.travelMode,
-    travel_type: maneuver.travelType,
-  }
+  const told = { type: maneuver.kind, instruction: narration?.instruction ?? '' } as Draft<TripManeuver>
+  if (narration !== null) addVerbal(told, narration)
+  if (maneuver.names.length > 0) told.street_names = maneuver.names.map(({ text }) => text)
+  if (maneuver.beginNames.length > 0) told.begin_street_names = maneuver.beginNames.map(({ text }) => text)
+  if (before !== undefined) told.bearing_before = before.endHeading
+  if (!last) told.bearing_after = maneuver.beginHeading
+  told.time = secondsOf(maneuver.seconds)
+  told.length = lengthIn(units, maneuver.meters)
+  told.cost = secondsOf(cost(endNode) - cost(beginNode))
+  told.begin_shape_index = maneuver.beginShape
+  told.end_shape_index = maneuver.endShape
+  if (maneuver.toll) told.toll = true
+  if (maneuver.highway) told.highway = true
+  if (maneuver.ferry) told.ferry = true
+  if (maneuver.unpaved) told.rough = true
+  // Signs that are no exits are there, with nothing on them.
+  if (hasAny(maneuver.signs)) told.sign = tripSign(maneuver.signs)
+  if (maneuver.roundaboutExit > 0) told.roundabout_exit_count = maneuver.roundaboutExit
+  for (const { name, sums } of recostings) told[`time_${name}`] = timeOf(sums, beginNode, endNode)
+  if (narration?.both === true) told.verbal_multi_cue = true
+  told.travel_mode = maneuver.travelMode
+  told.travel_type = maneuver.travelType
+  return told
 }
 
 function timeOf(sums: Elapsed | null, begin: number, end: number): number | null {
   return sums === null ? null : secondsOf((sums.seconds[end - 1] ?? 0) - (sums.seconds[begin - 1] ?? 0))
 }
 
-function verbal({ alert, succinct, cue, after }: Narration): Partial<TripManeuver> {
-  return {
-    ...(alert !== '' && { verbal_transition_alert_instruction: alert }),
-    ...(succinct !== '' && { verbal_succinct_transition_instruction: succinct }),
-    ...(cue !== '' && { verbal_pre_transition_instruction: cue }),
-    ...(after !== '' && { verbal_post_transition_instruction: after }),
-  }
+function addVerbal(told: Draft<TripManeuver>, { alert, succinct, cue, after }: Narration): void {
+  if (alert !== '') told.verbal_transition_alert_instruction = alert
+  if (succinct !== '') told.verbal_succinct_transition_instruction = succinct
+  if (cue !== '') told.verbal_pre_transition_instruction = cue
+  if (after !== '') told.verbal_post_transition_instruction = after
 }
 
 function tripSign({ exitNumbers, exitBranches, exitTowards, exitNames }: Signs): TripSign {

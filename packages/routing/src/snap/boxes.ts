@@ -1,20 +1,25 @@
 import { hilbertOrder } from '../geometry/hilbert.ts'
+import { streetTooLong } from '../errors.ts'
+import type { Graph } from '../graph/graph.ts'
 
 /** Children of an inner box. */
 export const FANOUT = 16
 /** Segments under a leaf. */
 const SEGMENTS = 8
+/** Leaves of a geometry are numbered by 16 bits. */
+const MOST_POINTS = SEGMENTS * 2 ** 16
 
 /**
  * A static R-tree over stretches of geometries, packed in the order of a Hilbert curve (after Agafonkin's flatbush).
- * Box `i` is `boxes[4 * i …]`: west, south, east, north. Level `l` occupies `levels[l] … levels[l + 1] - 1`, leaves
- * first; children of the `k`-th box of a level are the boxes `FANOUT * k …` of the level below. `items` holds for each
- * leaf its geometry and the index of its first point.
+ * Level `l` occupies `levels[l] … levels[l + 1] - 1`, leaves first; children of the `k`-th box of a level are the boxes
+ * `FANOUT * k …` of the level below. A leaf is a stretch of a geometry, the `stretch`-th, and its box is that of its points.
+ * The box that follows on `i` leaves is `boxes[4 * (i - levels[1]) …]`: west, south, east, north. See `readBox`.
  */
 export interface BoxTree {
   readonly boxes: Int32Array
   readonly levels: Uint32Array
-  readonly items: Uint32Array
+  readonly shape: Uint32Array
+  readonly stretch: Uint16Array
 }
 
 /** Geometry of a graph: points of each shape in 1e-6 degrees. */
@@ -24,20 +29,18 @@ export interface Shapes {
   readonly pointLat: Int32Array
 }
 
+/** @throws STREET_TOO_LONG */
 export function packBoxes(shapes: Shapes): BoxTree {
-  const leaves = cutIntoLeaves(shapes)
-  const count = leaves.shape.length
-  const centreX = Int32Array.from(leaves.box, (box) => box[0] + (box[2] - box[0]) / 2)
-  const centreY = Int32Array.from(leaves.box, (box) => box[1] + (box[3] - box[1]) / 2)
-  const order = hilbertOrder(centreX, centreY)
+  const { shape, stretch, box } = cutIntoLeaves(shapes)
+  const count = shape.length
+  const centre = (axis: number): Int32Array =>
+    Int32Array.from(shape, (_, leaf) => box[4 * leaf + axis]! + (box[4 * leaf + axis + 2]! - box[4 * leaf + axis]!) / 2)
+  const order = hilbertOrder(centre(0), centre(1))
   const levels = levelOffsets(count)
   const boxes = new Int32Array(4 * levels.at(-1)!)
-  const items = new Uint32Array(2 * count)
-  order.forEach((leaf, i) => {
-    boxes.set(leaves.box[leaf]!, 4 * i)
-    items[2 * i] = leaves.shape[leaf]!
-    items[2 * i + 1] = leaves.point[leaf]!
-  })
+  for (const [i, leaf] of order.entries()) {
+    for (let side = 0; side < 4; side++) boxes[4 * i + side] = box[4 * leaf + side]!
+  }
   for (let level = 1; level + 1 < levels.length; level++) {
     for (let parent = levels[level]!; parent < levels[level + 1]!; parent++) {
       const first = levels[level - 1]! + FANOUT * (parent - levels[level]!)
@@ -45,7 +48,46 @@ export function packBoxes(shapes: Shapes): BoxTree {
       boxes.set(union(boxes, first, end), 4 * parent)
     }
   }
-  return { boxes, levels, items }
+  return {
+    boxes: boxes.slice(4 * count),
+    levels,
+    shape: Uint32Array.from(order, (leaf) => shape[leaf]!),
+    stretch: Uint16Array.from(order, (leaf) => stretch[leaf]!),
+  }
+}
+
+/** What of a graph its boxes are read from. */
+export type Boxes = Shapes & Pick<Graph, 'boxes' | 'boxLevels' | 'boxShape' | 'boxStretch'>
+
+/** Writes a box: west, south, east, north. */
+export function readBox(graph: Boxes, box: number, into: Int32Array): void {
+  const inner = box - graph.boxLevels[1]!
+  if (inner >= 0) {
+    for (let side = 0; side < 4; side++) into[side] = graph.boxes[4 * inner + side]!
+    return
+  }
+  const { pointLon, pointLat } = graph
+  const first = leafBegin(graph, box)
+  const end = leafEnd(graph, graph.boxShape[box]!, first)
+  let [west, south] = [pointLon[first]!, pointLat[first]!]
+  let [east, north] = [west, south]
+  for (let i = first + 1; i <= end; i++) {
+    const lon = pointLon[i]!
+    const lat = pointLat[i]!
+    if (lon < west) west = lon
+    else if (lon > east) east = lon
+    if (lat < south) south = lat
+    else if (lat > north) north = lat
+  }
+  into[0] = west
+  into[1] = south
+  into[2] = east
+  into[3] = north
+}
+
+/** First point of a leaf. */
+export function leafBegin({ firstPoint, boxShape, boxStretch }: Boxes, leaf: number): number {
+  return firstPoint[boxShape[leaf]!]! + SEGMENTS * boxStretch[leaf]!
 }
 
 /** Points of a leaf: from its first point to where the next leaf of the geometry begins. */
@@ -55,21 +97,36 @@ export function leafEnd({ firstPoint }: Shapes, shape: number, first: number): n
 
 type Box = [number, number, number, number]
 
-function cutIntoLeaves(shapes: Shapes): { shape: number[]; point: number[]; box: Box[] } {
+interface Leaves {
+  readonly shape: Uint32Array
+  /** Number of each leaf within its geometry. */
+  readonly stretch: Uint16Array
+  /** Four numbers each. */
+  readonly box: Int32Array
+}
+
+function cutIntoLeaves(shapes: Shapes): Leaves {
   const { firstPoint, pointLon, pointLat } = shapes
-  const leaves = { shape: [] as number[], point: [] as number[], box: [] as Box[] }
+  let count = 0
+  for (let shape = 0; shape + 1 < firstPoint.length; shape++) {
+    const points = firstPoint[shape + 1]! - firstPoint[shape]!
+    if (points > MOST_POINTS) throw streetTooLong({ points, most: MOST_POINTS })
+    count += Math.max(0, Math.ceil((points - 1) / SEGMENTS))
+  }
+  const leaves = { shape: new Uint32Array(count), stretch: new Uint16Array(count), box: new Int32Array(4 * count) }
+  let leaf = 0
   for (let shape = 0; shape + 1 < firstPoint.length; shape++) {
     for (let point = firstPoint[shape]!; point < firstPoint[shape + 1]! - 1; point += SEGMENTS) {
-      const box: Box = [Infinity, Infinity, -Infinity, -Infinity]
+      let [west, south, east, north]: Box = [Infinity, Infinity, -Infinity, -Infinity]
       for (let i = point; i <= leafEnd(shapes, shape, point); i++) {
-        box[0] = Math.min(box[0], pointLon[i]!)
-        box[1] = Math.min(box[1], pointLat[i]!)
-        box[2] = Math.max(box[2], pointLon[i]!)
-        box[3] = Math.max(box[3], pointLat[i]!)
+        west = Math.min(west, pointLon[i]!)
+        south = Math.min(south, pointLat[i]!)
+        east = Math.max(east, pointLon[i]!)
+        north = Math.max(north, pointLat[i]!)
       }
-      leaves.shape.push(shape)
-      leaves.point.push(point)
-      leaves.box.push(box)
+      leaves.shape[leaf] = shape
+      leaves.stretch[leaf] = (point - firstPoint[shape]!) / SEGMENTS
+      leaves.box.set([west, south, east, north], 4 * leaf++)
     }
   }
   return leaves

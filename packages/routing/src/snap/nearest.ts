@@ -1,5 +1,5 @@
 import type { Graph } from '../graph/graph.ts'
-import { FANOUT, leafEnd } from './boxes.ts'
+import { FANOUT, leafBegin, leafEnd, readBox } from './boxes.ts'
 
 /** The point of a geometry that is nearest to a location. */
 export interface Projection {
@@ -32,11 +32,11 @@ export function visitNearest(
   const seen = new Set<number>()
   const queue = new BoxQueue()
   const metric = new LocalMetric(lon, lat)
-  const { boxLevels, boxItems } = graph
+  const { boxLevels, boxShape } = graph
   let farthest = limit
   const enqueue = (level: number, first: number, end: number): void => {
     for (let box = first; box < end; box++) {
-      if (level === 0 && !accepts(boxItems[2 * box]!)) continue
+      if (level === 0 && !accepts(boxShape[box]!)) continue
       const meters = metric.toBox(graph, box)
       if (meters <= farthest) queue.push(meters, box, level, null)
     }
@@ -64,6 +64,7 @@ class LocalMetric {
   readonly #lon: number
   readonly #lat: number
   readonly #lonMeters: number
+  readonly #box = new Int32Array(4)
 
   constructor(lon: number, lat: number) {
     this.#lon = lon * SCALE
@@ -72,11 +73,12 @@ class LocalMetric {
   }
 
   /** A lower bound for everything in a box. */
-  toBox({ boxes }: Graph, box: number): number {
-    const west = boxes[4 * box]!
-    const south = boxes[4 * box + 1]!
-    const east = boxes[4 * box + 2]!
-    const north = boxes[4 * box + 3]!
+  toBox(graph: Graph, box: number): number {
+    readBox(graph, box, this.#box)
+    const west = this.#box[0]!
+    const south = this.#box[1]!
+    const east = this.#box[2]!
+    const north = this.#box[3]!
     const dx = Math.max(west - this.#lon, 0, this.#lon - east) * this.#lonMeters
     const dy = Math.max(south - this.#lat, 0, this.#lat - north) * (METERS_PER_DEGREE / SCALE)
     return Math.hypot(dx, dy)
@@ -84,9 +86,9 @@ class LocalMetric {
 
   /** The nearest point of a stretch of a geometry. */
   toLeaf(graph: Graph, leaf: number): Projection {
-    const { pointLon, pointLat, boxItems, firstPoint } = graph
-    const shape = boxItems[2 * leaf]!
-    const first = boxItems[2 * leaf + 1]!
+    const { pointLon, pointLat, boxShape, firstPoint } = graph
+    const shape = boxShape[leaf]!
+    const first = leafBegin(graph, leaf)
     const end = leafEnd(graph, shape, first)
     const latMeters = METERS_PER_DEGREE / SCALE
     let best = Infinity

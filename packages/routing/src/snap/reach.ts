@@ -67,12 +67,11 @@ function countNodes(
 
 /** Nodes that paths from an edge pass, or paths to it, as searches travel them; counted up to a limit. */
 function countExactly(graph: Graph, weights: StateWeights, edge: number, forward: boolean, limit: number): number {
-  const { edgeState, stateEdge } = weights.graph
-  if (edgeState[edge]! < 0) return 0
-  const states = new Set(forward ? [edgeState[edge]!] : weights.statesOf(edge))
+  if (weights.stateOf(edge) < 0) return 0
+  const states = new Set(forward ? [edge] : weights.statesOf(edge))
   const nodes = new Set<number>()
   for (const state of states) {
-    const passed = stateEdge[state]!
+    const passed = weights.graph.edgeOf(state)
     nodes.add(forward ? graph.edgeHead[passed]! : tailOf(graph, passed))
     if (nodes.size >= limit) break
     for (const next of forward ? onward(weights, state) : before(weights, state)) states.add(next)
@@ -88,8 +87,9 @@ function* onward(weights: StateWeights, state: number): Iterable<number> {
 }
 
 function* before(weights: StateWeights, state: number): Iterable<number> {
-  const { firstOut, head, stateEdge } = weights.graph
-  for (const entry of weights.entries(stateEdge[state]!)) {
+  const { graph } = weights
+  const { firstOut, head } = graph
+  for (const entry of weights.entries(graph.edgeOf(state))) {
     for (const from of weights.statesOf(entry)) {
       for (let arc = firstOut[from]!; arc < firstOut[from + 1]!; arc++) {
         if (head[arc] === state && weights.arc(arc, from) < UNREACHABLE) yield from

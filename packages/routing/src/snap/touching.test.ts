@@ -16,8 +16,8 @@ function graphOf(lines: readonly (readonly Point[])[]): Graph {
     pointLon: Int32Array.from(points, ([x]) => x),
     pointLat: Int32Array.from(points, ([, y]) => y),
   }
-  const { boxes, levels, items } = packBoxes(shapes)
-  return { ...shapes, boxes, boxLevels: levels, boxItems: items } as unknown as Graph
+  const { boxes, levels, shape, stretch } = packBoxes(shapes)
+  return { ...shapes, boxes, boxLevels: levels, boxShape: shape, boxStretch: stretch } as unknown as Graph
 }
 
 const degrees = ([x, y]: Point): Point => [x / 1e6, y / 1e6]
@@ -111,4 +111,15 @@ it.each([
     rings.map((ring) => ring.map(degrees)),
   )
   expect([...found].toSorted((a, b) => a - b)).toEqual(wanted)
+})
+
+it('numbers the leaves of the longest street that there may be, and refuses a longer one', () => {
+  const streetOf = (points: number) => ({
+    firstPoint: Uint32Array.of(0, points),
+    pointLon: Int32Array.from({ length: points }, (_, i) => i),
+    pointLat: new Int32Array(points),
+  })
+  const { stretch } = packBoxes(streetOf(2 ** 19))
+  expect(new Set(stretch).size).toBe(2 ** 16)
+  expect(() => packBoxes(streetOf(2 ** 19 + 1))).toThrow(expect.objectContaining({ code: 'STREET_TOO_LONG' }))
 })

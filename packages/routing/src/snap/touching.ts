@@ -1,7 +1,7 @@
 import { segmentsMeet } from '@terrane/core'
 
 import type { Graph } from '../graph/graph.ts'
-import { FANOUT, leafEnd } from './boxes.ts'
+import { FANOUT, leafBegin, leafEnd, readBox } from './boxes.ts'
 
 /** Segments of a ring that are looked up together. */
 const RUN = 8
@@ -22,24 +22,25 @@ export function shapesTouching(graph: Graph, rings: readonly (readonly (readonly
       const box = ring.box(first, end)
       const leaves = ring.segments <= RUN ? inBox : leavesInBox(graph, box)
       for (const leaf of leaves) {
-        const shape = graph.boxItems[2 * leaf]!
+        const shape = graph.boxShape[leaf]!
         if (!touching.has(shape) && isCrossed(graph, leaf, box, ring, first, end)) touching.add(shape)
       }
     }
     // A stretch that is not crossed lies inside as a whole or not at all: its first point tells.
     for (const leaf of inBox) {
-      const shape = graph.boxItems[2 * leaf]!
-      const point = graph.boxItems[2 * leaf + 1]!
+      const shape = graph.boxShape[leaf]!
+      const point = leafBegin(graph, leaf)
       if (!touching.has(shape) && ring.holds(graph.pointLon[point]!, graph.pointLat[point]!)) touching.add(shape)
     }
   }
   return touching
 }
 
-/** The geometries of the stretches in or beside a box in degrees: one of many stretches comes more than once. */
-export function stretchesInBox(graph: Graph, { west, south, east, north }: Box): number[] {
-  const box = { west: west * 1e6, south: south * 1e6, east: east * 1e6, north: north * 1e6 }
-  return leavesInBox(graph, box).map((leaf) => graph.boxItems[2 * leaf]!)
+/** The geometries of the stretches in or beside a box in millionths of degrees: one of many stretches comes more than once. */
+export function shapesInBox(graph: Graph, box: Box): Uint32Array {
+  const leaves = leavesInBox(graph, box)
+  for (let i = 0; i < leaves.length; i++) leaves[i] = graph.boxShape[leaves[i]!]!
+  return leaves
 }
 
 interface Box {
@@ -128,34 +129,41 @@ function bandsOf(y: Float64Array, south: number, north: number): Bands {
   return { first, segment, perUnit }
 }
 
-function leavesInBox(graph: Graph, box: Box): number[] {
+/** The leaves in a box: of each level those boxes whose own one is. */
+function leavesInBox(graph: Graph, { west, south, east, north }: Box): Uint32Array {
   const { boxLevels } = graph
-  const leaves: number[] = []
+  const sides = new Int32Array(4)
   const top = boxLevels.length - 2
-  collectLeaves(graph, box, top, boxLevels[top]!, boxLevels[top + 1]!, leaves)
-  return leaves
+  let found = Uint32Array.from({ length: boxLevels[top + 1]! - boxLevels[top]! }, (_, i) => boxLevels[top]! + i)
+  for (let level = top; level >= 0; level--) {
+    let count = 0
+    for (let k = 0; k < found.length; k++) {
+      readBox(graph, found[k]!, sides)
+      if (sides[0]! > east || sides[2]! < west || sides[1]! > north || sides[3]! < south) continue
+      found[count++] = found[k]!
+    }
+    found = found.subarray(0, count)
+    if (level > 0) found = childrenOf(found, boxLevels[level - 1]!, boxLevels[level]!)
+  }
+  return found
 }
 
-/** Appends the leaves in a box that are under the boxes of a level from one to before another. */
-function collectLeaves(graph: Graph, box: Box, level: number, first: number, end: number, leaves: number[]): void {
-  const { boxes, boxLevels } = graph
-  for (let i = first; i < end; i++) {
-    if (boxes[4 * i]! > box.east || boxes[4 * i + 2]! < box.west) continue
-    if (boxes[4 * i + 1]! > box.north || boxes[4 * i + 3]! < box.south) continue
-    if (level === 0) {
-      leaves.push(i)
-      continue
-    }
-    const below = boxLevels[level - 1]! + FANOUT * (i - boxLevels[level]!)
-    collectLeaves(graph, box, level - 1, below, Math.min(below + FANOUT, boxLevels[level]!), leaves)
+/** The boxes below some of a level. */
+function childrenOf(parents: Uint32Array, first: number, end: number): Uint32Array<ArrayBuffer> {
+  const children = new Uint32Array(parents.length * FANOUT)
+  let count = 0
+  for (let i = 0; i < parents.length; i++) {
+    const begin = first + FANOUT * (parents[i]! - end)
+    for (let child = begin; child < begin + FANOUT && child < end; child++) children[count++] = child
   }
+  return children.subarray(0, count)
 }
 
 /** Whether a leaf's stretch of points has one in common with the segments of a ring from one to before another. */
 function isCrossed(graph: Graph, leaf: number, box: Box, { x, y }: Ring, first: number, end: number): boolean {
   const { pointLon, pointLat } = graph
-  const begin = graph.boxItems[2 * leaf + 1]!
-  const last = leafEnd(graph, graph.boxItems[2 * leaf]!, begin)
+  const begin = leafBegin(graph, leaf)
+  const last = leafEnd(graph, graph.boxShape[leaf]!, begin)
   for (let i = begin; i < last; i++) {
     const x1 = pointLon[i]!
     const y1 = pointLat[i]!

@@ -4,123 +4,147 @@ import { EdgeField, FlagField, get, NodeField, TrafficField, turnIndex, TurnFiel
 import type { Graph } from '../graph/graph.ts'
 import { timedOpenings } from '../graph/timed.ts'
 import type { ArcGraph } from '../search/search.ts'
+import { Uint16List, Uint32List } from '../graph/lists.ts'
 import { type Sequence, SequenceAutomaton } from './sequences.ts'
 
-/** Modes of each family, as bits. */
-const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
+/** Modes of each family, as bits; `any` are those who may go anywhere. */
+export const FAMILY_ACCESS: Readonly<Record<Family | 'any', number>> = {
   motor: MOTOR_ACCESS,
   bicycle: Access.bicycle,
   foot: Access.foot | Access.wheelchair,
   any: ALL_ACCESS,
 }
 
-/**
- * The graph that searches run on, for one family of modes: its vertices are edges of the network, or more exactly states
- * of being on one, and its arcs are turns. Most edges have a single state; edges inside a sequence that is forbidden as a
- * whole have further ones, which remember how the edge was reached.
- */
-export interface StateGraph extends ArcGraph {
-  readonly family: Family | 'any'
-  /** Edge of each state. */
-  readonly stateEdge: Uint32Array
-  /** Plain state of each edge, or −1. */
-  readonly edgeState: Int32Array
-  /** Next state of the same edge, or −1: all states of an edge form a list that begins with the plain one. */
-  readonly nextState: Int32Array
-  /** Entry of the turn table for each arc. */
-  readonly arcTurn: Uint32Array
-  /** What each arc completes; see `ArcRule`. */
+/** The arrays of a state graph. */
+export interface StateArrays {
+  /** Index of the first outgoing arc of each state. */
+  readonly firstOut: Uint32Array
+  readonly head: Uint32Array
+  /** Edge of each state beyond the plain ones. */
+  readonly sequenceEdge: Uint32Array
+  /** Arcs that complete something, ascending, and what; see `ArcRule`. */
+  readonly ruledArc: Uint32Array
   readonly arcRule: Uint16Array
 }
 
-/** Layout of `arcRule`. */
+/**
+ * The graph that searches run on: its vertices are edges of the network, or more exactly states of being on one, and its
+ * arcs are turns. The plain state of an edge has the edge's number; edges inside a sequence that is forbidden as a whole
+ * have further ones, which remember how the edge was reached. What a mode may not travel is closed to it by weights.
+ */
+export class StateGraph implements ArcGraph, StateArrays {
+  readonly vertexCount: number
+  readonly firstOut: Uint32Array
+  readonly head: Uint32Array
+  readonly sequenceEdge: Uint32Array
+  readonly ruledArc: Uint32Array
+  readonly arcRule: Uint16Array
+  readonly #edgeCount: number
+  readonly #further = new Map<number, number[]>()
+  readonly #rules = new Map<number, number>()
+
+  constructor({ firstOut, head, sequenceEdge, ruledArc, arcRule }: StateArrays) {
+    this.vertexCount = firstOut.length - 1
+    this.firstOut = firstOut
+    this.head = head
+    this.sequenceEdge = sequenceEdge
+    this.ruledArc = ruledArc
+    this.arcRule = arcRule
+    this.#edgeCount = this.vertexCount - sequenceEdge.length
+    sequenceEdge.forEach((edge, i) => {
+      const known = this.#further.get(edge)
+      if (known === undefined) this.#further.set(edge, [this.#edgeCount + i])
+      else known.push(this.#edgeCount + i)
+    })
+    ruledArc.forEach((arc, i) => this.#rules.set(arc, arcRule[i]!))
+  }
+
+  /** Edge of a state. */
+  edgeOf(state: number): number {
+    return state < this.#edgeCount ? state : this.sequenceEdge[state - this.#edgeCount]!
+  }
+
+  /** States of an edge besides the plain one. */
+  furtherStates(edge: number): readonly number[] {
+    return this.#further.get(edge) ?? NO_STATES
+  }
+
+  /** What an arc completes; see `ArcRule`. */
+  ruleOf(arc: number): number {
+    return this.#rules.get(arc) ?? 0
+  }
+}
+
+const NO_STATES: readonly number[] = []
+
+/** Layout of the rules of arcs. */
 export const ArcRule = {
   /** Modes that must not take the arc. */
   modes: 0x03ff,
   /** The arc turns around inside a crossing. */
   turnsAround: 0x4000,
-  /** The arc goes back over the same edge; open only where nothing else is. */
-  reverses: 0x8000,
 } as const
 
 /** Longest edge inside a crossing on which two turns to the same side are a turn around. */
 const SHORT_INTERNAL_METERS = 8
 
-/**
- * Derives the state graph of a family, or of all edges in both directions for those who may go anywhere (`any`).
- * O(turns).
- */
-export function buildStateGraph(graph: Graph, family: Family | 'any'): StateGraph {
-  const access = FAMILY_ACCESS[family]
+/** Derives the states of all edges in both directions. O(turns). */
+export function buildStateGraph(graph: Graph): StateGraph {
   const openings = timedOpenings(graph)
-  const open = (edge: number): boolean =>
-    family === 'any' || ((get(graph.edgeInfo[edge]!, EdgeField.access) | (openings.get(edge) ?? 0)) & access) !== 0
-  const automaton = new SequenceAutomaton([
-    ...forbiddenSequences(graph, access),
-    ...(family === 'motor' ? turnsAround(graph, open) : []),
-  ])
-  const edgeState = new Int32Array(graph.edgeCount).fill(-1)
-  let plain = 0
-  for (let edge = 0; edge < graph.edgeCount; edge++) if (open(edge)) edgeState[edge] = plain++
-  const stateEdge = new Uint32Array(plain + automaton.edges.length)
-  for (let edge = 0; edge < graph.edgeCount; edge++) if (edgeState[edge]! >= 0) stateEdge[edgeState[edge]!] = edge
-  const nextState = new Int32Array(stateEdge.length).fill(-1)
-  automaton.edges.forEach((edge, i) => {
-    const state = plain + i
-    stateEdge[state] = edge
-    nextState[state] = nextState[edgeState[edge]!]!
-    nextState[edgeState[edge]!] = state
-  })
-  const arcs = {
-    firstOut: new Uint32Array(stateEdge.length + 1),
-    head: [] as number[],
-    turn: [] as number[],
-    rule: [] as number[],
-  }
-  for (let state = 0; state < stateEdge.length; state++) {
-    const edge = stateEdge[state]!
+  const automaton = new SequenceAutomaton([...forbiddenSequences(graph), ...turnsAround(graph, openings)])
+  const plain = graph.edgeCount
+  const count = plain + automaton.edges.length
+  const firstOut = new Uint32Array(count + 1)
+  const head = new Uint32List()
+  const ruledArc = new Uint32List()
+  const arcRule = new Uint16List()
+  for (let state = 0; state < count; state++) {
+    const edge = state < plain ? state : automaton.edges[state - plain]!
     const node = graph.edgeHead[edge]!
     const back = graph.edgeOpposite[edge]!
-    const sequence = state - plain
-    const follows = sequence >= 0 || automaton.begins(edge)
+    const follows = state >= plain || automaton.begins(edge)
     for (let next = graph.firstEdge[node]!; next < graph.firstEdge[node + 1]!; next++) {
-      if (edgeState[next]! < 0) continue
-      if (next === back && !mayReverse(graph, edge, access)) continue
-      const step = follows ? automaton.step(Math.max(-1, sequence), edge, next) : NO_STEP
-      arcs.head.push(step.state < 0 ? edgeState[next]! : plain + step.state)
-      arcs.turn.push(turnIndex(graph, edge, next))
-      arcs.rule.push(step.modes | (step.turnsAround ? ArcRule.turnsAround : 0) | (next === back ? ArcRule.reverses : 0))
+      if (next === back && !mayAnyReverse(graph, edge)) continue
+      const step = follows ? automaton.step(Math.max(-1, state - plain), edge, next) : NO_STEP
+      const rule = step.modes | (step.turnsAround ? ArcRule.turnsAround : 0)
+      if (rule !== 0) {
+        ruledArc.push(head.length)
+        arcRule.push(rule)
+      }
+      head.push(step.state < 0 ? next : plain + step.state)
     }
-    arcs.firstOut[state + 1] = arcs.head.length
+    firstOut[state + 1] = head.length
   }
-  return {
-    family,
-    vertexCount: stateEdge.length,
-    firstOut: arcs.firstOut,
-    head: Uint32Array.from(arcs.head),
-    stateEdge,
-    edgeState,
-    nextState,
-    arcTurn: Uint32Array.from(arcs.turn),
-    arcRule: Uint16Array.from(arcs.rule),
-  }
+  return new StateGraph({
+    firstOut,
+    head: head.take(),
+    sequenceEdge: Uint32Array.from(automaton.edges),
+    ruledArc: ruledArc.take(),
+    arcRule: arcRule.take(),
+  })
 }
 
 const NO_STEP = { state: -1, modes: 0, turnsAround: false }
 
-function forbiddenSequences(graph: Graph, access: number): Sequence[] {
+function forbiddenSequences(graph: Graph): Sequence[] {
   const sequences: Sequence[] = []
   for (let rule = 0; rule < graph.ruleModes.length; rule++) {
-    const modes = graph.ruleModes[rule]! & access
     const edges = Array.from(graph.ruleEdge.subarray(graph.firstRule[rule], graph.firstRule[rule + 1]))
-    const travelled = edges.every((edge) => (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0)
-    if (modes !== 0 && travelled) sequences.push({ edges, modes, turnsAround: false })
+    // Only families that may travel all of it may complete it.
+    const travellers = Object.values(FAMILY_ACCESS).reduce((modes, access) => {
+      return edges.every((edge) => (get(graph.edgeInfo[edge]!, EdgeField.access) & access) !== 0)
+        ? modes | access
+        : modes
+    }, 0)
+    const modes = graph.ruleModes[rule]! & travellers
+    if (modes !== 0) sequences.push({ edges, modes, turnsAround: false })
   }
   return sequences
 }
 
-/** Two turns to the side of oncoming traffic, over a very short edge inside a crossing. */
-function turnsAround(graph: Graph, open: (edge: number) => boolean): Sequence[] {
+/** Two turns to the side of oncoming traffic, over a very short edge inside a crossing; by motor vehicles. */
+function turnsAround(graph: Graph, openings: ReadonlyMap<number, number>): Sequence[] {
+  const open = (edge: number): boolean => isOpenTo(graph, openings, edge, MOTOR_ACCESS)
   const sequences: Sequence[] = []
   for (let edge = 0; edge < graph.edgeCount; edge++) {
     const inside = get(graph.edgeTraffic[edge]!, TrafficField.internal) === 1
@@ -137,6 +161,11 @@ function turnsAround(graph: Graph, open: (edge: number) => boolean): Sequence[] 
   return sequences
 }
 
+/** Whether some of the modes may travel an edge, always or at times. */
+export function isOpenTo(graph: Graph, openings: ReadonlyMap<number, number>, edge: number, access: number): boolean {
+  return ((get(graph.edgeInfo[edge]!, EdgeField.access) | (openings.get(edge) ?? 0)) & access) !== 0
+}
+
 function isAcross(graph: Graph, from: number, to: number): boolean {
   if (to === graph.edgeOpposite[from]) return false
   const turn = get(graph.turnInfo[turnIndex(graph, from, to)]!, TurnField.turn)
@@ -149,8 +178,13 @@ function edgesAt(graph: Graph, node: number): number[] {
   return Array.from({ length: graph.firstEdge[node + 1]! - first }, (_, i) => first + i)
 }
 
-/** Whether some mode of the family might find no other way on than back: then the arc must be there for it. */
-function mayReverse(graph: Graph, edge: number, access: number): boolean {
+function mayAnyReverse(graph: Graph, edge: number): boolean {
+  for (const access of Object.values(FAMILY_ACCESS)) if (mayReverse(graph, edge, access)) return true
+  return false
+}
+
+/** Whether some of the modes might find no other way on than back. */
+export function mayReverse(graph: Graph, edge: number, access: number): boolean {
   const node = graph.edgeHead[edge]!
   const back = graph.edgeOpposite[edge]!
   let onward = get(graph.nodeInfo[node]!, NodeField.access) & access

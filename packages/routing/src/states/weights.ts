@@ -1,7 +1,9 @@
 import type { Costing } from '../cost/costing.ts'
+import { turnIndex } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { UNREACHABLE } from '../search/search.ts'
-import { ArcRule, type StateGraph } from './state-graph.ts'
+import { timedOpenings } from '../graph/timed.ts'
+import { ArcRule, FAMILY_ACCESS, isOpenTo, mayReverse, type StateGraph } from './state-graph.ts'
 
 /** Weights are hundredths of a second of cost: fine enough, and a path of weeks still fits 30 bits. */
 export const WEIGHT_PER_SECOND = 100
@@ -23,6 +25,9 @@ export class StateWeights {
   /** Seconds; zero where they are not computed yet. */
   readonly #seconds: Float64Array
   readonly #edgeSeconds: Float64Array
+  /** Modes of the costing's family, whose network it keeps to. */
+  readonly #access: number
+  readonly #openings: ReadonlyMap<number, number>
 
   constructor(network: Graph, graph: StateGraph, costing: Costing) {
     this.graph = graph
@@ -32,6 +37,8 @@ export class StateWeights {
     this.#arcs = new Uint32Array(graph.head.length)
     this.#seconds = new Float64Array(graph.head.length)
     this.#edgeSeconds = new Float64Array(network.edgeCount)
+    this.#access = FAMILY_ACCESS[costing.rights.everywhere ? 'any' : costing.family]
+    this.#openings = timedOpenings(network)
   }
 
   /** Weight of a whole edge; `UNREACHABLE` where it is closed. */
@@ -49,13 +56,13 @@ export class StateWeights {
    */
   endEdge(edge: number): number {
     const weight = this.edge(edge)
-    if (weight < UNREACHABLE || this.graph.edgeState[edge]! < 0 || !this.costing.snapOpen(edge)) return weight
+    if (weight < UNREACHABLE || !this.#isInFamily(edge) || !this.costing.snapOpen(edge)) return weight
     return weightOf(this.costing.edgeCost(edge))
   }
 
   /** Weight of an arc onto the edge that a path ends on. */
   lastArc(arc: number, tail: number): number {
-    const to = this.graph.stateEdge[this.graph.head[arc]!]!
+    const to = this.graph.edgeOf(this.graph.head[arc]!)
     return this.edge(to) < UNREACHABLE ? this.arc(arc, tail) : this.#weighArc(tail, arc, true, this.endEdge(to))
   }
 
@@ -69,8 +76,14 @@ export class StateWeights {
 
   /** The states of being on an edge, the plain one first; none where the family of modes may not travel it. */
   *statesOf(edge: number): Iterable<number> {
-    const { edgeState, nextState } = this.graph
-    for (let state = edgeState[edge]!; state >= 0; state = nextState[state]!) yield state
+    if (!this.#isInFamily(edge)) return
+    yield edge
+    yield* this.graph.furtherStates(edge)
+  }
+
+  /** The plain state of an edge, or −1 where the family of modes may not travel it. */
+  stateOf(edge: number): number {
+    return this.#isInFamily(edge) ? edge : -1
   }
 
   /** Weight of an arc; its tail is known to every caller. */
@@ -83,10 +96,10 @@ export class StateWeights {
   seconds(arc: number, tail: number): number {
     const known = this.#seconds[arc]!
     if (known > 0) return known
-    const { stateEdge, head, arcTurn } = this.graph
-    const { costing, network } = this
-    const to = stateEdge[head[arc]!]!
-    const turn = costing.turnSeconds(stateEdge[tail]!, to, network.turnInfo[arcTurn[arc]!]!)
+    const { graph, costing, network } = this
+    const from = graph.edgeOf(tail)
+    const to = graph.edgeOf(graph.head[arc]!)
+    const turn = costing.turnSeconds(from, to, network.turnInfo[turnIndex(network, from, to)]!)
     return (this.#seconds[arc] = turn + this.edgeSeconds(to))
   }
 
@@ -105,20 +118,30 @@ export class StateWeights {
     return Int32Array.from(this.#arcs, (stored) => stored - 1)
   }
 
+  #isInFamily(edge: number): boolean {
+    return this.costing.rights.everywhere || isOpenTo(this.network, this.#openings, edge, this.#access)
+  }
+
   #weighEdge(edge: number): number {
     const { costing } = this
-    if (this.graph.edgeState[edge]! < 0 || !costing.edgeOpen(edge)) return UNREACHABLE
+    if (!this.#isInFamily(edge) || !costing.edgeOpen(edge)) return UNREACHABLE
     return weightOf(costing.edgeCost(edge))
   }
 
   /** Weighs the arcs out of a state together: whether one may turn back depends on the others. */
   #weighArcs(state: number): void {
-    const { firstOut, arcRule } = this.graph
+    const { firstOut, head } = this.graph
     const end = firstOut[state + 1]!
+    const edge = this.graph.edgeOf(state)
+    const back = this.network.edgeOpposite[edge]!
+    if (!this.#isInFamily(edge)) {
+      this.#arcs.fill(UNREACHABLE + 1, firstOut[state], end)
+      return
+    }
     let reverse = -1
     let open = false
     for (let arc = firstOut[state]!; arc < end; arc++) {
-      if ((arcRule[arc]! & ArcRule.reverses) !== 0) {
+      if (this.graph.edgeOf(head[arc]!) === back) {
         reverse = arc
         continue
       }
@@ -126,20 +149,23 @@ export class StateWeights {
       open ||= weight < UNREACHABLE
       this.#arcs[arc] = weight + 1
     }
-    if (reverse >= 0) this.#arcs[reverse] = (open ? UNREACHABLE : this.#weighArc(state, reverse, false)) + 1
+    if (reverse < 0) return
+    const isClosed = open || !mayReverse(this.network, edge, this.#access)
+    this.#arcs[reverse] = (isClosed ? UNREACHABLE : this.#weighArc(state, reverse, false)) + 1
   }
 
   #weighArc(state: number, arc: number, through: boolean, onto?: number): number {
-    const { stateEdge, head, arcTurn, arcRule } = this.graph
-    const { costing } = this
-    const from = stateEdge[state]!
-    const to = stateEdge[head[arc]!]!
+    const { graph, costing, network } = this
+    const to = graph.edgeOf(graph.head[arc]!)
     const edge = onto ?? this.edge(to)
-    const rule = arcRule[arc]!
-    if (edge >= UNREACHABLE || (rule & ArcRule.modes & costing.rights.boundModes) !== 0) return UNREACHABLE
-    if (through && !costing.nodeOpen(this.network.edgeHead[from]!)) return UNREACHABLE
-    const turn = this.network.turnInfo[arcTurn[arc]!]!
-    const cost = costing.turnCost(from, to, turn, (rule & ArcRule.turnsAround) !== 0)
+    if (edge >= UNREACHABLE) return UNREACHABLE
+    const from = graph.edgeOf(state)
+    const rule = graph.ruleOf(arc)
+    if ((rule & ArcRule.modes & costing.rights.boundModes) !== 0) return UNREACHABLE
+    if (through && !costing.nodeOpen(network.edgeHead[from]!)) return UNREACHABLE
+    const turn = network.turnInfo[turnIndex(network, from, to)]!
+    const turnsAround = (rule & ArcRule.turnsAround) !== 0 && costing.family === 'motor'
+    const cost = costing.turnCost(from, to, turn, turnsAround)
     return cost === Infinity ? UNREACHABLE : Math.min(HEAVIEST, edge + Math.round(cost * WEIGHT_PER_SECOND))
   }
 }

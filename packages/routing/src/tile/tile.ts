@@ -6,7 +6,7 @@ import type { Work } from '../actions.ts'
 import { EdgeField, get, TrafficField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { Ground } from '../ground.ts'
-import { FANOUT } from '../snap/boxes.ts'
+import { FANOUT, readBox } from '../snap/boxes.ts'
 import { shapeEdges } from '../snap/shape-edges.ts'
 import type { TileRequest } from './request.ts'
 
@@ -90,26 +90,22 @@ class View {
 }
 
 /** Geometries that have a stretch in the view, some more than once; null for each inner box that was looked at. */
-function* shapesIn(
-  { boxes, boxItems, boxLevels }: Graph,
-  { box: [west, south, east, north] }: View,
-): Generator<number | null> {
+function* shapesIn(graph: Graph, { box: [west, south, east, north] }: View): Generator<number | null> {
+  const { boxShape, boxLevels } = graph
+  const sides = new Int32Array(4)
   const top = boxLevels.length - 2
   const open: [level: number, box: number][] = []
   const look = (level: number, first: number, end: number): void => {
     for (let box = first; box < end; box++) {
-      const misses =
-        boxes[4 * box]! > east ||
-        boxes[4 * box + 2]! < west ||
-        boxes[4 * box + 1]! > north ||
-        boxes[4 * box + 3]! < south
+      readBox(graph, box, sides)
+      const misses = sides[0]! > east || sides[2]! < west || sides[1]! > north || sides[3]! < south
       if (!misses) open.push([level, box])
     }
   }
   look(top, boxLevels[top]!, boxLevels[top + 1]!)
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [level, box] = next
-    if (level === 0) yield boxItems[2 * box]!
+    if (level === 0) yield boxShape[box]!
     else {
       const below = boxLevels[level - 1]!
       const first = below + FANOUT * (box - boxLevels[level]!)

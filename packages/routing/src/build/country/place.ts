@@ -1,35 +1,39 @@
-import type { CollectedWay } from '../collect.ts'
 import type { NodeIndex } from '../node-index.ts'
+import type { WayFacts } from '../tags/way.ts'
+import type { WayNodes, Ways } from '../ways.ts'
 import { countryAccess } from './access.ts'
 import type { Borders } from './borders.ts'
 import { legalSpeeds } from './legal-speeds.ts'
 
 /** Ways with what their countries say of them: the side to drive on, default access and legal speeds. */
-export function placeWays(ways: readonly CollectedWay[], nodes: NodeIndex, borders: Borders): CollectedWay[] {
-  return ways.map((way) => {
-    const node = middleOf(way, nodes)
-    if (node < 0) return way
+export function placeWays(ways: Ways, wayNodes: WayNodes, nodes: NodeIndex, borders: Borders): Ways {
+  const place = (way: number): string => {
+    const node = middleOf(way, wayNodes, nodes)
+    if (node < 0) return NOWHERE
     const [lon, lat] = [nodes.lon[node]! / 1e7, nodes.lat[node]! / 1e7]
-    const { facts } = way
-    const code = borders.codeAt(lon, lat)
+    return `${borders.sideAt(lon, lat)} ${borders.codeAt(lon, lat) ?? ''}`
+  }
+  return ways.withFacts(place, (facts, key) => {
+    if (key === NOWHERE) return facts
+    const [side, code] = key.split(' ') as [NonNullable<WayFacts['drivingSide']>, string]
     return {
-      ...way,
-      facts: {
-        ...facts,
-        drivingSide: facts.drivingSide ?? borders.sideAt(lon, lat),
-        access: countryAccess(facts.access, facts.countryClass, code),
-        legalSpeeds: legalSpeeds(code),
-      },
+      ...facts,
+      drivingSide: facts.drivingSide ?? side,
+      access: countryAccess(facts.access, facts.countryClass, code || null),
+      legalSpeeds: legalSpeeds(code || null),
     }
   })
 }
 
+const NOWHERE = ''
+
 /** The node halfway along a way, or the next that the files have; −1 when they have none. */
-function middleOf({ refs }: CollectedWay, nodes: NodeIndex): number {
-  const middle = refs.length >> 1
-  for (const ref of [...refs.subarray(middle), ...refs.subarray(0, middle)]) {
-    const node = nodes.find(ref)
-    if (node >= 0 && nodes.has(node)) return node
+function middleOf(way: number, { first, node }: WayNodes, nodes: NodeIndex): number {
+  const begin = first[way]!
+  const count = first[way + 1]! - begin
+  for (let i = 0, at = count >> 1; i < count; i++, at = (at + 1) % count) {
+    const found = node[begin + at]!
+    if (nodes.has(found)) return found
   }
   return -1
 }

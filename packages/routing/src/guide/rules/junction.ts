@@ -17,11 +17,22 @@ export interface Junction {
   readonly fork: boolean
 }
 
-/** The junction at a node; null where the leg begins or ends. */
+/** The junction at a node; null where the leg begins or ends. As those who arrive there see it, it is made once. */
 export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Junction | null {
   const before = leg.steps[node - 1]
   const after = leg.steps[node]
   if (before === undefined || after === undefined) return null
+  if (mode === undefined || mode === before.travelMode) {
+    return (leg.junctions[node] ??= junctionBetween(leg, node, { before, after, mode: before.travelMode }))
+  }
+  return junctionBetween(leg, node, { before, after, mode })
+}
+
+function junctionBetween(
+  leg: GuidedLeg,
+  node: number,
+  { before, after, mode }: { readonly before: Step; readonly after: Step; readonly mode: TravelMode },
+): Junction {
   const info = leg.nodeInfo[node]!
   return {
     leg,
@@ -29,7 +40,7 @@ export function junctionAt(leg: GuidedLeg, node: number, mode?: TravelMode): Jun
     before,
     after,
     degrees: turnDegrees(before.endHeading, after.beginHeading),
-    view: new CrossingView(leg.crossings(node), before.endHeading, mode ?? before.travelMode),
+    view: new CrossingView(leg.crossings(node), before.endHeading, mode),
     motorwayJunction: get(info, NodeField.type) === NodeType.motorwayJunction,
     fork: get(info, NodeField.intersection) === Intersection.fork,
   }

@@ -64,28 +64,26 @@ function beginManeuver(leg: GuidedLeg, node: number): Maneuver {
   const before = leg.steps[node - 1]!
   const { use } = before
   const roundabout = tellsRoundabouts(before.travelMode) && before.roundabout
-  const maneuver: Maneuver = {
-    ...newManeuver(),
-    endNode: node,
-    endShape: before.endShape,
-    endHeading: before.endHeading,
-    travelMode: before.travelMode,
-    travelType: before.travelType,
-    driveOnRight: before.driveOnRight,
-    ramp: use === Use.ramp,
-    turnChannel: use === Use.turnChannel,
-    ferry: use === Use.ferry,
-    railFerry: use === Use.railFerry,
-    roundabout,
-    roundaboutExit: roundabout ? 1 : 0,
-    internal: before.internal && node < leg.steps.length && node > 1,
-    elevator: use === Use.elevator,
-    indoorSteps: use === Use.steps && before.indoor,
-    steps: use === Use.steps && before.meters >= SHORT_STAIRS_METERS,
-    escalator: use === Use.escalator,
-    trail: isFootway(before) ? 'walkway' : use === Use.cycleway ? 'cycleway' : 'none',
-    unnamedTrail: before.names.length === 0,
-  }
+  const maneuver = newManeuver()
+  maneuver.endNode = node
+  maneuver.endShape = before.endShape
+  maneuver.endHeading = before.endHeading
+  maneuver.travelMode = before.travelMode
+  maneuver.travelType = before.travelType
+  maneuver.driveOnRight = before.driveOnRight
+  maneuver.ramp = use === Use.ramp
+  maneuver.turnChannel = use === Use.turnChannel
+  maneuver.ferry = use === Use.ferry
+  maneuver.railFerry = use === Use.railFerry
+  maneuver.roundabout = roundabout
+  maneuver.roundaboutExit = roundabout ? 1 : 0
+  maneuver.internal = before.internal && node < leg.steps.length && node > 1
+  maneuver.elevator = use === Use.elevator
+  maneuver.indoorSteps = use === Use.steps && before.indoor
+  maneuver.steps = use === Use.steps && before.meters >= SHORT_STAIRS_METERS
+  maneuver.escalator = use === Use.escalator
+  maneuver.trail = isFootway(before) ? 'walkway' : use === Use.cycleway ? 'cycleway' : 'none'
+  maneuver.unnamedTrail = before.names.length === 0
   coverStep(leg, maneuver, node)
   return maneuver
 }

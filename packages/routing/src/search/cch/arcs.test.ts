@@ -1,55 +1,66 @@
 import { seededRandom } from '@terrane/core'
 import { expect, it } from 'vitest'
 
-import { bitsFor, keptArc, keptBefore, numberAt, searchArcs } from './arcs.ts'
+import { UNREACHABLE } from '../search.ts'
+import { ArcPacker, FORMAT_SHIFT, middleOfArc, type SearchArcs, weightOfArc } from './arcs.ts'
 
-/** Arcs of which some are kept, with a weight and a middle each. */
-function drawn(count: number, share: number, largest: number, seed: number) {
-  const random = seededRandom(seed)
-  const kept = bitsFor(count)
-  const which: number[] = []
-  for (let arc = 0; arc < count; arc++) {
-    if (random() >= share) continue
-    kept[arc >>> 5]! |= 1 << (arc & 31)
-    which.push(arc)
-  }
-  const numbers = () => Int32Array.from(which, () => Math.floor(random() * (largest + 1)))
-  const [weights, middles] = [numbers(), numbers()]
-  return { which, weights, middles, arcs: searchArcs(kept, weights, middles) }
+/** Arcs of which some are kept, with weights and middles up to some size. */
+function drawn(count: number, share: number, largest: { weight: number; middle: number }) {
+  const random = seededRandom(count + largest.weight)
+  const upTo = (most: number): number => Math.floor(random() ** 3 * (most + 1))
+  const weight = new Int32Array(count).fill(UNREACHABLE)
+  for (let arc = 0; arc < count; arc++) if (random() < share) weight[arc] = upTo(largest.weight)
+  return { weight, middle: Int32Array.from({ length: count }, () => upTo(largest.middle)) }
 }
 
-it('numbers kept arcs in the order of the topology, and gives back what they carry', () => {
-  for (const [count, share, largest] of [
-    [1, 1, 5],
-    [127, 0.5, 70_000],
-    [128, 1, 2 ** 24 - 1],
-    [1000, 0.4, 2 ** 24],
-    [1031, 0.02, 2 ** 31 - 1],
-    [500, 0, 1],
-  ] as const) {
-    const { which, weights, middles, arcs } = drawn(count, share, largest, count)
-    expect(which.map((arc) => keptBefore(arcs, arc))).toEqual(which.map((_, i) => i))
-    for (let arc = 0; arc < count; arc++) expect(keptBefore(arcs, arc)).toBe(which.filter((at) => at < arc).length)
-    expect(which.map((_, i) => numberAt(arcs.weight, i))).toEqual([...weights])
-    expect(which.map((_, i) => numberAt(arcs.middle, i))).toEqual([...middles])
+function expectArcs(arcs: SearchArcs, { weight, middle }: { weight: Int32Array; middle: Int32Array }): void {
+  for (let arc = 0; arc < weight.length; arc++) {
+    const isKept = ((arcs.index[2 * (arc >>> 5)]! >>> (arc & 31)) & 1) === 1
+    expect(isKept).toBe(weight[arc]! < UNREACHABLE)
+    if (isKept) expect([weightOfArc(arcs, arc), middleOfArc(arcs, arc)]).toEqual([weight[arc], middle[arc]])
   }
-})
+}
 
-it('takes three bytes for a number, and four only where one needs them', () => {
-  const bytes = (largest: number) => {
-    const { low, high } = searchArcs(bitsFor(2), Int32Array.of(1, largest), Int32Array.of(0, 0)).weight
-    return low.BYTES_PER_ELEMENT + high.BYTES_PER_ELEMENT
-  }
-  expect([1, 2 ** 24 - 1, 2 ** 24, 2 ** 31 - 1].map(bytes)).toEqual([3, 3, 4, 4])
-})
+it.each([
+  [0, 1000, 200],
+  [0, 65_535, 65_535],
+  [1, 70_000, 300],
+  [2, 1000, 70_000],
+  [3, 2 ** 28, 10],
+  [3, UNREACHABLE - 1, 2 ** 31 - 1],
+])(
+  'gives back what arcs carry, in format %i where they weigh up to %i and lead up to %i down',
+  (most, weight, middle) => {
+    const packer = new ArcPacker()
+    const formats = new Set<number>()
+    for (const [count, share] of [
+      [1, 1],
+      [64, 0],
+      [500, 0.4],
+      [1031, 1],
+    ] as const) {
+      const given = drawn(count, share, { weight, middle })
+      const index = packer.add(given)
+      expectArcs({ index, pool: packer.pool() }, given)
+      for (let word = 0; 2 * word < index.length; word++) formats.add(index[2 * word + 1]! >>> FORMAT_SHIFT)
+    }
+    expect(Math.max(...formats)).toBe(most)
+  },
+)
 
-it('finds the arc between two ranks', () => {
-  const topology = { firstUp: Uint32Array.of(0, 3, 5, 5), upHead: Uint32Array.of(1, 2, 7, 2, 9) }
-  const kept = bitsFor(5)
-  kept[0] = 0b11101
-  const arcs = searchArcs(kept, new Int32Array(4), new Int32Array(4))
-  expect(keptArc(arcs, topology, 0, 1)).toBe(0)
-  expect(keptArc(arcs, topology, 0, 7)).toBe(1)
-  expect(keptArc(arcs, topology, 1, 2)).toBe(2)
-  expect(keptArc(arcs, topology, 1, 9)).toBe(3)
+it('keeps once what two directions share', () => {
+  const packer = new ArcPacker()
+  const one = drawn(3200, 0.5, { weight: 70_000, middle: 300 })
+  const index = packer.add(one)
+  const size = packer.pool().words.length
+  expect(packer.add(one, index)).toEqual(index)
+  expect(packer.pool().words.length).toBe(size)
+  const other = { weight: one.weight.slice(), middle: one.middle.slice() }
+  other.weight[7] = 12
+  other.weight[1600] = UNREACHABLE
+  other.middle[3199]! += 1
+  const like = packer.add(other, index)
+  expect(packer.pool().words.length).toBeLessThan(size * 1.05)
+  expectArcs({ index: like, pool: packer.pool() }, other)
+  expectArcs({ index, pool: packer.pool() }, one)
 })

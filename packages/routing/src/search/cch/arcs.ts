@@ -1,84 +1,196 @@
-import { find, type HierarchyTopology } from './topology.ts'
+import { UNREACHABLE } from '../search.ts'
 
-/** Arcs whose kept ones are counted together. */
-const BLOCK = 128
+/** Arcs of a topology that are kept or left out by the bits of one word. */
 const WORD = 32
-const WORDS_OF_A_BLOCK = BLOCK / WORD
-
-/** Numbers in as few bytes as the largest of them takes: the lower 16 bits, and what is above them. */
-export interface Narrow {
-  readonly low: Uint16Array
-  /** Of 8 bits where all are below 2²⁴, else of 16. */
-  readonly high: Uint8Array | Uint16Array
-}
-
-/** The number at a place of narrow ones. */
-export function numberAt({ low, high }: Narrow, at: number): number {
-  return low[at]! | (high[at]! << 16)
-}
-
-/** @param values from 0 to 2³¹ − 1 */
-function narrow(values: Int32Array): Narrow {
-  const low = new Uint16Array(values.length)
-  let most = 0
-  for (const value of values) most = Math.max(most, value)
-  const high = most < 2 ** 24 ? new Uint8Array(values.length) : new Uint16Array(values.length)
-  for (const [i, value] of values.entries()) {
-    low[i] = value & 0xffff
-    high[i] = value >>> 16
-  }
-  return { low, high }
-}
 
 /**
- * One direction of a customized hierarchy: those arcs of the topology that some cheapest path needs, numbered in its order.
- * Heads are the topology's; an arc that is left out costs a bit.
+ * What the kept arcs of a word carry, one after the other in one buffer: the lower 16 bits of all weights, what is above
+ * them, a byte per arc for its middle, and the middles that a byte does not hold. How wide each part is, the upper two
+ * bits of `SearchArcs.index` tell: `Format`. Arcs of different metrics that carry the same share their place.
+ */
+export interface ArcPool {
+  readonly words: Uint16Array
+  /** The same bytes. */
+  readonly bytes: Uint8Array
+}
+
+/** Widths of the parts of a word's arcs. */
+export const Format = {
+  /** Weights of 16 bits, far middles of 16. */
+  narrow: 0,
+  /** Weights of 24 bits, far middles of 16. */
+  wide: 1,
+  /** Weights of 24 bits, far middles of 32. */
+  wider: 2,
+  /** Weights and far middles of 32 bits. */
+  widest: 3,
+} as const
+
+/** An offset in 16-bit words, below the format. */
+export const OFFSET = 2 ** 30 - 1
+export const FORMAT_SHIFT = 30
+/** The byte of a middle that is kept behind the others. */
+const FAR = 255
+
+/**
+ * One direction of a customized hierarchy: those arcs of the topology that some cheapest path needs. Heads are the
+ * topology's; an arc that is left out costs a bit.
  */
 export interface SearchArcs {
-  /** A bit per arc of the topology. */
-  readonly kept: Uint32Array
-  /** Kept arcs before each block of 128. */
-  readonly before: Uint32Array
-  /** By number of the kept arc. */
-  readonly weight: Narrow
-  /** The lower rank that the arc bypasses, plus one; 0 for an arc of the input graph. */
-  readonly middle: Narrow
+  /** For each 32 arcs of the topology a bit per arc that is kept, then the format and offset of what these carry. */
+  readonly index: Uint32Array
+  readonly pool: ArcPool
 }
 
-/** Takes the arcs of a topology that are to be kept. */
-export function searchArcs(kept: Uint32Array, weights: Int32Array, middles: Int32Array): SearchArcs {
-  const before = new Uint32Array(Math.ceil(kept.length / WORDS_OF_A_BLOCK))
-  let count = 0
-  for (let word = 0; word < kept.length; word++) {
-    if (word % WORDS_OF_A_BLOCK === 0) before[word / WORDS_OF_A_BLOCK] = count
-    count += ones(kept[word]!)
+/** The weights of a direction of a metric, and what its arcs stand for. */
+export interface CustomizedArcs {
+  /** By arc of the topology; `UNREACHABLE` where it is left out. */
+  readonly weight: Int32Array
+  /** How far below its lower rank an arc's middle is; 0 for an arc of the input graph. */
+  readonly middle: Int32Array
+}
+
+/** Collects what the arcs of metrics carry. */
+export class ArcPacker {
+  #words = new Uint16Array(2 ** 16)
+  #size = 0
+  readonly #weight = new Int32Array(WORD)
+  readonly #middle = new Int32Array(WORD)
+
+  /** @param pool one to add to */
+  constructor(pool?: ArcPool) {
+    if (pool === undefined) return
+    this.#words = pool.words.slice()
+    this.#size = pool.words.length
   }
-  return { kept, before, weight: narrow(weights), middle: narrow(middles) }
+
+  /**
+   * Adds the arcs of a direction.
+   *
+   * @param like the index of a direction whose arcs are in the pool and which may be much alike
+   * @returns their index
+   */
+  add({ weight, middle }: CustomizedArcs, like?: Uint32Array): Uint32Array {
+    const index = new Uint32Array(2 * Math.ceil(weight.length / WORD))
+    for (let word = 0; 2 * word < index.length; word++) {
+      let kept = 0
+      let count = 0
+      for (let arc = WORD * word; arc < Math.min(weight.length, WORD * word + WORD); arc++) {
+        if (weight[arc]! >= UNREACHABLE) continue
+        kept |= 1 << (arc & 31)
+        this.#weight[count] = weight[arc]!
+        this.#middle[count++] = middle[arc]!
+      }
+      index[2 * word] = kept
+      if (count === 0) continue
+      const { format, length } = this.#write(count)
+      const known = like !== undefined && like[2 * word] === kept >>> 0 ? like[2 * word + 1]! : null
+      if (known !== null && known >>> FORMAT_SHIFT === format && this.#isAgainAt(known & OFFSET, length)) {
+        index[2 * word + 1] = known
+        continue
+      }
+      if (this.#size > OFFSET)
+        throw new RangeError('A metric is beyond 2 GiB: the network is too large for one graph file.')
+      index[2 * word + 1] = ((format << FORMAT_SHIFT) | this.#size) >>> 0
+      this.#size += length
+    }
+    return index
+  }
+
+  /** All that was added. */
+  pool(): ArcPool {
+    return poolOf(this.#words.slice(0, this.#size))
+  }
+
+  /** Writes the arcs of a word behind the others. */
+  #write(count: number): { format: number; length: number } {
+    const weights = this.#weight
+    const middles = this.#middle
+    let heaviest = 0
+    let farthest = 0
+    let far = 0
+    for (let i = 0; i < count; i++) {
+      heaviest = Math.max(heaviest, weights[i]!)
+      farthest = Math.max(farthest, middles[i]!)
+      if (middles[i]! >= FAR) far++
+    }
+    const format = formatFor(heaviest, farthest)
+    const farBytes = format < Format.wider ? 2 : 4
+    const most = count * 5 + far * farBytes
+    while (2 * this.#words.length < 2 * this.#size + most + 1) this.#words = grown(this.#words)
+    const words = this.#words
+    const bytes = new Uint8Array(words.buffer)
+    for (let i = 0; i < count; i++) words[this.#size + i] = weights[i]! & 0xffff
+    let at = 2 * (this.#size + count)
+    for (let i = 0; i < count && format !== Format.narrow; i++) {
+      bytes[at++] = (weights[i]! >>> 16) & 0xff
+      if (format === Format.widest) bytes[at++] = weights[i]! >>> 24
+    }
+    for (let i = 0; i < count; i++) bytes[at++] = Math.min(FAR, middles[i]!)
+    for (let i = 0; i < count; i++) {
+      if (middles[i]! < FAR) continue
+      for (let byte = 0; byte < farBytes; byte++) bytes[at++] = (middles[i]! >>> (8 * byte)) & 0xff
+    }
+    if (at % 2 === 1) bytes[at++] = 0
+    return { format, length: at / 2 - this.#size }
+  }
+
+  #isAgainAt(offset: number, length: number): boolean {
+    for (let i = 0; i < length; i++) if (this.#words[offset + i] !== this.#words[this.#size + i]) return false
+    return true
+  }
 }
 
-/** Bits for so many arcs. */
-export function bitsFor(arcs: number): Uint32Array {
-  return new Uint32Array(Math.ceil(arcs / WORD))
+/** The pool of a buffer, or of a view of one. */
+export function poolOf(words: Uint16Array): ArcPool {
+  return { words, bytes: new Uint8Array(words.buffer, words.byteOffset, words.byteLength) }
 }
 
-/** How many arcs before one of the topology are kept, which is its number if it is kept itself. */
-export function keptBefore({ kept, before }: SearchArcs, arc: number): number {
-  const word = arc >>> 5
-  let count = before[arc >>> 7]!
-  for (let i = (arc >>> 7) * WORDS_OF_A_BLOCK; i < word; i++) count += ones(kept[i]!)
-  return (arc & 31) === 0 ? count : count + ones(kept[word]! & ((1 << (arc & 31)) - 1))
+/** The weight of a kept arc. */
+export function weightOfArc(arcs: SearchArcs, arc: number): number {
+  const { kept, format, offset, before } = placeOf(arcs, arc)
+  const { words, bytes } = arcs.pool
+  const low = words[offset + before]!
+  if (format === Format.narrow) return low
+  const above = 2 * (offset + ones(kept))
+  if (format !== Format.widest) return low | (bytes[above + before]! << 16)
+  return low | (bytes[above + 2 * before]! << 16) | (bytes[above + 2 * before + 1]! << 24)
 }
 
-/** Number of the kept arc between a rank and a higher one, which must be there. */
-export function keptArc(arcs: SearchArcs, { firstUp, upHead }: UpperArcs, low: number, high: number): number {
-  return keptBefore(arcs, find(upHead, firstUp[low]!, firstUp[low + 1]!, high))
+/** How far below its lower rank the middle of a kept arc is; 0 for an arc of the input graph. */
+export function middleOfArc(arcs: SearchArcs, arc: number): number {
+  const { kept, format, offset, before } = placeOf(arcs, arc)
+  const { bytes } = arcs.pool
+  const count = ones(kept)
+  const first = 2 * offset + count * (format === Format.narrow ? 2 : format === Format.widest ? 4 : 3)
+  const near = bytes[first + before]!
+  if (near < FAR) return near
+  const farBytes = format < Format.wider ? 2 : 4
+  let at = first + count
+  for (let i = 0; i < before; i++) if (bytes[first + i] === FAR) at += farBytes
+  const low = bytes[at]! | (bytes[at + 1]! << 8)
+  return farBytes === 2 ? low : low | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
-/** The part of a topology that queries read. */
-export type UpperArcs = Pick<HierarchyTopology, 'firstUp' | 'upHead'>
+/** Where the arcs of the word of an arc are, and how many of them come before it. */
+function placeOf({ index }: SearchArcs, arc: number) {
+  const kept = index[2 * (arc >>> 5)]!
+  const place = index[2 * (arc >>> 5) + 1]!
+  return { kept, format: place >>> FORMAT_SHIFT, offset: place & OFFSET, before: ones(kept & ((1 << (arc & 31)) - 1)) }
+}
+
+function formatFor(heaviest: number, farthest: number): number {
+  if (heaviest >= 2 ** 24) return Format.widest
+  if (farthest >= 2 ** 16) return Format.wider
+  return heaviest >= 2 ** 16 ? Format.wide : Format.narrow
+}
+
+function grown({ buffer, length }: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  return new Uint16Array(buffer.transfer(2 * Math.ceil(1.5 * length)))
+}
 
 /** How many bits of a word are set (Warren, "Hacker's Delight", section 5-1). */
-function ones(word: number): number {
+export function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555)
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

@@ -1,6 +1,7 @@
 import { UNREACHABLE } from '../search.ts'
-import { type SearchArcs, type UpperArcs, keptBefore } from './arcs.ts'
+import { Format, FORMAT_SHIFT, OFFSET, ones, type SearchArcs } from './arcs.ts'
 import type { Climb } from './hierarchy.ts'
+import type { UpperArcs } from './topology.ts'
 
 /** Ranks that are looked at in one step. */
 const STEP = 2 ** 16
@@ -19,7 +20,7 @@ export class Descent {
   /** By rank; `UNREACHABLE` where nobody comes, or where the latest run did not look because all cost more than its limit. */
   readonly cost: Int32Array
   readonly #topology: UpperArcs
-  /** The lowest rank below each in the elimination tree, where all ranks between are below it too; else its own. */
+  /** The lowest rank below each in the elimination tree; all ranks between are below it, too. */
   readonly #lowest: Uint32Array
   readonly #state: Uint8Array
 
@@ -51,7 +52,7 @@ export class Descent {
 
   /** Looks at some ranks below one, and gives the last. A function that gives way itself would not be compiled while it runs. */
   #look(above: number, chains: ReadonlyMap<number, number>, arcs: SearchArcs, limit: number): number {
-    const { firstUp, upHead } = this.#topology
+    const { firstUp, firstHead, upHead } = this.#topology
     const cost = this.cost
     const state = this.#state
     let rank = above
@@ -61,7 +62,7 @@ export class Descent {
       if (state[rank] === CHAIN) {
         cost[rank] = this.#least(rank, arcs, chains.get(rank)!)
         state[rank] = ALIVE
-      } else if (begin < firstUp[rank + 1]! && state[upHead[begin]!] === ALIVE) {
+      } else if (begin < firstUp[rank + 1]! && state[upHead[firstHead[rank]!]!] === ALIVE) {
         const least = (cost[rank] = this.#least(rank, arcs, UNREACHABLE))
         state[rank] = least <= limit || this.#isAnyAbove(rank, limit) ? ALIVE : DEAD
       } else {
@@ -77,23 +78,35 @@ export class Descent {
   /** The least cost of a rank over those above it. */
   #least(rank: number, arcs: SearchArcs, known: number): number {
     const { cost } = this
-    const { firstUp, upHead } = this.#topology
-    const { kept } = arcs
-    const { low, high } = arcs.weight
+    const { firstUp, firstHead, upHead } = this.#topology
+    const { index } = arcs
+    const { words, bytes } = arcs.pool
     const begin = firstUp[rank]!
     const end = firstUp[rank + 1]!
     if (begin === end) return known
+    const toHead = firstHead[rank]! - begin
+    const last = (end - 1) >>> 5
     let least = known
-    let at = keptBefore(arcs, begin)
-    let bits = kept[begin >>> 5]! & (-1 << (begin & 31))
-    for (let word = begin >>> 5; word <= (end - 1) >>> 5; bits = kept[++word]!) {
+    for (let word = begin >>> 5, outside = (1 << (begin & 31)) - 1; word <= last; word++, outside = 0) {
+      const kept = index[2 * word]!
+      let bits = kept & ~outside
       const first = word << 5
       if (end - first < 32) bits &= (1 << (end - first)) - 1
+      if (bits === 0) continue
+      const place = index[2 * word + 1]!
+      const format = place >>> FORMAT_SHIFT
+      const before = outside === 0 ? 0 : ones(kept & outside)
+      let at = (place & OFFSET) + before
+      let high = format === Format.narrow ? 0 : 2 * ((place & OFFSET) + ones(kept)) + before
+      if (format === Format.widest) high += before
       while (bits !== 0) {
-        const sum = cost[upHead[first + 31 - Math.clz32(bits & -bits)]!]! + (low[at]! | (high[at]! << 16))
+        let sum = cost[upHead[first + toHead + 31 - Math.clz32(bits & -bits)]!]! + words[at++]!
+        if (format !== Format.narrow) {
+          sum += bytes[high++]! << 16
+          if (format === Format.widest) sum += bytes[high++]! << 24
+        }
         if (sum < least) least = sum
         bits &= bits - 1
-        at++
       }
     }
     return least
@@ -101,23 +114,20 @@ export class Descent {
 
   /** Whether one of the ranks above, by which alone one comes to what is below, costs no more than a limit. */
   #isAnyAbove(rank: number, limit: number): boolean {
-    const { firstUp, upHead } = this.#topology
-    const end = firstUp[rank + 1]!
-    for (let i = firstUp[rank]!; i < end; i++) if (this.cost[upHead[i]!]! <= limit) return true
+    const { firstUp, firstHead, upHead } = this.#topology
+    const end = firstHead[rank]! + firstUp[rank + 1]! - firstUp[rank]!
+    for (let i = firstHead[rank]!; i < end; i++) if (this.cost[upHead[i]!]! <= limit) return true
     return false
   }
 }
 
-function lowestBelow({ firstUp, upHead }: UpperArcs): Uint32Array {
+function lowestBelow({ firstUp, firstHead, upHead }: UpperArcs): Uint32Array {
   const count = firstUp.length - 1
   const lowest = Uint32Array.from({ length: count }, (_, rank) => rank)
-  const size = new Uint32Array(count).fill(1)
   for (let rank = 0; rank < count; rank++) {
     if (firstUp[rank] === firstUp[rank + 1]) continue
-    const parent = upHead[firstUp[rank]!]!
+    const parent = upHead[firstHead[rank]!]!
     if (lowest[rank]! < lowest[parent]!) lowest[parent] = lowest[rank]!
-    size[parent]! += size[rank]!
   }
-  for (let rank = 0; rank < count; rank++) if (rank - lowest[rank]! + 1 > size[rank]!) lowest[rank] = rank
   return lowest
 }

@@ -1,9 +1,9 @@
 import { type ArcGraph, type ReverseArcs, UNREACHABLE } from '../search.ts'
 import { Sweep, type Swept, type SweepRules, type SweepSeed } from '../sweep.ts'
-import type { UpperArcs } from './arcs.ts'
 import { Descent } from './descent.ts'
 import type { Climb, Ranking } from './hierarchy.ts'
 import type { HierarchyMetric } from './metric.ts'
+import type { UpperArcs } from './topology.ts'
 
 /** Vertices that are followed in one step. */
 const STEP = 2 ** 14

@@ -1,7 +1,7 @@
 import { type AlternativeSearch, type FoundPath, type Seed, UNREACHABLE } from '../search.ts'
-import { type SearchArcs, type UpperArcs, keptArc, keptBefore, numberAt } from './arcs.ts'
+import { Format, FORMAT_SHIFT, middleOfArc, OFFSET, ones, type SearchArcs } from './arcs.ts'
 import type { HierarchyMetric } from './metric.ts'
-import { find } from './topology.ts'
+import { arcBetween, find, type UpperArcs } from './topology.ts'
 
 const NONE = 0xffffffff
 
@@ -61,28 +61,29 @@ export function hierarchySearch(
     const vertices: number[] = []
     for (const { low, high, arc } of forward.trace(top).toReversed()) {
       vertices.push(vertex[low]!)
-      between(low, high, numberAt(metric.up.middle, arc), vertices)
+      between(low, high, arc, vertices)
     }
     vertices.push(vertex[top]!)
     for (const { low, high, arc } of backward.trace(top)) {
-      between(high, low, numberAt(metric.down.middle, arc), vertices)
+      between(high, low, arc, vertices)
       vertices.push(vertex[low]!)
     }
     return { cost: forward.costOf(top) + backward.costOf(top), vertices }
   }
 
-  /** Appends the vertices strictly between two ranks; `bypassed` is the middle of their arc. */
-  function between(from: number, to: number, bypassed: number, vertices: number[]): void {
-    if (bypassed === 0) return
+  /** Appends the vertices strictly between two ranks that an arc joins. */
+  function between(from: number, to: number, arc: number, vertices: number[]): void {
     const { topology, up, down } = metric
-    const middle = bypassed - 1
-    between(from, middle, numberAt(down.middle, keptArc(down, topology, middle, from)), vertices)
+    const below = from < to ? middleOfArc(up, arc) : middleOfArc(down, arc)
+    if (below === 0) return
+    const middle = Math.min(from, to) - below
+    between(from, middle, arcBetween(topology, middle, from), vertices)
     vertices.push(vertex[middle]!)
-    between(middle, to, numberAt(up.middle, keptArc(up, topology, middle, to)), vertices)
+    between(middle, to, arcBetween(topology, middle, to), vertices)
   }
 }
 
-/** A step of the climb: the number of the kept arc between a lower and a higher rank. */
+/** A step of the climb: the arc between a lower and a higher rank. */
 interface Leg {
   readonly low: number
   readonly high: number
@@ -177,9 +178,9 @@ export class Climb {
    * least; ranks above the limit, which depends on the least sum so far, lead no further.
    */
   climb(arcs: SearchArcs, topology: UpperArcs, other: Climb | null, limit: (best: number) => number): number {
-    const { kept } = arcs
-    const { low, high } = arcs.weight
-    const { firstUp, upHead } = topology
+    const { index } = arcs
+    const { words, bytes } = arcs.pool
+    const { firstUp, firstHead, upHead } = topology
     const cost = this.#cost
     const from = this.#from
     const by = this.#by
@@ -199,22 +200,35 @@ export class Climb {
       const begin = firstUp[rank]!
       const end = firstUp[rank + 1]!
       if (begin === end) continue
-      let at = keptBefore(arcs, begin)
+      const toHead = firstHead[rank]! - begin
+      const last = (end - 1) >>> 5
       // Word by word: a bit per kept arc, in ascending order.
-      let bits = kept[begin >>> 5]! & (-1 << (begin & 31))
-      for (let word = begin >>> 5; word <= (end - 1) >>> 5; bits = kept[++word]!) {
+      for (let word = begin >>> 5, outside = (1 << (begin & 31)) - 1; word <= last; word++, outside = 0) {
+        const kept = index[2 * word]!
+        let bits = kept & ~outside
         const first = word << 5
         if (end - first < 32) bits &= (1 << (end - first)) - 1
+        if (bits === 0) continue
+        const place = index[2 * word + 1]!
+        const format = place >>> FORMAT_SHIFT
+        const before = outside === 0 ? 0 : ones(kept & outside)
+        let at = (place & OFFSET) + before
+        let high = format === Format.narrow ? 0 : 2 * ((place & OFFSET) + ones(kept)) + before
+        if (format === Format.widest) high += before
         while (bits !== 0) {
-          const sum = here + (low[at]! | (high[at]! << 16))
-          const head = upHead[first + 31 - Math.clz32(bits & -bits)]!
+          let sum = here + words[at++]!
+          if (format !== Format.narrow) {
+            sum += bytes[high++]! << 16
+            if (format === Format.widest) sum += bytes[high++]! << 24
+          }
+          const arc = first + 31 - Math.clz32(bits & -bits)
+          const head = upHead[arc + toHead]!
           if (sum < cost[head]!) {
             cost[head] = sum
             from[head] = rank
-            by[head] = at
+            by[head] = arc
           }
           bits &= bits - 1
-          at++
         }
       }
     }
@@ -222,12 +236,12 @@ export class Climb {
   }
 
   /** Takes the lowest unvisited rank and moves the chains that stand on it to its parent, as one. */
-  #next({ firstUp, upHead }: UpperArcs): number {
+  #next({ firstUp, firstHead, upHead }: UpperArcs): number {
     const fronts = this.#fronts
     if (fronts.length === 0) return NONE
     let rank = fronts[0]!
     for (let i = 1; i < fronts.length; i++) if (fronts[i]! < rank) rank = fronts[i]!
-    const parent = firstUp[rank]! < firstUp[rank + 1]! ? upHead[firstUp[rank]!]! : NONE
+    const parent = firstUp[rank]! < firstUp[rank + 1]! ? upHead[firstHead[rank]!]! : NONE
     let moved = false
     for (let i = fronts.length - 1; i >= 0; i--) {
       if (fronts[i] !== rank) continue

@@ -1,6 +1,6 @@
-import { type ArcWeights, UNREACHABLE } from '../search.ts'
-import { type SearchArcs, type UpperArcs, bitsFor, searchArcs } from './arcs.ts'
-import { type HierarchyTopology, NO_SLOT } from './topology.ts'
+import { type ArcGraph, type ArcWeights, UNREACHABLE } from '../search.ts'
+import { ArcPacker, type CustomizedArcs, type SearchArcs } from './arcs.ts'
+import { find, type HierarchyTopology, type UpperArcs } from './topology.ts'
 
 /** A hierarchy with weights, ready for queries. `up` leads away from a rank, `down` leads towards it. */
 export interface HierarchyMetric {
@@ -15,90 +15,137 @@ export interface HierarchyMetric {
  *
  * O(arcs · upper neighbours), a fraction of a second per million arcs.
  */
-export function customize(topology: HierarchyTopology, weights: ArcWeights): HierarchyMetric {
-  const arcs = topology.upHead.length
+export function customize(topology: HierarchyTopology, graph: ArcGraph, weights: ArcWeights): HierarchyMetric {
+  const packer = new ArcPacker()
+  const { up, down } = customizedArcs(topology, graph, weights)
+  const [upIndex, downIndex] = [packer.add(up), packer.add(down)]
+  const pool = packer.pool()
+  return { topology, up: { index: upIndex, pool }, down: { index: downIndex, pool } }
+}
+
+/** The arcs of a customized hierarchy before they are packed. */
+export function customizedArcs(
+  topology: HierarchyTopology,
+  graph: ArcGraph,
+  weights: ArcWeights,
+): { readonly up: CustomizedArcs; readonly down: CustomizedArcs } {
+  const arcs = topology.firstUp.at(-1)!
   const up = new Int32Array(arcs).fill(UNREACHABLE)
   const down = new Int32Array(arcs).fill(UNREACHABLE)
   const upMiddle = new Int32Array(arcs)
   const downMiddle = new Int32Array(arcs)
-  const { slot } = topology
-  for (let arc = 0; arc < slot.length; arc++) {
-    const at = slot[arc]!
-    if (at === NO_SLOT) continue
-    const side = (at & 1) === 0 ? up : down
-    if (weights[arc]! < side[at >>> 1]!) side[at >>> 1] = weights[arc]!
-  }
+  putWeights(topology, graph, weights, { up, down })
   relaxLowerTriangles(topology, { up, down, upMiddle, downMiddle })
-  const perfectUp = up.slice()
-  const perfectDown = down.slice()
-  relaxUpperTriangles(topology, perfectUp, perfectDown)
-  return { topology, up: keep(up, perfectUp, upMiddle), down: keep(down, perfectDown, downMiddle) }
+  const lowered = { up: bitsFor(arcs), down: bitsFor(arcs) }
+  relaxUpperTriangles(topology, { up, down }, lowered)
+  drop(up, lowered.up)
+  drop(down, lowered.down)
+  return { up: { weight: up, middle: upMiddle }, down: { weight: down, middle: downMiddle } }
 }
 
 interface BasicWeights {
   readonly up: Int32Array
   readonly down: Int32Array
-  /** The rank that an arc bypasses, plus one; 0 for one of the input graph. */
+  /** How far below its lower rank the rank is that an arc bypasses; 0 for one of the input graph. */
   readonly upMiddle: Int32Array
   readonly downMiddle: Int32Array
 }
 
-function relaxLowerTriangles({ firstUp, upHead }: HierarchyTopology, weights: BasicWeights): void {
+/** Gives arcs of the input graph to those of the topology. A loop is on no cheapest path; it has no place there. */
+function putWeights(
+  { rank, firstUp, firstHead, upHead }: HierarchyTopology,
+  { firstOut, head, vertexCount }: ArcGraph,
+  weights: ArcWeights,
+  { up, down }: Pick<BasicWeights, 'up' | 'down'>,
+): void {
+  for (let tail = 0; tail < vertexCount; tail++) {
+    const from = rank[tail]!
+    for (let arc = firstOut[tail]!; arc < firstOut[tail + 1]!; arc++) {
+      const to = rank[head[arc]!]!
+      if (from === to || weights[arc]! >= UNREACHABLE) continue
+      const low = Math.min(from, to)
+      const first = firstHead[low]!
+      const count = firstUp[low + 1]! - firstUp[low]!
+      const at = firstUp[low]! + find(upHead, first, first + count, Math.max(from, to)) - first
+      const side = from < to ? up : down
+      if (weights[arc]! < side[at]!) side[at] = weights[arc]!
+    }
+  }
+}
+
+function relaxLowerTriangles({ firstUp, firstHead, upHead }: UpperArcs, weights: BasicWeights): void {
   const { up, down, upMiddle, downMiddle } = weights
   const count = firstUp.length - 1
   for (let v = 0; v < count; v++) {
     const end = firstUp[v + 1]!
+    const toHead = firstHead[v]! - firstUp[v]!
     for (let i = firstUp[v]!; i + 1 < end; i++) {
       const toX = up[i]!
       const fromX = down[i]!
       if (toX >= UNREACHABLE && fromX >= UNREACHABLE) continue
-      let k = firstUp[upHead[i]!]!
+      const x = upHead[i + toHead]!
+      const below = x - v
+      let k = firstUp[x]!
+      const toHeadOfX = firstHead[x]! - k
       for (let j = i + 1; j < end; j++) {
-        const y = upHead[j]!
-        while (upHead[k]! < y) k++
+        const y = upHead[j + toHead]!
+        while (upHead[k + toHeadOfX]! < y) k++
         const xToY = fromX + up[j]!
         if (xToY < up[k]!) {
           up[k] = xToY
-          upMiddle[k] = v + 1
+          upMiddle[k] = below
         }
         const yToX = down[j]! + toX
         if (yToX < down[k]!) {
           down[k] = yToX
-          downMiddle[k] = v + 1
+          downMiddle[k] = below
         }
       }
     }
   }
 }
 
-function relaxUpperTriangles({ firstUp, upHead }: HierarchyTopology, up: Int32Array, down: Int32Array): void {
+/** Lowers arcs to the cheapest paths over higher ranks, and notes by a bit which ones that changes. */
+function relaxUpperTriangles(
+  { firstUp, firstHead, upHead }: UpperArcs,
+  { up, down }: Pick<BasicWeights, 'up' | 'down'>,
+  lowered: { readonly up: Uint32Array; readonly down: Uint32Array },
+): void {
   for (let v = firstUp.length - 2; v >= 0; v--) {
     const end = firstUp[v + 1]!
+    const toHead = firstHead[v]! - firstUp[v]!
     for (let i = firstUp[v]!; i + 1 < end; i++) {
-      let k = firstUp[upHead[i]!]!
+      const x = upHead[i + toHead]!
+      let k = firstUp[x]!
+      const toHeadOfX = firstHead[x]! - k
       for (let j = i + 1; j < end; j++) {
-        const y = upHead[j]!
-        while (upHead[k]! < y) k++
+        const y = upHead[j + toHead]!
+        while (upHead[k + toHeadOfX]! < y) k++
         const xToY = up[k]!
         const yToX = down[k]!
-        up[j] = Math.min(up[j]!, up[i]! + xToY)
-        up[i] = Math.min(up[i]!, up[j]! + yToX)
-        down[j] = Math.min(down[j]!, yToX + down[i]!)
-        down[i] = Math.min(down[i]!, xToY + down[j]!)
+        lower(up, lowered.up, j, up[i]! + xToY)
+        lower(up, lowered.up, i, up[j]! + yToX)
+        lower(down, lowered.down, j, yToX + down[i]!)
+        lower(down, lowered.down, i, xToY + down[j]!)
       }
     }
   }
 }
 
-/** Keeps the arcs that are open and on some cheapest path. */
-function keep(basic: Int32Array, perfect: Int32Array, middle: Int32Array): SearchArcs {
-  const kept = bitsFor(basic.length)
-  let count = 0
-  for (let arc = 0; arc < basic.length; arc++) {
-    if (basic[arc]! >= UNREACHABLE || basic[arc] !== perfect[arc]) continue
-    kept[arc >>> 5]! |= 1 << (arc & 31)
-    basic[count] = basic[arc]!
-    middle[count++] = middle[arc]!
+function lower(weights: Int32Array, lowered: Uint32Array, arc: number, weight: number): void {
+  if (weight >= weights[arc]!) return
+  weights[arc] = weight
+  lowered[arc >>> 5]! |= 1 << (arc & 31)
+}
+
+/** Drops the arcs that are on no cheapest path. */
+function drop(weights: Int32Array, lowered: Uint32Array): void {
+  for (let arc = 0; arc < weights.length; arc++) {
+    if (((lowered[arc >>> 5]! >>> (arc & 31)) & 1) === 1) weights[arc] = UNREACHABLE
   }
-  return searchArcs(kept, basic.subarray(0, count), middle.subarray(0, count))
+}
+
+/** A bit for each of so many arcs. */
+function bitsFor(arcs: number): Uint32Array {
+  return new Uint32Array(Math.ceil(arcs / 32))
 }

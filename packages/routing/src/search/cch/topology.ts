@@ -1,27 +1,40 @@
 import type { ArcGraph } from '../search.ts'
+import { postorder } from './postorder.ts'
+
+/** The part of a topology that queries read. */
+export interface UpperArcs {
+  /** Arcs of a rank to higher ones: `firstUp[r] … firstUp[r + 1] - 1`. */
+  readonly firstUp: Uint32Array
+  /**
+   * Where the heads of these arcs begin in `upHead`, ascending; the first is the parent in the elimination tree. Where a
+   * list is the parent and then the parent's list, the latter is kept once (supernodes: George and Liu, 1981).
+   */
+  readonly firstHead: Uint32Array
+  readonly upHead: Uint32Array
+}
 
 /**
  * The part of a customizable contraction hierarchy that no weight changes: vertices renamed to their ranks, and between
  * them every arc that contraction in rank order can need. Each arc of the topology joins a lower to a higher rank and
- * carries a weight in both directions.
+ * carries a weight in both directions. Ranks are a postorder of the elimination tree: what is below a rank are those
+ * right before it.
  *
  * Dibbelt, Strasser, Wagner: "Customizable Contraction Hierarchies", 2016.
  */
-export interface HierarchyTopology {
+export interface HierarchyTopology extends UpperArcs {
   /** Rank of each vertex of the input graph. */
   readonly rank: Uint32Array
   /** Vertex of each rank. */
   readonly vertex: Uint32Array
-  /** Upper arcs of a rank: `upHead[firstUp[r]] … upHead[firstUp[r + 1] - 1]`, ascending. The first is the parent in the elimination tree. */
-  readonly firstUp: Uint32Array
-  readonly upHead: Uint32Array
-  /** For each arc of the input graph its topology arc, times two, plus one when the input arc leads downwards. */
-  readonly slot: Uint32Array
 }
 
-/** Contracts the vertices of a graph in the order of their ranks. O(size of the result) with sorting. */
-export function contract(graph: ArcGraph, rank: Uint32Array): HierarchyTopology {
+/**
+ * Contracts the vertices of a graph in an order that gives the same arcs as one that was given. O(size of the result)
+ * with sorting.
+ */
+export function contract(graph: ArcGraph, order: Uint32Array): HierarchyTopology {
   const count = graph.vertexCount
+  const rank = postorder(upperNeighbours(graph, order), order)
   const vertex = new Uint32Array(count)
   for (let v = 0; v < count; v++) vertex[rank[v]!] = v
   const neighbours = upperNeighbours(graph, rank)
@@ -52,8 +65,7 @@ export function contract(graph: ArcGraph, rank: Uint32Array): HierarchyTopology 
     }
     firstUp[r + 1] = size
   }
-  const heads = upHead.slice(0, size)
-  return { rank, vertex, firstUp, upHead: heads, slot: slotsOf(graph, rank, firstUp, heads) }
+  return { rank, vertex, firstUp, ...sharedHeads(firstUp, upHead) }
 
   function upperBound(r: number): number {
     let bound = neighbours.first[r + 1]! - neighbours.first[r]!
@@ -68,6 +80,40 @@ export function contract(graph: ArcGraph, rank: Uint32Array): HierarchyTopology 
     seen[neighbour] = r
     upHead[size++] = neighbour
   }
+}
+
+/** Lists of heads, those that end a longer one inside it: a list has no more heads after its first than that one's list. */
+function sharedHeads(firstUp: Uint32Array, heads: Uint32Array): Pick<UpperArcs, 'firstHead' | 'upHead'> {
+  const count = firstUp.length - 1
+  const size = (r: number): number => firstUp[r + 1]! - firstUp[r]!
+  // The child whose list holds that of its parent.
+  const holder = new Int32Array(count).fill(-1)
+  for (let r = 0; r < count; r++) {
+    if (size(r) === 0) continue
+    const parent = heads[firstUp[r]!]!
+    if (size(r) === size(parent) + 1) holder[parent] = r
+  }
+  const firstHead = new Uint32Array(count)
+  let total = 0
+  for (let r = 0; r < count; r++) if (holder[r]! < 0) total += size(r)
+  const upHead = new Uint32Array(total)
+  let next = 0
+  for (let r = 0; r < count; r++) {
+    if (holder[r]! >= 0) {
+      firstHead[r] = firstHead[holder[r]!]! + 1
+      continue
+    }
+    firstHead[r] = next
+    for (let i = firstUp[r]!; i < firstUp[r + 1]!; i++) upHead[next++] = heads[i]!
+  }
+  return { firstHead, upHead }
+}
+
+/** The arc between a rank and a higher one, which must be there. */
+export function arcBetween({ firstUp, firstHead, upHead }: UpperArcs, low: number, high: number): number {
+  const first = firstHead[low]!
+  const begin = firstUp[low]!
+  return begin + find(upHead, first, first + firstUp[low + 1]! - begin, high) - first
 }
 
 /** For each rank the higher ranks that an arc joins it with, in either direction; may repeat. */
@@ -86,26 +132,6 @@ function upperNeighbours(graph: ArcGraph, rank: Uint32Array): { first: Uint32Arr
   return { first, rank: list }
 }
 
-function slotsOf(graph: ArcGraph, rank: Uint32Array, firstUp: Uint32Array, upHead: Uint32Array): Uint32Array {
-  const slot = new Uint32Array(graph.head.length)
-  forEachArc(graph, (tail, head, arc) => {
-    const from = rank[tail]!
-    const to = rank[head]!
-    // A loop is on no cheapest path; it has no place in the hierarchy.
-    if (from === to) {
-      slot[arc] = NO_SLOT
-      return
-    }
-    const low = Math.min(from, to)
-    const at = find(upHead, firstUp[low]!, firstUp[low + 1]!, Math.max(from, to))
-    slot[arc] = 2 * at + (from < to ? 0 : 1)
-  })
-  return slot
-}
-
-/** Marks an input arc that the hierarchy leaves out. */
-export const NO_SLOT = 0xffffffff
-
 function forEachArc(graph: ArcGraph, visit: (tail: number, head: number, arc: number) => void): void {
   for (let tail = 0; tail < graph.vertexCount; tail++) {
     for (let arc = graph.firstOut[tail]!; arc < graph.firstOut[tail + 1]!; arc++) visit(tail, graph.head[arc]!, arc)
@@ -117,7 +143,7 @@ export function find(values: Uint32Array, begin: number, end: number, value: num
   let low = begin
   let high = end - 1
   while (low < high) {
-    const middle = (low + high) >> 1
+    const middle = (low + high) >>> 1
     if (values[middle]! < value) low = middle + 1
     else high = middle
   }

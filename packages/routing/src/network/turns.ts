@@ -6,17 +6,24 @@ import type { HierarchyTopology } from '../search/cch/topology.ts'
 import { type ReverseArcs, reverseArcs } from '../search/search.ts'
 import type { StateGraph } from '../states/state-graph.ts'
 
-/** States that some modes travel, with what searches without a hierarchy share. */
-export class FamilyStates {
+/** The turns of a network, which all modes share, with their hierarchy and what searches without one need. */
+export class TurnNetwork {
   readonly states: StateGraph
+  readonly topology: HierarchyTopology
   readonly #graph: Graph
+  #hierarchyScratch: HierarchyScratch | null = null
   #reverse: ReverseArcs | null = null
   #positions: { positions: VertexPositions; leastShare: number } | null = null
   #bidirectionalScratch: BidirectionalScratch | null = null
 
-  constructor(graph: Graph, states: StateGraph) {
+  constructor(graph: Graph, states: StateGraph, topology: HierarchyTopology) {
     this.states = states
+    this.topology = topology
     this.#graph = graph
+  }
+
+  get hierarchyScratch(): HierarchyScratch {
+    return (this.#hierarchyScratch ??= new HierarchyScratch(this.states.vertexCount))
   }
 
   get reverse(): ReverseArcs {
@@ -33,22 +40,7 @@ export class FamilyStates {
   }
 }
 
-/** The part of a network that a family of modes travels, with its hierarchy. */
-export class FamilyNetwork extends FamilyStates {
-  readonly topology: HierarchyTopology
-  #hierarchyScratch: HierarchyScratch | null = null
-
-  constructor(graph: Graph, states: StateGraph, topology: HierarchyTopology) {
-    super(graph, states)
-    this.topology = topology
-  }
-
-  get hierarchyScratch(): HierarchyScratch {
-    return (this.#hierarchyScratch ??= new HierarchyScratch(this.states.vertexCount))
-  }
-}
-
-function findPositions(graph: Graph, { stateEdge }: StateGraph): { positions: VertexPositions; leastShare: number } {
+function findPositions(graph: Graph, states: StateGraph): { positions: VertexPositions; leastShare: number } {
   const nodes = new Float64Array(3 * graph.nodeCount)
   for (let node = 0; node < graph.nodeCount; node++) {
     const lon = (graph.nodeLon[node]! / 1e7) * (Math.PI / 180)
@@ -57,9 +49,10 @@ function findPositions(graph: Graph, { stateEdge }: StateGraph): { positions: Ve
     nodes[3 * node + 1] = EARTH_RADIUS * Math.cos(lat) * Math.sin(lon)
     nodes[3 * node + 2] = EARTH_RADIUS * Math.sin(lat)
   }
-  const xyz = new Float32Array(3 * stateEdge.length)
+  const xyz = new Float32Array(3 * states.vertexCount)
   let leastShare = 1
-  stateEdge.forEach((edge, state) => {
+  for (let state = 0; state < states.vertexCount; state++) {
+    const edge = states.edgeOf(state)
     const head = graph.edgeHead[edge]!
     const tail = graph.edgeHead[graph.edgeOpposite[edge]!]!
     let square = 0
@@ -69,6 +62,6 @@ function findPositions(graph: Graph, { stateEdge }: StateGraph): { positions: Ve
     }
     // Lengths are whole metres and positions have the precision of half a metre.
     leastShare = Math.min(leastShare, graph.edgeLength[edge]! / (Math.sqrt(square) + 1))
-  })
+  }
   return { positions: { xyz }, leastShare }
 }

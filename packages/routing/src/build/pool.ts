@@ -1,0 +1,18 @@
+/** Keys that are known at a time: a `Map` throws at 2²⁴, and what is rare need not be shared. */
+const MOST_KEYS = 2 ** 20
+
+/** Values by number, which are made once for equal keys as far as these are remembered. */
+export class Pool<T> {
+  readonly values: T[] = []
+  readonly #numbers = new Map<string, number>()
+
+  number(key: string, make: () => T): number {
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.values.push(make()) - 1
+      if (this.#numbers.size >= MOST_KEYS) this.#numbers.clear()
+      this.#numbers.set(key, number)
+    }
+    return number
+  }
+}

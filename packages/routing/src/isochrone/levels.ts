@@ -1,0 +1,11 @@
+import type { Contour } from './request.ts'
+
+/** How far the places on a contour are, in seconds or metres. */
+export interface Level {
+  readonly isTime: boolean
+  readonly value: number
+}
+
+export function levelOf({ metric, value }: Pick<Contour, 'metric' | 'value'>): Level {
+  return metric === 'time' ? { isTime: true, value: value * 60 } : { isTime: false, value: value * 1000 }
+}
