@@ -1,19 +1,23 @@
 """Writes, as JSON lines, what PROJ knows of every EPSG code that can be a raster's: name, PROJ string, the Helmert parameters
 that come nearest to what PROJ does over the area of use, and points with their longitude and latitude in WGS 84 by PROJ.
+After them come, for each geographic CRS, the areas in which PROJ takes one shift or another, the preferred one first.
 
     python3 crs-candidates.py /folder/with/proj.db/alone > candidates.jsonl
 
-The folder must hold no grids, so that PROJ uses none: the table is for a program without grids. Needs GDAL's bindings and
-NumPy. crs-table.ts makes the table of these lines.
+The folder must hold no grids, so that PROJ uses none: the table is for a program without grids. Needs GDAL's bindings, NumPy
+and pyproj. CODES="4267 26711" does these codes alone. crs-table.ts makes the tables of these lines.
 """
 import json
 import math
 import os
+import re
 import sqlite3
 import sys
 
 import numpy as np
+import pyproj
 from osgeo import gdal, osr
+from pyproj.transformer import TransformerGroup
 
 WGS84_A, WGS84_RF = 6378137.0, 298.257223563
 SIDE = 5
@@ -145,6 +149,7 @@ def candidate(db, table, code, name):
                 shift, miss = [round(float(v), 6) for v in p7], miss7
     return {
         "code": code,
+        "base": int(base.GetAuthorityCode(None) or 0),
         "name": name,
         "definition": text,
         "a": a,
@@ -154,17 +159,50 @@ def candidate(db, table, code, name):
     }
 
 
+def parameters(pipeline):
+    """The seven parameters of a transformation, as +towgs84 has them; None for one of another kind, as over a grid."""
+    if "grids=" in pipeline or pipeline.count("proj=helmert") > 1 or "molobadekas" in pipeline:
+        return None
+    step = re.search(r"proj=helmert([^|]*?)(?= step|$)", pipeline)
+    if step is None:
+        return [0, 0, 0] if "geogoffset" not in pipeline else None
+    values = dict(re.findall(r"(\w+)=(\S+)", step.group(1)))
+    if "dx" in values or "t_epoch" in values:
+        return None
+    sign = -1 if values.get("convention") == "coordinate_frame" else 1
+    shift = [float(values.get(k, 0)) for k in "xyz"]
+    turn = [sign * float(values.get(k, 0)) for k in ("rx", "ry", "rz")] + [float(values.get("s", 0))]
+    return shift + turn if any(turn) else shift
+
+
+def areas(code):
+    """West, south, east, north and parameters of each way to WGS 84, in the order in which PROJ prefers them at a point."""
+    ways = []
+    for way in TransformerGroup(code, 4326, always_xy=True, allow_ballpark=False).transformers:
+        area = way.area_of_use
+        if area is None:
+            return []
+        width = (area.east - area.west) % 360
+        offshore = "- offshore" in (area.name or "").lower()
+        size = width * (math.sin(math.radians(area.north)) - math.sin(math.radians(area.south)))
+        ways.append((offshore, way.accuracy if way.accuracy >= 0 else math.inf, size, [*area.bounds, parameters(way.definition)]))
+    return [way[-1] for way in sorted(ways, key=lambda way: way[:3])]
+
+
 def main():
     folder = sys.argv[1]
+    pyproj.datadir.set_data_dir(folder)
     osr.SetPROJSearchPaths([folder])
     osr.UseExceptions()
     gdal.SetConfigOption("OSR_USE_NON_DEPRECATED", "NO")
     db = sqlite3.connect(os.path.join(folder, "proj.db"))
     rows = [("projected_crs", int(code), name) for code, name in db.execute("select code, name from projected_crs where auth_name = 'EPSG'")]
-    rows += [("geodetic_crs", int(code), name) for code, name in db.execute("select code, name from geodetic_crs where auth_name = 'EPSG' and type = 'geographic 2D'")]
+    rows += [("geodetic_crs", int(code), name) for code, name in db.execute("select code, name from geodetic_crs where auth_name = 'EPSG' and type in ('geographic 2D', 'geographic 3D')")]
+    wanted = {int(code) for code in os.environ.get("CODES", "").split()}
+    bases = set()
     part = [int(v) for v in os.environ.get("PART", "0/1").split("/")]
     for index, (table, code, name) in enumerate(sorted(rows, key=lambda r: r[1])):
-        if code > 32767 or index % part[1] != part[0]:
+        if code > 32767 or index % part[1] != part[0] or (wanted and code not in wanted):
             continue
         try:
             found = candidate(db, table, code, name)
@@ -172,7 +210,12 @@ def main():
             print(code, error, file=sys.stderr)
             continue
         if found is not None:
+            bases.add(found["base"])
             print(json.dumps(found))
+    for code in sorted(bases - {0}):
+        ways = areas(code)
+        if ways:
+            print(json.dumps({"areasOf": code, "ways": ways}))
 
 
 main()

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import proj4 from 'proj4'
 
 /*
- * Makes src/raster/crs/epsg.tsv of what crs-candidates.py found:
+ * Makes src/raster/crs/epsg.tsv and datum-shifts.tsv of what crs-candidates.py found:
  *
  *     python3 tools/crs-candidates.py /folder/with/proj.db/alone > candidates.jsonl
  *     node tools/crs-table.ts candidates.jsonl
@@ -14,6 +14,8 @@ import proj4 from 'proj4'
 
 interface Candidate {
   readonly code: number
+  /** Code of the geographic CRS beneath it. */
+  readonly base: number
   readonly name: string
   readonly definition: string
   readonly a: number
@@ -22,6 +24,12 @@ interface Candidate {
   readonly shift: readonly number[]
   /** x, y, longitude, latitude. */
   readonly points: readonly (readonly [number, number, number, number])[]
+}
+
+/** The ways of a geographic CRS to WGS 84, in the order of preference: west, south, east, north, parameters. */
+interface Ways {
+  readonly areasOf: number
+  readonly ways: readonly (readonly [number, number, number, number, readonly number[] | null])[]
 }
 
 const METERS_PER_DEGREE = 111_319.49
@@ -52,31 +60,94 @@ function residualOf(definition: string, points: Candidate['points']): number {
   return worst
 }
 
-const lines: [number, string][] = []
-const tally = { exact: 0, shifted: 0, refused: 0 }
-for (const path of process.argv.slice(2)) {
-  for await (const line of createInterface({ input: createReadStream(path) })) {
-    const candidate = JSON.parse(line) as Candidate
-    let definition = definitionOf(candidate)
-    let residual = Infinity
-    try {
-      // Where most of the area needs no shift, an average shift would spoil it for the sake of an island.
-      const plain = definitionOf({ ...candidate, shift: [] })
-      const unshifted = candidate.points.filter((point) => residualOf(plain, [point]) <= 0.001)
-      if (unshifted.length > candidate.points.length / 2) definition = plain
-      residual = residualOf(definition, candidate.points)
-    } catch {
-      // Not one of proj4's projections.
-    }
-    const usable = residual <= MAX_RESIDUAL
-    tally[usable ? (residual <= 0.001 ? 'exact' : 'shifted') : 'refused']++
-    const stated = Number.isFinite(residual) ? Number(residual.toPrecision(2)).toString() : ''
-    lines.push([candidate.code, [candidate.code, candidate.name, stated, usable ? definition : ''].join('\t')])
+/** The shift that PROJ takes at a place of the datum; null where it is none that parameters can say, or there is none. */
+function shiftAt({ ways }: Ways, lng: number, lat: number): string | null {
+  const way = ways.find(([west, south, east, north]) => {
+    const inside = west <= east ? west <= lng && lng <= east : west <= lng || lng <= east
+    return inside && south <= lat && lat <= north
+  })
+  return way?.[4]?.join() ?? null
+}
+
+/** The same with the shift that its place calls for: its largest miss, and a definition that leaves the shift open. */
+function byArea(candidate: Candidate, ways: Ways): { definition: string; residual: number } {
+  const plain = definitionOf({ ...candidate, shift: [] }).replace(' +towgs84=0,0,0', '')
+  const toBase = proj4(plain)
+  let worst = 0
+  let placed = 0
+  for (const point of candidate.points) {
+    const [lng, lat] = toBase.inverse<[number, number]>([point[0], point[1]])
+    const shift = shiftAt(ways, lng, lat)
+    if (shift === null) continue
+    placed++
+    worst = Math.max(worst, residualOf(`${plain} +towgs84=${shift}`, [point]))
+  }
+  const residual = placed > 1 ? worst : Infinity
+  return { definition: `${plain} +towgs84=@${ways.areasOf}`, residual }
+}
+
+async function* linesOf(paths: readonly string[]): AsyncGenerator<Candidate | Ways> {
+  for (const path of paths) {
+    for await (const line of createInterface({ input: createReadStream(path) }))
+      yield JSON.parse(line) as Candidate | Ways
   }
 }
+
+const candidates: Candidate[] = []
+const waysOf = new Map<number, Ways>()
+for await (const line of linesOf(process.argv.slice(2))) {
+  if ('areasOf' in line) waysOf.set(line.areasOf, line)
+  else candidates.push(line)
+}
+
+const lines: [number, string][] = []
+const used = new Set<number>()
+const tally = { exact: 0, shifted: 0, byArea: 0, refused: 0 }
+for (const candidate of candidates) {
+  let definition = definitionOf(candidate)
+  let residual = Infinity
+  let kind: keyof typeof tally = 'refused'
+  try {
+    // Where most of the area needs no shift, an average shift would spoil it for the sake of an island.
+    const plain = definitionOf({ ...candidate, shift: [] })
+    const unshifted = candidate.points.filter((point) => residualOf(plain, [point]) <= 0.001)
+    if (unshifted.length > candidate.points.length / 2) definition = plain
+    residual = residualOf(definition, candidate.points)
+    if (residual <= MAX_RESIDUAL) kind = residual <= 0.001 ? 'exact' : 'shifted'
+    const ways = waysOf.get(candidate.base)
+    if (kind === 'refused' && ways) {
+      const split = byArea(candidate, ways)
+      if (split.residual <= MAX_RESIDUAL) {
+        ;({ definition, residual } = split)
+        kind = 'byArea'
+        used.add(candidate.base)
+      }
+    }
+  } catch {
+    // Not one of proj4's projections.
+  }
+  tally[kind]++
+  const stated = Number.isFinite(residual) ? Number(residual.toPrecision(2)).toString() : ''
+  const { code, name } = candidate
+  lines.push([code, [code, name, stated, kind === 'refused' ? '' : definition].join('\t')])
+}
 lines.sort(([a], [b]) => a - b)
-const header =
-  '# code, name, largest distance from PROJ in meters, definition; made by tools/crs-table.ts from the EPSG data set in PROJ'
-const path = new URL('../src/raster/crs/epsg.tsv', import.meta.url)
-writeFileSync(path, `${[header, ...lines.map(([, line]) => line)].join('\n')}\n`)
+write(
+  'epsg.tsv',
+  '# code, name, largest distance from PROJ in meters, definition; made by tools/crs-table.ts from the EPSG data set in PROJ',
+  lines.map(([, line]) => line),
+)
+write(
+  'datum-shifts.tsv',
+  '# geographic CRS, west, south, east, north, +towgs84 (empty: needs a grid); the first that holds a place is meant; made by tools/crs-table.ts',
+  [...used]
+    .toSorted((a, b) => a - b)
+    .flatMap((code) =>
+      waysOf.get(code)!.ways.map((way) => [code, ...way.slice(0, 4), way[4]?.join() ?? ''].join('\t')),
+    ),
+)
 process.stdout.write(`${JSON.stringify(tally)}\n`)
+
+function write(name: string, header: string, rows: readonly string[]): void {
+  writeFileSync(new URL(`../src/raster/crs/${name}`, import.meta.url), `${[header, ...rows].join('\n')}\n`)
+}

@@ -210,8 +210,10 @@ export const scaleCount = defineError(
 export const needsGrid = defineError(
   'CRS_NEEDS_GRID',
   'invalid',
-  (f: { crs: string; meters: number }) =>
-    `The coordinate reference system ${f.crs} cannot be placed without a datum grid: without one it would be up to ${f.meters} m off.`,
+  (f: { crs: string; meters: number | null }) =>
+    `The coordinate reference system ${f.crs} cannot be placed without a datum grid: ${
+      f.meters === null ? 'no one shift holds in all of the raster' : `without one it would be up to ${f.meters} m off`
+    }.`,
   () => ({
     hint: 'Reproject with gdalwarp -t_srs EPSG:4326 (or a UTM zone), or have the operator add a definition that is good enough.',
   }),

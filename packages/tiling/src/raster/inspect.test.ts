@@ -51,10 +51,14 @@ describe('the unit of the CRS', () => {
     expect((await unit(2054, 9102, [2, 2048, 4326])).crs.epsg).toBe(4_326)
   })
 
-  test('may not be another than the one of its code', async () => {
-    await expect(unit(3076, 9003, [1, 3072, 3857])).rejects.toMatchObject({
+  test('may be another length than that of its code, and nothing else', async () => {
+    expect((await unit(3076, 9003, [1, 3072, 3857])).crs).toMatchObject({
+      epsg: null,
+      name: 'WGS 84 / Pseudo-Mercator in EPSG:9003',
+    })
+    await expect(unit(3076, 9042, [1, 3072, 3857])).rejects.toMatchObject({
       code: 'UNSUPPORTED_CRS',
-      message: 'The coordinate reference system EPSG:3857 in the unit EPSG:9003 instead of EPSG:9001 is not supported.',
+      message: 'The coordinate reference system EPSG:3857 in the unit EPSG:9042 instead of EPSG:9001 is not supported.',
     })
     await expect(unit(2054, 9105, [2, 2048, 4326])).rejects.toMatchObject({ code: 'UNSUPPORTED_CRS' })
   })
@@ -112,10 +116,10 @@ describe('checks come in the order of their cost', () => {
   })
 
   test('georeference before CRS, CRS before bands', async () => {
-    await expect(inspected({ georeference: { epsg: 26_711 } }, { bands: [9] })).rejects.toMatchObject({
+    await expect(inspected({ georeference: { epsg: 29_101 } }, { bands: [9] })).rejects.toMatchObject({
       code: 'NO_GEOREFERENCE',
     })
-    const georeference = { ...UTM33, epsg: 26_711 }
+    const georeference = { ...UTM33, epsg: 29_101 }
     await expect(inspected({ georeference }, { bands: [9] })).rejects.toMatchObject({ code: 'CRS_NEEDS_GRID' })
   })
 
@@ -159,9 +163,9 @@ describe('the georeference', () => {
     ],
     [
       'that needs a datum grid',
-      { ...UTM33, epsg: 26_711, citation: 'NAD27 / UTM zone 11N' },
+      { ...UTM33, epsg: 29_101, citation: 'SAD69 / Brazil Polyconic' },
       'CRS_NEEDS_GRID',
-      /EPSG:26711 \(NAD27 \/ UTM zone 11N\).* up to 7\.8 m off/,
+      /EPSG:29101 \(SAD69 \/ Brazil Polyconic\).* up to 7\.4 m off/,
     ],
   ]
   test.each(refused)('%s is refused by name', async (_, georeference, code, message) => {

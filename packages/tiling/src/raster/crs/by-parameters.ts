@@ -1,6 +1,7 @@
 import { findInTable } from './epsg-table.ts'
 import type { GeoNumbers } from './geo-keys.ts'
 import { KEY, USER_DEFINED } from './geo-keys.ts'
+import { UNIT_METERS } from './units.ts'
 
 /** A definition, or why there is none. */
 export type Built = { readonly definition: string } | { readonly why: string }
@@ -8,16 +9,13 @@ export type Built = { readonly definition: string } | { readonly why: string }
 const DEGREE = 9102
 const GREENWICH = 8901
 const METER = 9001
-const UNIT_METERS: ReadonlyMap<number, number> = new Map([
-  [METER, 1],
-  [9002, 0.3048],
-  [9003, 1200 / 3937],
-])
 /** Ellipsoids on which an unknown datum is that of WGS 84, to a few meters at worst; by the code of the ellipsoid. */
 const MODERN: ReadonlyMap<number, readonly [number, number]> = new Map([
   [7030, [6378137, 298.257223563]],
   [7019, [6378137, 298.257222101]],
 ])
+/** Hughes 1980, of sea ice: its longitudes and latitudes are taken for those of WGS 84 as they are, as PROJ takes them. */
+const SEA_ICE = [6378273, 298.279411] as const
 /** Datums whose geographic CRS has another code. */
 const CRS_OF_DATUM: ReadonlyMap<number, number> = new Map([
   [6326, 4326],
@@ -39,7 +37,8 @@ export function buildDefinition(numbers: GeoNumbers): Built {
   const isProjected =
     numbers[KEY.modelType] === 1 || (numbers[KEY.modelType] === undefined && KEY.projectedCrs in numbers)
   const angular = numbers[KEY.angularUnits] ?? DEGREE
-  if (angular !== DEGREE) return { why: `its angles are in the unit EPSG:${angular}` }
+  const isDegree = angular === USER_DEFINED && Math.abs((numbers[KEY.angularUnitSize] ?? 0) - Math.PI / 180) < 1e-9
+  if (angular !== DEGREE && !isDegree) return { why: `its angles are in the unit EPSG:${angular}` }
   if (!isProjected) return { definition: `+proj=longlat ${datum.definition}` }
   const projection = projectionOf(numbers)
   return 'why' in projection ? projection : { definition: `${projection.definition} ${datum.definition}` }
@@ -65,6 +64,7 @@ function datumOf(numbers: GeoNumbers): Built {
   const rf = numbers[KEY.inverseFlattening] ?? modern?.[1] ?? (b === undefined || b === a ? 0 : a / (a - b))
   // On a sphere longitudes and latitudes are taken as they are, as PROJ takes them.
   if (rf === 0) return { definition: `+R=${a}` }
+  if (a === SEA_ICE[0] && Math.abs(rf - SEA_ICE[1]) < 1e-3) return { definition: `+a=${a} +rf=${rf}` }
   const same = [...MODERN.values()].some(([major, flat]) => Math.abs(major - a) < 0.5 && Math.abs(flat - rf) < 0.01)
   return same
     ? { definition: `+a=${a} +rf=${rf} +towgs84=0,0,0` }
@@ -80,6 +80,8 @@ function ownEllipsoid(numbers: GeoNumbers): string | null {
   )
   return differs && Math.abs(a - 6378137) < 10 && Math.abs(rf - 298.257) < 0.01 ? `+a=${a} +rf=${rf}` : null
 }
+
+const POLAR = 15
 
 /** A parameter: the first of the keys that is there. */
 type Read = (...keys: readonly number[]) => number | undefined
@@ -97,6 +99,9 @@ function projectionOf(numbers: GeoNumbers): Built {
   if (projection !== USER_DEFINED) return { why: `its projection is named by the code ${projection} alone` }
   const read: Read = (...keys) => keys.map((key) => numbers[key]).find((value) => value !== undefined)
   const method = numbers[KEY.method] ?? 0
+  if (method === POLAR && Math.abs(lat(read)) !== 90 && scale(read) !== 1) {
+    return { why: 'its polar projection has both a parallel of true scale and a scale' }
+  }
   const build = METHODS[method]
   if (build === undefined) return { why: `its projection method has the GeoTIFF code ${method}` }
   const parameters = { ...build(read), ...falseOrigin(read, meters) }
@@ -132,7 +137,7 @@ const METHODS: Readonly<Record<number, (read: Read) => Record<string, number | s
   11: (r) => ({ proj: 'aea', lat_0: lat(r), lon_0: lng(r), lat_1: parallel1(r), lat_2: parallel2(r) }),
   12: (r) => ({ proj: 'aeqd', lat_0: lat(r), lon_0: lng(r) }),
   // The latitude is that of true scale; only at the pole itself a scale takes its place.
-  15: (r) => {
+  [POLAR]: (r) => {
     const at = lat(r)
     const pole = { proj: 'stere', lat_0: Math.sign(at) * 90, lon_0: r(KEY.straightVerticalPole) ?? lng(r) }
     return Math.abs(at) === 90 ? { ...pole, k: scale(r) } : { ...pole, lat_ts: at }

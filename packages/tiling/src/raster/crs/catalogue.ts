@@ -3,7 +3,7 @@ import { invalidCrs } from '../errors.ts'
 import { findInTable } from './epsg-table.ts'
 import type { RasterCrs } from '../raster-info.ts'
 
-/** Finds the definition of a CRS by its EPSG code. */
+/** Finds the definition of a CRS by its EPSG code. `resolveCrs` fills in a shift that depends on the place. */
 export interface CrsCatalogue {
   find(epsg: number): RasterCrs | null
 }

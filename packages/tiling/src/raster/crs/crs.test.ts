@@ -119,6 +119,20 @@ const PARAMETERS: [string, Key[], [number, number], [number, number]][] = [
   ],
 ]
 
+/** Where PROJ 9.6 takes -800,000, -1,500,000 of the grid of sea ice. */
+const HUGHES_POINT = [-73.07248693585, 74.40034156456] as const
+
+/** EPSG code, x and y of the upper left corner, and where PROJ 9.6 takes it without grids. */
+const SHIFTED_BY_PLACE: readonly (readonly [number, number, number, number, number])[] = [
+  [26_711, 440_720, 3_751_320, -117.64204279335, 33.90236837019],
+  [26_713, 591_000, 4_915_000, -103.85817658902, 44.38446407067],
+  [4_267, -71.5, 46.2, -71.4996125376, 46.20007486248],
+  [4_267, -150.2, 64.1, -150.20245362687, 64.09949963627],
+  [23_030, 440_000, 4_474_000, -3.70846523968, 40.4125842761],
+  [4_618, -46.6, -23.5, -46.60045299252, -23.50048931478],
+  [27_572, 600_000, 2_200_000, 2.33653360836, 46.79994878113],
+]
+
 describe('a CRS without a code', () => {
   test.each(PARAMETERS)('is made of its parameters: %s', async (_, keys, point, [lng, lat]) => {
     const { crs } = await raster({ keys })
@@ -163,6 +177,32 @@ describe('a CRS without a code', () => {
     expect((await raster({ keys })).crs.epsg).toBe(3857)
   })
 
+  test('is Web Mercator by the name that Google Maps gave it', async () => {
+    const keys: Key[] = [...method(7), [1026, 'Google Maps Global Mercator'], WGS84, [3080, [0]], [3081, [0]]]
+    expect((await raster({ keys })).crs.epsg).toBe(3857)
+  })
+
+  test('has its angles in degrees also where their size is spelled out', async () => {
+    const degrees: Key[] = [
+      [2054, 32_767],
+      [2055, [Math.PI / 180]],
+    ]
+    const { crs } = await raster({ keys: [...method(1), WGS84, ...degrees, [3080, [15]], [3081, [0]]] })
+    expect(crs.definition).toContain('+proj=tmerc')
+  })
+
+  test('on the ellipsoid of sea ice keeps its longitudes and latitudes', async () => {
+    const hughes: Key[] = [
+      [2048, 32_767],
+      [2057, [6_378_273]],
+      [2059, [298.279411123064]],
+    ]
+    const { crs } = await raster({ keys: [...method(15), ...hughes, [3081, [70]], [3095, [-45]]] })
+    const [lng, lat] = place(crs.definition, [-800_000, -1_500_000])
+    expect(Math.abs(lng - HUGHES_POINT[0])).toBeLessThan(CLOSE)
+    expect(Math.abs(lat - HUGHES_POINT[1])).toBeLessThan(CLOSE)
+  })
+
   test('is found by a name where that is all', async () => {
     const keys = (name: string): Key[] => [PROJECTED, USER, [1026, name], [2048, 32_767]]
     expect((await raster({ keys: keys('NAD_1983_UTM_Zone_16N') })).crs.epsg).toBe(26_916)
@@ -178,10 +218,15 @@ describe('a CRS without a code', () => {
     ],
     [
       'a datum that needs a grid',
-      [...method(1), [2048, 4267], [3080, [-96]], [3081, [0]]],
-      /EPSG:4267, which needs a grid/,
+      [...method(1), [2048, 4609], [3080, [-96]], [3081, [0]]],
+      /EPSG:4609, which needs a grid/,
     ],
     ['angles in grads', [...method(1), WGS84, [2054, 9105]], /angles are in the unit EPSG:9105/],
+    [
+      'a pole with a parallel of true scale and a scale',
+      [...method(15), WGS84, [3081, [60]], [3092, [90]], [3095, [249]]],
+      /both a parallel of true scale and a scale/,
+    ],
     ['a method that is not known', [...method(3), WGS84], /GeoTIFF code 3/],
     ['a missing parameter', [...method(11), WGS84, [3080, [1]], [3081, [1]], [3078, [1]]], /lat_2 is missing/],
     ['a zone that is none', [PROJECTED, USER, [3074, 16_061], WGS84], /code 16061 alone/],
@@ -212,13 +257,74 @@ describe('the EPSG table', () => {
   })
 
   test('states how far off a CRS would be that is refused', () => {
-    expect(findInTable(4267)).toMatchObject({ name: 'NAD27', definition: null, residual: 140 })
+    expect(findInTable(4609)).toMatchObject({ name: 'NAD27(CGQ77)', definition: null, residual: 16 })
     expect(findInTable(99_999)).toBeNull()
   })
 
   test('a name that several have is none', () => {
     expect(findByName('ETRS89-extended / LAEA Europe')).toBe(3035)
     expect(findByName('no such thing')).toBeNull()
+  })
+})
+
+describe('a datum that is shifted in one way here and in another there', () => {
+  const placed = (epsg: number, affine: readonly [number, number, number, number, number, number]) =>
+    raster({ georeference: { epsg, affine } })
+
+  test.each(SHIFTED_BY_PLACE)('EPSG:%i at %d, %d is within a millimeter of PROJ', async (epsg, x, y, lng, lat) => {
+    const step = Math.abs(x) <= 180 ? 0.001 : 10
+    const { crs } = await placed(epsg, [x, step, 0, y, 0, -step])
+    expect(crs.epsg).toBe(epsg)
+    const found = place(crs.definition, [x, y])
+    expect(Math.abs(found[0] - lng)).toBeLessThan(CLOSE)
+    expect(Math.abs(found[1] - lat)).toBeLessThan(CLOSE)
+  })
+
+  test('is shifted by its place also where the projection is spelled out', async () => {
+    const keys: Key[] = [...method(1), [2048, 4267], [3080, [-117]], [3081, [0]], [3092, [0.9996]], [3082, [500_000]]]
+    const affine = [440_720, 10, 0, 3_751_320, 0, -10] as const
+    const [byKeys, byCode] = [await raster({ keys, georeference: { affine } }), await placed(26_711, affine)]
+    expect(byKeys.crs.definition).toContain(/\+towgs84=\S+/.exec(byCode.crs.definition)![0])
+  })
+
+  test('is refused where corners of a raster are shifted differently, and where no shift is known', async () => {
+    const refused = {
+      code: 'CRS_NEEDS_GRID',
+      message: expect.stringContaining('no one shift holds in all of the raster'),
+    }
+    await expect(placed(4267, [-130, 3, 0, 60, 0, -3])).rejects.toMatchObject(refused)
+    await expect(placed(4267, [10, 0.001, 0, 50, 0, -0.001])).rejects.toMatchObject(refused)
+  })
+})
+
+describe('a unit of length that the file states', () => {
+  const affine = [2_000_000, 1, 0, 1_000_000, 0, -1] as const
+  const at = async (keys: Key[]) => (await raster({ keys, georeference: { affine } })).crs
+  const OREGON: Key = [3072, 2838]
+  const metric = findInTable(2838)!.definition!
+
+  test.each([
+    [9002, 0.3048],
+    [9003, 1200 / 3937],
+  ])('takes the place of that of the code: EPSG:%i', async (unit, meters) => {
+    const crs = await at([PROJECTED, OREGON, [3076, unit]])
+    expect(crs.epsg).toBeNull()
+    const [lng, lat] = place(crs.definition, [2_000_000 / meters, 1_000_000 / meters])
+    expect([lng, lat]).toEqual(place(metric, [2_000_000, 1_000_000]).map((v) => expect.closeTo(v, 9) as number))
+  })
+
+  const imagine = (unit: string): Key => [3073, `IMAGINE GeoTIFF Support\nProjection Name = x\nUnits = ${unit}`]
+
+  test('may stand in a citation of Imagine alone', async () => {
+    expect((await at([PROJECTED, OREGON, imagine('international_FeeT')])).definition).toContain('+to_meter=0.3048')
+    expect((await at([PROJECTED, OREGON, imagine('meters')])).epsg).toBe(2838)
+    await expect(at([PROJECTED, OREGON, imagine('cubits')])).rejects.toMatchObject({ code: 'UNSUPPORTED_CRS' })
+  })
+
+  test('is refused where it is none', async () => {
+    await expect(at([PROJECTED, OREGON, [3076, 9999]])).rejects.toMatchObject({
+      message: expect.stringContaining('EPSG:2838 in the unit EPSG:9999 instead of EPSG:9001'),
+    })
   })
 })
 

@@ -6,7 +6,7 @@ export interface TableEntry {
   readonly name: string
   /** Largest distance from PROJ in the area of use, in meters; null where nothing of it can be done. */
   readonly residual: number | null
-  /** Null where the residual is too large to use it. */
+  /** Null where the residual is too large to use it. With `+towgs84=@code` the shift depends on the place (datum-shifts.ts). */
   readonly definition: string | null
 }
 

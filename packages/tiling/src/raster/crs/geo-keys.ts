@@ -8,6 +8,7 @@ export const KEY = {
   datum: 2050,
   primeMeridian: 2051,
   angularUnits: 2054,
+  angularUnitSize: 2055,
   ellipsoid: 2056,
   semiMajor: 2057,
   semiMinor: 2058,

@@ -2,26 +2,35 @@ import { needsGrid, noGeoreference, unsupportedCrs } from '../errors.ts'
 import type { RasterCrs, RasterInfo } from '../raster-info.ts'
 import { buildDefinition } from './by-parameters.ts'
 import type { CrsCatalogue } from './catalogue.ts'
+import { withShift } from './datum-shifts.ts'
 import { findByName, findInTable } from './epsg-table.ts'
 import { keysOfWkt } from './esri-wkt.ts'
+import { inUnit, unitInCitation, unitOf } from './units.ts'
 
 /**
  * The CRS of a raster: the one that the caller names; by its EPSG code; by its parameters, of which a text in a citation
- * goes before the keys; by its name, where that is all there is.
+ * goes before the keys; by its name, where that is all there is. A unit of length that the file states takes the place of
+ * that of the code, and a datum is shifted as it is at the raster's place.
  *
  * @param sourceSrs EPSG code that takes the place of what the file says
  * @throws NO_GEOREFERENCE, UNSUPPORTED_CRS, CRS_NEEDS_GRID
  */
 export function resolveCrs(raster: RasterInfo, catalogue: CrsCatalogue, sourceSrs: number | null): RasterCrs {
-  if (sourceSrs !== null) return byCode(sourceSrs, null, catalogue)
-  const { epsg, crsName, crsUnit } = raster
+  return withShift(sourceSrs === null ? stated(raster, catalogue) : byCode(sourceSrs, null, catalogue), raster)
+}
+
+function stated(raster: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
+  const { epsg, crsName, crsUnit, citations } = raster
   if (epsg !== null) {
     const crs = byCode(epsg, crsName, catalogue)
-    const unit = unitOf(crs)
-    if (crsUnit !== null && unit !== null && crsUnit !== unit) {
-      throw unsupportedCrs({ crs: `EPSG:${epsg} in the unit EPSG:${crsUnit} instead of EPSG:${unit}` })
-    }
-    return crs
+    const own = unitOf(crs)
+    const unit = crsUnit ?? unitInCitation(citations)
+    if (unit === null || own === null || unit === own) return crs
+    const other = unit === 'unknown' ? null : inUnit(crs, unit)
+    if (other !== null) return other
+    throw unsupportedCrs({
+      crs: `EPSG:${epsg} in the unit ${unit === 'unknown' ? 'of its citation' : `EPSG:${unit}`} instead of EPSG:${own}`,
+    })
   }
   if (crsName === null && !Object.keys(raster.geoKeys).some((key) => CRS_KEYS[0] <= +key && +key < CRS_KEYS[1])) {
     throw noGeoreference({ why: 'no coordinate reference system is stored' })
@@ -41,7 +50,11 @@ function byCode(epsg: number, crsName: string | null, catalogue: CrsCatalogue): 
 function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCatalogue): RasterCrs {
   const name = crsName ?? 'user-defined'
   // Its parameters, as writers give them, are those of an ellipsoidal Mercator, which is 20 km off.
-  if (citations.some((citation) => /web_?mercator|pseudo-?mercator|mercator_auxiliary_sphere/i.test(citation))) {
+  if (
+    citations.some((citation) =>
+      /web_?mercator|pseudo-?mercator|mercator_auxiliary_sphere|google ?maps/i.test(citation),
+    )
+  ) {
     return byCode(WEB_MERCATOR, null, catalogue)
   }
   const keys = keysOfWkt(citations) ?? geoKeys
@@ -54,20 +67,6 @@ function byContent({ geoKeys, citations, crsName }: RasterInfo, catalogue: CrsCa
   throw unsupportedCrs({ crs: `"${name}", which has no EPSG code and of which ${built.why},` })
 }
 
-/** The EPSG code of the unit of a CRS's axes; null when its definition spells out a length. */
-function unitOf({ definition }: RasterCrs): number | null {
-  if (definition.includes('+proj=longlat')) return DEGREE
-  return definition.includes('+to_meter')
-    ? null
-    : (LENGTH_UNITS.get(/\+units=(\S+)/.exec(definition)?.[1] ?? 'm') ?? null)
-}
-
 /** Keys of the geographic and of the projected CRS. */
 const CRS_KEYS = [2048, 4096] as const
 const WEB_MERCATOR = 3857
-const DEGREE = 9102
-const LENGTH_UNITS: ReadonlyMap<string, number> = new Map([
-  ['m', 9001],
-  ['ft', 9002],
-  ['us-ft', 9003],
-])

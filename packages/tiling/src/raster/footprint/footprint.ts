@@ -1,3 +1,4 @@
+import type { Converter } from 'proj4'
 import proj4 from 'proj4'
 import { crsLabel, isPlainLngLat } from '../crs/catalogue.ts'
 import { outsideCrs } from '../errors.ts'
@@ -35,10 +36,27 @@ export function footprint(crs: RasterCrs, affine: Affine, rect: PixelRect): Foot
     [right, top],
   ]
   // Rows run down the map and columns to the east, unless the transform turns the image over.
+  for (const [column, row] of corners) returns(crs, x0 + column * xc + row * xr, y0 + column * yc + row * yr)
   const ring = xc * yr - xr * yc < 0 ? corners : corners.toReversed()
   const tolerance = pixelMeters(project, (left + right) / 2, (top + bottom) / 2) / 2
   const outline = isGeographic(crs) ? closedRing(ring, project) : traceOutline(ring, project, tolerance)
   return { polygons: splitAtAntimeridian(outline) }
+}
+
+/** How far, in units of the CRS, a point may lie from itself after a way there and back. */
+const MAX_DRIFT = 1
+
+/**
+ * Far outside of its area a projection has no inverse, and what is computed for one is anything.
+ *
+ * @throws OUTSIDE_CRS
+ */
+function returns(crs: RasterCrs, x: number, y: number): void {
+  if (isGeographic(crs)) return
+  const { inverse, forward } = converterOf(crs.definition)
+  const there = inverse<[number, number]>([x, y])
+  const [backX, backY] = there.every(Number.isFinite) ? forward<[number, number]>(there) : [NaN, NaN]
+  if (!(Math.hypot(backX - x, backY - y) <= MAX_DRIFT)) throw outsideCrs({ x, y, crs: crsLabel(crs) })
 }
 
 /** In longitude and latitude straight edges are straight, and longitudes are as continuous as the columns. */
@@ -65,19 +83,21 @@ function projectionOf(crs: RasterCrs, overhang: number): Project {
   }
 }
 
-const inverses = new Map<string, Project>()
+const converters = new Map<string, Converter>()
 
 /** Parsing a definition costs more than many footprints, and there are few definitions. */
+function converterOf(definition: string): Converter {
+  const known = converters.get(definition) ?? proj4(definition)
+  converters.set(definition, known)
+  return known
+}
+
 function inverseOf(definition: string): Project {
-  const known = inverses.get(definition)
-  if (known !== undefined) return known
-  const converter = proj4(definition)
-  const inverse: Project = (x, y) => {
-    const [lng, lat] = converter.inverse<[number, number]>([x, y])
+  const { inverse } = converterOf(definition)
+  return (x, y) => {
+    const [lng, lat] = inverse<[number, number]>([x, y])
     return [lng, lat]
   }
-  inverses.set(definition, inverse)
-  return inverse
 }
 
 function isExcepted({ exceptions }: RasterCrs, lng: number, lat: number): boolean {

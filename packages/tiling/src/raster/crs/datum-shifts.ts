@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import proj4 from 'proj4'
+import { needsGrid } from '../errors.ts'
+import type { RasterCrs, RasterInfo } from '../raster-info.ts'
+import { affineOf } from './affine-of.ts'
+
+/** A datum that is shifted to WGS 84 in one way here and in another there: `+towgs84=@` and the code of its geographic CRS. */
+const OPEN = / ?\+towgs84=@(\d+)/
+
+/**
+ * The CRS with the shift that its place calls for, where the table leaves that open. Of the shifts whose area holds a
+ * place PROJ takes the most accurate one, and of those the one for the smallest area; the table has them in that order.
+ *
+ * @throws CRS_NEEDS_GRID when corners and middle of the raster are not all shifted in the same way
+ */
+export function withShift(crs: RasterCrs, raster: RasterInfo): RasterCrs {
+  const open = OPEN.exec(crs.definition)
+  if (open === null) return crs
+  const plain = crs.definition.replace(OPEN, '')
+  const areas = areasOf(Number(open[1]))
+  const toDatum = proj4(plain)
+  const shifts = new Set(
+    placesOf(raster).map((place) => {
+      const [lng, lat] = toDatum.inverse<[number, number]>([place[0], place[1]])
+      return areas.find((area) => holds(area, lng, lat))?.shift ?? ''
+    }),
+  )
+  const [shift = ''] = shifts
+  const name = crs.epsg === null ? crs.name : `EPSG:${crs.epsg} (${crs.name})`
+  if (shifts.size > 1 || shift === '') throw needsGrid({ crs: name, meters: null })
+  return { ...crs, definition: `${plain} +towgs84=${shift}` }
+}
+
+interface Area {
+  readonly west: number
+  readonly south: number
+  readonly east: number
+  readonly north: number
+  /** Three or seven parameters; empty where a grid alone can say it. */
+  readonly shift: string
+}
+
+function placesOf(raster: RasterInfo): (readonly [number, number])[] {
+  const [x, xc, xr, y, yc, yr] = affineOf(raster)
+  const { width, height } = raster
+  const pixels = [
+    [0, 0],
+    [width, 0],
+    [width, height],
+    [0, height],
+    [width / 2, height / 2],
+  ] as const
+  return pixels.map(([column, row]) => [x + column * xc + row * xr, y + column * yc + row * yr])
+}
+
+function holds({ west, south, east, north }: Area, lng: number, lat: number): boolean {
+  const inside = west <= east ? west <= lng && lng <= east : west <= lng || lng <= east
+  return inside && south <= lat && lat <= north
+}
+
+let text: string | null = null
+
+/** What datum-shifts.tsv has of a geographic CRS (made by tools/crs-table.ts). */
+function areasOf(code: number): Area[] {
+  text ??= readFileSync(new URL('./datum-shifts.tsv', import.meta.url), 'utf8')
+  return text.split('\n').flatMap((line) => {
+    if (!line.startsWith(`${code}\t`)) return []
+    const [, west, south, east, north, shift = ''] = line.split('\t')
+    return [{ west: Number(west), south: Number(south), east: Number(east), north: Number(north), shift }]
+  })
+}
