@@ -2,9 +2,10 @@
 //
 //   DATABASE_URL   a PostgreSQL server with PostGIS, on which a database is made and dropped
 //   OGR2OGR        command of the peer, default `ogr2ogr`; PEER_DATABASE its PG: connection, default from DATABASE_URL
+//   ROUNDS         rounds of each, interleaved; 3 when absent
 //   BENCH_DIR      where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,9 @@ import type { JobContext } from '../src/jobs/task.ts'
 import { convertTo } from '../test/make-formats.ts'
 
 const LINES = 100_000
-const ROUNDS = 3
+const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
+/** Of the counts in /proc, which Linux has always given in hundredths of a second. */
+const TICKS_PER_SECOND = 100
 const url = process.env['DATABASE_URL']
 if (!url) throw new Error('set DATABASE_URL to a PostgreSQL server with PostGIS')
 const directory = process.env['BENCH_DIR'] ?? mkdtempSync(join(tmpdir(), 'ogr-bench-'))
@@ -58,8 +61,8 @@ try {
 async function compare(format: string, file: string, bytes: Buffer): Promise<void> {
   await writeFile(join(directory, file), bytes)
   await store.put('bench', file, [bytes] as never, { upsert: true })
-  const ours: number[] = []
-  const theirs: number[] = []
+  const ours: Cost[] = []
+  const theirs: Cost[] = []
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(await timed(() => runOurs(file)))
     await database.query('drop table ours')
@@ -69,8 +72,12 @@ async function compare(format: string, file: string, bytes: Buffer): Promise<voi
     if (rows[0]?.['rows'] !== LINES) throw new Error(`the peer imported ${rows[0]?.['rows']} rows`)
     await database.query('drop table theirs')
   }
-  const ratio = hasPeer ? `; native ${show(theirs)} s; RATIO ${(median(ours) / median(theirs)).toFixed(2)}` : ''
-  console.log(`${format} (${(bytes.length / 1e6).toFixed(1)} MB): ours ${show(ours)} s${ratio}`)
+  console.log(`${format} (${(bytes.length / 1e6).toFixed(1)} MB)`)
+  for (const unit of ['clock', 'cpu'] as const) {
+    const [here, there] = [ours, theirs].map((costs) => costs.map((cost) => cost[unit])) as [number[], number[]]
+    const ratio = hasPeer ? `; native ${show(there)} s; RATIO ${(median(here) / median(there)).toFixed(2)}` : ''
+    console.log(`  ${unit}: ours ${show(here)} s${ratio}`)
+  }
 }
 
 async function runOurs(file: string): Promise<void> {
@@ -142,10 +149,24 @@ function lines(count: number): string {
   return `{"type":"FeatureCollection","features":[\n${features.join(',\n')}\n]}`
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now()
+/** Seconds by the clock, and of CPU in this process and those that it waited for; the server's share is in neither. */
+interface Cost {
+  readonly clock: number
+  readonly cpu: number
+}
+
+async function timed(work: () => Promise<void>): Promise<Cost> {
+  const [start, before] = [performance.now(), cpuSeconds()]
   await work()
-  return (performance.now() - start) / 1000
+  return { clock: (performance.now() - start) / 1000, cpu: cpuSeconds() - before }
+}
+
+/** proc(5): utime, stime, cutime and cstime are fields 14 to 17; the second may hold blanks, but ends with a bracket. */
+function cpuSeconds(): number {
+  const fields = readFileSync('/proc/self/stat', 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND
 }
 
 function canRun(): boolean {

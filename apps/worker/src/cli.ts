@@ -1,20 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { TerraneError } from '@terrane/core'
-import { migrate, openDatabase } from '@terrane/database'
-import {
-  addModel,
-  checkModelFile,
-  openModelStore,
-  pinModel,
-  readManifest,
-  type CheckedModel,
-} from '@terrane/embeddings'
-import { createGuardedFetch, createLogger, splitList } from '@terrane/service'
-import { modelFetcher } from './jobs/create-geo-embeddings/model-fetcher.ts'
-import { startBoss } from './queue/boss.ts'
+import { TerraneError, splitList } from '@terrane/core'
+import type { CheckedModel } from '@terrane/embeddings'
 
+// Each command loads what it needs: all of it takes a second.
 const USAGE = `Usage: node apps/worker/src/cli.ts <command>
 
 Models (TERRANE_MODEL_DIR, default .terrane/models; HF_TOKEN for gated ones):
@@ -70,6 +60,11 @@ async function run([group = '', action = '', ...args]: string[], local: boolean)
 async function migrateDatabase(): Promise<void> {
   const { DATABASE_URL: url, TERRANE_MODE: mode } = process.env
   if (!url) throw new UsageError('DATABASE_URL is not set')
+  const [{ migrate, openDatabase }, { startBoss }, { createLogger }] = await Promise.all([
+    import('@terrane/database'),
+    import('./queue/boss.ts'),
+    import('@terrane/service'),
+  ])
   await using database = await openDatabase({ url, max: 2, applicationName: 'terrane migrations', onError() {} })
   const applied = await migrate(database, mode === 'shared' ? ['control'] : ['control', 'project'])
   const boss = await startBoss(database, createLogger({ name: 'migrations', level: 'warn' }))
@@ -78,20 +73,23 @@ async function migrateDatabase(): Promise<void> {
 }
 
 async function listModels(): Promise<void> {
+  const { openModelStore } = await import('@terrane/embeddings')
   for (const { id, availability, problem } of await openModelStore({ directory: modelFolder() }).list()) {
     process.stdout.write(`${id.padEnd(40)} ${availability}${problem === null ? '' : `: ${problem}`}\n`)
   }
 }
 
 async function pin(id: string, local: boolean): Promise<void> {
-  const manifest = await pinModel({ directory: modelFolder(), id, fetcher: local ? null : fetcher() })
+  const { pinModel } = await import('@terrane/embeddings')
+  const manifest = await pinModel({ directory: modelFolder(), id, fetcher: local ? null : await fetcher() })
   process.stdout.write(`${resolve(modelFolder(), `${id}.json`)}: revision ${manifest.revision}\n`)
   for (const { path, size, sha256 } of manifest.files) process.stdout.write(`  ${path}  ${size} bytes  ${sha256}\n`)
 }
 
 async function fetchModel(id: string): Promise<void> {
+  const { openModelStore } = await import('@terrane/embeddings')
   let shown = ''
-  const model = await openModelStore({ directory: modelFolder(), fetcher: fetcher() }).acquire(id, {
+  const model = await openModelStore({ directory: modelFolder(), fetcher: await fetcher() }).acquire(id, {
     onProgress: ({ message = '' }) => {
       if (message !== shown) process.stdout.write(`${message}\n`)
       shown = message
@@ -105,6 +103,7 @@ function say(line: string): void {
 }
 
 async function checkModel(file: string): Promise<void> {
+  const { checkModelFile, readManifest } = await import('@terrane/embeddings')
   const path = resolve(file)
   const beside = `${path.replace(/\.onnx$/i, '')}.json`
   const given = await readManifest(beside)
@@ -117,6 +116,7 @@ async function checkModel(file: string): Promise<void> {
 }
 
 async function addToStore(file: string): Promise<void> {
+  const { addModel, readManifest } = await import('@terrane/embeddings')
   const path = resolve(file)
   const directory = modelFolder()
   const checked = await addModel({
@@ -133,7 +133,11 @@ function tell({ manifest, notes, embedding, milliseconds }: CheckedModel): void 
   for (const note of notes) say(`look at: ${note}`)
 }
 
-function fetcher() {
+async function fetcher() {
+  const [{ createGuardedFetch }, { modelFetcher }] = await Promise.all([
+    import('@terrane/service'),
+    import('./jobs/create-geo-embeddings/model-fetcher.ts'),
+  ])
   const fetch = createGuardedFetch({
     allowHosts: splitList(process.env['TERRANE_FETCH_ALLOW_HOSTS'] ?? ''),
     allowHttp: process.env['TERRANE_FETCH_ALLOW_HTTP'] === 'true',

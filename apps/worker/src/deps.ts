@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Projects, mergeCredentials, registerLocal } from '@terrane/control'
 import { migrate, openDatabase, type Database } from '@terrane/database'
+import { splitList } from '@terrane/core'
 import {
   checkUrl,
   createGuardedFetch,
@@ -12,7 +13,6 @@ import {
   onScrape,
   parseSecretsKey,
   resolvePublicHost,
-  splitList,
   tracedFetch,
   Gauge,
   type Logger,

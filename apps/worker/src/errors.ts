@@ -203,6 +203,8 @@ interface FullDisk {
   readonly folder?: string
   readonly neededBytes?: number
   readonly freeBytes?: number
+  /** Bytes of the whole disk, where `freeBytes` was read after the job's files were removed. */
+  readonly totalBytes?: number
 }
 
 export const diskFull = defineError(
@@ -211,7 +213,7 @@ export const diskFull = defineError(
   (f: FullDisk) => {
     const figures = [
       f.neededBytes === undefined ? [] : `${f.neededBytes} bytes are needed`,
-      f.freeBytes === undefined ? [] : `${f.freeBytes} bytes are free`,
+      f.freeBytes === undefined ? [] : freeText(f.freeBytes, f.totalBytes),
       f.folder === undefined ? [] : `the folder is ${f.folder}`,
     ].flat()
     const text = 'The worker has no space left for the files of this job'
@@ -219,6 +221,13 @@ export const diskFull = defineError(
   },
   () => ({ hint: 'Nothing was changed. The operator has to make room in TERRANE_WORK_DIR or TERRANE_CACHE_DIR.' }),
 )
+
+function freeText(free: number, total: number | undefined): string {
+  return total === undefined
+    ? `${free} bytes are free`
+    : `${free} of ${total} bytes are free without the files of this job`
+}
+
 const databaseFull = defineError(
   'DATABASE_FULL',
   'unavailable',

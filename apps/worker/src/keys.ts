@@ -1,7 +1,8 @@
 import { createVerifier, type Verify } from '@terrane/auth'
 import { openKeyring, type OpenKeyring } from '@terrane/control'
 import type { Database } from '@terrane/database'
-import { splitList, type Logger } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import type { Logger } from '@terrane/service'
 import type { WorkerConfig } from './config.ts'
 
 /** Who may come in: the control plane's keys, and in local mode tokens of the project as well. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
+import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { Runners } from './runners.ts'
 
 /** The worker that the test talks to runs no jobs; the ones that do are processes of their own, to be killed. */
@@ -34,4 +34,37 @@ test('a worker that starts keeps the folders of jobs that run elsewhere', { time
     child.kill('SIGTERM')
     await once(child, 'exit')
   }
+})
+
+test(
+  'a run removes the folder of one before it that was killed before it had begun',
+  { timeout: 200_000 },
+  async () => {
+    const folders = api.env['TERRANE_WORK_DIR']!
+    const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'killed', steps: 1000, stepMs: 100 })
+    const steps = (least: number) => (job: JobRecord) => (job.progress?.done ?? 0) >= least && job.status === 'running'
+    const runner = await runners.start()
+    await until(api, body.links.self, steps(1), 60_000)
+    await mkdir(join(folders, `${body.job_id}.0`))
+    await runners.end(runner, 'SIGKILL')
+    const again = await runners.start()
+    await until(api, body.links.self, (job) => job.attempt === 2 && steps(1)(job), 60_000)
+    expect(await readdir(folders)).toHaveLength(1)
+    await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+    await until(api, body.links.self, (job) => job.terminal, 60_000)
+    await runners.end(again, 'SIGTERM')
+  },
+)
+
+test('a job that is cancelled after its worker was killed leaves no folder', { timeout: 200_000 }, async () => {
+  const folders = api.env['TERRANE_WORK_DIR']!
+  const { body } = await submit(api, 'createGeoEmbeddings', { tableName: 'lost', steps: 1000, stepMs: 100 })
+  const runner = await runners.start()
+  await until(api, body.links.self, (job) => (job.progress?.done ?? 0) > 0, 60_000)
+  await runners.end(runner, 'SIGKILL')
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+  const again = await runners.start()
+  await until(api, body.links.self, (job) => job.terminal, 60_000)
+  await expect.poll(() => readdir(folders), { timeout: 60_000 }).toEqual([])
+  await runners.end(again, 'SIGTERM')
 })

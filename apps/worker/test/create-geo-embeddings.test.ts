@@ -599,7 +599,7 @@ describe('fails with a clear error and leaves nothing', () => {
       () =>
         writeGeoTiff(textureImage({ width: 64, height: 64, bands: 3, seed: 1, noise: 8, type: 'uint8' }), {
           ...UTM,
-          georeference: { epsg: 26711, affine: [500_000, 1, 0, 4_000_000, 0, -1] },
+          georeference: { epsg: 29101, affine: [5_000_000, 1, 0, 9_000_000, 0, -1] },
         }),
       'CRS_NEEDS_GRID',
     ],

@@ -121,6 +121,7 @@ test('a disk that is full says by how much, as far as that is known, also when i
   const shown = toShowable(full, { folder: '/work', neededBytes: 9, freeBytes: 7 })
   const figures = /: 9 bytes are needed, 7 bytes are free, the folder is \/work$/
   expect([shown.message, toShowable(shown).message]).toEqual([expect.stringMatching(figures), shown.message])
+  expect(toShowable(full, { freeBytes: 7, totalBytes: 8 }).message).toContain(': 7 of 8 bytes are free without')
   expect(toShowable(full).message).toBe('The worker has no space left for the files of this job')
 })
 

@@ -2,13 +2,16 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import {
   Decimal,
+  Dictionary,
   Field,
   FixedSizeList,
   Float64,
+  Int32,
   List,
   Struct,
   Table,
   TimestampMicrosecond,
+  Utf8,
   tableToIPC,
   vectorFromArray,
 } from 'apache-arrow'
@@ -69,6 +72,13 @@ test('warnings name the layer that they are about', async () => {
   expect(warnings).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', layer: 'bad', count: 1, examples: [1] }])
 })
 
+test('a file of an archive may compress as well as a sparse index does', async () => {
+  const data = Buffer.from(points(2000, 'z'))
+  const sparse = { name: 'a.spx', data: Buffer.alloc(200_000) }
+  const { tables } = await importFile(db.database, zip([{ name: 'z.json', data }, sparse]))
+  expect(tables).toMatchObject([{ rows: 2000 }])
+})
+
 test('Zip64, tar and compressed tar are unpacked, and a tar that leads elsewhere is refused', async () => {
   const data = Buffer.from(points(3, 'z'))
   expect((await importFile(db.database, zip([{ name: 'z.json', data }], 1, true))).tables).toMatchObject([{ rows: 3 }])
@@ -97,6 +107,17 @@ test('OpenDocument spreadsheets and KMZ are read', async () => {
   expect((await importFile(db.database, kmz)).tables).toMatchObject([{ rows: 1, geometry_type: 'Point' }])
   const ods = await convertTo('ODS', points(2, 'o'))
   expect((await importFile(db.database, ods)).tables).toMatchObject([{ rows: 2, geometry_type: null }])
+})
+
+test('Arrow has dictionaries of any id: some writers take hashes of 64 bits', async () => {
+  const names = (id: number, ...texts: string[]) => vectorFromArray(texts, new Dictionary(new Utf8(), new Int32(), id))
+  const file = new Table({ first: names(2 ** 62, 'a', 'b', 'a'), second: names(2 ** 62 - 2 ** 20, 'c', 'c', 'd') })
+  const { tables } = await importFile(db.database, Buffer.from(tableToIPC(file, 'file')))
+  expect(await rowsOf(tables[0]!.table, 'first, second')).toEqual([
+    { first: 'a', second: 'c' },
+    { first: 'a', second: 'd' },
+    { first: 'b', second: 'c' },
+  ])
 })
 
 test('Arrow keeps nested points, times to the microsecond and decimals to the last digit', async () => {
@@ -162,4 +183,38 @@ test('Parquet keeps decimals of more digits than a double has, and times to the 
     { price: '123456789012345.67', at: '12:26:40.123456' },
     { price: null, at: null },
   ])
+})
+
+test('a layer that is larger than what SQLite keeps in memory while it is converted arrives whole', async () => {
+  const features = Array.from({ length: 20_000 }, (_, i) => ({
+    type: 'Feature',
+    properties: { i, name: `${i} `.repeat(20) },
+    geometry: { type: 'Point', coordinates: [i / 1000, i / 2000] },
+  }))
+  const text = JSON.stringify({ type: 'FeatureCollection', features })
+  for (const format of ['ESRI Shapefile', 'GML', 'MapInfo File']) {
+    const table = `large_${format.slice(0, 3).toLowerCase()}`
+    const { tables } = await importFile(db.database, await convertTo(format, text), { tableName: table })
+    expect(tables).toMatchObject([{ rows: 20_000 }])
+    const wrong = `i is distinct from st_x(geom) * 1000 and abs(i - st_x(geom) * 1000) > 1e-6 or name not like i || ' ' || i || '%'`
+    expect(await rowsOf(`public.${table}`, `count(*)::int as rows, count(distinct i)::int as whole`)).toEqual([
+      { rows: 20_000, whole: 20_000 },
+    ])
+    expect(await rowsOf(`public.${table} where ${wrong}`, 'i')).toEqual([])
+  }
+})
+
+test('a table of a single column of well-known text has geometries', async () => {
+  const { tables } = await importFile(db.database, Buffer.from('geometry\nLINESTRING (1 2, 3 4)\nPOINT Z (1 2 3)\n'))
+  expect(tables).toMatchObject([{ rows: 2, srid: 4326 }])
+  const { rows } = await db.database.query(`select st_astext(geom) as geom from ${tables[0]!.table} order by 1`)
+  expect(rows.map(({ geom }) => geom)).toEqual(['MULTILINESTRING Z ((1 2 0,3 4 0))', 'POINT Z (1 2 3)'])
+})
+
+test('a page of HTML within a placemark is no document type of the file', async () => {
+  const html = '<![CDATA[<!DOCTYPE html><p>A cache</p>]]>'
+  const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><description>${html}</description><Point><coordinates>1,2</coordinates></Point></Placemark></kml>`
+  const { tables } = await importFile(db.database, Buffer.from(kml))
+  const { rows } = await db.database.query(`select description from ${tables[0]!.table}`)
+  expect(rows).toEqual([{ description: '<!DOCTYPE html><p>A cache</p>' }])
 })

@@ -100,9 +100,10 @@ export class Claims {
     })
   }
 
-  fail(claim: Claim, error: TerraneError): Promise<boolean> {
+  /** @param before whether runs before this one, which were lost, may have left something behind */
+  fail(claim: Claim, error: TerraneError, before = false): Promise<boolean> {
     return this.#settle(claim, async (session) => {
-      await this.#options.store.fail(session, claim.id, toJobError(error))
+      await this.#options.store.fail(session, claim.id, toJobError(error), { leavesTables: before })
       await this.#options.boss.complete(claim.task, claim.id, null, inTransaction(session))
     })
   }

@@ -1,5 +1,5 @@
 import { mkdir, rm, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { appliedResult, beginRun, dropCollection, dropStaging } from '@terrane/database'
 import { tracedCalls, type GuardedFetch, type Logger } from '@terrane/service'
 import type { Task } from '../jobs/task.ts'
@@ -9,6 +9,7 @@ import { CHECKPOINT_MS, endingOf } from './job-life.ts'
 import type { JobRow } from './job-row.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { RunCheckpoint } from './run-checkpoint.ts'
+import { removeRunFolders, runFolder } from './run-folders.ts'
 import { WAITS, runTask, type ShardOptions } from './shards.ts'
 
 /** What every run of a task is given. */
@@ -37,7 +38,7 @@ export async function execute(
   },
 ): Promise<unknown> {
   const { attempt, signal, logger, progress } = run
-  const workdir = join(options.workdir, folderOf(row.id, run.number))
+  const workdir = runFolder(options.workdir, row.id, run.number)
   await mkdir(workdir)
   let opened: OpenProject | null = null
   try {
@@ -46,9 +47,7 @@ export async function execute(
     const database = project.database
     // Only then can no earlier run take effect any more.
     const current = await beginRun(database, row.id, run.number)
-    for (const earlier of current.earlier) {
-      await rm(join(options.workdir, folderOf(row.id, earlier)), { recursive: true, force: true })
-    }
+    await removeRunFolders(options.workdir, row.id, run.number)
     const before = await appliedResult(database, row.id)
     if (before !== null) return before
     const { checkpointMs: everyMs = CHECKPOINT_MS } = options
@@ -73,7 +72,7 @@ export async function execute(
       await dropStaging(database, row.id).catch(ignore)
       return result
     } catch (thrown) {
-      const error = await withFigures(thrown, options.workdir)
+      const error = await withFigures(thrown, workdir)
       // A cancellation that came while the effect was being committed came too late.
       const applied = await appliedResult(database, row.id)
       if (applied !== null) return applied
@@ -92,16 +91,14 @@ export async function execute(
   }
 }
 
-/** An error of a disk that is full, with what is free now; any other as it is. */
-async function withFigures(thrown: unknown, folder: string): Promise<unknown> {
+/** An error of a disk that is full, with what is free once the job's files are gone; any other as it is. */
+async function withFigures(thrown: unknown, workdir: string): Promise<unknown> {
   if (toShowable(thrown).code !== 'DISK_FULL') return thrown
+  await rm(workdir, { recursive: true, force: true })
+  const folder = dirname(workdir)
   const disk = await statfs(folder).catch(() => null)
-  return disk === null ? thrown : toShowable(thrown, { folder, freeBytes: disk.bavail * disk.bsize })
-}
-
-/** Folder of a run in the work directory. */
-function folderOf(id: string, run: number): string {
-  return `${id}.${run}`
+  if (disk === null) return thrown
+  return toShowable(thrown, { folder, freeBytes: disk.bavail * disk.bsize, totalBytes: disk.blocks * disk.bsize })
 }
 
 function ignore(): void {}

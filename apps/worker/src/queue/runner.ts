@@ -157,7 +157,10 @@ export class Runner {
     if (this.#stopping.signal.aborted) return this.#settle(logger, () => this.#claims.handOver(claim, HANDED_OVER))
     const row = await store.start(claim.id, claim.attempt)
     if (!row) return this.#settle(logger, () => this.#claims.forget(claim))
-    if (row.cancel_requested) return this.#end(claim, cancelled(), logger)
+    if (row.cancel_requested) {
+      await this.#settle(logger, () => this.#claims.fail(claim, cancelled(), true))
+      return this.#upkeep.clearSoon()
+    }
     const { traceparent } = row
     const attributes = { 'terrane.job_id': row.id, 'terrane.request_id': row.request_id ?? '', attempt: claim.attempt }
     await inSpan(`job ${task.name}`, () => this.#runTraced(task, claim, row, controller, logger), {

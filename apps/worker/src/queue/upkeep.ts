@@ -1,5 +1,3 @@
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { closeRuns, dropCheckpoint, dropStaging, type Database } from '@terrane/database'
 import type { Logger } from '@terrane/service'
 import type { PgBoss } from 'pg-boss'
@@ -7,12 +5,11 @@ import { toJobError, workerLost } from '../errors.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { QUEUE_SCHEMA } from './boss.ts'
 import type { JobStore } from './job-store.ts'
+import { jobsWithFolders, removeRunFolders } from './run-folders.ts'
 
 const SCHEDULE_MS = 2000
 const RECONCILE_MS = 10_000
 const RETENTION_SWEEP_MS = 3_600_000
-/** Folder of a run: the job and the number of the run. */
-const RUN_FOLDER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.\d+$/
 
 export interface UpkeepOptions {
   readonly boss: PgBoss
@@ -127,22 +124,16 @@ export class Upkeep {
   /** Forgets old jobs, and folders that runs have left behind; other workers may have theirs beside ours. */
   async #sweep(): Promise<void> {
     const { database, store, workdir, retentionDays } = this.#options
-    const folders = new Map<string, string[]>()
-    for (const name of await readdir(workdir)) {
-      const id = RUN_FOLDER.exec(name)?.[1]
-      if (id !== undefined && !this.#runsHere(id)) folders.set(id, [...(folders.get(id) ?? []), name])
-    }
+    const elsewhere = (await jobsWithFolders(workdir)).filter((id) => !this.#runsHere(id))
     const { rows: idle } = await database.query<{ id: string }>(
       `select id from terrane.jobs where id = any($1::uuid[]) and status <> 'running'`,
-      [[...folders.keys()]],
+      [elsewhere],
     )
-    for (const { id } of idle) {
-      for (const name of folders.get(id) ?? []) await rm(join(workdir, name), { recursive: true, force: true })
-    }
+    for (const { id } of idle) await removeRunFolders(workdir, id)
     await store.prune(retentionDays)
   }
 
-  /** Removes what a lost run may have left in its project; false when that did not work. */
+  /** Removes what a lost run may have left in its project and in the work directory; false when that did not work. */
   async #cleanUp(id: string): Promise<boolean> {
     try {
       const row = await this.#options.store.get(id)
@@ -152,6 +143,7 @@ export class Upkeep {
       await closeRuns(opened.database, id)
       await dropCheckpoint(opened.database, id)
       await dropStaging(opened.database, id)
+      await removeRunFolders(this.#options.workdir, id)
       return true
     } catch (error) {
       this.#options.logger.warn({ err: error, jobId: id }, 'cleaning up after a lost job failed')

@@ -1,8 +1,9 @@
 import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { CASES, expectSame, openCheckpointCases } from '../checkpoint-cases.ts'
+import { ALL_FAULTS } from './task-cases.ts'
 
-const STOPS = 10
+const STOPS = ALL_FAULTS ? 10 : 2
 
 let close: AsyncDisposable
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { submit, until } from '../harness.ts'
 import { Runners } from '../runners.ts'
 import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
-const KILLS = ALL_FAULTS ? 10 : 5
+const KILLS = ALL_FAULTS ? 10 : 1
 const random = seededRandom(3)
 
 let sources: TaskCases

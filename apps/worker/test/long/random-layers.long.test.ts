@@ -2,8 +2,9 @@ import { EXPORT_FORMATS } from '@terrane/contracts'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomRoundTrip } from '../round-trip.ts'
+import { ALL_FAULTS } from './task-cases.ts'
 
-const SEEDS = 20
+const SEEDS = ALL_FAULTS ? 20 : 3
 let db: TestDatabase
 beforeAll(async () => {
   db = await openTestDatabase()

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { read, submit, until } from '../harness.ts'
 import { Runners } from '../runners.ts'
-import { expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
+import { ALL_FAULTS, expectNothingLeft, openTaskCases, TASKS, type TaskCases } from './task-cases.ts'
 
-const STOPS = 10
+const STOPS = ALL_FAULTS ? 10 : 2
 
 let sources: TaskCases
 let runners: Runners

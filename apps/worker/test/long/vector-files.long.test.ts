@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
@@ -71,6 +71,14 @@ const NATIVE_IS_WRONG: readonly (readonly [RegExp, string])[] = [
   [/(-z?m_(native|interleaved)|point_zm\.arrow)/, 'has no measures, or takes them for heights'],
   [/list_field_values_file\.parquet$/, 'makes zeros and empty texts of nulls in lists'],
   [/timespan\.kml$/, 'leaves a ring open'],
+  [/gpx_with_garmin_extension\.gpx$/, 'takes elements within an extension for a whole number, 0'],
+  [/gpx1\.1_with_extensions/, 'drops line breaks of the texts within an extension'],
+  [/test-data\/csv__[\w-]+\.csv$/, 'takes columns called x and y for fractions, whatever they hold'],
+  [/kml__timezones\.kml$/, 'takes one ring of several that stand in one inner boundary'],
+  [/populated_places_simple\.csv$/, 'takes the word nan for a number'],
+  [/example__files__example_.*\.tsv$/, 'finds no geometries in a table of a single column'],
+  [/dop-vdop\.csv$/, 'takes letters for truth values, and counts columns without a name otherwise'],
+  [/geoarrow-csv__example\.csv$/, 'leaves the text of geometries whose column has another name'],
   [/test_eurostat\.tsv$/, 'takes columns apart by a convention of one publisher'],
   [/geojson_srs_name\.geojson$/, 'takes the system of a part for that of all'],
 ]
@@ -107,10 +115,17 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
       .filter((path) => !path.startsWith('.') && only.test(path))
       .toSorted()
     const outcomes: Outcome[] = []
+    const log = join(folder!, '.report.jsonl')
+    await writeFile(log, '')
     const next = files.values()
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
-        for (const file of next) outcomes.push(await tryFile(file))
+        for (const file of next) {
+          const outcome = await tryFile(file)
+          outcomes.push(outcome)
+          // A run that is cut off leaves what it found.
+          await appendFile(log, `${JSON.stringify(outcome)}\n`)
+        }
       }),
     )
     await writeFile(
@@ -145,8 +160,14 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
     const about = { file, format }
     const outcomes: { differences: Difference[]; warnings: string[] }[] = []
     try {
-      for (const [body, some] of requestsFor(layers, tolerance))
-        outcomes.push(await compared(file, body, some, tolerance, path))
+      for (const [body, some] of requestsFor(layers, tolerance)) {
+        const outcome = await compared(file, body, some, tolerance, path).catch((error: unknown) => {
+          // Where native has none of its layers it cannot tell that the file has no system.
+          if (path !== null || (error as { code?: string }).code !== 'SOURCE_SRS_NEEDED') throw error
+          return compared(file, { sourceSrs: 'EPSG:4326' }, some, tolerance, path)
+        })
+        outcomes.push(outcome)
+      }
     } catch (error) {
       const known = error instanceof TerraneError
       const said = known ? `${error.code}: ${error.message}` : `UNEXPECTED ${(error as Error).stack}`
@@ -199,7 +220,7 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
 function formatFor(file: string, format: string): string {
   if (/\.km[lz]$/i.test(file)) return 'KML'
   if (/\.gdb\.zip$/i.test(file)) return 'OpenFileGDB'
-  return /\.[ct]sv\.gz$/i.test(file) ? 'CSV' : format
+  return /\.[ct]sv\.(gz|zip)$/i.test(file) ? 'CSV' : format
 }
 
 /** One request for all layers, in the system that they have; one for each of those where they have several. */

@@ -19,9 +19,10 @@ interface GdalModule {
   }
 }
 
-/** A file that is open: `nfd` is the descriptor. */
+/** A file that is open: `nfd` is the descriptor, `flags` are those of POSIX `open`. */
 interface OpenFile {
   readonly nfd: number
+  readonly flags: number
 }
 
 /** Reads from a position into the memory of the module and returns how many bytes it got. */
@@ -32,6 +33,7 @@ const OPEN_VERBOSE = 0x40
 const INPUT = '/input'
 const OUTPUT = '/output'
 const READ_BYTES = 1 << 16
+const ACCESS_MODE = 3
 const REPORTS = 3
 const RETRY_MS = 1
 
@@ -91,6 +93,8 @@ async function load(): Promise<GdalModule> {
     CPL_LOG_ERRORS: 'ON',
     OGR_SQLITE_SYNCHRONOUS: 'OFF',
     GML_SKIP_RESOLVE_ELEMS: 'ALL',
+    // Without a schema it would take codes with leading zeros for numbers, and cut large ones.
+    GML_FIELDTYPES: 'ALWAYS_STRING',
     // By columns GDAL 3.8 puts geometries of a FlatGeobuf into wrong rows once one is null.
     OGR2OGR_USE_ARROW_API: 'NO',
   }
@@ -131,11 +135,15 @@ function strings(texts: readonly string[]): number {
   return array
 }
 
-/** Serves the small reads of the C library, a kilobyte each, from larger ones. No file changes while it is open. */
+/**
+ * Serves the small reads of the C library, a kilobyte each, from larger ones. Only of files that are open to read alone:
+ * those of the input, which nobody changes. SQLite reads again what it has written into the result.
+ */
 function readAhead(read: ReadFile): ReadFile {
   const blocks = new WeakMap<OpenFile, { readonly bytes: Int8Array; start: number; end: number }>()
   return (file, memory, offset, length, position) => {
-    if (length >= READ_BYTES) return read(file, memory, offset, length, position)
+    if (length >= READ_BYTES || (file.flags & ACCESS_MODE) !== constants.O_RDONLY)
+      return read(file, memory, offset, length, position)
     let block = blocks.get(file)
     if (!block) {
       block = { bytes: new Int8Array(READ_BYTES), start: 0, end: 0 }

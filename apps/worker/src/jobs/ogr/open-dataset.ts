@@ -34,6 +34,9 @@ const EXCHANGE_OPTIONS = [
 /** Formats of sheets, which may hold coordinates in their columns. */
 const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
 
+/** Formats whose reference systems may be ones that only the engine knows. */
+const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf'])
+
 /** Formats whose texts the engine reads in an encoding that it is told. */
 const ENCODED_BY_ENGINE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File'])
 
@@ -50,7 +53,7 @@ export interface OpenedDataset extends AsyncDisposable {
 
 /**
  * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, and
- * GeoPackages of reference systems that only the engine knows.
+ * GeoPackages and FlatGeobufs of reference systems that only the engine knows.
  */
 export async function openDataset(
   dataset: Dataset,
@@ -70,7 +73,7 @@ export async function openDataset(
   const format = READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
     const reading = await open(path, format, input, context)
-    if (format !== 'GPKG' || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)) {
+    if (!KNOWN_BY_ENGINE.has(format) || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)) {
       const layerNames = reading.layers.map(({ name }) => name)
       return {
         reading,
@@ -84,17 +87,18 @@ export async function openDataset(
   }
   const folder = await mkdtemp(join(workdir, 'exchange-'))
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
-  const logical = await logicalFields(dataset)
+  // Of GML the engine sees no schema, and is told to leave its texts as they are.
+  const exchange = { logical: await logicalFields(dataset), isUntyped: dataset.driver === 'GML' }
   const conversion = conversionOf(dataset, input, folder)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
-  let reading = await open(target, 'GPKG', input, context, logical)
+  let reading = await open(target, 'GPKG', input, context, exchange)
   if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
     // The database knows systems by their codes only: one without is for the engine to leave.
     await reading[Symbol.asyncDispose]()
     const options = [...conversion.options, '-t_srs', input.targetSrs ?? DEFAULT_SRS]
     const again = { ...conversion, target: join(folder, 'transformed.gpkg'), options }
     ;({ layers, target } = await convert(engine, again, workdir, signal))
-    reading = await open(target, 'GPKG', input, context, logical)
+    reading = await open(target, 'GPKG', input, context, exchange)
     const message =
       'The reference system of the file has no EPSG code: positions may be off by up to some hundred metres where its datum is not that of the target. Send sourceSrs with a file that does not name its system to be exact.'
     notes.add('SYSTEM_WITHOUT_CODE', message)
@@ -138,12 +142,12 @@ function open(
   format: ReadFormat,
   input: Ogr2ogrImport,
   { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
-  logical: NonNullable<ReadRequest['logical']> = {},
+  exchange: Pick<ReadRequest, 'logical' | 'isUntyped'> = {},
 ) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
   return Reading.open(
-    { path, format, ...srid, logical, ...(encoding && { encoding }), ...(csv && { csv }) },
+    { path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) },
     workdir,
     signal,
   )

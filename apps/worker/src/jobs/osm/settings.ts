@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { splitList } from '@terrane/service'
+import { splitList } from '@terrane/core'
 import type { WorkerConfig } from '../../config.ts'
 import type { OsmSourceSettings } from './obtain.ts'
 

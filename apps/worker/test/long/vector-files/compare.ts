@@ -46,10 +46,13 @@ export async function compareLayers(
   const filled = theirs.filter(({ rows }) => rows > 0)
   const differences: Difference[] = []
   const left = [...ours]
+  const named = filled.map((layer) => {
+    const at = left.findIndex((table) => table.layer.toLowerCase() === layer.name.toLowerCase())
+    return at < 0 ? undefined : left.splice(at, 1)[0]
+  })
+  const isSameNumber = named.filter((table) => table === undefined).length === left.length
   for (const [i, layer] of filled.entries()) {
-    let at = left.findIndex((table) => table.layer.toLowerCase() === layer.name.toLowerCase())
-    if (at < 0 && filled.length - i === left.length) at = 0
-    const [table] = at < 0 ? [] : left.splice(at, 1)
+    const table = named[i] ?? (isSameNumber ? left.shift() : undefined)
     if (table === undefined) differences.push({ kind: 'layers', what: `${layer.name} is missing` })
     else differences.push(...(await compareTable(database, layer, table, { tolerance, ownGivesMore })))
   }

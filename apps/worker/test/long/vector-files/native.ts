@@ -71,10 +71,13 @@ function sourceOf(path: string, format: string): string {
 
 function openOptions(format: string): string[] {
   switch (format) {
+    // A bundle may hold tables of text; other drivers do not mind.
+    case 'zip':
     case 'CSV':
       return CSV_OPTIONS.flatMap((option) => ['-oo', option])
     case 'KML':
-      return ['-if', 'LIBKML']
+      // By this the other driver of KML is not there, in versions without -if, too.
+      return ['--config', 'OGR_SKIP', 'KML']
     default:
       return []
   }

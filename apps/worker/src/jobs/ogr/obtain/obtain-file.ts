@@ -15,7 +15,8 @@ import { foldersOf, planTargets } from './unpacked-names.ts'
 import { tarPaths, untar } from './untar.ts'
 import { openZip } from './unzip.ts'
 
-const MAX_ENTRIES = 1000
+/** A file geodatabase has half a dozen files for each of its tables. */
+const MAX_ENTRIES = 10_000
 const MAX_RATIO = 100
 /** An archive may hold this much more than a file may have. */
 const UNPACKED_SHARE = 4

@@ -116,10 +116,16 @@ function isArrow(head: Buffer): boolean {
   return length > 0 && length % 8 === 0 && length < 1 << 24
 }
 
-/** Looks at the root element; a document type could define entities that grow without end or name other files. */
+/**
+ * Looks at the root element; a document type, which stands before it, could define entities that grow without end or name
+ * other files.
+ */
 function sniffXml(body: string): Driver {
-  if (/<!(DOCTYPE|ENTITY)/i.test(body)) throw formatUnknown({ reason: 'XML with a document type is not accepted' })
-  const root = /<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]*)/.exec(withoutAsides(body))
+  const plain = withoutAsides(body)
+  const root = /<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)([^>]*)/.exec(plain)
+  if (/<!(DOCTYPE|ENTITY)/i.test(plain.slice(0, root?.index))) {
+    throw formatUnknown({ reason: 'XML with a document type is not accepted' })
+  }
   const [, , name = '', attributes = ''] = root ?? []
   if (name === 'kml') return 'KML'
   if (name === 'gpx') return 'GPX'
@@ -165,11 +171,16 @@ function isObject(line: string): boolean {
   }
 }
 
-/** Text in lines with one delimiter: the second line, if there is one, has as many as the first at least. */
+/** How a geometry in well-known text begins, in quotes or not. */
+const WKT = /^"?(SRID=\d+;)?(MULTI)?(POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)(\s*[ZM]{1,2})?\s*(\(|EMPTY)/i
+
+/** Text in lines with a delimiter, or a single column of geometries. */
 function sniffCsv(text: string): Driver {
-  const [header = ''] = text.split(/\r?\n/, 1)
+  const [header = '', first = ''] = text.split(/\r?\n/, 2)
   const delimiters = [',', ';', '\t', '|'].filter((delimiter) => header.includes(delimiter))
-  if (delimiters.length === 0) throw formatUnknown({ reason: 'it is text of no format that is known' })
+  if (delimiters.length === 0 && !WKT.test(first)) {
+    throw formatUnknown({ reason: 'it is text of no format that is known' })
+  }
   if (/^\w+:\S/.test(header)) throw formatUnknown({ reason: 'it looks like a connection string' })
   // oxlint-disable-next-line no-control-regex -- Control characters do not belong into a table of text.
   if (/[\u0001-\u0008\u000e-\u001f]/.test(text)) throw formatUnknown({ reason: 'it has control characters' })

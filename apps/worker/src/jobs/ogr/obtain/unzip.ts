@@ -8,15 +8,16 @@ import { checkPath, planTargets } from './unpacked-names.ts'
 
 const SYMLINK = 0xa000
 const FILE_TYPE = 0xf000
-/** Entries smaller than this may compress however well they do. */
+/** Less than this may be compressed however well it is. */
 const SMALL_BYTES = 1 << 16
 const STORED = 0
 const DEFLATED = 8
 
-/** What an archive may hold. Data compress well below this ratio; bombs do not. */
+/** What an archive may hold. */
 export interface ArchiveLimits {
   readonly maxEntries: number
   readonly maxBytes: number
+  /** Of all files together: data stay well below it, bombs do not, and single files such as sparse indexes may exceed it. */
   readonly maxRatio: number
 }
 
@@ -53,6 +54,7 @@ async function listEntries(file: ZipFile, limits: ArchiveLimits): Promise<Entry[
   }
   const entries: Entry[] = []
   let total = 0
+  let packed = 0
   const list = file.eachEntry()
   for (;;) {
     const { value: entry, done } = await refusing(list.next())
@@ -62,23 +64,24 @@ async function listEntries(file: ZipFile, limits: ArchiveLimits): Promise<Entry[
       throw zipRefused({ reason: `${entry.fileName} is a link` })
     }
     if (entry.fileName.endsWith('/')) continue
-    checkEntry(entry, limits)
+    checkEntry(entry)
+    packed += entry.compressedSize
     total += entry.uncompressedSize
     if (total > limits.maxBytes) throw zipRefused({ reason: `it holds more than ${limits.maxBytes} bytes` })
     entries.push(entry)
+  }
+  if (total > Math.max(SMALL_BYTES, packed * limits.maxRatio)) {
+    throw zipRefused({ reason: `its files would grow to more than ${limits.maxRatio} times their size` })
   }
   checkOverlaps(entries)
   return entries
 }
 
-function checkEntry(entry: Entry, limits: ArchiveLimits): void {
-  const { fileName, compressionMethod: method, compressedSize, uncompressedSize } = entry
+function checkEntry(entry: Entry): void {
+  const { fileName, compressionMethod: method } = entry
   if (entry.isEncrypted()) throw zipRefused({ reason: `${fileName} is encrypted` })
   if (method !== STORED && method !== DEFLATED) {
     throw zipRefused({ reason: `${fileName} is compressed by method ${method}` })
-  }
-  if (uncompressedSize > Math.max(SMALL_BYTES, compressedSize * limits.maxRatio)) {
-    throw zipRefused({ reason: `${fileName} would grow to more than ${limits.maxRatio} times its size` })
   }
 }
 

@@ -12,6 +12,7 @@ import { isoType, wkbHead } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { readAnyDictionaryId } from './arrow-dictionary-ids.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
 import { unpackLz4Frame } from './lz4-frame.ts'
@@ -24,6 +25,8 @@ compressionRegistry.set(CompressionType.ZSTD, {
   decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: MOST_BYTES }),
 })
 compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4Frame(bytes, MOST_BYTES) })
+
+readAnyDictionaryId()
 
 interface GeometryColumn {
   readonly index: number

@@ -186,12 +186,13 @@ async function readHead({ path }: ReadRequest, encoding: string): Promise<Table>
   throw conversionFailed({ reason: 'it has no rows' })
 }
 
-/** The delimiter that the first line has most of. */
+/** The delimiter that the first line has most of; a single column of geometries has commas in its values, but no tabs. */
 async function findDelimiter(path: string, encoding: string): Promise<string> {
   for await (const [line = ''] of csvRecords(path, encoding, '\u0000')) {
     const plain = line.replaceAll(/"[^"]*"/g, '')
     const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length)
-    return DELIMITERS[counts.indexOf(Math.max(...counts))]!
+    const most = Math.max(...counts)
+    return most === 1 ? '\t' : DELIMITERS[counts.indexOf(most)]!
   }
   return ','
 }

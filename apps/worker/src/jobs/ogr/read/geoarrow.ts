@@ -50,7 +50,7 @@ export function sridOfCrs(crs: unknown): number | null {
 function sridOfText(text: string): number | null {
   const plain = text.trim()
   if (plain.startsWith('{')) return sridOfCrs(JSON.parse(plain))
-  if (/^OGC:CRS84$/i.test(plain)) return WGS84
+  if (/^OGC:CRS84$|\bID\["OGC",\s*"CRS84"\]\]$/i.test(plain)) return WGS84
   const [, code] =
     /^EPSG:(\d+)$/i.exec(plain) ?? /(?:AUTHORITY\["EPSG",\s*"|ID\["EPSG",\s*)(\d+)"?\]\]$/i.exec(plain) ?? []
   return code === undefined ? null : Number(code)

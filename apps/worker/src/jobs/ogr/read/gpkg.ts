@@ -10,6 +10,7 @@ import {
   type LayerSchema,
 } from '../feature-stream.ts'
 import type { ReadRequest } from './protocol.ts'
+import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
 
 /** Bytes of the envelope by its code in the flags of a geometry. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
@@ -30,6 +31,11 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   DATETIME: 'timestamptz',
 }
 
+/** Names of fields that hold identifiers, whatever they look like. */
+const IDENTIFIERS = new Set(['fid', 'gml_id'])
+/** Types of numbers; a whole one holds those before it. */
+const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
+
 interface Table {
   readonly name: string
   readonly geometry: string | null
@@ -37,10 +43,10 @@ interface Table {
 }
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
-export function openGpkg(path: string, logical: ReadRequest['logical'] = {}): FeatureReader {
+export function openGpkg({ path, logical = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = new DatabaseSync(path, { readOnly: true })
   const warnings = new Warnings()
-  const tables = listTables(database, logical)
+  const tables = listTables(database, logical, isUntyped)
   warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
@@ -49,7 +55,7 @@ export function openGpkg(path: string, logical: ReadRequest['logical'] = {}): Fe
   }
 }
 
-function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['logical']>): Table[] {
+function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['logical']>, isUntyped: boolean): Table[] {
   const found = database
     .prepare(
       `select c.table_name as name, g.column_name as geometry,
@@ -62,9 +68,10 @@ function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['lo
     .all() as { name: string; geometry: string | null; srid: number | null }[]
   return found.map(({ name, geometry, srid }) => {
     const own = new Set(logical[name])
-    const fields = fieldsOf(database, name, geometry).map((field) =>
+    const said = fieldsOf(database, name, geometry).map((field) =>
       own.has(field.name) && field.type === 'text' ? { ...field, type: 'bool' as const } : field,
     )
+    const fields = isUntyped ? guessed(database, name, said) : said
     const { rows, geometryTypes } = survey(database, name, geometry)
     return { name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }
   })
@@ -98,6 +105,24 @@ function fieldsOf(database: DatabaseSync, table: string, geometry: string | null
       const known = TYPES[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
       return { name, type: json.has(name) ? 'jsonb' : known }
     })
+}
+
+/** Fields of texts that all are numbers or truth values become what they are. */
+function guessed(database: DatabaseSync, table: string, fields: readonly Field[]): Field[] {
+  const texts = fields.filter(({ name, type }) => type === 'text' && !IDENTIFIERS.has(name))
+  if (texts.length === 0) return [...fields]
+  const guesses = new Map(texts.map(({ name }) => [name, new TypeGuess()]))
+  const statement = database.prepare(`select ${texts.map(({ name }) => quoted(name)).join(', ')} from ${quoted(table)}`)
+  for (const row of statement.iterate()) {
+    for (const [name, guess] of guesses) {
+      const kind = row[name] === null ? null : kindOfCell(String(row[name]))
+      if (kind !== null) guess.addKind(kind)
+    }
+  }
+  return fields.map((field) => {
+    const type = guesses.get(field.name)?.type
+    return type !== undefined && (type === 'bool' || NUMBERS.includes(type)) ? { ...field, type } : field
+  })
 }
 
 /** Columns that the extension for schemas says to be JSON. */
@@ -166,6 +191,7 @@ function wkbIn(blob: Uint8Array): Uint8Array {
 /** SQLite gives any type in any column: a value as its field wants it, undefined when it cannot be. */
 function cellOf(value: SQLOutputValue, type: FieldType): unknown {
   if (value === null) return null
+  if (typeof value === 'string' && NUMBERS.includes(type)) return numberOf(value, type)
   switch (type) {
     case 'bool':
       return typeof value === 'bigint' ? value !== 0n : truthOf(value)
@@ -188,11 +214,19 @@ function cellOf(value: SQLOutputValue, type: FieldType): unknown {
   }
 }
 
+/** The number that a text is; null of an empty one, undefined of one that the type does not hold. */
+function numberOf(text: string, type: FieldType): unknown {
+  const kind = kindOfCell(text)
+  if (kind === null) return null
+  const isHeld = /^(float8|numeric)$/.test(type) || NUMBERS.indexOf(kind) <= NUMBERS.indexOf(type)
+  return NUMBERS.includes(kind) && isHeld ? valueOfCell(text, type) : undefined
+}
+
 /** Truth as a letter of dBASE and MapInfo; `?` and a blank stand for none. */
 function truthOf(value: SQLOutputValue): boolean | null | undefined {
   const letter = typeof value === 'string' ? value.trim().toUpperCase() : 'X'
   if (letter === '' || letter === '?') return null
-  return /^[TY1]$/.test(letter) ? true : /^[FN0]$/.test(letter) ? false : undefined
+  return /^([TY1]|TRUE)$/.test(letter) ? true : /^([FN0]|FALSE)$/.test(letter) ? false : undefined
 }
 
 /** In a column of JSON GDAL writes texts without their quotes. */

@@ -31,6 +31,10 @@ const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', ...M
 const OVERLAYS = new Set(['GroundOverlay', 'ScreenOverlay', 'PhotoOverlay', 'NetworkLink'])
 /** What a camera says besides where it stands. */
 const CAMERA = new Set(['heading', 'tilt', 'roll'])
+const VERBATIM = new Set(['description', 'Snippet', 'snippet', 'value', 'SimpleData'])
+const LISTS_OF_DATA = new Set(['Data', 'SchemaData'])
+/** Texts of a placemark that LIBKML has no columns for. */
+const TEXTS = new Set(['address', 'phoneNumber'])
 const NUMBERS = new Set(['tessellate', 'extrude', 'visibility', 'drawOrder'])
 
 /** Gathers the placemarks of a KML document while it is read. */
@@ -46,6 +50,8 @@ export class KmlDocument implements XmlHandler {
   #dataName = ''
   #rings: { isOuter: boolean; positions: number[][] }[] = []
   #line: number[][] = []
+  /** Values of an array of data, one for each position of a track. */
+  #list: string[] = []
   #times: string[] = []
   #location: [number, number, number] = [0, 0, 0]
 
@@ -54,9 +60,11 @@ export class KmlDocument implements XmlHandler {
     this.#warnings = warnings
   }
 
-  /** Descriptions may hold markup of their own. */
+  /** Descriptions and values may hold markup of their own, and so may what is no element of KML. */
   get isVerbatim(): boolean {
-    return this.#draft !== null && /^(description|Snippet|snippet)$/.test(this.#path.at(-1)!)
+    if (this.#draft === null) return false
+    const name = this.#path.at(-1)!
+    return VERBATIM.has(name) || (this.#path.at(-2) === 'ExtendedData' && !LISTS_OF_DATA.has(name))
   }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -66,8 +74,10 @@ export class KmlDocument implements XmlHandler {
       const fixed = { id: attributes['id'] ?? null, tessellate: -1, extrude: 0, visibility: -1 }
       this.#draft = { fixed, data: new Map(), parts: [[]], hasGeometry: false }
     } else if (name === 'SimpleField') this.declared.set(attributes['name'] ?? '', attributes['type'] ?? '')
-    else if (name === 'Data' || name === 'SimpleData') this.#dataName = attributes['name'] ?? ''
-    else if (OVERLAYS.has(name)) {
+    else if (/^(Data|SimpleData|SimpleArrayData)$/.test(name)) {
+      this.#dataName = attributes['name'] ?? ''
+      this.#list = []
+    } else if (OVERLAYS.has(name)) {
       const message = 'Overlays and links to other files are no features, and were left out.'
       this.#warnings?.count('OVERLAYS_LEFT_OUT', message, attributes['id'] ?? name)
     }
@@ -103,12 +113,15 @@ export class KmlDocument implements XmlHandler {
     else if (name === 'when') fixed['timestamp'] = this.#instant(text)
     else if ((name === 'begin' || name === 'end') && parent === 'TimeSpan') fixed[name] = this.#instant(text)
     else if (name === 'value' && parent === 'Data') data.set(this.#dataName, text)
+    else if (name === 'value' && parent === 'SimpleArrayData') this.#list.push(text)
+    else if (name === 'SimpleArrayData') data.set(this.#dataName, JSON.stringify(this.#list))
     else if (name === 'SimpleData') data.set(this.#dataName, text)
     else if (name === 'href' && parent === 'Icon') fixed['icon'] = text.trim()
     else if (name === 'altitudeMode') fixed[name] = text.trim()
     else if (NUMBERS.has(name)) fixed[name] = Number(text.trim() || -1)
     else if (parent === 'Placemark' && name === 'name') fixed['Name'] = text
     else if (parent === 'Placemark' && name === 'description') fixed['description'] = text
+    else if (parent === 'Placemark' && TEXTS.has(name) && text.trim() !== '') data.set(name, text)
     else if (parent === 'Placemark' && /^snippet$/i.test(name)) data.set('snippet', text)
     else if (parent === 'Camera' && CAMERA.has(name)) data.set(name, text.trim())
     else if (parent === 'ExtendedData' && text.trim() !== '') data.set(name, text)
@@ -124,7 +137,7 @@ export class KmlDocument implements XmlHandler {
     if (made) draft.parts.at(-1)!.push(made)
   }
 
-  #made(name: string, parts: readonly GeoJsonGeometry[], { fixed }: Draft): GeoJsonGeometry | null {
+  #made(name: string, parts: readonly GeoJsonGeometry[], { fixed, data }: Draft): GeoJsonGeometry | null {
     switch (name) {
       case 'Point':
         return this.#line[0] ? { type: 'Point', coordinates: this.#line[0] } : null
@@ -138,6 +151,7 @@ export class KmlDocument implements XmlHandler {
         if (this.#times.length > 0) {
           fixed['begin'] ??= this.#instant(this.#times[0]!)
           fixed['end'] = this.#instant(this.#times.at(-1)!)
+          this.#keepTimes(data)
         }
         return this.#line.length > 0 ? { type: 'LineString', coordinates: this.#line } : null
       case 'Polygon': {
@@ -147,6 +161,13 @@ export class KmlDocument implements XmlHandler {
       default:
         return gathered(parts)
     }
+  }
+
+  /** The times of a track's positions, which begin and end alone do not tell, as a list in JSON. */
+  #keepTimes(data: Map<string, string>): void {
+    if (this.#times.length <= 2) return
+    const before = JSON.parse(data.get('when') ?? '[]') as string[]
+    data.set('when', JSON.stringify([...before, ...this.#times]))
   }
 
   #finish({ fixed, data, parts, hasGeometry }: Draft): void {

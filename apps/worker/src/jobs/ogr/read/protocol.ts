@@ -4,7 +4,17 @@ import type { PlainError } from '@terrane/core'
 import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
 
 /** Formats that are read without the engine. */
-export const READ_FORMATS = ['GPKG', 'GeoJSON', 'GeoJSONSeq', 'CSV', 'KML', 'Parquet', 'Arrow'] as const
+export const READ_FORMATS = [
+  'GPKG',
+  'GeoJSON',
+  'GeoJSONSeq',
+  'CSV',
+  'KML',
+  'GPX',
+  'FlatGeobuf',
+  'Parquet',
+  'Arrow',
+] as const
 export type ReadFormat = (typeof READ_FORMATS)[number]
 
 /** How a data set is to be read. */
@@ -17,6 +27,8 @@ export interface ReadRequest {
   readonly srid?: number
   /** Fields of a GeoPackage, by layer, that hold truth values as letters. */
   readonly logical?: Readonly<Record<string, readonly string[]>>
+  /** A GeoPackage has texts of values that its source says no types of. */
+  readonly isUntyped?: boolean
   /** Columns of a CSV that hold coordinates or WKT. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
 }

@@ -8,7 +8,8 @@ const DEEPEST = 200
 
 /** Takes the parts of an XML document; names come without their prefix. */
 export interface XmlHandler {
-  open(name: string, attributes: Readonly<Record<string, string>>): void
+  /** `qualified` is the name with its prefix. */
+  open(name: string, attributes: Readonly<Record<string, string>>, qualified: string): void
   /** Markup within the element that is open is text, with its tags. */
   readonly isVerbatim?: boolean
   /** `text` is all that stood directly in the element, however it was cut. */
@@ -51,7 +52,7 @@ async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> 
       return
     }
     if (texts.push('') > DEEPEST) throw conversionFailed({ reason: `the XML is nested deeper than ${DEEPEST}` })
-    handler.open(localName(name), attributes)
+    handler.open(localName(name), attributes, name)
   })
   parser.on('text', take)
   parser.on('cdata', take)
