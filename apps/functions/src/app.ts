@@ -4,6 +4,7 @@ import {
   addMetrics,
   addOpenApi,
   createHttp,
+  onWebSocket,
   type EdgeSettings,
   type Http,
   type Logger,
@@ -62,4 +63,5 @@ function divert(app: Http, gateway: Gateway): void {
     if (request.url!.startsWith(PREFIX)) gateway.handle(request, response)
     else for (const listener of listeners) listener(request, response)
   })
+  onWebSocket(server, PREFIX, (request, response, upgrade) => gateway.handle(request, response, upgrade))
 }

@@ -2,6 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { compile } from '@fastify/proxy-addr'
 import { migrate, openDatabase, type Database } from '@terrane/database'
+import { splitList } from '@terrane/core'
 import {
   createLogger,
   createRegistry,
@@ -9,7 +10,6 @@ import {
   deriveSecretsKey,
   parseSecretsKey,
   RateLimits,
-  splitList,
   type Logger,
   readEdge,
 } from '@terrane/service'
@@ -145,6 +145,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv):
     readiness: database ? { database: () => database.query('select 1') } : {},
     async drain(budgetMs) {
       logBook.close()
+      gateway.closeSockets()
       await functions.drain(budgetMs)
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),

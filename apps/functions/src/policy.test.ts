@@ -14,6 +14,7 @@ test('an empty file is a policy of defaults', () => {
     tmp_mb: 32,
     block_ms: 2000,
     stream_body: false,
+    websocket_ms: 400_000,
     timeout_ms: 30_000,
     idle_ms: 60_000,
     concurrency: 64,
@@ -30,10 +31,19 @@ test('an empty file is a policy of defaults', () => {
 })
 
 test('the operator’s ceilings clamp what a policy asks for', () => {
-  const greedy = read({ memory_mb: 100_000, timeout_ms: 1e9, concurrency: 1e6, max: 1000, min: 500, body_bytes: 1e12 })
+  const greedy = read({
+    memory_mb: 100_000,
+    timeout_ms: 1e9,
+    websocket_ms: 1e9,
+    concurrency: 1e6,
+    max: 1000,
+    min: 500,
+    body_bytes: 1e12,
+  })
   expect(greedy).toMatchObject({
     memory_mb: 480,
     timeout_ms: 400_000,
+    websocket_ms: 400_000,
     concurrency: 256,
     max: 8,
     min: 2,

@@ -60,6 +60,11 @@ const PolicySchema = Type.Object(
       default: false,
       description: 'Request bodies are handed on as they come, instead of held until they are whole.',
     }),
+    websocket_ms: Type.Integer({
+      default: 400_000,
+      minimum: 0,
+      description: 'Longest time that a WebSocket stays open; 0: none is taken.',
+    }),
     response_bytes: Type.Integer({ default: 100 * MIB, minimum: 1, description: 'Largest response body.' }),
     net: Type.Array(Type.String({ pattern: '^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
       default: [],
@@ -89,7 +94,7 @@ const compiled = Compile(PolicySchema)
 /** Upper bounds that an operator sets; a policy's values are clamped to them. */
 export type Ceilings = Readonly<
   Pick<Policy, 'memory_mb' | 'block_ms' | 'timeout_ms' | 'idle_ms' | 'concurrency' | 'min' | 'max' | 'body_bytes'> &
-    Pick<Policy, 'response_bytes'> & {
+    Pick<Policy, 'response_bytes' | 'websocket_ms'> & {
       /** Bounds `body_bytes` where bodies are streamed and cost no memory. */
       stream_bytes: number
     }
@@ -109,6 +114,7 @@ export const DEFAULT_CEILINGS: Ceilings = {
   max: 8,
   body_bytes: 50 * MIB,
   response_bytes: 1024 * MIB,
+  websocket_ms: 400_000,
   stream_bytes: 5 * 1024 * MIB,
 }
 

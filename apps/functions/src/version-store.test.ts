@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { digestOf } from './bundle/archive.ts'
 import type { Functions } from './functions.ts'
@@ -31,7 +31,7 @@ test('a version that is discarded while it is about to be served again stays', a
   const { functions, free } = unused()
   const version = await store.add(archive, facts)
   const discarded = store.discard(version, functions)
-  await store.use('p', digest, async () => {
+  await store.use(facts, digest, async () => {
     free()
     await discarded
     expect(existsSync(version.codeDir)).toBe(true)
@@ -47,7 +47,7 @@ test('a version that is going is waited for and unpacked anew', async () => {
   for (let round = 0; round < 20; round++) {
     const discarded = store.discard(await store.add(archive, facts), functions)
     await Promise.resolve()
-    const again = await store.use('p', digest, () => store.add(archive, facts))
+    const again = await store.use(facts, digest, () => store.add(archive, facts))
     await discarded
     expect(existsSync(join(again.codeDir, 'index.mjs'))).toBe(true)
   }
@@ -56,10 +56,20 @@ test('a version that is going is waited for and unpacked anew', async () => {
 test('what proved to be bad is removed, unless somebody else holds it', async () => {
   const store = await makeStore()
   const version = await store.add(archive, facts)
-  await store.use('p', digest, async () => {
-    await store.use('p', digest, () => store.reject(version))
+  await store.use(facts, digest, async () => {
+    await store.use(facts, digest, () => store.reject(version))
     expect(existsSync(version.codeDir)).toBe(true)
     await store.reject(version)
     expect(existsSync(version.codeDir)).toBe(false)
   })
+})
+
+test('the folder of the code is named as the function, also where two functions have the same code', async () => {
+  const store = await makeStore()
+  const [one, two] = [await store.add(archive, facts), await store.add(archive, { ...facts, name: 'g' })]
+  expect([one, two].map(({ codeDir }) => basename(codeDir))).toEqual(['f', 'g'])
+  const { functions, free } = unused()
+  free()
+  await store.discard(one, functions)
+  expect([one, two].map(({ codeDir }) => existsSync(codeDir))).toEqual([false, true])
 })

@@ -15,13 +15,17 @@ export interface VersionFacts {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Names in a version's folder: its static files, and that its cache is filled and closed. */
+/** Which function a version is of. */
+type FunctionKey = Pick<VersionFacts, 'project' | 'name'>
+
+/** Names in a version's folder: its code, its static files, and that its cache is filled and closed. */
+const CODE = 'code'
 const MANIFEST = 'files.json'
 const SEALED = 'sealed'
 
 /**
- * The unpacked versions on this machine, by project and content. The code of a version is written once and never
- * changed. Its cache is filled by one run and read-only afterwards.
+ * The unpacked versions on this machine, by function and content. The code of a version is written once and never
+ * changed; its folder is named as the function's is, because modules read their own path. Its cache is filled by one run and read-only afterwards.
  */
 export class VersionStore implements AsyncDisposable {
   readonly #root: string
@@ -45,8 +49,8 @@ export class VersionStore implements AsyncDisposable {
    * Keeps the folder of a version from being removed while it is unpacked, tested and made live, because nothing else
    * refers to it before it is live. Waits for a removal that has begun.
    */
-  async use<T>(project: string, digest: string, work: () => Promise<T>): Promise<T> {
-    const home = join(this.#root, project, digest)
+  async use<T>(of: FunctionKey, digest: string, work: () => Promise<T>): Promise<T> {
+    const home = this.#home(of, digest)
     while (this.#going.has(home)) await this.#going.get(home)
     this.#held.set(home, (this.#held.get(home) ?? 0) + 1)
     try {
@@ -63,20 +67,20 @@ export class VersionStore implements AsyncDisposable {
     const digest = digestOf(archive)
     const found = await this.find(digest, facts)
     if (found) return found
-    await this.#write(join(this.#root, facts.project, digest), archive)
+    await this.#write(this.#home(facts, digest), facts.name, archive)
     return (await this.find(digest, facts))!
   }
 
   /** The version of this content, if it is unpacked here. */
   async find(digest: string, facts: VersionFacts): Promise<FunctionVersion | null> {
-    const home = join(this.#root, facts.project, digest)
+    const home = this.#home(facts, digest)
     const manifest = await readFile(join(home, MANIFEST), 'utf8').catch(() => null)
     if (manifest === null) return null
     const files = JSON.parse(manifest) as string[]
     const cacheDir = join(home, 'cache')
     const sealed = await exists(join(home, SEALED))
     if (sealed) await this.#seal(cacheDir)
-    return { ...facts, digest, codeDir: join(home, 'code'), files, cacheDir, sealed }
+    return { ...facts, digest, codeDir: join(home, CODE, facts.name), files, cacheDir, sealed }
   }
 
   /**
@@ -128,16 +132,16 @@ export class VersionStore implements AsyncDisposable {
   async discard(version: FunctionVersion, functions: Functions): Promise<void> {
     await functions.whenUnused(version)
     for (const live of functions) if (live.version.codeDir === version.codeDir) return
-    if (!this.#held.has(dirname(version.codeDir))) await this.#remove(version)
+    if (!this.#held.has(dirname(version.cacheDir))) await this.#remove(version)
   }
 
   /** Removes a version that `use` holds, when it turned out to be unusable; not while others hold it too. */
   async reject(version: FunctionVersion): Promise<void> {
-    if (this.#held.get(dirname(version.codeDir)) === 1) await this.#remove(version)
+    if (this.#held.get(dirname(version.cacheDir)) === 1) await this.#remove(version)
   }
 
   #remove(version: FunctionVersion): Promise<void> {
-    const home = dirname(version.codeDir)
+    const home = dirname(version.cacheDir)
     const gone = (async () => {
       await unseal(version.cacheDir)
       this.#closed.delete(version.cacheDir)
@@ -160,13 +164,17 @@ export class VersionStore implements AsyncDisposable {
     this.#closed.add(cacheDir)
   }
 
+  #home({ project, name }: FunctionKey, digest: string): string {
+    return join(this.#root, project, name, digest)
+  }
+
   /** Writes to a temporary path and renames, so that no reader sees a partial file. */
-  async #write(home: string, { code, files }: Archive): Promise<void> {
+  async #write(home: string, name: string, { code, files }: Archive): Promise<void> {
     const draft = `${home}.${process.pid}.${performance.now()}`
     await mkdir(join(draft, 'cache'), { recursive: true, mode: 0o755 })
     await writeFile(join(draft, 'cache', 'location_data'), '')
     for (const [path, bytes] of [['index.mjs', code] as const, ...files]) {
-      const file = join(draft, 'code', path)
+      const file = join(draft, CODE, name, path)
       await mkdir(dirname(file), { recursive: true, mode: 0o755 })
       await writeFile(file, bytes, { mode: 0o444 })
     }

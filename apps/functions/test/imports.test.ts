@@ -131,6 +131,21 @@ test('packages that are not installed are fetched in the version that is asked f
   expect(await built(from)).toEqual(['outer 2 with inner 1.5', 'outer 1'])
 })
 
+test('a fetched package that is also resolved by its name leads to its module', async () => {
+  const from = await mirror()
+  await from.publish('pack', { '1.0.0': { code: `exports.text = 'one'` } })
+  await fn(`import * as pack from 'npm:pack@1'; export default import.meta.resolve('npm:pack@1').slice(-9)`)
+  expect(await built(from)).toBe('-index.js')
+})
+
+test('JSON from an address is a value', async () => {
+  const from = await mirror()
+  from.json('/lib/data.json', { version: '1.2.3' })
+  from.module('/lib/mod.ts', `import data from './data.json' with { type: 'json' }; export const { version } = data`)
+  await fn(`import { version } from '${from.origin}/lib/mod.ts'; export default version`)
+  expect(await built(from)).toBe('1.2.3')
+})
+
 test('a package that is installed counts while its version is one of those that are asked for', async () => {
   const from = await mirror()
   await from.publish('pack', { '1.0.0': { code: `module.exports = 'fetched 1'` } })

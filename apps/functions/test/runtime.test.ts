@@ -121,6 +121,19 @@ for (const { probed, title } of variants) {
       expect(outside).toMatch(/NotCapable|Error/)
     })
 
+    test('relative paths begin in the folder of the code', async () => {
+      await host.deploy(
+        'relative',
+        `import { readFileSync } from 'node:fs'
+         const read = (name) => { try { return readFileSync(name, 'utf8') } catch (e) { return e.name } }
+         export default () => Response.json([read('data/a.txt'), read('./secret.txt'), read('..')])`,
+        { policy: { static: ['data/**'] }, files: { 'data/a.txt': 'content', 'secret.txt': 'no' } },
+      )
+      const [a, ...others] = (await (await fetch(host.url('relative'))).json()) as string[]
+      expect(a).toBe('content')
+      for (const other of others) expect(other).toMatch(/NotCapable|Error/)
+    })
+
     test('an answer streams: the first part arrives before the last is made', async () => {
       await host.deploy(
         'stream',

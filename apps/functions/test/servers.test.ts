@@ -22,6 +22,7 @@ for (const profile of ['standard', 'hardened'] as const) {
            console.log('served', req.url)
            res.setHeader('x-kind', 'node'); res.statusCode = 201
            res.end(JSON.stringify({ method: req.method, url: req.url, body, port: server.address().port,
+             peer: req.socket.remoteAddress,
              internal: Object.keys(req.headers).filter((h) => h.startsWith('x-terrane-')), id: req.headers['x-request-id'] }))
          })
          server.listen(3000, () => console.log('listening'))`,
@@ -37,6 +38,7 @@ for (const profile of ['standard', 'hardened'] as const) {
         url: '/server/a/b?c=1',
         body: 'sent',
         port: 3000,
+        peer: '127.0.0.1',
         internal: [],
         id: 'the-id',
       })
@@ -102,21 +104,28 @@ for (const profile of ['standard', 'hardened'] as const) {
       )
     })
 
-    test('an instance that closes its server is replaced, and the next call is answered', async () => {
-      await host.deploy(
-        'closing',
-        `import http from 'node:http'
-         const server = http.createServer((req, res) => { res.end('ok'); if (req.url.endsWith('/close')) server.close() })
-         server.listen(8000)`,
-        { policy: { max: 1 } },
-      )
-      expect(await (await fetch(`${host.url('closing')}/close`)).text()).toBe('ok')
-      const ended = () => host.exits.some(({ name, reason }) => name === 'closing' && reason === 'crashed')
-      const call = async () => (await fetch(host.url('closing'))).text()
-      // Calls on the kept connection may still be answered by the old one.
-      await expect.poll(async () => [await call(), ended()], { timeout: 20_000 }).toEqual(['ok', true])
-      expect(host.exits.find(({ name }) => name === 'closing')?.stderr).toContain('its server was closed')
-    })
+    test.each([
+      ['close()', 'closing', 'server.listen(8000)', 'server.close()'],
+      ['its signal', 'signalled', 'server.listen({ port: 8000, signal: stop.signal })', 'stop.abort()'],
+    ])(
+      'an instance that closes its server by %s is replaced, and the next call is answered',
+      async (_, function_, listen, close) => {
+        await host.deploy(
+          function_,
+          `import http from 'node:http'
+           const stop = new AbortController()
+           const server = http.createServer((req, res) => { res.end('ok'); if (req.url.endsWith('/close')) ${close} })
+           ${listen}`,
+          { policy: { max: 1 } },
+        )
+        expect(await (await fetch(`${host.url(function_)}/close`)).text()).toBe('ok')
+        const ended = () => host.exits.some(({ name, reason }) => name === function_ && reason === 'crashed')
+        const call = async () => (await fetch(host.url(function_))).text()
+        // Calls on the kept connection may still be answered by the old one.
+        await expect.poll(async () => [await call(), ended()], { timeout: 20_000 }).toEqual(['ok', true])
+        expect(host.exits.find(({ name }) => name === function_)?.stderr).toContain('its server was closed')
+      },
+    )
 
     test('a module that has node:http and a handler keeps its handler', async () => {
       await host.deploy(

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -101,6 +101,56 @@ test('files that modules ask for by their own place go with the bundle', async (
   const { value, inputs } = await run('fn')
   expect(value).toEqual(['own data', 'data of the package', 'own data', '/none.txt'])
   expect(inputs).toContain(join(root, 'fn/lib/data.txt'))
+})
+
+test('files beside a package that is resolved by its name go with the bundle, and so does its own module', async () => {
+  await lay({
+    'fn/index.ts': `import { readFileSync } from 'node:fs'
+      const module = import.meta.resolve('npm:other@1')
+      const data = new URL(
+        'data.txt',
+        import.meta.resolve("npm:other@1"),
+      )
+      export default [readFileSync(new URL(module), 'utf8'), readFileSync(data, 'utf8')]`,
+    'node_modules/other/package.json': JSON.stringify({ name: 'other', version: '1.0.0', exports: './index.js' }),
+    'node_modules/other/index.js': `exports.other = 1`,
+    'node_modules/other/data.txt': 'data of the package',
+  })
+  expect((await run('fn')).value).toEqual(['exports.other = 1', 'data of the package'])
+})
+
+test('a module of a package gets no file from outside its package', async () => {
+  await lay({
+    'fn/index.ts': `import bad from 'bad'
+      export default bad`,
+    'secret.txt': 'a secret of the machine',
+    'node_modules/bad/package.json': JSON.stringify({ name: 'bad', type: 'module', exports: './index.js' }),
+    'node_modules/bad/index.js': `export default [new URL('own.txt', import.meta.url), new URL('../../secret.txt', import.meta.url),
+      new URL('..%2F..%2Fsecret.txt', import.meta.url), new URL(${JSON.stringify(join(root, 'secret.txt'))}, import.meta.url),
+      new URL('file://${root}/secret.txt', import.meta.url), new URL('link.txt', import.meta.url), new URL('../other/data.txt', import.meta.url)]
+      .map(String).concat([() => import.meta.resolve("file://${root}/secret.txt"), () => import.meta.resolve('npm:other')].map(String))`,
+    'node_modules/bad/own.txt': 'its own',
+    'node_modules/other/package.json': JSON.stringify({ name: 'other', main: 'index.js' }),
+    'node_modules/other/index.js': 'exports.other = 1',
+    'node_modules/other/data.txt': 'of another package',
+  })
+  await symlink(join(root, 'secret.txt'), join(root, 'node_modules/bad/link.txt'))
+  const { files } = await bundleFolder(join(root, 'fn'), null)
+  expect([...files.values()].map(String)).toEqual(['its own'])
+})
+
+test('code that has an address in words of its own is left as it is', async () => {
+  await lay({
+    'fn/index.ts': `const said = [() => import.meta.resolve("file://${root}/secret.txt"), () => import.meta.resolve("file://host/x"),
+        () => new URL('https://a.test/x', import.meta.url), () => new URL('100%', import.meta.url), () => import.meta.resolve("npm:other")]
+      export default String(said)`,
+    'secret.txt': 'a secret of the machine',
+    'node_modules/other/package.json': JSON.stringify({ name: 'other', main: 'index.js' }),
+    'node_modules/other/index.js': 'exports.other = 1',
+  })
+  const { code, files } = await bundleFolder(join(root, 'fn'), null)
+  expect([...files.values()].map(String)).toEqual(['exports.other = 1'])
+  expect(Buffer.from(code).toString()).toContain(`import.meta.resolve("file://${root}/secret.txt")`)
 })
 
 test('a CommonJS package finds its WebAssembly beside itself', async () => {

@@ -1,5 +1,6 @@
 import { migrate, openDatabase } from '@terrane/database'
-import { createGuardedFetch, createLogger, createRegistry, readEdge, splitList } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import { createGuardedFetch, createLogger, createRegistry, readEdge } from '@terrane/service'
 import { openStore } from '@terrane/storage'
 import { RenderPool } from '@terrane/tiling/raster'
 import type { AppDeps } from './app.ts'

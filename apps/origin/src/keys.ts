@@ -1,8 +1,8 @@
 import { createVerifier, hashKey, keyPrincipal, type StoredKey, type Verify } from '@terrane/auth'
 import { keysOfProject, openKeyring, registerLocal } from '@terrane/control'
-import { defineError } from '@terrane/core'
+import { defineError, splitList } from '@terrane/core'
 import { migrate, openDatabase } from '@terrane/database'
-import { splitList, type Logger } from '@terrane/service'
+import type { Logger } from '@terrane/service'
 import type { OriginConfig } from './config.ts'
 
 /** Who may come in: the keys of the project, and tokens that its secret has signed. */

@@ -1,9 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import proxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import { defineError } from '@terrane/core'
 import { discardRest, isOfTheOrigin, strangersPolicy, traceparent, type Http } from '@terrane/service'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { WebSockets } from './websockets.ts'
 
 /** Base URLs of the services behind the origin; null for one that does not run. */
 export interface Upstreams {
@@ -66,11 +67,40 @@ async function pass(
   { prefix, to, name }: (typeof ROUTES)[number],
   guarded: boolean,
 ): Promise<void> {
+  // The worker and the routing engine take none.
+  const sockets = prefix === '/functions/v1' ? new WebSockets(app, `${prefix}/`, upstream) : null
   await app.register(async (scope) => {
     // Bodies pass as the streams they are.
     scope.removeContentTypeParser('application/json')
+    if (sockets) {
+      scope.addHook('preHandler', async (request, reply) =>
+        sockets.has(request) ? passWebSocket(sockets, { request, reply }, { name, guarded }) : undefined,
+      )
+    }
     await scope.register(proxy, optionsOf(upstream, { prefix, to, name }, guarded))
   })
+}
+
+/** Sends the answer of a service that grants no WebSocket; the reply to one that does is not this app's any more. */
+async function passWebSocket(
+  sockets: WebSockets,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { name, guarded }: { readonly name: string; readonly guarded: boolean },
+): Promise<FastifyReply> {
+  const headers = forwarded(request, request.headers)
+  let answer: IncomingMessage | null
+  try {
+    answer = await sockets.pass(request, reply, headers, (header) => !guarded || !isOfTheOrigin(header))
+  } catch (error) {
+    request.log.warn({ err: error, upstream: name }, 'upstream failed')
+    throw upstreamDown({ name })
+  }
+  if (!answer) return reply
+  const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...own } = answer.headers
+  return reply
+    .code(answer.statusCode!)
+    .headers(guarded ? ofStrangers(own) : own)
+    .send(answer)
 }
 
 function optionsOf(

@@ -24,11 +24,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
   const TERRANE_FUNCTIONS_URL = `http://127.0.0.1:${(hostile.address() as AddressInfo).port}`
   origin = await openOrigin({ TERRANE_FUNCTIONS_URL, TERRANE_METRICS_KEY: 'the-key-of-the-operator' })
-  own = await openOrigin({ TERRANE_FUNCTIONS_URL, TERRANE_FUNCTIONS_OWN_ORIGIN: 'true', TERRANE_RATE_PER_ADDRESS: '5' })
+  own = await openOrigin(
+    { TERRANE_FUNCTIONS_URL, TERRANE_FUNCTIONS_OWN_ORIGIN: 'true', TERRANE_RATE_PER_ADDRESS: '5' },
+    origin,
+  )
 })
 afterAll(async () => {
-  await origin[Symbol.asyncDispose]()
   await own[Symbol.asyncDispose]()
+  await origin[Symbol.asyncDispose]()
   hostile.closeAllConnections()
   hostile.close()
 })

@@ -26,8 +26,12 @@ export interface TestOrigin extends AsyncDisposable {
   client(key: string, schema?: string): ReturnType<typeof makeClient>
 }
 
-export async function openOrigin(env: Readonly<Record<string, string>> = {}): Promise<TestOrigin> {
-  const db = await openTestDatabase()
+/** @param beside an origin that lives longer, whose database it takes */
+export async function openOrigin(
+  env: Readonly<Record<string, string>> = {},
+  beside: TestOrigin | null = null,
+): Promise<TestOrigin> {
+  const db = beside?.db ?? (await openTestDatabase())
   const folder = await mkdtemp(join(tmpdir(), 'terrane-origin-'))
   const deps = await openDeps(
     readConfig({
@@ -64,7 +68,7 @@ export async function openOrigin(env: Readonly<Record<string, string>> = {}): Pr
       app.server.closeAllConnections()
       await app.close()
       await deps[Symbol.asyncDispose]()
-      await db[Symbol.asyncDispose]()
+      if (!beside) await db[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },
   }

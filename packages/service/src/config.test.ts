@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { Secret, ServiceEnv, readEnv, splitList } from './config.ts'
+import { Secret, ServiceEnv, readEnv } from './config.ts'
 
 const schema = Type.Object({
   ...ServiceEnv,
@@ -46,8 +46,4 @@ test('every problem is reported at once and no secret is shown', () => {
 
 test('a missing required variable is named with its description', () => {
   expect(() => readEnv(schema, {})).toThrow('TERRANE_SERVICE_ROLE_KEY is not set: Key of the project.')
-})
-
-test('lists are trimmed', () => {
-  expect(splitList(' a, ,b ')).toEqual(['a', 'b'])
 })

@@ -37,16 +37,8 @@ export function readEnv<S extends TObject>(
 /** A secret text: never shown in messages. */
 export const Secret = (description: string, minLength = 1) => Type.String({ description, minLength, secret: true })
 
-/** A comma-separated list; use {@link splitList} to read it. */
+/** A comma-separated list; `splitList` reads it. */
 export const List = (description: string, fallback = '') => Type.String({ description, default: fallback })
-
-/** The entries of a comma-separated list, trimmed, without empty ones. */
-export function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
-}
 
 /** Settings that every app has. */
 export const ServiceEnv = {

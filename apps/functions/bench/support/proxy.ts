@@ -1,9 +1,13 @@
-// The peer of the warm bench: the least that Fastify and undici can do to hand a request to a unix socket and its answer
-// back, buffered, with no policy, no limits, no log. Its socket is the first argument.
+// The peer of the warm bench: the least that Fastify and undici can do to hand a request to a unix socket or a port and
+// its answer back, buffered, with no policy, no limits, no log. The first argument is the socket's path or an address.
 import fastify from 'fastify'
 import { Pool } from 'undici'
 
-const pool = new Pool('http://function', { socketPath: process.argv[2]!, connections: 64, pipelining: 1 })
+const to = process.argv[2]!
+const options = { connections: 64, pipelining: 1 }
+const pool = to.startsWith('http:')
+  ? new Pool(to, options)
+  : new Pool('http://function', { socketPath: to, ...options })
 const app = fastify({ logger: false })
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))

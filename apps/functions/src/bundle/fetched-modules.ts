@@ -4,6 +4,7 @@ import type { Plugin } from 'esbuild'
 import { followImport, type ModuleGraph } from '../imports/module-graph.ts'
 
 const NAMESPACE = 'fetched'
+const TRAILER = '\n// denoCacheMetadata='
 
 /** The esbuild plugin that resolves imports to fetched files: modules by their address, packages by their version. */
 export function fetchedModules(graph: ModuleGraph): Plugin {
@@ -22,8 +23,14 @@ export function fetchedModules(graph: ModuleGraph): Plugin {
       })
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {
         const { path: file, loader } = graph.modules[path]!
-        return { contents: await readFile(file), loader }
+        return { contents: withoutTrailer(await readFile(file)), loader }
       })
     },
   }
+}
+
+/** Deno ends a file of its cache with a line about the answer that it came in, which JSON and WebAssembly cannot have. */
+function withoutTrailer(bytes: Buffer): Buffer {
+  const at = bytes.lastIndexOf(TRAILER)
+  return at < 0 || bytes.indexOf('\n', at + 1) >= 0 ? bytes : bytes.subarray(0, at)
 }

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import type { Plugin } from 'esbuild'
+import { basename, dirname, join, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Message, Plugin, PluginBuild } from 'esbuild'
 import { bundleFailed } from '../errors.ts'
 import { sha256 } from './archive.ts'
 
@@ -9,15 +10,24 @@ import { sha256 } from './archive.ts'
 export const FILES = '_files'
 const MAX_BYTES = 40 * 1024 * 1024
 
-/** `new URL('data.bin', import.meta.url)`, the form that tools agree on. */
-const ADDRESS = /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.url\s*\)/g
+/** `import.meta.resolve('npm:name@1')`: the address of a package's module. */
+const RESOLVED = /import\.meta\.resolve\(\s*(["'`])(npm:[^"'`\\$]+)\1\s*(?:,\s*)?\)/g
+/** `new URL('data.bin', import.meta.url)`, the form that tools agree on, or with such an address in its place. */
+const ADDRESS =
+  /new URL\(\s*(["'`])([^"'`\\$]+)\1\s*,\s*import\.meta\.(?:url|resolve\(\s*(["'`])(npm:[^"'`\\$]+)\3\s*(?:,\s*)?\))\s*(?:,\s*)?\)/g
 /** Names of WebAssembly files in CommonJS modules that load them from their own folder, as Emscripten's output does. */
 const NAME = /["']([\w.-]+\.wasm)["']/g
+/** Folder of the package that a module belongs to. */
+const PACKAGE = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/
 
 /** Whether a bundle may load files beside its modules. Only then are the modules searched for them. */
 export function asksForFiles(code: Uint8Array): boolean {
   const text = Buffer.from(code.buffer, code.byteOffset, code.byteLength).toString('latin1')
-  return text.search(ADDRESS) >= 0 || (text.includes('import.meta.dirname') && text.search(NAME) >= 0)
+  return (
+    text.search(ADDRESS) >= 0 ||
+    text.search(RESOLVED) >= 0 ||
+    (text.includes('import.meta.dirname') && text.search(NAME) >= 0)
+  )
 }
 
 /** Files that are part of a bundle, by their path beside it, with their original path. */
@@ -27,7 +37,8 @@ export interface FilesBeside {
 }
 
 /**
- * The esbuild plugin that keeps files beside modules: each is added to the bundle under a name made from its content.
+ * The esbuild plugin that keeps files beside modules: each is added to the bundle under a name made from its content. A
+ * module of a package gets files of its own package only.
  */
 export function filesBeside(found: FilesBeside, next: (path: string, code: string) => string | null): Plugin {
   return {
@@ -36,29 +47,65 @@ export function filesBeside(found: FilesBeside, next: (path: string, code: strin
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
         const code = await readFile(path, 'utf8')
         const own = next(path, code)
-        const contents = withFiles(own ?? code, dirname(path), found)
-        if (own === null && contents === code) return null
-        return { contents, loader: loaderOf(path) }
+        const { modules, errors } = await resolveNames(own ?? code, path, build)
+        if (errors.length > 0) return { errors }
+        const contents = withFiles(own ?? code, path, modules, found)
+        return contents === code ? null : { contents, loader: loaderOf(path) }
       })
     },
   }
 }
 
-function withFiles(code: string, folder: string, found: FilesBeside): string {
-  if (code.includes('__dirname')) {
-    for (const [, name = ''] of code.matchAll(NAME)) keep(join(folder, name), name, found)
-    return code
+/** Paths of the modules that `npm:` names in `import.meta.resolve` lead to; the errors of those that are not there. */
+async function resolveNames(code: string, importer: string, build: PluginBuild) {
+  const modules = new Map<string, string>()
+  const where = { importer, namespace: 'file', resolveDir: dirname(importer), kind: 'import-statement' } as const
+  for (const [, , name = ''] of code.matchAll(RESOLVED)) {
+    const { path, namespace, errors } = await build.resolve(name, where)
+    if (errors.length > 0) return { modules, errors }
+    if (namespace === 'file') modules.set(name, path)
   }
-  return code.replace(ADDRESS, (whole, _quote, text: string) => {
-    const file = join(folder, decodeURIComponent(text))
-    const place = keep(file, null, found)
-    return place === null ? whole : `new URL(${JSON.stringify(`./${place}`)}, import.meta.url)`
-  })
+  return { modules, errors: [] as Message[] }
 }
 
-/** Adds a file; null where there is none. @param name under which it is requested; null: any */
-function keep(file: string, name: string | null, { files, inputs }: FilesBeside): string | null {
+function withFiles(code: string, path: string, modules: ReadonlyMap<string, string>, found: FilesBeside): string {
+  if (code.includes('__dirname')) {
+    for (const [, name = ''] of code.matchAll(NAME)) keep(join(dirname(path), name), path, found, name)
+    return code
+  }
+  const address = (file: string | undefined) => {
+    const place = file === undefined ? null : keep(file, path, found)
+    return place === null ? null : `new URL(${JSON.stringify(`./${place}`)}, import.meta.url)`
+  }
+  return code
+    .replace(ADDRESS, (whole, _quote, text: string, _inner, name?: string) => {
+      const module = name === undefined ? path : modules.get(name)
+      return address(module && besideOf(module, text)) ?? whole
+    })
+    .replace(RESOLVED, (whole, _quote, name: string) => {
+      const file = address(modules.get(name))
+      return file === null ? whole : `${file}.href`
+    })
+}
+
+/** The path that an address relative to a module's means; undefined where it means no file. */
+function besideOf(module: string, text: string): string | undefined {
+  try {
+    return fileURLToPath(new URL(text, pathToFileURL(module)))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Adds a file that a module asks for; null where there is none, or none for a module of a package.
+ *
+ * @param name under which it is requested; by default any
+ */
+function keep(file: string, module: string, { files, inputs }: FilesBeside, name?: string): string | null {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return null
+  const home = PACKAGE.exec(module)?.[0]
+  if (home !== undefined && !realpathSync(file).startsWith(home + sep)) return null
   const bytes = readFileSync(file)
   const place = name ?? `${FILES}/${sha256(bytes).slice(0, 16)}-${basename(file).replace(/[^\w.-]/g, '_')}`
   files.set(place, bytes)

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { signToken } from '@terrane/auth'
-import { splitList } from '@terrane/service'
+import { splitList } from '@terrane/core'
 import { bundleFolder } from '../bundle/bundle.ts'
 import { FILES } from '../bundle/files-beside.ts'
 import { readStatic } from '../bundle/static-files.ts'
@@ -53,6 +52,7 @@ export async function serveEnvironment(
   env['TERRANE_JWT_SECRET'] ??= randomBytes(32).toString('hex')
   const ref = (env['TERRANE_PROJECT_REF'] ??= 'local')
   const year = 365 * 24 * 3600
+  const { signToken } = await import('@terrane/auth')
   for (const [name, role] of [
     ['TERRANE_ANON_KEY', 'anon'],
     ['TERRANE_SERVICE_ROLE_KEY', 'service_role'],

@@ -136,7 +136,7 @@ export class Deployer {
     }
     const env = environmentOf(this.#projects.get(project), policy, secrets)
     const digest = digestOf(archive)
-    await this.#store.use(project, digest, async () => {
+    await this.#store.use({ project, name }, digest, async () => {
       const version = await this.#store.add(archive, { project, name, version: 0, policy, env })
       try {
         await this.#store.prove(version)

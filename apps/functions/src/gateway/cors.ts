@@ -38,3 +38,8 @@ export function preflightHeaders(policy: CorsPolicy, requested: string | undefin
 const NONE: readonly string[] = []
 const ANY: readonly string[] = ['access-control-allow-origin', '*', 'access-control-expose-headers', EXPOSED]
 const VARY: readonly string[] = ['vary', 'Origin']
+
+/** Pages may open WebSockets to any origin without being asked: the policy's list holds for them all the same. */
+export function isOriginAllowed(origins: readonly string[], { origin }: IncomingHttpHeaders): boolean {
+  return origin === undefined || origins.length === 0 || origins.includes('*') || origins.includes(origin)
+}

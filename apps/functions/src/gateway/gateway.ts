@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Upgrade } from '@terrane/service'
 import { answerPreflight, answerProblem } from './answer.ts'
 import { Bodies } from './invocation/bodies.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
 import { OPEN, isPreflight } from './cors.ts'
-import { Invocation, type Desk } from './invocation/invocation.ts'
+import { Invocation, type Desk, type InvocationFacts } from './invocation/invocation.ts'
 import { statusOf, type Problem } from './problems.ts'
-import { noServiceWorkers, notFound, notStarting } from './refusals.ts'
+import { noServiceWorkers, notFound, notStarting, tooManySockets } from './refusals.ts'
 import { readTarget, type Target } from './target.ts'
+import { OpenSockets, mostSockets } from './websocket/open-sockets.ts'
 
 /** The part of a logger that the gateway uses. */
 export interface GatewayLog {
@@ -57,6 +59,7 @@ export class Gateway implements Desk, Disposable {
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
   readonly #options: GatewayOptions
+  readonly #sockets = new OpenSockets()
   #calls = 0
 
   constructor(options: GatewayOptions) {
@@ -71,8 +74,17 @@ export class Gateway implements Desk, Disposable {
     this.trusts = options.trusts
   }
 
-  /** Answers a request whose path begins with `/functions/v1/`. */
-  handle(request: IncomingMessage, response: ServerResponse): void {
+  /** Closes all WebSockets: the host is about to end. */
+  closeSockets(): void {
+    this.#sockets.close()
+  }
+
+  /**
+   * Answers a request whose path begins with `/functions/v1/`.
+   *
+   * @param upgrade of one that asks for a WebSocket
+   */
+  handle(request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | null = null): void {
     const given = request.headers['x-request-id']
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     const target = readTarget(request.url!)
@@ -84,11 +96,12 @@ export class Gateway implements Desk, Disposable {
       return this.#refuse(request, response, requestId, notFound(name))
     }
     const live = this.functions.get(project, target.name)
-    if (live) return this.#begin(live, target, request, response, requestId)
+    const facts = { id: String(++this.#calls), requestId, upgrade }
+    if (live) return this.#begin(live, target, request, response, facts)
     const finding = this.#options.find(project, target.name)
     const absent = () => this.#refuse(request, response, requestId, this.#absent(project, target.name))
     if (!finding) return absent()
-    void finding.then((found) => (found ? this.#begin(found, target, request, response, requestId) : absent()))
+    void finding.then((found) => (found ? this.#begin(found, target, request, response, facts) : absent()))
   }
 
   #begin(
@@ -96,10 +109,13 @@ export class Gateway implements Desk, Disposable {
     target: Target,
     request: IncomingMessage,
     response: ServerResponse,
-    requestId: string,
+    facts: InvocationFacts,
   ): void {
-    const id = String(++this.#calls)
-    new Invocation(this, live, target, request, response, { id, requestId }).begin()
+    const { project, name, policy } = live.version
+    const { upgrade, requestId } = facts
+    if (upgrade && !this.#sockets.add(`${project}/${name}`, mostSockets(policy), upgrade.socket))
+      return this.#refuse(request, response, requestId, tooManySockets())
+    new Invocation(this, live, target, request, response, facts).begin()
   }
 
   #absent(project: string, name: string): Problem {
@@ -125,6 +141,7 @@ export class Gateway implements Desk, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.closeSockets()
     this.bodies[Symbol.dispose]()
   }
 }

@@ -25,6 +25,8 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
   'x-forwarded-port',
   'forwarded',
+  // Extensions of WebSocket, such as compression: without them a message is as large as its frames say.
+  'sec-websocket-extensions',
 ])
 const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', 'x-function-version', 'x-error-code'])
 
@@ -42,13 +44,14 @@ const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
  * @param path the function's name and the rest of the path
  * @param isTrusted whether the peer is a trusted proxy, whose headers give the address that the caller used
  * @param bodyBytes size of the body; 0 without one, null for one whose size is not known yet
+ * @param upgrades whether the request asks to go on as a WebSocket
  */
 export function requestHead(
   { method, rawHeaders, headers, socket }: IncomingMessage,
   path: string,
   bodyBytes: number | null,
   ids: { readonly requestId: string; readonly call: string; readonly claims: string | null },
-  isTrusted: boolean,
+  { isTrusted, upgrades }: { readonly isTrusted: boolean; readonly upgrades: boolean },
 ): string {
   const { host, protocol } = publicAddress(headers, isTrusted)
   const bodiless = bodyBytes === 0 && (method === 'GET' || method === 'HEAD')
@@ -58,6 +61,7 @@ export function requestHead(
     forwardedHeaders(rawHeaders, headers.connection, socket.remoteAddress ?? '') +
     `x-request-id: ${ids.requestId}\r\n${INTERNAL}call: ${ids.call}\r\n` +
     (ids.claims === null ? '' : `${INTERNAL}claims: ${ids.claims}\r\n`) +
+    (upgrades ? 'connection: Upgrade\r\nupgrade: websocket\r\n' : '') +
     (bodiless
       ? '\r\n'
       : `${bodyBytes === null ? 'transfer-encoding: chunked' : `content-length: ${bodyBytes}`}\r\n\r\n`)

@@ -87,6 +87,29 @@ export function forbidden({ rank }: Caller, needed: Policy['auth']): Problem {
   return { code: 'FORBIDDEN', message: `This function is for ${who}; the key is of rank '${rank}'` }
 }
 
+/** A page of an origin that the policy does not name wants a WebSocket. */
+export function originRefused(): Problem {
+  return { code: 'FORBIDDEN', message: 'Pages of this origin may not call this function' }
+}
+
+/** As many WebSockets as may be are open to the function. */
+export function tooManySockets(): Problem {
+  return {
+    code: 'FUNCTION_BUSY',
+    message: 'The function holds as many WebSockets as it may; try again shortly',
+    headers: retryAfter(1000),
+  }
+}
+
+/** It takes no WebSockets. */
+export function noSockets(): Problem {
+  return {
+    code: 'FORBIDDEN',
+    message: 'This function takes no WebSockets',
+    hint: 'function.json has "websocket_ms": 0.',
+  }
+}
+
 export function tooDeep(): Problem {
   return {
     code: 'FUNCTION_RECURSION',

@@ -102,7 +102,7 @@ export class Instance {
     const { command } = options
     this.#process = spawn(command.file, command.args, {
       env: command.env,
-      cwd: '/',
+      cwd: command.cwd,
       stdio: command.keeper ? ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
     })
     this.pid = this.#process.pid ?? 0
@@ -152,6 +152,11 @@ export class Instance {
 
   begin(call: Call): void {
     this.#calls.enter(call)
+  }
+
+  /** The call may go on until then. */
+  prolong(call: Call, until: number): void {
+    this.#calls.prolong(call, until)
   }
 
   /** The call has ended. @param heldByAnswer whether its answer announced background work */

@@ -59,6 +59,12 @@ export class Presences {
     this.#here.set(call.id, { call, answered: false, held: null, until: call.deadline })
   }
 
+  /** The call may go on until then: it has become a WebSocket. */
+  prolong({ id }: Call, until: number): void {
+    const presence = this.#here.get(id)
+    if (presence) presence.until = until
+  }
+
   /**
    * The call is answered. @param heldByAnswer whether the answer announced background work; a line from the shim has
    * priority, but may arrive later

@@ -6,7 +6,8 @@ import {
   registerLocal,
 } from '@terrane/control'
 import type { Database } from '@terrane/database'
-import { splitList, type Logger, type Sealer } from '@terrane/service'
+import { splitList } from '@terrane/core'
+import type { Logger, Sealer } from '@terrane/service'
 import type { FunctionsConfig } from '../config.ts'
 import type { RegistryIds } from '../registry/registry.ts'
 import { localProjects, projectOf, type ProjectSettings, type Projects } from './project.ts'

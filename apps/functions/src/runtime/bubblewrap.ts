@@ -2,6 +2,8 @@
 export interface Mounts {
   readonly readOnly: Readonly<Record<string, string>>
   readonly writable: Readonly<Record<string, string>>
+  /** Folder inside that the command starts in. */
+  readonly cwd: string
 }
 
 /**
@@ -15,7 +17,7 @@ export function bubblewrap(
   mounts: Mounts,
 ): string[] {
   const args = [bwrap, '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session']
-  args.push('--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'function', '--chdir', '/', '--info-fd', '3')
+  args.push('--as-pid-1', '--cap-drop', 'ALL', '--hostname', 'function', '--chdir', mounts.cwd, '--info-fd', '3')
   if (filter) args.push('--seccomp', '4')
   // The runtime looks up the path of its own binary. /proc contains nothing but that link.
   args.push('--dir', '/proc/self', '--symlink', command[0]!, '/proc/self/exe')

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bubblewrap } from './bubblewrap.ts'
 import { confine } from './confine.ts'
@@ -48,11 +48,11 @@ export function denoRuntime(machine: DenoMachine): Runtime {
 function standard(machine: DenoMachine, launch: Launch): Command {
   const paths = { code: launch.codeDir, run: launch.runDir, shim: machine.shim, tmp: machine.tmp }
   const [file, ...args] = confine([machine.deno, ...denoArgs(paths, launch)], confinement(machine, launch))
-  return { file, args, env: denoEnv(launch.cacheDir), ...inside(paths), keeper: null }
+  return { file, args, env: denoEnv(launch.cacheDir), cwd: launch.codeDir, ...inside(paths), keeper: null }
 }
 
 function hardened(machine: DenoMachine, sandbox: Sandbox, launch: Launch): Command {
-  const paths = { code: '/code', run: '/run', shim: '/shim.mjs', tmp: '/tmp.mjs' }
+  const paths = { code: join('/code', basename(launch.codeDir)), run: '/run', shim: '/shim.mjs', tmp: '/tmp.mjs' }
   const readOnly: Record<string, string> = {
     [machine.deno]: '/deno',
     [machine.shim]: paths.shim,
@@ -63,9 +63,9 @@ function hardened(machine: DenoMachine, sandbox: Sandbox, launch: Launch): Comma
   const writable: Record<string, string> = { [launch.runDir]: paths.run }
   const cache = launch.cache === 'sealed' ? readOnly : writable
   cache[launch.cacheDir] = '/cache'
-  const command = bubblewrap(sandbox, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable })
+  const command = bubblewrap(sandbox, ['/deno', ...denoArgs(paths, launch)], { readOnly, writable, cwd: paths.code })
   const [file, ...args] = confine(command, confinement(machine, launch))
-  return { file, args, env: denoEnv('/cache'), ...inside(paths), keeper: { filter: sandbox.filter } }
+  return { file, args, env: denoEnv('/cache'), cwd: '/', ...inside(paths), keeper: { filter: sandbox.filter } }
 }
 
 function confinement(machine: DenoMachine, launch: Launch) {

@@ -47,6 +47,7 @@ export function nodeRuntime(machine: NodeMachine): Runtime {
         file,
         args,
         env: { NO_COLOR: '1', NODE_NO_WARNINGS: '1' },
+        cwd: launch.codeDir,
         bundle: pathToFileURL(join(launch.codeDir, BUNDLE)).href,
         ingress: join(launch.runDir, INGRESS),
         gateway: join(launch.runDir, GATEWAY),

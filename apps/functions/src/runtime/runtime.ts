@@ -23,6 +23,8 @@ export interface Command {
   readonly file: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Folder that the process starts in, as the host sees it. */
+  readonly cwd: string
   readonly bundle: string
   readonly ingress: string
   readonly gateway: string

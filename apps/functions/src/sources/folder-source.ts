@@ -297,7 +297,7 @@ export class FolderSource implements AsyncDisposable {
     const isWanted = () => this.#folders.get(name) === folder
     const policyFile = join(folder.home, 'function.json')
     const govern = (live: FunctionVersion) => admitting(live, readAdmission(policyFile))
-    const version = await store.use(project.id, digest, async () => {
+    const version = await store.use({ project: project.id, name }, digest, async () => {
       const facts = { project: project.id, name, version: 0, policy: built.policy, env }
       const added = await store.add(built.archive, facts)
       if (!isWanted()) return null

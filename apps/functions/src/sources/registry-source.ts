@@ -140,7 +140,7 @@ export class RegistrySource implements AsyncDisposable {
       const { record } = known
       const former = functions.get(project, name)?.version
       try {
-        const version = await store.use(project, record.digest, async () => {
+        const version = await store.use({ project, name }, record.digest, async () => {
           const prepared = await store.prepare(await this.#unpacked(record))
           await functions.install(prepared)
           return prepared

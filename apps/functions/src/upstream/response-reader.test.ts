@@ -6,7 +6,10 @@ import { describe, expect, test } from 'vitest'
 import { InvalidResponse, ResponseReader } from './response-reader.ts'
 
 /** The reader's output for the bytes: heads, body and ends in order, or the error. */
-function read(bytes: Buffer, options: { bodiless?: boolean; cuts?: readonly number[]; closed?: boolean } = {}) {
+function read(
+  bytes: Buffer,
+  options: { bodiless?: boolean; switches?: boolean; cuts?: readonly number[]; closed?: boolean } = {},
+) {
   const reader = new ResponseReader()
   const seen = { status: 0, headers: [] as string[], body: '', ended: 0, error: '', reusable: false }
   const body: Buffer[] = []
@@ -16,7 +19,7 @@ function read(bytes: Buffer, options: { bodiless?: boolean; cuts?: readonly numb
       onData: (chunk) => body.push(chunk),
       onEnd: () => seen.ended++,
     },
-    options.bodiless ?? false,
+    options.bodiless ? 'head' : options.switches ? 'switch' : 'body',
   )
   try {
     let at = 0

@@ -15,6 +15,9 @@ export class InvalidResponse extends Error {
 const MAX_HEAD = 32 * 1024
 const MAX_CHUNK_LINE = 256
 
+/** What the request asked for: an answer with a body, only its head (HEAD), or perhaps another protocol. */
+export type Expected = 'body' | 'head' | 'switch'
+
 type State = 'head' | 'length' | 'close' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' | 'done'
 
 const EMPTY = Buffer.alloc(0)
@@ -27,7 +30,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /**
  * Reads the HTTP/1.1 responses of one connection, one after another (RFC 9112). It is strict where lenient parsing
  * would allow response smuggling: both Content-Length and Transfer-Encoding, differing lengths, folded headers, bare
- * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error.
+ * line feeds and bytes after the end are errors. Interim responses (1xx) are skipped; 101 is an error unless it was
+ * asked for, and then what follows it until the connection closes is its body.
  *
  * Reading HTTP here instead of through a general client halves what the host spends on a warm call; the bench
  * `warm.bench.ts` holds it to that.
@@ -37,14 +41,14 @@ export class ResponseReader {
   reusable = false
   #state: State = 'done'
   #events: ResponseEvents | null = null
-  #bodiless = false
+  #expected: Expected = 'body'
   #remaining = 0
   #held: Buffer = EMPTY
 
-  /** Expects one response. @param bodiless true when the request was HEAD */
-  expect(events: ResponseEvents, bodiless: boolean): void {
+  /** Expects one response. */
+  expect(events: ResponseEvents, expected: Expected): void {
     this.#events = events
-    this.#bodiless = bodiless
+    this.#expected = expected
     this.#state = 'head'
     this.reusable = false
   }
@@ -146,10 +150,10 @@ export class ResponseReader {
       headers.push(name, value)
     }
     if (coded && (!chunked || length >= 0)) throw new InvalidResponse('the body has no clear end')
-    if (status < 200) {
-      if (status === 101) throw new InvalidResponse('a protocol switch nobody asked for')
-      return end + 4
-    }
+    const switches = status === 101
+    if (switches && (this.#expected !== 'switch' || coded || length > 0))
+      throw new InvalidResponse('a protocol switch nobody asked for')
+    if (status < 200 && !switches) return end + 4
     this.reusable = !close
     this.#events!.onHead(status, headers)
     this.#beginBody(status, length, chunked)
@@ -157,7 +161,7 @@ export class ResponseReader {
   }
 
   #beginBody(status: number, length: number, chunked: boolean): void {
-    if (this.#bodiless || status === 204 || status === 304 || length === 0) this.#state = 'done'
+    if (this.#expected === 'head' || status === 204 || status === 304 || length === 0) this.#state = 'done'
     else if (chunked) this.#state = 'chunk-line'
     else if (length > 0) {
       this.#state = 'length'

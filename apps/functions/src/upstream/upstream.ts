@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { InvalidResponse, ResponseReader, type ResponseEvents } from './response-reader.ts'
+import { InvalidResponse, ResponseReader, type Expected, type ResponseEvents } from './response-reader.ts'
 
 /**
  * Why an exchange failed: nothing listens any more or no connection could be made (in both cases the request was not
@@ -18,6 +18,9 @@ export interface Exchange extends ResponseEvents {
 export interface StreamedBody {
   readonly bytes: number | null
 }
+
+/** What the caller sends after another protocol was agreed upon: no body, but written in parts as one. */
+export const AFTER_SWITCH: StreamedBody = { bytes: 0 }
 
 /** Bodies up to this size travel with the head in one string: one system call, and no vector of buffers for it. */
 export const SMALL_BODY = 16 * 1024
@@ -44,11 +47,16 @@ export class Upstream {
    *
    * @param head request line and headers, with the blank line; latin1
    * @param body the whole body in parts, one that will be written, or null
-   * @param bodiless true for HEAD
+   * @param expected what the request asked for
    */
-  send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): Connection {
+  send(
+    head: string,
+    body: readonly Buffer[] | StreamedBody | null,
+    expected: Expected,
+    exchange: Exchange,
+  ): Connection {
     const connection = this.#take() ?? this.#dial()
-    connection.send(head, body, bodiless, exchange)
+    connection.send(head, body, expected, exchange)
     return connection
   }
 
@@ -117,9 +125,9 @@ export class Connection {
     return !this.#socket.destroyed && this.#socket.writable
   }
 
-  send(head: string, body: readonly Buffer[] | StreamedBody | null, bodiless: boolean, exchange: Exchange): void {
+  send(head: string, body: readonly Buffer[] | StreamedBody | null, expected: Expected, exchange: Exchange): void {
     this.#exchange = exchange
-    this.#reader.expect(this, bodiless)
+    this.#reader.expect(this, expected)
     if (body === null) this.#socket.write(head, 'latin1')
     else if ('bytes' in body) {
       this.#streaming = body

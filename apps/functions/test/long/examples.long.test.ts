@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/app.ts'
 import { NEEDED, SOURCES, collect, labelOf, type Root } from '../support/examples/collection.ts'
 import { openMirror } from '../support/examples/mirror.ts'
 import { Repositories } from '../support/examples/repositories.ts'
-import { judgeExample, type Verdict } from '../support/examples/verdicts.ts'
+import { NAMED, SPEAKS, judgeExample, type Verdict } from '../support/examples/verdicts.ts'
 
 // oxlint-disable-next-line node/no-process-env -- Where somebody has fetched the repositories, and how Deno is led to the mirror.
 const { env } = process
@@ -26,10 +26,12 @@ interface Judged extends Verdict {
 /** At once on one host. */
 const PARALLEL = 4
 const ANSWER_MS = 12_000
-/** Longest time for an example to be built. */
-const TRIES = 6
+/** Rounds of calls until an example is built: what the others import is fetched one after the other. */
+const TRIES = 12
 /** Every verdict as it falls, a line each. */
-const RESULTS = join(tmpdir(), 'terrane-examples.jsonl')
+const RESULTS = env['TERRANE_EXAMPLES_RESULTS'] ?? join(tmpdir(), 'terrane-examples.jsonl')
+/** Of a run of some examples: an expression for their labels. */
+const ONLY = new RegExp(env['TERRANE_EXAMPLES_ONLY'] ?? '')
 
 /** Ways to call an example until it answers: a GET, JSON, or a form with a file. */
 const REQUESTS: readonly (readonly [path: string, init: () => RequestInit])[] = [
@@ -84,13 +86,15 @@ async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[])
     TERRANE_FUNCTIONS_DIR: root.folder,
     TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
     TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
+    // Four start at once beside builds: how soon is not what is judged.
+    TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '30000',
     TERRANE_HOME: join(root.folder, '.terrane'),
   })
-  const waiting = [...root.names]
+  const waiting = root.names.filter((name) => ONLY.test(labelOf(root, name)))
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const label = labelOf(root, name)
-      const { answered, said } = await judge(app, name)
+      const { answered, said } = await judge(app, name, label)
       const verdict = { label, said, ...judgeExample(label, answered, said) }
       judged.push(verdict)
       await appendFile(RESULTS, `${JSON.stringify(verdict)}\n`)
@@ -99,26 +103,37 @@ async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[])
   await Promise.all(Array.from({ length: PARALLEL }, work))
 }
 
-/** An example answers when a GET or a POST gets its own status, and not that of a failure. Two that hang are enough. */
-async function judge(app: TestApp, name: string): Promise<{ answered: boolean; said: string }> {
-  let said = ''
-  let hung = 0
+/**
+ * An example answers when a GET or a POST gets its own status, and not that of a failure; one that speaks WebSocket, when
+ * a message comes back. Two that hang are enough.
+ */
+async function judge(app: TestApp, name: string, label: string): Promise<{ answered: boolean; said: string }> {
+  const requests = SPEAKS.test(label)
+    ? [() => converse(app.url(name))]
+    : REQUESTS.map(
+        ([path, init]) =>
+          () =>
+            call(app.url(name) + path, init()),
+      )
+  const log = () => app.deps.control.logBook.latest('test', name, 50)
+  const isBuilt = () => log().some(({ message }) => message.startsWith('function '))
+  let said: string[] = []
   for (let tries = 0; tries < TRIES; tries++) {
-    for (const [path, init] of REQUESTS) {
-      const { own, text } = await call(app.url(name) + path, init())
-      if (own) return { answered: true, said: text }
-      said = text
-      if (/TimeoutError/.test(text) && ++hung === 2) return { answered: false, said }
-      if (/NOT_FOUND|BOOT_ERROR/.test(text)) break
+    said = []
+    let hung = 0
+    for (const request of requests) {
+      const { own, text } = await request()
+      if (own && !(NAMED.test(label) && text.startsWith('404'))) return { answered: true, said: text }
+      if (!said.includes(text)) said.push(text)
+      if (/NOT_FOUND|BOOT_ERROR/.test(text) || (/TimeoutError/.test(text) && (++hung === 2 || !isBuilt()))) break
     }
-    const log = app.deps.control.logBook.latest('test', name, 50)
-    if (!log.some(({ message }) => message.startsWith('function '))) continue
-    const reasons = log
+    if (!isBuilt()) continue
+    const reasons = log()
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => message + JSON.stringify(fields ?? ''))
-    return { answered: false, said: `${said} ${reasons.slice(-2).join(' ')}` }
+    return { answered: false, said: [...said, ...new Set(reasons.slice(-2))].join(' ') }
   }
-  return { answered: false, said: `${said} (never built)` }
+  return { answered: false, said: `${said.join(' ')} (never built)` }
 }
 
 async function call(url: string, init: RequestInit): Promise<{ own: boolean; text: string }> {
@@ -127,17 +142,43 @@ async function call(url: string, init: RequestInit): Promise<{ own: boolean; tex
     const code = response.headers.get('x-error-code')
     return {
       own: code === null && response.status < 500,
-      text: `${response.status} ${code ?? ''} ${(await response.text()).slice(0, 120)}`,
+      text: `${response.status} ${code ?? ''} ${(await beginningOf(response)).slice(0, code === null ? 120 : 300)}`,
     }
   } catch (error) {
     return { own: false, text: String(error) }
   }
 }
 
+/** Opens a WebSocket, says something, and waits for what comes back. */
+async function converse(url: string): Promise<{ own: boolean; text: string }> {
+  const socket = new WebSocket(url.replace('http', 'ws'))
+  const heard = Promise.withResolvers<{ own: boolean; text: string }>()
+  const timer = setTimeout(() => heard.resolve({ own: false, text: 'TimeoutError: no message came back' }), ANSWER_MS)
+  socket.addEventListener('open', () => socket.send('meow'))
+  socket.addEventListener('message', ({ data }) => heard.resolve({ own: true, text: `101 ${String(data)}` }))
+  socket.addEventListener('close', ({ code }) => heard.resolve({ own: false, text: `the socket was closed: ${code}` }))
+  const { own, text } = await heard.promise
+  clearTimeout(timer)
+  socket.close()
+  // Why it was not opened: a client of WebSockets does not say.
+  return own ? { own, text } : { own, text: `${text} ${(await call(url, {})).text}` }
+}
+
+/** The first part of an answer, which need not end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const first = await reader?.read()
+  await reader?.cancel()
+  return new TextDecoder().decode(first?.value)
+}
+
 /** Prints the examples that did not answer. */
 function report(judged: readonly Judged[], missing: readonly string[]): void {
   for (const kind of ['answered', 'ended', 'aside', 'failed'] as const)
     say(`${kind}: ${judged.filter((one) => one.kind === kind).length}`)
+  say(
+    `answered with a refusal of their own: ${judged.filter((one) => one.kind === 'answered' && one.said.startsWith('4')).length}`,
+  )
   for (const { label, kind, reason, said } of judged)
     if (kind === 'aside' || kind === 'failed') say(`${kind} ${label} ${reason}: ${said.slice(0, 500)}`)
   for (const address of missing) say(`the mirror lacks ${address}`)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleFiles, bundleFolder } from '../../src/bundle/bundle.ts'
 import { pickStatic } from '../../src/bundle/static-files.ts'
-import type { FetchPolicy } from '@terrane/service'
+import { onWebSocket, type FetchPolicy } from '@terrane/service'
 import { DATABASE_URL_INSIDE } from '../../src/database/address.ts'
 import { createEgress } from '../../src/egress/egress.ts'
 import { DatabaseDoor } from '../../src/database/door.ts'
@@ -96,7 +96,8 @@ export async function startHost(options: {
       runtime: options.runtime,
       door: egress,
       users: options.users ?? null,
-      bootMs: options.bootMs ?? 10_000,
+      // How soon it starts, on a machine that does much else, is not what most tests are about.
+      bootMs: options.bootMs ?? 60_000,
       onLine: (version, line, requestId) => lines.push({ ...line, requestId, name: version.name }),
     }),
   )
@@ -134,6 +135,7 @@ export async function startHost(options: {
     }),
   )
   const server = createServer((request, response) => gateway.handle(request, response))
+  onWebSocket(server, '/', (request, response, upgrade) => gateway.handle(request, response, upgrade))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   stack.defer(async () => {
     server.closeAllConnections()

@@ -1,4 +1,4 @@
-import { splitList } from '../config.ts'
+import { splitList } from '@terrane/core'
 
 /** The edge of an app, from its environment. */
 export interface EdgeSettings {

@@ -1,14 +1,15 @@
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { SMALL_BODY, type Connection } from '../../upstream/upstream.ts'
 
 /** Writes a function's answer to its caller, no faster than the caller reads it. */
 export class AnswerWriter {
   bytes = 0
-  readonly #response: ServerResponse
+  readonly #response: Writable
   /** The first part, held until it is known whether it is all: then one system call sends it all. */
   #first: Buffer | null = null
 
-  constructor(response: ServerResponse) {
+  /** @param response the answer, or the connection itself once it is a WebSocket */
+  constructor(response: Writable) {
     this.#response = response
   }
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardRest, hasBody } from '@terrane/service'
+import { discardRest, hasBody, switchingHead, type Upgrade } from '@terrane/service'
 import type { Functions, LiveFunction } from '../../functions.ts'
 import type { Exit, Instance } from '../../pool/instance.ts'
 import type { Call } from '../../pool/presence.ts'
 import type { Refusal, Waiter } from '../../pool/pool.ts'
-import type { Connection, Exchange, UpstreamFailure } from '../../upstream/upstream.ts'
+import { AFTER_SWITCH, type Connection, type Exchange, type UpstreamFailure } from '../../upstream/upstream.ts'
 import { answerPreflight, answerProblem } from '../answer.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Bodies } from './bodies.ts'
 import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
-import { corsHeaders, isPreflight } from '../cors.ts'
+import { corsHeaders, isOriginAllowed, isPreflight } from '../cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
 import { announcedLength, requestHead, returnedHeaders } from '../headers.ts'
 import { statusOf, type Problem } from '../problems.ts'
@@ -18,6 +18,7 @@ import * as refusals from '../refusals.ts'
 import { newsOf } from './news.ts'
 import { RequestBody } from './request-body.ts'
 import type { Target } from '../target.ts'
+import { Tunnel } from '../websocket/tunnel.ts'
 
 /** Parts of the gateway that an invocation uses. */
 export interface Desk {
@@ -31,6 +32,13 @@ export interface Desk {
   readonly trusts: (address: string) => boolean
   finished(invocation: Invocation): void
   labels(invocation: Invocation): object
+}
+
+export interface InvocationFacts {
+  readonly id: string
+  readonly requestId: string
+  /** The caller's connection, when the request asks for a WebSocket. */
+  readonly upgrade?: Upgrade | null
 }
 
 /** One request to one function, from its head to the last byte of its answer. */
@@ -49,7 +57,10 @@ export class Invocation implements Exchange, Waiter, Call {
   readonly #response: ServerResponse
   readonly #target: Target
   readonly #body: RequestBody
-  readonly #answer: AnswerWriter
+  /** Not null when the request asks for a WebSocket. */
+  readonly #upgrade: Upgrade | null
+  #answer: AnswerWriter
+  #tunnel: Tunnel | null = null
   #state: InvocationState = 'asking'
   #live: LiveFunction
   #instance: Instance | null = null
@@ -65,7 +76,7 @@ export class Invocation implements Exchange, Waiter, Call {
     target: Target,
     request: IncomingMessage,
     response: ServerResponse,
-    ids: { readonly id: string; readonly requestId: string },
+    { id, requestId, upgrade = null }: InvocationFacts,
   ) {
     this.#desk = desk
     this.#live = live
@@ -76,8 +87,9 @@ export class Invocation implements Exchange, Waiter, Call {
       this.#fail(problem, { why, served: true }),
     )
     this.#answer = new AnswerWriter(response)
-    this.id = ids.id
-    this.requestId = ids.requestId
+    this.id = id
+    this.requestId = requestId
+    this.#upgrade = upgrade
     this.startedAt = performance.now()
   }
 
@@ -86,7 +98,7 @@ export class Invocation implements Exchange, Waiter, Call {
   }
 
   get bytesIn(): number {
-    return this.#body.bytes
+    return this.#body.bytes + (this.#tunnel?.bytes ?? 0)
   }
 
   get bytesOut(): number {
@@ -101,6 +113,8 @@ export class Invocation implements Exchange, Waiter, Call {
     if (!(policy.methods as readonly string[]).includes(method!))
       return this.#refuse(refusals.methodRefused(method!, policy))
     this.#response.on('close', () => this.#callerGone())
+    if (this.#upgrade && policy.websocket_ms === 0) return this.#refuse(refusals.noSockets())
+    if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
     let caller
     try {
       caller = this.#desk.authenticate(project, this.#request)
@@ -123,9 +137,12 @@ export class Invocation implements Exchange, Waiter, Call {
     instance.begin(this)
     const ids = { requestId: this.requestId, call: this.id, claims: this.caller!.claims }
     const isTrusted = this.#desk.trusts(this.#request.socket.remoteAddress ?? '')
+    const upgrades = this.#upgrade !== null
     const { content, length } = this.#body
-    const head = requestHead(this.#request, this.#target.name + this.#target.rest, length, ids, isTrusted)
-    this.#connection = instance.upstream.send(head, content, this.#request.method === 'HEAD', this)
+    const path = this.#target.name + this.#target.rest
+    const head = requestHead(this.#request, path, length, ids, { isTrusted, upgrades })
+    const expected = upgrades ? 'switch' : this.#request.method === 'HEAD' ? 'head' : 'body'
+    this.#connection = instance.upstream.send(head, upgrades ? AFTER_SWITCH : content, expected, this)
     this.#body.pass(this.#connection)
   }
 
@@ -144,8 +161,9 @@ export class Invocation implements Exchange, Waiter, Call {
     if (failure !== '') return this.#drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
     if (announcedLength(received) > policy.response_bytes)
       return this.#drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
-    headers.push(...corsHeaders(policy, this.#request.headers.origin))
     headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
+    if (status === 101) return this.#switch(headers)
+    headers.push(...corsHeaders(policy, this.#request.headers.origin))
     try {
       this.#response.writeHead(status, headers)
     } catch {
@@ -157,7 +175,8 @@ export class Invocation implements Exchange, Waiter, Call {
 
   onData(chunk: Buffer): void {
     if (this.#state !== 'answering') return
-    if (this.#answer.bytes + chunk.length > this.#live.version.policy.response_bytes) return this.#cut('response_bytes')
+    if (!this.#tunnel && this.#answer.bytes + chunk.length > this.#live.version.policy.response_bytes)
+      return this.#cut('response_bytes')
     this.#answer.write(chunk, this.#connection!)
   }
 
@@ -170,6 +189,7 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#leave(true)
     if (this.#body.isUnread) discardRest(this.#request)
     this.#answer.end()
+    if (this.#tunnel) this.#upgrade!.socket.destroySoon()
     this.#finish()
   }
 
@@ -195,6 +215,19 @@ export class Invocation implements Exchange, Waiter, Call {
   /** The watchdog's time limit has passed. */
   expire(): void {
     this.#fail(refusals.timedOut(this.#live.version.policy), { why: 'timeout', served: false })
+  }
+
+  /** The function has agreed to a WebSocket: from now on both ends send when they like, within limits of its own. */
+  #switch(headers: readonly string[]): void {
+    const { policy } = this.#live.version
+    const { socket } = this.#upgrade!
+    this.#enter('answering')
+    this.status = 101
+    socket.write(switchingHead(headers), 'latin1')
+    this.#answer = new AnswerWriter(socket)
+    this.#instance!.prolong(this, performance.now() + policy.websocket_ms)
+    const limits = { messageBytes: policy.body_bytes, silentMs: policy.idle_ms }
+    this.#tunnel = new Tunnel(this.#upgrade!, this.#connection!, limits, (why) => this.#cut(why))
   }
 
   #enter(state: InvocationState): boolean {
@@ -281,11 +314,14 @@ export class Invocation implements Exchange, Waiter, Call {
 
   #callerGone(): void {
     if (this.#state === 'over') return
-    this.problem = 'caller_gone'
-    this.status = 499
+    // Either end may close a WebSocket.
+    if (!this.#tunnel) {
+      this.problem = 'caller_gone'
+      this.status = 499
+    }
     this.#leaveQueue?.()
     this.#connection?.destroy()
-    this.#leave(false)
+    this.#leave(this.#tunnel !== null)
     this.#finish()
   }
 

@@ -133,6 +133,8 @@ export async function run(platform: Platform): Promise<void> {
         say(logLine('error', 'The handler returned something that is not a Response', scopes))
         return failure('invalid')
       }
+      // `Deno.upgradeWebSocket` alone makes such a response, and only the very object works.
+      if (response.status === 101) return response
       if (response.status < 200 || response.status > 599) {
         say(logLine('error', `The handler returned status ${response.status}`, scopes))
         return failure('invalid')

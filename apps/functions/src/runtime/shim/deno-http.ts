@@ -14,13 +14,6 @@ interface HttpServer {
   once(event: string, listener: () => void): unknown
 }
 
-interface Env {
-  set(name: string, value: string): void
-  delete(name: string): void
-}
-
-/** Deno's setting that moves the next server to another address. It is read when the server begins to listen. */
-const ADDRESS = 'DENO_SERVE_ADDRESS'
 const ONE_SERVER =
   'a function has one server, which listens while the module loads: put what a second one does into the first'
 
@@ -31,7 +24,6 @@ const ONE_SERVER =
  */
 export function moveHttpServer(
   http: NodeHttp,
-  env: Env,
   path: string,
   around: (headers: HttpHeaders, handle: () => void) => void,
   done: () => void,
@@ -49,12 +41,10 @@ export function moveHttpServer(
       done()
       started.resolve()
     })
-    env.set(ADDRESS, `unix:${path}`)
-    try {
-      return listen.apply(this, args)
-    } finally {
-      env.delete(ADDRESS)
-    }
+    const listener = args.at(-1)
+    if (typeof listener === 'function') this.once('listening', listener as () => void)
+    const { signal } = optionsOf(args)
+    return listen.call(this, signal ? { path, signal } : { path })
   }
   // Frameworks read their own address back, and fail on null.
   prototype.address = function (this: HttpServer) {
@@ -62,8 +52,11 @@ export function moveHttpServer(
     return port === undefined ? address.call(this) : { address: '127.0.0.1', family: 'IPv4', port }
   }
   prototype.emit = function (this: HttpServer, event: string, ...args: unknown[]) {
-    if (event !== 'request' || !ports.has(this)) return emit.call(this, event, ...args)
+    if (!ports.has(this)) return emit.call(this, event, ...args)
+    if (event === 'connection') tellPeer(args[0] as object)
+    if (event !== 'request' && event !== 'upgrade') return emit.call(this, event, ...args)
     const request = args[0] as { headers: HttpHeaders; url: string }
+    request.url = originForm(request.url)
     let handled = false
     around(request.headers, () => {
       handled = emit.call(this, event, ...args)
@@ -78,7 +71,26 @@ export function moveHttpServer(
   }
 }
 
-function portOf([first]: readonly unknown[]): number {
-  const port = first !== null && typeof first === 'object' ? (first as { port?: unknown }).port : first
+function portOf(args: readonly unknown[]): number {
+  const port = optionsOf(args).port ?? args[0]
   return Number(port) > 0 ? Number(port) : 8000
+}
+
+function optionsOf([first]: readonly unknown[]): { readonly port?: unknown; readonly signal?: AbortSignal } {
+  return first !== null && typeof first === 'object' ? first : {}
+}
+
+/** A unix socket has no peer address, and rate limiters and loggers fail without one. */
+function tellPeer(socket: object): void {
+  Object.defineProperties(socket, {
+    remoteAddress: { value: '127.0.0.1', configurable: true },
+    remoteFamily: { value: 'IPv4', configurable: true },
+  })
+}
+
+/** The host asks in absolute form (RFC 9112, 3.2.2); servers and their routers expect a path. */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  return start === -1 ? '/' : url.slice(start)
 }

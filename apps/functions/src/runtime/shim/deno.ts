@@ -83,7 +83,7 @@ const platform: Platform = {
   offerHttp(path, code, around) {
     if (!code.includes('node:http')) return null
     const http = process.getBuiltinModule('node:http')
-    return moveHttpServer(http as never, deno.env, path, around, () => seal(path))
+    return moveHttpServer(http as never, path, around, () => seal(path))
   },
   carrySockets(path, listed, code) {
     const reach = new Reach(listed)

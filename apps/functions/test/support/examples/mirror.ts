@@ -40,6 +40,7 @@ export async function openMirror(repositories: Repositories, home: string) {
   })
   const place = await listen(modules)
   const proxy = createServer()
+  const callers = new Set<Socket>()
   proxy.on('connect', (request, caller: Socket, head) => {
     const [host = '', port = '443'] = request.url!.split(':')
     const known = hosts[host]
@@ -49,6 +50,8 @@ export async function openMirror(repositories: Repositories, home: string) {
       return
     }
     const server = known ? connect(place.port, '127.0.0.1') : connect(Number(port), host)
+    callers.add(caller)
+    caller.on('close', () => callers.delete(caller))
     caller.on('error', () => server.destroy())
     server.on('error', () => caller.destroy())
     server.once('connect', () => {
@@ -65,6 +68,8 @@ export async function openMirror(repositories: Repositories, home: string) {
     /** Addresses for which it had no answer. */
     missing,
     async [Symbol.asyncDispose]() {
+      // What was asked to CONNECT is no connection of the server any more, but keeps it open.
+      for (const caller of callers) caller.destroy()
       for (const server of [proxy, modules]) {
         server.closeAllConnections()
         await new Promise((resolve) => server.close(resolve))

@@ -3,10 +3,10 @@ import { Volume, createFsFromVolume, type IFs } from 'memfs'
 /** The one folder that a function may write to. */
 export const TMP = '/tmp'
 
-/** A folder that is excluded from it, whatever its path. */
-let elsewhere = '\0'
+/** A folder that is excluded from it, whatever its path. The process is in it: relative paths begin there. */
+let elsewhere = '/code'
 
-/** Leaves the paths of a folder on the real file system. */
+/** Leaves the paths of the process's own folder on the real file system. */
 export function leaveAlone(folder: string): void {
   elsewhere = folder
 }
@@ -68,12 +68,12 @@ function full(limitBytes: number): Error {
   return Object.assign(new Error(text), { code: 'ENOSPC', errno: -28, syscall: 'write' })
 }
 
-/** The path below {@link TMP} that is meant, without `..`; null for any other. @param cwd base of relative paths */
-export function insideTmp(path: unknown, cwd = '/'): string | null {
+/** The path below {@link TMP} that is meant, without `..`; null for any other. */
+export function insideTmp(path: unknown): string | null {
   const text = textOf(path)
   if (text === null) return null
   const parts: string[] = []
-  for (const part of (text.startsWith('/') ? text : `${cwd}/${text}`).split('/')) {
+  for (const part of (text.startsWith('/') ? text : `${elsewhere}/${text}`).split('/')) {
     if (part === '..') parts.pop()
     else if (part !== '' && part !== '.') parts.push(part)
   }

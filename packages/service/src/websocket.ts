@@ -1,0 +1,62 @@
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** A request that asks to go on as a WebSocket, with the caller's connection. */
+export interface Upgrade {
+  readonly socket: Socket
+  /** Bytes that came with the request. */
+  readonly head: Buffer
+}
+
+/** What Node's server has since 24.9, which its types do not say. */
+type UpgradingServer = Server & { shouldUpgradeCallback: (request: IncomingMessage) => boolean }
+
+const KEY = /^[A-Za-z0-9+/]{22}==$/
+
+/**
+ * Hears the requests below a path that ask for a WebSocket. All other upgrades stay requests like any, whose wish is not
+ * granted.
+ *
+ * @param prefix path with its slash at the end
+ */
+export function onWebSocket(
+  server: Server,
+  prefix: string,
+  handle: (request: IncomingMessage, response: ServerResponse, upgrade: Upgrade) => void,
+): void {
+  ;(server as UpgradingServer).shouldUpgradeCallback = (request) =>
+    request.url!.startsWith(prefix) && wantsWebSocket(request)
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+    handle(request, responseOn(request, socket), { socket, head }),
+  )
+}
+
+/** Whether a request asks for a WebSocket as RFC 6455 (section 4.2.1) has it. */
+function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-version'] === '13' &&
+    KEY.test(headers['sec-websocket-key'] ?? '') &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  )
+}
+
+/** The answer that turns the caller's connection into a WebSocket. @param headers alternating names and values */
+export function switchingHead(headers: readonly string[]): string {
+  let text = 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n'
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]!}: ${headers[i + 1]!}\r\n`
+  return `${text}\r\n`
+}
+
+/** A response for a request whose connection Node's server has handed over; it is the last on that connection. */
+function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  socket.on('error', () => {})
+  socket.on('drain', () => response.emit('drain'))
+  response.once('finish', () => socket.destroySoon())
+  return response
+}
