@@ -5,7 +5,7 @@ import type { SessionLimits } from './turns.ts'
 /** What the thread of the embedded database is started with. */
 export interface EmbeddedSettings {
   readonly dataDir: string | null
-  readonly snapshot: Uint8Array<ArrayBuffer> | null
+  readonly snapshot: Uint8Array<SharedArrayBuffer> | null
   /** 0 for any that is free. */
   readonly port: number
   readonly limits: Partial<SessionLimits>
@@ -54,7 +54,7 @@ const embeddedFailed = defineError(
 export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const settings: EmbeddedSettings = {
     dataDir: options.dataDir ?? null,
-    snapshot: options.snapshot ?? null,
+    snapshot: options.snapshot ? shared(options.snapshot) : null,
     port: options.port ?? 0,
     limits: options.limits ?? {},
   }
@@ -80,6 +80,13 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Prom
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** A copy that goes from thread to thread without further ones. */
+function shared(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
 }
 
 /** The next reply of a type; rejects when the thread fails or ends first. */

@@ -5,7 +5,7 @@ import type { InterruptWords } from './shared-memory.ts'
 export interface EngineSource {
   /** Folder of the data; null for in memory. */
   readonly dataDir: string | null
-  readonly snapshot: Uint8Array<ArrayBuffer> | null
+  readonly snapshot: Uint8Array<SharedArrayBuffer> | null
 }
 
 /** What the thread of the engine is started with. */

@@ -8,15 +8,14 @@ const port = parentPort
 if (!port) throw new Error('engine.worker.ts runs in a worker thread')
 
 const servers = shareMemory()
-const [{ PGlite }, { vector }, { postgis }] = await Promise.all([
+const [{ PGlite }, { vector }, { dataFrom, postgisAlone, withoutOldLog }] = await Promise.all([
   import('@electric-sql/pglite'),
   import('@electric-sql/pglite-pgvector'),
-  import('@electric-sql/pglite-postgis'),
+  import('./files.ts'),
 ])
 const db = await PGlite.create({
-  extensions: { postgis, vector },
+  extensions: { postgis: postgisAlone, vector, ...(snapshot === null ? {} : { data: dataFrom(snapshot) }) },
   ...(dataDir === null ? {} : { dataDir }),
-  ...(snapshot === null ? {} : { loadDataDir: new Blob([snapshot]) }),
 })
 const { words, stack } = await findWords()
 
@@ -92,8 +91,13 @@ function send(chunks: readonly Buffer[]): void {
 }
 
 async function takeSnapshot(): Promise<void> {
+  // The log goes on in a new segment, and the checkpoint in it makes those before it needless.
+  await db.exec('select pg_switch_wal()')
+  await db.exec('checkpoint')
+  const { rows } = await db.query<{ redo: string }>('select redo_wal_file as redo from pg_control_checkpoint()')
   const blob = await db.dumpDataDir('none')
-  reply({ type: 'snapshot', bytes: new Uint8Array(await blob.arrayBuffer()) })
+  const bytes = await withoutOldLog(new Uint8Array(await blob.arrayBuffer()), rows[0]?.redo ?? '')
+  reply({ type: 'snapshot', bytes })
 }
 
 async function close(): Promise<void> {

@@ -85,23 +85,20 @@ function address(exported: unknown): number {
 
 /** The module with its memory import declared shared; a module without one stays as it is. */
 function withSharedMemory(source: Bytes): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(
+  const bytes =
     source instanceof ArrayBuffer
-      ? new Uint8Array(source)
-      : new Uint8Array(source.buffer, source.byteOffset, source.byteLength),
-  )
+      ? Buffer.from(source)
+      : Buffer.from(source.buffer, source.byteOffset, source.byteLength)
   for (let at = 8; at < bytes.length;) {
     const size = readUnsigned(bytes, at + 1)
     const end = size.next + size.value
     if (bytes[at] === IMPORT_SECTION) {
       const section = rewriteImports(bytes.subarray(size.next, end))
-      return Uint8Array.from(
-        Buffer.concat([bytes.subarray(0, at + 1), unsigned(section.length), section, bytes.subarray(end)]),
-      )
+      return Buffer.concat([bytes.subarray(0, at + 1), unsigned(section.length), section, bytes.subarray(end)])
     }
     at = end
   }
-  return Uint8Array.from(bytes)
+  return Buffer.concat([bytes])
 }
 
 /** Section of imports: a count, then module, name, kind and type of each (WebAssembly core specification, 5.5.5). */
