@@ -10,6 +10,9 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
     globalSetup: ['packages/database/src/testing/global-setup.ts'],
     pool: 'forks',
+    // One function of the embedded database takes V8 three seconds and 600 MB to optimize, and each test begins anew: only
+    // what runs for seconds is worth it. The default is 13 million bytes of code executed.
+    execArgv: ['--wasm-tiering-budget=1000000000'],
     // For tests that open the ONNX runtime themselves; Terrane's engine sets it where it is needed.
     env: { ORT_DISABLE_TELEMETRY: '1' },
     // Most of a test's time is spent waiting for a database or a child process: two run at once, also on two cores.

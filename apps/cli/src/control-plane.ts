@@ -1,7 +1,6 @@
-import { Keys, Organizations, Projects, mergeCredentials } from '@terrane/control'
+import type { Keys, Organizations, Projects } from '@terrane/control'
 import { TerraneError } from '@terrane/core'
-import { migrate, openDatabase } from '@terrane/database'
-import { createSealer, parseSecretsKey, type Sealer } from '@terrane/service'
+import type { Sealer } from '@terrane/service'
 
 /** The control plane of the environment. */
 export interface ControlPlane {
@@ -23,18 +22,24 @@ export async function withControlPlane<T>(work: (control: ControlPlane) => Promi
       hint: 'Set it to the PostgreSQL of the control plane.',
     })
   }
-  const sealer = secretsKey ? sealerOf(secretsKey) : null
+  // Other commands start sooner without them.
+  const [control, { migrate, openDatabase }] = await Promise.all([
+    import('@terrane/control'),
+    import('@terrane/database'),
+  ])
+  const sealer = secretsKey ? await sealerOf(secretsKey) : null
   await using database = await openDatabase({ url, max: 2, applicationName: 'terrane cli' })
   await migrate(database, ['control'])
-  if (sealer) await mergeCredentials(database, sealer, warn)
+  if (sealer) await control.mergeCredentials(database, sealer, warn)
   return await work({
-    organizations: new Organizations(database),
-    projects: new Projects(database, sealer),
-    keys: new Keys(database, sealer),
+    organizations: new control.Organizations(database),
+    projects: new control.Projects(database, sealer),
+    keys: new control.Keys(database, sealer),
   })
 }
 
-function sealerOf(text: string): Sealer {
+async function sealerOf(text: string): Promise<Sealer> {
+  const { createSealer, parseSecretsKey } = await import('@terrane/service')
   const key = parseSecretsKey(text)
   if (key) return createSealer(key)
   throw new TerraneError('SECRETS_KEY_INVALID', 'invalid', 'TERRANE_SECRETS_KEY is not 32 bytes as hex or base64')

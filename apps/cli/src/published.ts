@@ -6,4 +6,4 @@ import { run } from './run.ts'
 
 // The command line as npm has it: what works without the repository.
 endWithReader()
-process.exitCode = await run(process.argv.slice(2), [...ON_A_PROJECT, doctorCommand([services])])
+process.exitCode = await run(process.argv.slice(2), [...ON_A_PROJECT, doctorCommand(async () => [services])])

@@ -11,9 +11,6 @@ export interface Places {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-// oxlint-disable-next-line node/no-process-env -- A command line is configured by its environment.
-export const environment = (): Env => process.env
-
 /** Reads them from the environment; what is absent is that of a local stack. */
 export function placesOf(env: Env): Places {
   const home = resolve(env['TERRANE_HOME'] || '.terrane')

@@ -1,4 +1,3 @@
-import { CHECKS } from '../doctor/checks.ts'
 import type { AddCommands } from '../program.ts'
 import { backupCommands } from './backup.ts'
 import { databaseCommands } from './database.ts'
@@ -19,7 +18,7 @@ org, project and key work on the control plane:
 export const COMMANDS: readonly AddCommands[] = [
   startCommand,
   ...ON_A_PROJECT,
-  doctorCommand(CHECKS),
+  doctorCommand(async () => (await import('../doctor/checks.ts')).CHECKS),
   orgCommands,
   projectCommands,
   keyCommands,

@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import { backUp } from '../backup/backup.ts'
-import { environment, placeOf, placesOf } from '../backup/places.ts'
-import { restore } from '../backup/restore.ts'
+import { environment } from '../environment.ts'
 import { note } from '../output.ts'
 
 /** Where the embedded database of a local stack listens. */
@@ -20,6 +18,10 @@ export function backupCommands(program: Command): void {
     .addHelpText('after', `${PLACES}\n\nA backup holds secrets: keep it as you keep keys.`)
     .action(async ({ to }: { to: string }) => {
       const env = environment()
+      const [{ backUp }, { placeOf, placesOf }] = await Promise.all([
+        import('../backup/backup.ts'),
+        import('../backup/places.ts'),
+      ])
       const places = placesOf(env)
       const databaseUrl =
         places.databaseUrl ?? `postgres://postgres@127.0.0.1:${env['TERRANE_DATABASE_PORT'] || LOCAL_PORT}/postgres`
@@ -34,6 +36,10 @@ export function backupCommands(program: Command): void {
     .addHelpText('after', `${PLACES}\nWithout DATABASE_URL an embedded database is made in TERRANE_HOME.`)
     .action(async ({ from }: { from: string }) => {
       const env = environment()
+      const [{ restore }, { placeOf, placesOf }] = await Promise.all([
+        import('../backup/restore.ts'),
+        import('../backup/places.ts'),
+      ])
       const { tables, rows, objects } = await restore(placeOf(from, env), placesOf(env))
       note(`Restored ${tables} tables with ${rows} rows, and ${objects} objects.`)
     })

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { TerraneError } from '@terrane/core'
-import { moveDatabase } from '@terrane/database'
 import type { Command } from 'commander'
-import { environment } from '../backup/places.ts'
+import { environment } from '../environment.ts'
 import { note } from '../output.ts'
 
 /** `terrane database move`. */
@@ -28,6 +27,7 @@ Example:
       const { DATABASE_URL: from } = environment()
       if (!from)
         throw new TerraneError('DATABASE_URL_MISSING', 'invalid', 'DATABASE_URL, from where to move, is not set')
+      const { moveDatabase } = await import('@terrane/database')
       const { tables, rows, warnings } = await moveDatabase(from, await targetOf(options), (name, count) => {
         if (count > 0) note(`${name}: ${count} rows`)
       })

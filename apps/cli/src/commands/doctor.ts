@@ -10,7 +10,7 @@ interface Options {
 }
 
 /** `terrane doctor`: looks at what commands need, and at what the local stack needs, and says what to do about what is wrong. */
-export function doctorCommand(checks: readonly Check[]): AddCommands {
+export function doctorCommand(checks: () => Promise<readonly Check[]>): AddCommands {
   return (program) =>
     void onProject(
       program.command('doctor').description('Look for what keeps Terrane from working, and say what to do.'),
@@ -19,10 +19,10 @@ export function doctorCommand(checks: readonly Check[]): AddCommands {
       .action((options: Options) => doctor(checks, options))
 }
 
-async function doctor(checks: readonly Check[], { profile, json }: Options): Promise<void> {
+async function doctor(checks: () => Promise<readonly Check[]>, { profile, json }: Options): Promise<void> {
   const context = { env: ownEnvironment(), profile }
   const findings: Finding[] = []
-  for (const check of checks) findings.push(...(await check(context)))
+  for (const check of await checks()) findings.push(...(await check(context)))
   if (json) print(JSON.stringify(findings, null, 2))
   else for (const finding of findings) print(said(finding))
   if (findings.some(({ state }) => state === 'wrong')) process.exitCode = 1

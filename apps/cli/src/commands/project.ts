@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { readCredentials, type Credentials, type Project } from '@terrane/control'
+import type { Credentials, Project } from '@terrane/control'
 import { TerraneError } from '@terrane/core'
 import type { Command } from 'commander'
 import { withControlPlane, type ControlPlane } from '../control-plane.ts'
@@ -105,6 +105,7 @@ async function named(control: ControlPlane, project: string, org: string | undef
 
 async function credentialsFrom(file: string): Promise<Credentials> {
   const given = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+  const { readCredentials } = await import('@terrane/control')
   try {
     return readCredentials(JSON.parse(given))
   } catch (cause) {
