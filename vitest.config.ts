@@ -23,6 +23,6 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Node strips the types itself: sources run in tests exactly as they run in production. Through the module runner
     // of vitest a hot loop is an order of magnitude slower.
-    experimental: { viteModuleRunner: false },
+    experimental: { viteModuleRunner: false, nodeLoader: false },
   },
 })

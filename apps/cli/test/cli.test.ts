@@ -12,6 +12,9 @@ import { COMMANDS } from '../src/commands/all.ts'
 import { run } from '../src/run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+// oxlint-disable-next-line node/no-process-env -- What Node compiled of the modules in earlier programs of the run.
+const { NODE_COMPILE_CACHE } = process.env
+const COMPILE_CACHE = NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}
 
 let db: TestDatabase
 let folder: string
@@ -50,7 +53,7 @@ async function terrane(
 }
 function program(args: string[], input = '') {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { DATABASE_URL: db.url, TERRANE_SECRETS_KEY: 'ef'.repeat(32) }
+    const env = { ...COMPILE_CACHE, DATABASE_URL: db.url, TERRANE_SECRETS_KEY: 'ef'.repeat(32) }
     const child = execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
@@ -152,7 +155,7 @@ describe(`terrane (${testLane()})`, () => {
   })
 
   test('who asks a program of an app to stop is heard by it, and hears how it ended', async () => {
-    const env = { TERRANE_HOME: join(folder, 'home'), LOG_LEVEL: 'info' }
+    const env = { ...COMPILE_CACHE, TERRANE_HOME: join(folder, 'home'), LOG_LEVEL: 'info' }
     const child = spawn(process.execPath, [PROGRAM, 'functions', 'serve', '--dir', folder, '--port', '0'], { env })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)))

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Organizations } from '@terrane/control'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { Accounts } from '../src/accounts/accounts.ts'
 
 /** Each command is a process of its own that checks the migrations first. */
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]())
 
 function cli(args: string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { DATABASE_URL: db.url }
+  const env = { ...compileCache, DATABASE_URL: db.url }
   return new Promise((resolve) => {
     const program = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
     const child = execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>

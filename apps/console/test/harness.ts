@@ -62,6 +62,7 @@ export interface TestConsole extends AsyncDisposable {
   readonly url: string
   /** Places where schemas of bodies set no limit. */
   readonly unbounded: readonly string[]
+  compileSchemas(): void
   readonly db: TestDatabase
   readonly accounts: Accounts
   /** Makes an organization and returns its id. */
@@ -104,6 +105,7 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
     url,
     db,
     unbounded: app.unboundedBodies,
+    compileSchemas: () => app.compileSchemas(),
     accounts: new Accounts(db.database),
     addOrganization: async (name) => (await new Organizations(db.database).create(name)).id,
     signIn: (email = EMAIL, password = PASSWORD) => signIn(url, email, password),

@@ -47,6 +47,10 @@ describe(`sessions (${testLane()})`, () => {
     expect(console.unbounded).toEqual([])
   })
 
+  test('every schema of every route can be compiled', () => {
+    expect(() => console.compileSchemas()).not.toThrow()
+  })
+
   test('without a session everything but sign-in and health is 401', async () => {
     for (const path of ['/api/projects', '/api/projects/demo', '/api/projects/demo/doc', '/metrics']) {
       const response = await fetch(console.url + path)

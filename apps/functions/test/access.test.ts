@@ -169,6 +169,10 @@ async function eternal(): Promise<string> {
 }
 
 describe('the interface as clients use it', () => {
+  test('every schema of every route can be compiled', () => {
+    expect(() => app.compileSchemas()).not.toThrow()
+  })
+
   test('the request of the interface document', async () => {
     const response = await fetch(app.url('for-anon'), {
       method: 'POST',

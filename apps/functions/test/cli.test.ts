@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
@@ -25,7 +26,12 @@ afterAll(async () => {
 
 /** Runs the command line in the folder. */
 function terrane(args: string[], key = SERVICE_KEY): Promise<{ code: number; out: string; err: string }> {
-  const env = { TERRANE_FUNCTIONS_URL: app.origin, TERRANE_PROJECT_REF: 'test', TERRANE_SERVICE_ROLE_KEY: key }
+  const env = {
+    ...compileCache,
+    TERRANE_FUNCTIONS_URL: app.origin,
+    TERRANE_PROJECT_REF: 'test',
+    TERRANE_SERVICE_ROLE_KEY: key,
+  }
   return new Promise((resolve) => {
     execFile(process.execPath, [CLI, ...args], { cwd: folder, env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { findProgram } from '../src/runtime/machine.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -50,6 +51,7 @@ async function write(name: string, source: string, policy: object = {}) {
 /** Starts a host of its own process and resolves with its address. */
 async function start(profile: string): Promise<{ host: ChildProcess; url: string; log: () => string }> {
   const env = {
+    ...compileCache,
     // oxlint-disable-next-line node/no-process-env -- setpriv and bubblewrap are looked for there.
     PATH: process.env['PATH'],
     TMPDIR: folder,
@@ -129,7 +131,7 @@ describe.skipIf(process.platform !== 'linux')('the life of a host', () => {
   })
 
   test('a shared host does not start without the hardened profile', async () => {
-    const env = { PORT: '0', TERRANE_MODE: 'shared', TERRANE_HOME: join(folder, 'home') }
+    const env = { ...compileCache, PORT: '0', TERRANE_MODE: 'shared', TERRANE_HOME: join(folder, 'home') }
     const host = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'ignore', 'pipe'] })
     hosts.push(host)
     const said: Buffer[] = []

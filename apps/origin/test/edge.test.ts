@@ -101,6 +101,10 @@ test('every part of a body has a bound', () => {
   expect(origin.unbounded).toEqual([])
 })
 
+test('every schema of every route can be compiled', () => {
+  expect(() => origin.compileSchemas()).not.toThrow()
+})
+
 test('metrics are the operator’s', async () => {
   const get = (headers: Record<string, string> = {}) => fetch(`${origin.url}/metrics`, { headers })
   expect((await get()).status).toBe(401)

@@ -18,6 +18,7 @@ export interface TestOrigin extends AsyncDisposable {
   readonly db: TestDatabase
   /** Where schemas of bodies set no bound. */
   readonly unbounded: readonly string[]
+  compileSchemas(): void
   readonly routes: readonly { readonly method: string; readonly url: string }[]
   readonly keys: { readonly anon: string; readonly service: string; readonly user: string }
   /** A key of the project with these claims. */
@@ -59,6 +60,7 @@ export async function openOrigin(
     url,
     db,
     unbounded: app.unboundedBodies,
+    compileSchemas: () => app.compileSchemas(),
     routes: app.routeList,
     keys: { anon, service, user },
     sign: (claims) => signToken(claims, SECRET, 3600),

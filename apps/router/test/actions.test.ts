@@ -138,6 +138,10 @@ describe('beside routes', () => {
   })
 })
 
+test('every schema of every route can be compiled', () => {
+  expect(() => router.compileSchemas()).not.toThrow()
+})
+
 describe('a matrix that is large', () => {
   const request = { sources: places(200), targets: places(200, 3), costing: 'auto' }
 

@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { alongStreet, isRoute, makeFolder, startRouter, writeTown } from './harness.ts'
 
 const program = fileURLToPath(new URL('../src/build-graph.ts', import.meta.url))
 
 function buildGraph(env: Record<string, string>): Promise<{ code: number; log: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program], { env }, (error, stdout) =>
+    execFile(process.execPath, [program], { env: { ...compileCache, ...env } }, (error, stdout) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, log: stdout }),
     )
   })

@@ -67,6 +67,7 @@ const METRICS_KEY = 'the-key-of-the-operator'
 export interface TestRouter extends AsyncDisposable {
   readonly url: string
   readonly deps: Deps
+  compileSchemas(): void
   /** Posts to the endpoint with the key of the tests. */
   route(body: unknown): Promise<Answer>
   /** Waits until a graph is served whose answers pass. */
@@ -118,6 +119,7 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
   return {
     url,
     deps,
+    compileSchemas: () => app.compileSchemas(),
     route,
     until: async (passes, body) => {
       for (;;) {
@@ -131,7 +133,10 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
       while ((await metric(name)) === 0) await sleep(50)
     },
     [Symbol.asyncDispose]: async () => {
-      await app.close()
+      const closed = app.close()
+      // A client may hold a connection that it has not used yet, which counts as busy for a minute.
+      app.server.closeAllConnections()
+      await closed
       await deps[Symbol.asyncDispose]()
     },
   }

@@ -98,6 +98,10 @@ test('every part of a body has a bound', () => {
   expect(worker.app.unboundedBodies).toEqual([])
 })
 
+test('every schema of every route can be compiled', () => {
+  expect(() => worker.app.compileSchemas()).not.toThrow()
+})
+
 test('all six tasks are known; those not built answer 501 as a problem', async () => {
   for (const name of TASK_NAMES.filter((task) => task !== 'createGeoEmbeddings')) {
     const { status, body } = await submit(worker, name, {})

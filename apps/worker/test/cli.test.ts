@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { openTestDatabase } from '@terrane/database/testing'
 import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 const COMMIT = 'c0ffee'.padEnd(40, '0')
 const MODEL = 'dinov3-vitl16-pretrain-sat493m'
@@ -27,6 +28,7 @@ function cli(
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
+    ...compileCache,
     ...more,
     TERRANE_MODEL_DIR: folder,
     TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { freePorts } from '@terrane/testing/ports'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 /** Workers that may run at once. */
 const NAMES = 4
@@ -20,7 +21,7 @@ export class Runners implements Disposable {
   /** Starts a worker and waits until it listens. @param which of the names it has */
   async start(which = 0): Promise<ChildProcess> {
     if (this.#ports.length === 0) this.#ports = await freePorts(NAMES)
-    const env = { ...this.#env, PORT: String(this.#ports[which]) }
+    const env = { ...compileCache, ...this.#env, PORT: String(this.#ports[which]) }
     const child = fork(this.#script, { env, stdio: 'inherit' })
     this.#children.add(child)
     const exited = once(child, 'exit').then(([code]) => {

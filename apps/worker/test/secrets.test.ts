@@ -4,6 +4,7 @@ import { Keys, Organizations } from '@terrane/control'
 import { freePorts } from '@terrane/testing/ports'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 let servicesKey: string
 const SECRET = 'hunter2-must-not-be-shown'
@@ -21,6 +22,7 @@ test('no secret of a request or of the configuration reaches the log, whatever h
   const [port] = await freePorts(1)
   const child = fork(new URL('../src/main.ts', import.meta.url), {
     env: {
+      ...compileCache,
       DATABASE_URL: db.url,
       PORT: String(port),
       LOG_LEVEL: 'trace',

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { Problem, type Named } from '@terrane/contracts'
-import addFormats from 'ajv-formats'
-import { Ajv } from 'ajv'
 import fastify, {
   LogController,
   type FastifyBaseLogger,
@@ -21,6 +19,7 @@ import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { problemHandler } from './problem.ts'
+import { LateSchemas } from './schemas.ts'
 import { traceRequests } from './tracing.ts'
 
 declare module 'fastify' {
@@ -72,6 +71,7 @@ export function createHttp(options: HttpOptions): Http {
   const loggerInstance: FastifyBaseLogger = options.logger
   const { trustedProxies } = options.edge ?? BARE_EDGE
   const requestTimeout = options.longestRequestMs ?? LONGEST_REQUEST_MS
+  const schemas = new LateSchemas()
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -97,6 +97,7 @@ export function createHttp(options: HttpOptions): Http {
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: { buildSerializer: schemas.buildSerializer } },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   // The handler stands before any route: a declared 4xx schema would otherwise turn Fastify's own 400 into a 500.
@@ -107,7 +108,7 @@ export function createHttp(options: HttpOptions): Http {
   app.removeContentTypeParser('text/plain')
   app.addSchema(Problem)
   for (const schema of options.schemas ?? []) app.addSchema(schema)
-  installValidators(app)
+  schemas.install(app)
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -181,53 +182,4 @@ function withoutPrefix(url: string, prefix: string | undefined): string {
   const rest = url.slice(prefix.length)
   if (rest === '' || rest.startsWith('?')) return `/${rest}`
   return rest.startsWith('/') ? rest : url
-}
-
-/** A value with fewer parts than this is told everything that is wrong with it at once. */
-const FEW_PARTS = 2000
-
-/**
- * Texts of the query and the path become numbers and booleans where the schema says so; bodies are never converted. The
- * first error ends the search: a large body has millions of them. A small one is then looked at again for all.
- */
-function installValidators(app: Http): void {
-  const shared = { useDefaults: true, removeAdditional: false, strict: false } as const
-  const make = (coerceTypes: boolean, allErrors: boolean) =>
-    addFormats.default(new Ajv({ ...shared, coerceTypes, allErrors }))
-  const validators = {
-    body: { first: make(false, false), all: make(false, true) },
-    other: { first: make(true, false), all: make(true, true) },
-  }
-  app.setValidatorCompiler(({ schema, httpPart }) => {
-    const { first, all } = validators[httpPart === 'body' ? 'body' : 'other']
-    for (const known of Object.values(app.getSchemas()) as { $id: string }[]) {
-      for (const ajv of [first, all]) if (!ajv.getSchema(known.$id)) ajv.addSchema(known)
-    }
-    const check = first.compile(schema as object)
-    let checkAll: typeof check | null = null
-    return (data: unknown) => {
-      if (check(data)) return true
-      if (!hasFewParts(data)) return { error: failure(check) }
-      checkAll ??= all.compile(schema as object)
-      return checkAll(data) ? true : { error: failure(checkAll) }
-    }
-  })
-}
-
-/** What Fastify expects of a validator that refuses. */
-function failure({ errors }: { errors?: unknown }): Error {
-  return Object.assign(new Error('the request does not fit the schema'), { validation: errors, statusCode: 400 })
-}
-
-function hasFewParts(data: unknown): boolean {
-  const rest: unknown[] = [data]
-  for (let seen = 0; rest.length > 0; seen++) {
-    if (seen > FEW_PARTS) return false
-    const value = rest.pop()
-    if (value === null || typeof value !== 'object') continue
-    const parts = Array.isArray(value) ? value : Object.keys(value)
-    if (parts.length > FEW_PARTS) return false
-    rest.push(...(Array.isArray(value) ? value : Object.values(value)))
-  }
-  return true
 }

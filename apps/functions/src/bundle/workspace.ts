@@ -56,10 +56,11 @@ async function patternsIn(
 
 /** The list `packages:` of a pnpm-workspace.yaml, in the block form that pnpm writes, or on one line. */
 function packagesOf(yaml: string): string[] {
-  const [, line = '', block = ''] =
-    /^packages:[ \t]*(\[[^\]]*\])?[^\n]*\n?((?:[ \t]*(?:-|#)[^\n]*\n?|[ \t]*\n)*)/m.exec(yaml) ?? []
-  const items =
-    line === '' ? [...block.matchAll(/^[ \t]*-[ \t]*(.+)$/gm)].map(([, item]) => item!) : line.slice(1, -1).split(',')
+  const at = yaml.search(/^packages:/m)
+  if (at === -1) return []
+  const text = yaml.slice(at + 'packages:'.length)
+  const list = /^[ \t]*\[([^\]]*)\]/.exec(text)
+  const items = list ? list[1]!.split(',') : itemsOf(text)
   return items
     .map((item) =>
       item
@@ -68,6 +69,17 @@ function packagesOf(yaml: string): string[] {
         .replace(/^(["'])(.*)\1$/, '$2'),
     )
     .filter(Boolean)
+}
+
+/** The items of a list whose key ends where the text begins, up to the next key. */
+function itemsOf(text: string): string[] {
+  const items: string[] = []
+  for (const line of text.split('\n').slice(1)) {
+    const content = line.trim()
+    if (content.startsWith('-')) items.push(content.slice(1))
+    else if (content !== '' && !content.startsWith('#')) break
+  }
+  return items
 }
 
 async function membersOf(

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '@terrane/testing/ports'
 import { expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { startApp } from '../support/app.ts'
 import { FolderModel, meets } from '../support/folder-model.ts'
 
@@ -69,7 +70,7 @@ test.each([200, 500])(
     const begun = performance.now()
     const child = spawn(process.execPath, [CLI, 'functions', 'serve', '--dir', root, '--port', String(port)], {
       // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
-      env: { PATH: process.env['PATH'], LOG_LEVEL: 'silent', TERRANE_HOME: join(root, '.home') },
+      env: { ...compileCache, PATH: process.env['PATH'], LOG_LEVEL: 'silent', TERRANE_HOME: join(root, '.home') },
       stdio: 'ignore',
     })
     try {

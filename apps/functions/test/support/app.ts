@@ -43,6 +43,7 @@ export async function startApp(env: Record<string, string> = {}) {
     origin,
     deps,
     home,
+    compileSchemas: () => app.compileSchemas(),
     url: (name: string) => `${origin}/functions/v1/${name}`,
     /** Calls the deploy API as the service role. */
     async control(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

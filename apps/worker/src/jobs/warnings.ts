@@ -1,7 +1,8 @@
 import type { JobWarning } from '@terrane/contracts'
 import { defineError } from '@terrane/core'
 
-export { Warnings } from '@terrane/contracts'
+// The index of the contracts loads every schema; a process that reads one file needs none.
+export { Warnings } from '@terrane/contracts/warnings'
 
 const warningsRefused = defineError(
   'WARNINGS_REFUSED',

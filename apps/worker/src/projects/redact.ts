@@ -23,7 +23,22 @@ function redact(value: unknown, depth: number): unknown {
 
 /** A text whose URLs carry nothing that could be a credential. */
 export function redactText(text: string): string {
-  return text.replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi, (url) => redactUrl(url))
+  let redacted = ''
+  let end = 0
+  for (const { index, 0: rest } of text.matchAll(/:\/\/[^\s"'<>]+/g)) {
+    const scheme = schemeBefore(text, index, end)
+    redacted += text.slice(end, index - scheme.length) + redactUrl(scheme + rest)
+    end = index + rest.length
+  }
+  return redacted + text.slice(end)
+}
+
+/** The scheme of a URL (RFC 3986, section 3.1) that ends where `://` begins; empty where none does. */
+function schemeBefore(text: string, end: number, from: number): string {
+  let start = end
+  while (start > from && /[a-z0-9+.-]/i.test(text.charAt(start - 1))) start--
+  while (start < end && !/[a-z]/i.test(text.charAt(start))) start++
+  return text.slice(start, end)
 }
 
 /** A URL without what could be a credential; any other text as it is. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compileCache } from '@terrane/testing/compile-cache'
 import { CHROMIUM, startBrowser } from '../support/browser.ts'
 import { ROOT, blocksOf, followedPages, looksAsShown, pagesNobodyFollows, type Block } from '../support/pages.ts'
 import { START_TIMEOUT_MS, startStack, type RunningStack } from '../support/stack.ts'
@@ -111,6 +112,7 @@ async function bash(script: string, args: readonly string[] = []) {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
+      ...compileCache,
       PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`,
       HOME: folder,
       NODE_NO_WARNINGS: '1',

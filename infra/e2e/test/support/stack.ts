@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { freePorts } from '@terrane/testing/ports'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const NAMES = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE'] as const
@@ -33,6 +34,7 @@ export async function startStack(settings: Readonly<Record<string, string>>): Pr
   const child = spawn(process.execPath, ['infra/local/src/main.ts'], {
     cwd: ROOT,
     env: {
+      ...compileCache,
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       TERRANE_HOME: home,

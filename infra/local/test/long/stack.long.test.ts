@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePorts } from '@terrane/testing/ports'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 let home: string
@@ -15,7 +16,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'terrane-stack-'))
   const names = ['WORKER', 'ORIGIN', 'FUNCTIONS', 'ROUTER', 'CONSOLE', 'DATABASE']
   const ports = await freePorts(names.length)
-  env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERRANE_HOME: home }
+  env = { ...compileCache, PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERRANE_HOME: home }
   names.forEach((name, i) => (env[`TERRANE_${name}_PORT`] = String(ports[i])))
 })
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writePbf } from '@terrane/osm'
 import { buildCity } from '@terrane/testing/city'
+import { compileCache } from '@terrane/testing/compile-cache'
 
 /** A route as its app lists it. */
 export interface AppRoute {
@@ -34,7 +35,7 @@ export async function startApp(
   const child = fork(fileURLToPath(new URL(`../../../../apps/${name}/src/main.ts`, import.meta.url)), {
     execArgv: ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(COLLECTS)}`],
     // oxlint-disable-next-line node/no-process-env -- Programs are looked up on PATH.
-    env: { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_LEVEL: 'fatal', ...env },
+    env: { ...compileCache, PATH: process.env['PATH'] ?? '', PORT: '0', LOG_LEVEL: 'fatal', ...env },
   })
   const ended = once(child, 'exit')
   opened.defer(async () => {

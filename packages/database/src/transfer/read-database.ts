@@ -64,6 +64,11 @@ export class DatabaseReader implements AsyncDisposable {
   }
 }
 
+/** A statement of default rights without the role that gives them; any other line as it is. */
+function withoutRole(line: string): string {
+  return line.replace(/^ALTER DEFAULT PRIVILEGES FOR ROLE (?:(?:"[^"]*")+|[^\s"]+) /, 'ALTER DEFAULT PRIVILEGES ')
+}
+
 /** A connection as the user of the URL. */
 export function openSession(url: string): Promise<LentSession> {
   const { username, password } = new URL(url)
@@ -102,7 +107,7 @@ async function outlineOf(session: LentSession): Promise<DatabaseOutline> {
     const text = await dumpSchema(session, ['--schema-only', `--section=${section}`, '--no-owner', ...STAGED])
     await session.query('deallocate all')
     // Rights that are given by default are given by whoever restores.
-    return text.replace(/^ALTER DEFAULT PRIVILEGES FOR ROLE \S+ /gm, 'ALTER DEFAULT PRIVILEGES ')
+    return text.split('\n').map(withoutRole).join('\n')
   }
   return {
     before: [...roles, await dump('pre-data')],
