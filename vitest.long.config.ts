@@ -25,6 +25,7 @@ const SLOWEST =
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- The order that vitest gives files, not an array's method.
     const { slow = [], others = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
       SLOWEST.test(moduleId) ? 'slow' : 'others',
     )
