@@ -163,3 +163,32 @@ test('a CommonJS package finds its WebAssembly beside itself', async () => {
   })
   expect((await run('fn')).value).toBe(8)
 })
+
+test('require of a computed name finds the packages and files that the code names', async () => {
+  await lay({
+    'fn/node_modules/web/package.json': JSON.stringify({ name: 'web', main: 'index.js' }),
+    // As Express does: the engine of a view is what its name ends with.
+    'fn/node_modules/web/index.js': `module.exports = (file) => require(file.split('.').pop()).render(file)`,
+    'fn/node_modules/ejs/package.json': JSON.stringify({ name: 'ejs', main: 'index.js' }),
+    'fn/node_modules/ejs/index.js': `module.exports = { render: (file) => 'ejs of ' + file }`,
+    'fn/node_modules/broken/package.json': JSON.stringify({ name: 'broken', main: 'index.js' }),
+    'fn/node_modules/broken/index.js': `throw new Error('this one is never asked for')`,
+    'fn/users/index.js': `module.exports = ['ann']`,
+    'fn/lib/data.json': '{"n":1}',
+    'fn/index.js': `const path = require('node:path'); const web = require('web'); const also = 'broken'
+      const get = (name) => require(name)
+      const missing = () => { try { get('absent') } catch (error) { return error.code } }
+      module.exports = [web('page.ejs'), get('./users'), get(path.join(__dirname, 'lib', 'data.json')).n, './lib/data.json', get('node:os').EOL, missing(), also]`,
+  })
+  const { value } = await run('fn')
+  expect(value).toEqual(['ejs of page.ejs', ['ann'], 1, './lib/data.json', '\n', 'MODULE_NOT_FOUND', 'broken'])
+})
+
+test('what cannot be bundled is left out when it is only named', async () => {
+  await lay({
+    'fn/node_modules/native/package.json': JSON.stringify({ name: 'native', main: 'index.js' }),
+    'fn/node_modules/native/index.js': `module.exports = require('./build/native.node')`,
+    'fn/index.js': `const get = (name) => require(name); module.exports = ['native', typeof get('node:fs').readFileSync]`,
+  })
+  expect((await run('fn')).value).toEqual(['native', 'function'])
+})

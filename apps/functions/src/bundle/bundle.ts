@@ -1,7 +1,16 @@
 import { readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { build, type BuildFailure, type BuildOptions, type Message, type Metafile, type Plugin } from 'esbuild'
+import {
+  build,
+  type BuildFailure,
+  type BuildOptions,
+  type BuildResult,
+  type Message,
+  type Metafile,
+  type Plugin,
+} from 'esbuild'
 import { bundleFailed } from '../errors.ts'
+import { REQUIRE_NAMED, TABLE, computedRequires, modulesNamed, requiresComputed } from './computed-requires.ts'
 import { readDenoJson } from './deno-json.ts'
 import { denoSource, denoSources } from './deno-sources.ts'
 import { asksForFiles, filesBeside, type FilesBeside } from './files-beside.ts'
@@ -97,20 +106,22 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
 }
 
 type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }
+type Built = BuildResult<typeof OPTIONS>
 
 /** @param config files that configured how the folder is read; root is null for an upload */
 async function bundle(given: Options, root: string | null, config: readonly string[] = []): Promise<Bundle> {
-  let options: BuildOptions & typeof OPTIONS = given
+  let options = given
   const beside: FilesBeside = { files: new Map(), inputs: new Set() }
   try {
     let result = await build(options)
-    const output = (end: string) => result.outputFiles.find(({ path }) => path.endsWith(end))!.contents
-    if (root !== null && asksForFiles(output('.mjs'))) {
+    if (root !== null && asksForFiles(outputOf(result, '.mjs'))) {
       options = { ...options, plugins: [filesBeside(beside, readSource), ...given.plugins] }
       result = await build(options)
     }
-    if (requiresBuiltin(result.metafile)) result = await build({ ...options, banner: { js: REQUIRE } })
-    const code = withMap(output('.mjs'), output('.map'))
+    const named = await withNamed(options, result, root)
+    if (named) result = named
+    else if (requiresAtRun(result)) result = await build({ ...options, banner: { js: REQUIRE } })
+    const code = withMap(outputOf(result, '.mjs'), outputOf(result, '.map'))
     if (code.length > MAX_BUNDLE_BYTES) {
       throw bundleFailed({ problems: [`the bundle has ${code.length} bytes, more than ${MAX_BUNDLE_BYTES}`] })
     }
@@ -128,6 +139,23 @@ async function bundle(given: Options, root: string | null, config: readonly stri
       },
     )
   }
+}
+
+/**
+ * The bundle with the modules that it requires by computed names; null where it has no such names, or where one of the
+ * modules, which may never be asked for, cannot be bundled.
+ */
+async function withNamed(options: Options, first: Built, root: string | null): Promise<Built | null> {
+  if (root === null || !requiresComputed(outputOf(first, '.mjs'))) return null
+  const names = await modulesNamed(root, filesOf(first.metafile, root))
+  if (names.length === 0) return null
+  const plugins = [computedRequires(root, names), ...options.plugins]
+  const built = await build({ ...options, plugins, inject: [TABLE], banner: { js: REQUIRE_NAMED } }).catch(() => null)
+  return built && outputOf(built, '.mjs').length <= MAX_BUNDLE_BYTES ? built : null
+}
+
+function outputOf(built: Built, end: '.mjs' | '.map'): Uint8Array {
+  return built.outputFiles.find(({ path }) => path.endsWith(end))!.contents
 }
 
 function readSource(path: string, code: string): string | null {
@@ -161,10 +189,11 @@ function withMap(code: Uint8Array, map: Uint8Array): Uint8Array {
   return Buffer.concat([code, Buffer.from(comment)])
 }
 
-function requiresBuiltin(metafile: Metafile): boolean {
-  return Object.values(metafile.outputs).some((output) =>
-    output.imports.some((imported) => imported.external && imported.kind === 'require-call'),
-  )
+/** Whether a bundle requires built-in modules, or modules whose names are computed. */
+function requiresAtRun(built: Built): boolean {
+  const outputs = Object.values(built.metafile.outputs)
+  const isRequired = outputs.some(({ imports }) => imports.some((one) => one.external && one.kind === 'require-call'))
+  return isRequired || requiresComputed(outputOf(built, '.mjs'))
 }
 
 /**
