@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Http } from '../http.ts'
 import { hasBody } from './pace.ts'
 
-/** How long the rest of a body is read and dropped once its request has been refused, in milliseconds. */
-const DISCARD_MS = 5000
+/** The rest of a body whose request was refused is read and dropped for so long at most, in milliseconds, ... */
+const LONGEST_MS = 30_000
+/** ... and no longer than this after its last byte. */
+const SILENT_MS = 5000
 
 /**
  * Answers refusals at once, also while the body is still on its way: the rest is read and dropped for a while, then the
@@ -24,8 +26,13 @@ export function discardRefused(app: Http): void {
  */
 export function discardRest(raw: IncomingMessage): void {
   raw.resume()
-  const timer = setTimeout(() => raw.destroy(), DISCARD_MS)
-  const done = () => clearTimeout(timer)
+  const silent = setTimeout(() => raw.destroy(), SILENT_MS)
+  const longest = setTimeout(() => raw.destroy(), LONGEST_MS)
+  raw.on('data', () => silent.refresh())
+  const done = () => {
+    clearTimeout(silent)
+    clearTimeout(longest)
+  }
   raw.once('end', done)
   raw.once('close', done)
 }
