@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -39,6 +39,8 @@ export async function convertTo(
   const { gdal: engine, folder } = await gdal
   const name = `things${++made}`
   const input = join(folder, 'input.geojson')
+  // Another file of tests in this process may have removed it.
+  await mkdir(folder, { recursive: true })
   await writeFile(input, geojson)
   const before = new Set(await readdir(folder))
   const { datasets } = await engine.open(relative('.', input))

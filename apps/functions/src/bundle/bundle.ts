@@ -178,7 +178,7 @@ function missingIn(errors: readonly Message[]): string[] {
 
 /** Absolute paths of the files that were read. Names made by plugins are left out. */
 function filesOf(metafile: Metafile, root: string): string[] {
-  const paths = Object.keys(metafile.inputs).filter((path) => !/^(?:[a-z]+:|\()/.test(path))
+  const paths = Object.keys(metafile.inputs).filter((path) => !/^(?:[a-z-]+:|\()/.test(path))
   return paths.map((path) => resolve(root, path))
 }
 
