@@ -1,5 +1,7 @@
 import { connect, type AddressInfo, type Socket } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { setInterval as every } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp, type Http } from '../src/http.ts'
 import { createLogger } from '../src/logger.ts'
@@ -74,6 +76,21 @@ test('a refused upload gets its answer although it was not read', async () => {
     body: JSON.stringify('x'.repeat(5_000_000)),
   })
   expect(response.status).toBe(400)
+})
+
+test('a caller that asks for the connection to be closed and writes all before it reads sees the refusal', async () => {
+  const { port } = app.server.address() as AddressInfo
+  const body = JSON.stringify('x'.repeat(5_000_000))
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.pause()
+  const head = `POST /refused HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n`)
+  for (let at = 0; at < body.length; at += 500_000) {
+    await promisify((part: string, done: (error?: Error | null) => void) => socket.write(part, done))(
+      body.slice(at, at + 500_000),
+    )
+  }
+  expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 400 /)
 })
 
 test('bodies nested too deeply are 400', async () => {

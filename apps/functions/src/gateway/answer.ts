@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardRest, hasBody } from '@terrane/service'
+import { discardRest, hasBody, outlastAnswer } from '@terrane/service'
 import { corsHeaders, preflightHeaders, type CorsPolicy } from './cors.ts'
 import { bodyOf, type Problem } from './problems.ts'
 
@@ -17,6 +17,7 @@ export function answerProblem(
   const unread = !request.complete && hasBody(request)
   const late = problem.code === 'REQUEST_TIMEOUT'
   if (late) headers.push('connection', 'close')
+  else if (unread) outlastAnswer(request, response)
   response.writeHead(status, headers)
   response.end(request.method === 'HEAD' ? undefined : body)
   if (unread && !late) {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http } from '../http.ts'
 import { hasBody } from './pace.ts'
 
@@ -16,8 +16,20 @@ export function discardRefused(app: Http): void {
   app.addHook('onSend', async ({ raw }, reply) => {
     if (reply.statusCode < 400 || raw.complete || !hasBody(raw) || reply.statusCode === 408) return
     reply.removeHeader('connection')
+    outlastAnswer(raw, reply.raw)
     discardRest(raw)
   })
+}
+
+/**
+ * Has a connection outlast an answer that is sent before the request has come whole: where the caller asks that it be closed,
+ * Node would close it right after the answer, with the rest of the body unread. Called before the head of the answer is
+ * written; the connection ends with the body.
+ */
+export function outlastAnswer(request: IncomingMessage, response: ServerResponse): void {
+  if (response.shouldKeepAlive) return
+  response.shouldKeepAlive = true
+  request.once('end', () => request.socket.end())
 }
 
 /**
