@@ -36,7 +36,7 @@ const REVIEWED: ReadonlyMap<string, string> = new Map([
 ])
 
 const root = dirname(import.meta.dirname)
-/** Expressions found safe earlier on this machine. The search takes half a minute, and expressions seldom change. */
+/** Expressions found safe earlier on this machine. The search takes a minute, and expressions seldom change. */
 const cache = join(root, 'node_modules/.cache/terrane/safe-regexes.json')
 const files = globSync(
   ['{packages,apps}/*/src/**/*.{ts,tsx}', 'apps/*/web/src/**/*.{ts,tsx}', 'infra/local/src/**/*.ts'],

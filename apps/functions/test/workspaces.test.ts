@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Builder } from '../src/bundle/builder.ts'
 import { bundleFolder } from '../src/bundle/bundle.ts'
+import { modulesNamed } from '../src/bundle/computed-requires.ts'
 
 let root: string
 beforeEach(async () => {
@@ -182,6 +183,19 @@ test('require of a computed name finds the packages and files that the code name
   })
   const { value } = await run('fn')
   expect(value).toEqual(['ejs of page.ejs', ['ann'], 1, './lib/data.json', '\n', 'MODULE_NOT_FOUND', 'broken'])
+})
+
+test('what is only imported is no name that a computed require may mean', async () => {
+  await lay({
+    'fn/node_modules/web/package.json': JSON.stringify({ name: 'web', main: 'index.js' }),
+    'fn/node_modules/web/index.js': `module.exports = 'web'`,
+    'fn/users.js': `module.exports = 'users'`,
+  })
+  const index = join(root, 'fn/index.js')
+  await writeFile(index, `const web = require("web"); const users = require('./users'); import('web')`)
+  expect(await modulesNamed(join(root, 'fn'), [index])).toEqual([])
+  await writeFile(index, `const name = 'web'; const load = (path) => require(path); load('./users')`)
+  expect(await modulesNamed(join(root, 'fn'), [index])).toEqual(['web', './users.js'])
 })
 
 test('what cannot be bundled is left out when it is only named', async () => {

@@ -10,6 +10,8 @@ const NAMESPACE = 'computed-requires'
 const COMPUTED = /\b__require\((?!["'`])/
 /** A text of the code that could name a package, a file of one, or a file of the function. */
 const TEXT = /(["'`])((?:\.{1,2}\/)?(?:@[\w.-]+\/)?\w[\w.-]*(?:\/[\w.-]+)*)\1/g
+/** What stands before the name of an import: that one the bundler has followed. */
+const IMPORTED = /(?:\brequire\(|\bfrom|\bimport\(?) ?$/
 const ENDS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.cjs', '/index.ts']
 const MOST_NAMES = 100
 
@@ -20,7 +22,7 @@ export function requiresComputed(code: Uint8Array): boolean {
 
 /**
  * Modules that computed names may mean: what stands as a text in the function's own sources and is an installed package
- * or a file of the function. `app.set('view engine', 'ejs')` has Express load `ejs`; so does `res.render('page.ejs')`.
+ * or a file of the function, other than as the name of an import. `app.set('view engine', 'ejs')` has Express load `ejs`; so does `res.render('page.ejs')`.
  *
  * @param inputs absolute paths of what the bundle was made of
  */
@@ -28,7 +30,9 @@ export async function modulesNamed(root: string, inputs: readonly string[]): Pro
   const names = new Set<string>()
   for (const path of inputs) {
     if (!path.startsWith(root + sep) || path.includes(`${sep}node_modules${sep}`)) continue
-    for (const [, , text = ''] of (await readFile(path, 'utf8')).matchAll(TEXT)) {
+    const code = await readFile(path, 'utf8')
+    for (const { 2: text = '', index } of code.matchAll(TEXT)) {
+      if (IMPORTED.test(code.slice(Math.max(0, index - 10), index))) continue
       if (text.startsWith('.')) {
         // Seen from the function's folder, which is what __dirname is when the bundle runs.
         for (const from of new Set([root, dirname(path)])) {
