@@ -74,7 +74,8 @@ class World {
         : { host: 'h', 'content-length': '30' }
     const pause = () => (this.#paused = true)
     const resume = () => (this.#paused = false)
-    Object.assign(this.request, { method: 'POST', headers, rawHeaders: [], socket: {}, complete: false })
+    const none = () => {}
+    Object.assign(this.request, { method: 'POST', headers, rawHeaders: [], socket: { end: none }, complete: false })
     Object.assign(this.request, { pause, resume, destroy() {} })
     const put = () => {
       if (this.#isOver) this.counts.afterEnd++
@@ -89,9 +90,8 @@ class World {
       return put()
     }
     const writeHead = () => this.counts.heads++
-    Object.assign(this.response, { writeHead, write, end, destroy: () => (this.#isOver = true) })
     const destroy = () => (this.#isOver = true)
-    const none = () => {}
+    Object.assign(this.response, { shouldKeepAlive: random() < 0.5, writeHead, write, end, destroy })
     Object.assign(this.socket, { write, end, destroy, destroySoon: destroy, setTimeout: none, setNoDelay: none })
     Object.assign(this.socket, { pause, resume })
     const upgrade = this.#upgrades ? { socket: this.socket as unknown as Socket, head: Buffer.alloc(0) } : null
@@ -109,7 +109,7 @@ class World {
   /** Events that are possible now. */
   events(random: () => number): Record<string, () => void> {
     const events: Record<string, () => void> = { gone: () => this.response.emit('close') }
-    const part = Buffer.alloc(1 + Math.floor(random() * 60))
+    const part = Buffer.alloc(1 + Math.floor(random() * 90))
     if (!this.#sent && !this.#paused && this.request.listenerCount('data') > 0) {
       events['part of the body'] = () => this.request.emit('data', part)
       events['end of the body'] = () => {
