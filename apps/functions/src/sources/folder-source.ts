@@ -15,6 +15,7 @@ import type { VersionStore } from '../version-store.ts'
 import { admitting, readAdmission } from './admission.ts'
 import { packagePlaces } from '../bundle/package-places.ts'
 import { buildFolder, fixedInputs, readEnvFile, type BuiltFolder } from './function-folder.ts'
+import { LatestFirst } from './latest-first.ts'
 import { isStill, lookAt, treeOf, type Tree } from './snapshot.ts'
 import { FolderWatcher } from './watcher.ts'
 
@@ -59,6 +60,8 @@ const STILL_MS = 150
 const RESTLESS_ROUNDS = 40
 /** Delay of the type check: after another save within it, only the later state is checked. */
 const TYPES_AFTER_MS = 1500
+/** So many folders are looked at and built at a time, besides those that a call waits for. */
+const AT_ONCE = 16
 /** Longest time that a call waits for the first build of its function. */
 const FIRST_BUILD_MS = 20_000
 
@@ -70,6 +73,7 @@ export class FolderSource implements AsyncDisposable {
   readonly #options: FolderSourceOptions
   readonly #folders = new Map<string, Folder>()
   readonly #watcher: FolderWatcher
+  readonly #line = new LatestFirst(AT_ONCE)
   #scanning: Promise<void> | null = null
   #scanAgain = false
   #closed = false
@@ -104,6 +108,7 @@ export class FolderSource implements AsyncDisposable {
     const folder = projectId === project.id ? this.#folders.get(name) : undefined
     const settling = folder?.settling
     if (!settling) return undefined
+    this.#line.hurry(name)
     builder.hurry(project.id, folder.home)
     const waited = new AbortController()
     const enough = sleep(FIRST_BUILD_MS, undefined, { signal: waited.signal, ref: false }).catch(ignore)
@@ -117,6 +122,7 @@ export class FolderSource implements AsyncDisposable {
     this.#closed = true
     this.#watcher[Symbol.dispose]()
     this.#options.builder.abandon(this.#options.project.id)
+    this.#line.hurryAll()
     await this.#scanning
     for (const { settling } of this.#folders.values()) await settling
   }
@@ -200,6 +206,7 @@ export class FolderSource implements AsyncDisposable {
   #forget(name: string): void {
     const folder = this.#folders.get(name)
     this.#folders.delete(name)
+    this.#line.hurry(name)
     this.#watcher.forget(name)
     this.#withdraw(name, folder)
   }
@@ -217,7 +224,7 @@ export class FolderSource implements AsyncDisposable {
     const folder = this.#folders.get(name)
     if (!folder || this.#closed) return Promise.resolve()
     folder.again = true
-    folder.settling ??= this.#settleUntilStill(name, folder).finally(() => {
+    folder.settling ??= this.#line.run(name, () => this.#settleUntilStill(name, folder)).finally(() => {
       folder.settling = null
     })
     return folder.settling

@@ -1,0 +1,36 @@
+/** Work that runs a few at a time. What was asked for last begins first, and what somebody waits for begins at once. */
+export class LatestFirst {
+  readonly #most: number
+  readonly #waiting = new Map<string, () => void>()
+  #running = 0
+
+  /** @param most how many run at once, besides those that were hurried */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Runs this once it has its turn. */
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#most) await new Promise<void>((resolve) => this.#waiting.set(name, resolve))
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      const next = [...this.#waiting.keys()].at(-1)
+      if (next !== undefined && this.#running < this.#most) this.hurry(next)
+    }
+  }
+
+  /** Ends the wait of this one. */
+  hurry(name: string): void {
+    const begin = this.#waiting.get(name)
+    this.#waiting.delete(name)
+    begin?.()
+  }
+
+  /** Ends the wait of all. */
+  hurryAll(): void {
+    for (const name of this.#waiting.keys()) this.hurry(name)
+  }
+}
