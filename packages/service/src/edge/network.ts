@@ -1,10 +1,26 @@
 import ipaddr from 'ipaddr.js'
 
+/** Networks of the latest addresses: reading one costs as much as the rest of a warm call's limits. */
+const KNOWN = new Map<string, string>()
+const MOST_KNOWN = 1000
+/** Characters of the longest address that is remembered; a proxy's header may hold anything. */
+const LONGEST = 60
+
 /**
  * Whom an address counts for in limits: an IPv4 address for itself, also when it is written as an IPv6 one; an IPv6
  * address for its /64, which is what one customer has.
  */
 export function networkOf(address: string): string {
+  const known = KNOWN.get(address)
+  if (known !== undefined) return known
+  const network = readNetwork(address)
+  if (address.length > LONGEST) return network
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
+  KNOWN.set(address, network)
+  return network
+}
+
+function readNetwork(address: string): string {
   const bare = address.split('%', 1)[0] ?? ''
   if (!ipaddr.isValid(bare)) return bare
   const parsed = ipaddr.process(bare)
