@@ -74,6 +74,7 @@ const NAME = Type.String({ pattern: IDENTIFIER_PATTERN })
 const UNIONS = Type.Object(
   {
     name: Type.Optional(NAME),
+    place: Type.Optional(Type.Object({ bucket: Type.String(), path: Type.String() })),
     zooms: Type.Optional(
       Type.Union([
         Type.Literal('auto'),
@@ -115,6 +116,8 @@ test.each([
   ],
   [{ sources: [{ kind: 'ftp' }] }, [['/sources/0/kind', 'must be "file" or "web" or "none"']]],
   [{ sources: ['file'] }, [['/sources/0', 'must be object']]],
+  [{ place: 'a.tif' }, [['/place', 'must be object: {bucket, path}']]],
+  [{ place: { bucket: 1, path: 'a.tif' } }, [['/place/bucket', 'must be string']]],
   [{ sources: [{}] }, [['/sources/0/kind', 'is required']]],
   [
     { sources: [{ kind: 'file' }, { kind: 'none' }, { kind: 'web', url: 1 }] },

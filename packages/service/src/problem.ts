@@ -96,6 +96,8 @@ interface AjvError {
   readonly keyword?: string
   readonly message?: string
   readonly params?: Readonly<Record<string, unknown>>
+  /** The schema that has the keyword, where all errors are told. */
+  readonly parentSchema?: { readonly required?: readonly string[] }
 }
 
 /** Anything thrown as an error of a catalogue. */
@@ -198,6 +200,8 @@ function fieldError(v: AjvError): FieldError {
       return { path: `${base}/${pointer(params['additionalProperty'])}`, message: 'is not a known field' }
     case 'const':
       return { path: base, message: `must be ${JSON.stringify(params['allowedValue'])}` }
+    case 'type':
+      return { path: base, message: `${v.message}${params['type'] === 'object' ? membersOf(v) : ''}` }
     case 'enum':
       return { path: base, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
     case 'minLength':
@@ -214,6 +218,12 @@ function fieldError(v: AjvError): FieldError {
     default:
       return { path: base, message: v.message ?? 'is not acceptable' }
   }
+}
+
+/** What an object must have. */
+function membersOf({ parentSchema }: AjvError): string {
+  const { required = [] } = parentSchema ?? {}
+  return required.length > 0 ? `: {${required.join(', ')}}` : ''
 }
 
 /** `1 character`, `2 entries`: the bound of a length. */

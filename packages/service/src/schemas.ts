@@ -65,7 +65,8 @@ export class LateSchemas {
 /** Compiles schemas that may refer to those that were added to the app until then. */
 function compilerOf(app: Http, coerceTypes: boolean, allErrors: boolean): (schema: object) => ValidateFunction {
   const ajv = addFormats.default(
-    new Ajv({ useDefaults: true, removeAdditional: false, strict: false, coerceTypes, allErrors }),
+    // Errors that are all told say of which schema they are, for their texts.
+    new Ajv({ useDefaults: true, removeAdditional: false, strict: false, coerceTypes, allErrors, verbose: allErrors }),
   )
   const known = new Set<string>()
   return (schema) => {
