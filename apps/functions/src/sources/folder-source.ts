@@ -224,9 +224,11 @@ export class FolderSource implements AsyncDisposable {
     const folder = this.#folders.get(name)
     if (!folder || this.#closed) return Promise.resolve()
     folder.again = true
-    folder.settling ??= this.#line.run(name, () => this.#settleUntilStill(name, folder)).finally(() => {
-      folder.settling = null
-    })
+    folder.settling ??= this.#line
+      .run(name, () => this.#settleUntilStill(name, folder))
+      .finally(() => {
+        folder.settling = null
+      })
     return folder.settling
   }
 

@@ -36,7 +36,11 @@ export async function startApp(env: Record<string, string> = {}) {
   // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
   const deps: Deps = stack.use(await openDeps(config, process.env))
   const app = await buildApp(deps)
-  stack.defer(() => app.close())
+  stack.defer(async () => {
+    // Those of calls that hang, and those that a client keeps for later, would be waited for.
+    app.server.closeAllConnections()
+    await app.close()
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   return {

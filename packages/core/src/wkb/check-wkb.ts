@@ -18,8 +18,13 @@ const DEEPEST = 32
  * not closed or has fewer than four, bytes that are missing. Null when there is nothing.
  */
 export function wkbProblem(wkb: Uint8Array): WkbProblem | null {
+  return problemAt(new WkbCursor(wkb))
+}
+
+/** What {@link wkbProblem} says of the geometry that a cursor stands at. */
+export function problemAt(cursor: WkbCursor): WkbProblem | null {
   try {
-    return geometryProblem(new WkbCursor(wkb), 0, null)
+    return geometryProblem(cursor, 0, null)
   } catch (error) {
     if (error instanceof WkbError) return 'damaged'
     throw error

@@ -68,7 +68,8 @@ function writeNested(writer: WkbWriter, part: unknown, depth: number): boolean {
   if (!Array.isArray(part)) return false
   if (depth === 0) {
     if (typeof part[0] !== 'number' || typeof part[1] !== 'number') return false
-    writer.position(part.every((number) => typeof number === 'number') ? part : numbersOf(part))
+    if (part.length === 2 && writer.isFlat) writer.xy(part[0], part[1])
+    else writer.position(part.every((number) => typeof number === 'number') ? part : numbersOf(part))
     return true
   }
   writer.count(part.length)
@@ -88,7 +89,7 @@ function hasHeight(geometry: GeoJsonGeometry): boolean {
 
 function positionHasHeight(coordinates: unknown): boolean {
   if (!Array.isArray(coordinates)) return false
-  return typeof coordinates[0] === 'number'
-    ? coordinates.length > 2 && typeof coordinates[2] === 'number'
-    : coordinates.some(positionHasHeight)
+  if (typeof coordinates[0] === 'number') return coordinates.length > 2 && typeof coordinates[2] === 'number'
+  for (const part of coordinates) if (positionHasHeight(part)) return true
+  return false
 }

@@ -53,6 +53,11 @@ export class WkbWriter {
     this.#flags = srid === 0 ? isoCode(0, dimensions) : flags
   }
 
+  /** Whether positions are of two dimensions. */
+  get isFlat(): boolean {
+    return this.#dimensions === 'xy'
+  }
+
   /** What was written; the writer is empty then. Its array buffer holds other geometries, too. */
   take(): Uint8Array<ArrayBuffer> {
     const slab = this.#slab

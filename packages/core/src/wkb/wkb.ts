@@ -42,28 +42,58 @@ export function isPromotable(code: number): boolean {
   return code === LINE || code === POLYGON
 }
 
+/** Most bytes by which {@link writeEwkb} makes a geometry longer: a reference system, and the head of a collection. */
+export const EWKB_EXTRA = 13
+
 /**
  * The EWKB of a geometry with a reference system, its coordinates untouched; `multi` makes a line or polygon a collection
  * of one.
  */
 export function toEwkb(wkb: Uint8Array, srid: number, multi: boolean): Uint8Array<ArrayBuffer> {
-  const little = wkb[0] === 1
-  const given = viewOf(wkb).getUint32(1, little)
-  const bodyAt = given & FLAG_SRID ? 9 : 5
+  const out = new Uint8Array(wkb.length + EWKB_EXTRA)
+  return out.subarray(0, writeEwkb(out, 0, wkb, 0, wkb.length, srid, multi))
+}
+
+/**
+ * Writes what {@link toEwkb} makes of the geometry in `source[start, end)` to a place of `target`, which has room for it.
+ * Returns where it ends. Many geometries go into one array: one of its own for each costs more than its bytes.
+ */
+export function writeEwkb(
+  target: Uint8Array,
+  at: number,
+  source: Uint8Array,
+  start: number,
+  end: number,
+  srid: number,
+  multi: boolean,
+): number {
+  const order = source[start]!
+  const little = order === 1
+  const given = readUint32(source, start + 1, little)
+  const body = start + (given & FLAG_SRID ? 9 : 5)
   const type = (given & ~FLAG_SRID) >>> 0
   const wrap = multi && isPromotable((type & 0xffff) % 1000)
-  const out = new Uint8Array(wkb.length - bodyAt + (wrap ? 18 : 9))
-  const view = new DataView(out.buffer)
-  out[0] = wkb[0]!
-  view.setUint32(1, ((wrap ? type + TO_MULTI : type) | FLAG_SRID) >>> 0, little)
-  view.setUint32(5, srid, little)
+  target[at] = order
+  writeUint32(target, at + 1, ((wrap ? type + TO_MULTI : type) | FLAG_SRID) >>> 0, little)
+  writeUint32(target, at + 5, srid, little)
+  let to = at + 9
   if (wrap) {
-    view.setUint32(9, 1, little)
-    out[13] = wkb[0]!
-    view.setUint32(14, type, little)
+    writeUint32(target, to, 1, little)
+    target[to + 4] = order
+    writeUint32(target, to + 5, type, little)
+    to += 9
   }
-  out.set(wkb.subarray(bodyAt), wrap ? 18 : 9)
-  return out
+  target.set(source.subarray(body, end), to)
+  return to + end - body
+}
+
+function readUint32(bytes: Uint8Array, at: number, little: boolean): number {
+  const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!]
+  return (little ? a | (b << 8) | (c << 16) | (d << 24) : d | (c << 8) | (b << 16) | (a << 24)) >>> 0
+}
+
+function writeUint32(bytes: Uint8Array, at: number, value: number, little: boolean): void {
+  for (let i = 0; i < 4; i++) bytes[at + i] = value >>> (little ? 8 * i : 24 - 8 * i)
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -1,4 +1,4 @@
-import { isPromotable, toEwkb, wkbHead, wkbProblem, type WkbProblem } from '@terrane/core'
+import { WkbCursor, isPromotable, problemAt, type WkbProblem } from '@terrane/core'
 import {
   JsonText,
   STAGING_SCHEMA,
@@ -15,6 +15,7 @@ import { Lanes } from '../lanes.ts'
 import { Warnings } from '../warnings.ts'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'
 import { columnsMissing, conversionFailed } from './errors.ts'
+import { EwkbSlab } from './ewkb-slab.ts'
 import type { FeatureBatch, LayerSchema } from './feature-stream.ts'
 import { codeOf, finalType, type FinalType } from './final-type.ts'
 
@@ -73,6 +74,7 @@ export class LayerTable {
   readonly #columns: readonly TargetColumn[]
   readonly #final: FinalType
   readonly #lanes: Lanes
+  readonly #cursor = new WkbCursor()
   #read = 0
 
   constructor(database: Database, staged: StagedTable, layer: LayerSchema, options: LayerTableOptions) {
@@ -119,9 +121,10 @@ export class LayerTable {
   /** Starts loading a batch, once there is a free lane. */
   async write(batch: FeatureBatch, signal: AbortSignal): Promise<void> {
     const rows: unknown[][] = []
+    const slab = new EwkbSlab(batch)
     for (let i = 0; i < batch.rows && !this.isComplete; i++) {
       this.#read++
-      const geometry = this.#geometryOf(batch, i)
+      const geometry = this.#geometryOf(batch, i, slab)
       if (geometry === undefined) {
         this.rejected++
         continue
@@ -187,16 +190,15 @@ export class LayerTable {
   }
 
   /** The EWKB of a row, null when it has no geometry, undefined when the row is not wanted for it. */
-  #geometryOf(batch: FeatureBatch, row: number): Uint8Array | null | undefined {
+  #geometryOf({ geometry, geometryEnds }: FeatureBatch, row: number, slab: EwkbSlab): Uint8Array | null | undefined {
     const { onlyCode, promoteToMulti, sourceSrid } = this.#options
     if (!this.hasGeometry) return null
-    const wkb = batch.geometry.subarray(row === 0 ? 0 : batch.geometryEnds[row - 1]!, batch.geometryEnds[row])
-    const head = wkb.length === 0 ? null : wkbHead(wkb)
-    if (head === null) {
-      if (onlyCode === 0) return null
-      return this.#reject('have no geometry')
-    }
-    const problem = wkbProblem(wkb)
+    const start = row === 0 ? 0 : geometryEnds[row - 1]!
+    const end = geometryEnds[row]!
+    if (start === end) return onlyCode === 0 ? null : this.#reject('have no geometry')
+    const cursor = this.#cursor
+    cursor.open(geometry, start, end)
+    const problem = problemAt(cursor)
     if (problem !== null) {
       this.warnings.count(
         'GEOMETRY_INVALID',
@@ -205,17 +207,19 @@ export class LayerTable {
       )
       return null
     }
+    cursor.open(geometry, start, end)
+    const code = cursor.head()
     const multi = promoteToMulti && (onlyCode === 0 || onlyCode > 3)
-    if (onlyCode !== 0 && codeOf(head.code, multi) !== onlyCode) return this.#reject('are of another geometry type')
-    if (head.code >= FIRST_CURVE && head.code <= LAST_CURVE) {
+    if (onlyCode !== 0 && codeOf(code, multi) !== onlyCode) return this.#reject('are of another geometry type')
+    if (code >= FIRST_CURVE && code <= LAST_CURVE) {
       const message = 'Arcs became lines of segments that turn by 4 degrees at most.'
       this.warnings.count('CURVES_LINEARIZED', message, this.#read)
     }
-    if (this.#final.fills && !(head.hasZ === this.#final.hasZ && head.hasM === this.#final.hasM)) {
+    if (this.#final.fills && !(cursor.hasZ === this.#final.hasZ && cursor.hasM === this.#final.hasM)) {
       const message = 'Heights or measures that only other rows have were set to 0.'
       this.warnings.count('DIMENSIONS_FILLED', message, this.#read)
     }
-    return toEwkb(wkb, sourceSrid, multi && isPromotable(head.code))
+    return slab.ewkbOf(start, end, sourceSrid, multi && isPromotable(code))
   }
 
   #reject(why: string): undefined {

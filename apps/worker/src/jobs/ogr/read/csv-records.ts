@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { conversionFailed } from '../errors.ts'
+import { chunksOf } from './chunks.ts'
 
 /** Longest field in characters. */
 const LONGEST_FIELD = 1 << 28
@@ -11,19 +11,22 @@ const QUOTE = '"'
  *
  * @throws CONVERSION_FAILED when a quote is left open, or a field has more than 256 Mi characters
  */
-export async function* csvRecords(path: string, encoding: string, delimiter: string): AsyncGenerator<string[]> {
+export function* csvRecords(path: string, encoding: string, delimiter: string): Generator<string[]> {
   const decoder = new TextDecoder(encoding)
   const parser = new CsvParser(delimiter)
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    yield* parser.push(decoder.decode(chunk as Buffer, { stream: true }))
+  for (const chunk of chunksOf(path)) {
+    parser.push(decoder.decode(chunk, { stream: true }))
+    for (const record of parser.take()) yield record
   }
-  yield* parser.push(decoder.decode())
-  yield* parser.end()
+  parser.push(decoder.decode())
+  parser.end()
+  yield* parser.take()
 }
 
 class CsvParser {
   readonly #delimiter: string
   readonly #stops: RegExp
+  #records: string[][] = []
   #record: string[] = []
   #field = ''
   #inQuotes = false
@@ -37,7 +40,14 @@ class CsvParser {
     this.#stops = new RegExp(`[${delimiter === '|' ? '\\|' : delimiter}"\\r\\n]`, 'g')
   }
 
-  *push(text: string): Generator<string[]> {
+  /** The records that ended since it was last asked. */
+  take(): readonly string[][] {
+    const records = this.#records
+    this.#records = []
+    return records
+  }
+
+  push(text: string): void {
     for (let at = 0; at < text.length;) {
       if (this.#inQuotes && !this.#quoteSeen) {
         const quote = text.indexOf(QUOTE, at)
@@ -68,7 +78,7 @@ class CsvParser {
         at++
         const isSecond = sign === '\n' && this.#returnSeen
         this.#returnSeen = sign === '\r'
-        if (!isSecond) yield* this.#endRecord()
+        if (!isSecond) this.#endRecord()
         continue
       } else {
         this.#stops.lastIndex = at + 1
@@ -80,9 +90,9 @@ class CsvParser {
     }
   }
 
-  *end(): Generator<string[]> {
+  end(): void {
     if (this.#inQuotes && !this.#quoteSeen) throw conversionFailed({ reason: 'a quote is not closed' })
-    yield* this.#endRecord()
+    this.#endRecord()
   }
 
   #append(text: string): void {
@@ -98,11 +108,10 @@ class CsvParser {
     this.#quoteSeen = false
   }
 
-  *#endRecord(): Generator<string[]> {
+  #endRecord(): void {
     if (this.#record.length === 0 && this.#field === '' && !this.#isQuoted) return
     this.#endField()
-    const record = this.#record
+    this.#records.push(this.#record)
     this.#record = []
-    yield record
   }
 }

@@ -4,6 +4,7 @@ import { conversionFailed, csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
 import { coordinateColumns } from './coordinate-columns.ts'
 import { UNREADABLE, coordinateOf, doubtfulColumns, geometryOfText, isGeometryText, sridOfText } from './coordinates.ts'
+import { twice } from './chunks.ts'
 import { csvRecords } from './csv-records.ts'
 import type { ReadRequest } from './protocol.ts'
 import { findEncoding } from './text-encoding.ts'
@@ -32,6 +33,12 @@ interface Table {
   readonly names: readonly string[]
 }
 
+/** A record of the data, and the geometry that it says; null for none, or one that cannot be read. */
+interface Row {
+  readonly record: readonly string[]
+  readonly wkb: Uint8Array | null
+}
+
 /**
  * Opens a table of text. Its encoding and delimiter are found out, types come from all rows. Geometries come from the columns
  * that the request names; else from one that is called as those of geometries are, two that are called as coordinates are, or
@@ -46,26 +53,27 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const message = `The file does not say its encoding and is not UTF-8: it was read as ${encoding.name}. Send encoding to read it otherwise.`
     warnings.add('ENCODING_GUESSED', message)
   }
-  const table = await readHead(request, encoding.name)
-  const place = namedPlace(table, request.csv) ?? (await findPlace(table, warnings))
+  const table = readHead(request, encoding.name)
+  const place = namedPlace(table, request.csv) ?? findPlace(table, warnings)
   const guesses = table.names.map(() => new TypeGuess())
   const types = new Set<number>()
   const srids = new Set<number>()
   let rows = 0
   let isLossless = true
-  for await (const record of dataOf(table)) {
+  const learn = ({ record, wkb }: Row) => {
     rows++
     for (const [i, guess] of guesses.entries()) {
       const kind = kindOfCell(record[i] ?? '')
       if (kind !== null) guess.addKind(kind)
     }
-    const wkb = geometryOf(record, place)
     if (wkb === null && saysGeometry(record, place)) isLossless = false
     const head = wkb && wkbHead(wkb)
     if (head) types.add(isoType(head))
     const said = place.wkt < 0 ? null : sridOfText((record[place.wkt] ?? '').trim())
     if (said !== null) srids.add(said)
   }
+  const data = twice(table.path, (isFirst) => rowsOf(table, place, isFirst ? learn : null))
+  data.first()
   const { x, y, wkt } = place
   // The text of a geometry is said by the geometry itself, if all can be read; coordinates stay the columns that they are.
   const shown = [...table.names.keys()].filter((i) => i !== wkt || !isLossless)
@@ -74,7 +82,7 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
   const srid = request.srid ?? onlyOf(srids) ?? WGS84
   return {
     layers: [{ name: 'table', rows, fields, hasGeometry, geometryTypes: [...types], srid }],
-    read: () => readRows({ table, place, shown, fields, warnings }),
+    read: () => readRows({ rows: data.again(), table, place, shown, fields, warnings }),
     takeWarnings: () => warnings.take(),
   }
 }
@@ -98,12 +106,12 @@ function namedPlace({ names }: Table, csv: ReadRequest['csv']): Place | null {
 }
 
 /** The columns that are called, or that look, like geometries or coordinates, and hold some. */
-async function findPlace(table: Table, warnings: Warnings): Promise<Place> {
+function findPlace(table: Table, warnings: Warnings): Place {
   const wkt = table.names.findIndex((name) => GEOMETRY_NAMES.has(name.toLowerCase()))
-  if (wkt >= 0 && (await holdsGeometry(table, { ...NO_PLACE, wkt }))) return { ...NO_PLACE, wkt }
+  if (wkt >= 0 && holdsGeometry(table, { ...NO_PLACE, wkt })) return { ...NO_PLACE, wkt }
   const pair = coordinateColumns(table.names)
-  if ('x' in pair && (await holdsGeometry(table, { ...NO_PLACE, ...pair }))) return { ...NO_PLACE, ...pair }
-  const texts = await geometryTexts(table)
+  if ('x' in pair && holdsGeometry(table, { ...NO_PLACE, ...pair })) return { ...NO_PLACE, ...pair }
+  const texts = geometryTexts(table)
   if (texts.length === 1) return { ...NO_PLACE, wkt: texts[0]! }
   if (texts.length > 1) {
     const message = 'Several columns hold geometries, so the table has none: name one in csv.wkt.'
@@ -114,9 +122,9 @@ async function findPlace(table: Table, warnings: Warnings): Promise<Place> {
 }
 
 /** Whether columns that are called as those of geometries or coordinates hold any, or nothing at all. */
-async function holdsGeometry(table: Table, place: Place): Promise<boolean> {
+function holdsGeometry(table: Table, place: Place): boolean {
   let hasText = false
-  for await (const record of dataOf(table)) {
+  for (const record of dataOf(table)) {
     if (!saysGeometry(record, place)) continue
     if (geometryOf(record, place) !== null) return true
     hasText = true
@@ -125,10 +133,10 @@ async function holdsGeometry(table: Table, place: Place): Promise<boolean> {
 }
 
 /** Columns whose texts in the first rows all are geometries. */
-async function geometryTexts(table: Table): Promise<number[]> {
+function geometryTexts(table: Table): number[] {
   const [good, bad] = [new Set<number>(), new Set<number>()]
   let rows = 0
-  for await (const record of dataOf(table)) {
+  for (const record of dataOf(table)) {
     for (const [i, text] of record.entries()) {
       if (bad.has(i) || text.trim() === '') continue
       ;(isGeometryText(text) ? good : bad).add(i)
@@ -147,22 +155,31 @@ function onlyOf(srids: ReadonlySet<number>): number | undefined {
   return [...srids][0]
 }
 
-async function* readRows(reading: {
+/** The rows of the data with their geometries; `learn` is told of each. */
+function* rowsOf(table: Table, place: Place, learn: ((row: Row) => void) | null): Generator<Row> {
+  for (const record of dataOf(table)) {
+    const row = { record, wkb: geometryOf(record, place) }
+    learn?.(row)
+    yield row
+  }
+}
+
+function* readRows(reading: {
+  readonly rows: Iterable<Row>
   readonly table: Table
   readonly place: Place
   readonly shown: readonly number[]
   readonly fields: readonly Field[]
   readonly warnings: Warnings
-}): AsyncGenerator<FeatureBatch> {
-  const { table, place, shown, fields, warnings } = reading
+}): Generator<FeatureBatch> {
+  const { rows, table, place, shown, fields, warnings } = reading
   const builder = new BatchBuilder(fields.length)
   let row = 0
-  for await (const record of dataOf(table)) {
+  for (const { record, wkb } of rows) {
     row++
     if (record.length > table.names.length && record.slice(table.names.length).some((text) => text !== '')) {
       warnings.count('FIELDS_SURPLUS', 'Rows have more fields than the header: the surplus was left out.', row)
     }
-    const wkb = geometryOf(record, place)
     if (wkb === null && saysGeometry(record, place)) warnings.count('GEOMETRY_UNREADABLE', UNREADABLE, row)
     builder.add(
       wkb,
@@ -176,9 +193,9 @@ async function* readRows(reading: {
   if (!builder.isEmpty) yield builder.take()
 }
 
-async function readHead({ path }: ReadRequest, encoding: string): Promise<Table> {
-  const delimiter = await findDelimiter(path, encoding)
-  for await (const record of csvRecords(path, encoding, delimiter)) {
+function readHead({ path }: ReadRequest, encoding: string): Table {
+  const delimiter = findDelimiter(path, encoding)
+  for (const record of csvRecords(path, encoding, delimiter)) {
     const hasHeader = !record.some((text) => /^(int4|int8|numeric|float8)$/.test(kindOfCell(text) ?? ''))
     const names = record.map((text, i) => (hasHeader ? text.trim() : `field_${i + 1}`))
     return { path, encoding, delimiter, hasHeader, names }
@@ -187,8 +204,8 @@ async function readHead({ path }: ReadRequest, encoding: string): Promise<Table>
 }
 
 /** The delimiter that the first line has most of; a single column of geometries has commas in its values, but no tabs. */
-async function findDelimiter(path: string, encoding: string): Promise<string> {
-  for await (const [line = ''] of csvRecords(path, encoding, '\u0000')) {
+function findDelimiter(path: string, encoding: string): string {
+  for (const [line = ''] of csvRecords(path, encoding, '\u0000')) {
     const plain = line.replaceAll(/"[^"]*"/g, '')
     const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length)
     const most = Math.max(...counts)
@@ -197,9 +214,9 @@ async function findDelimiter(path: string, encoding: string): Promise<string> {
   return ','
 }
 
-async function* dataOf({ path, encoding, delimiter, hasHeader }: Table): AsyncGenerator<string[]> {
+function* dataOf({ path, encoding, delimiter, hasHeader }: Table): Generator<string[]> {
   let isFirst = hasHeader
-  for await (const record of csvRecords(path, encoding, delimiter)) {
+  for (const record of csvRecords(path, encoding, delimiter)) {
     if (isFirst) isFirst = false
     else yield record
   }

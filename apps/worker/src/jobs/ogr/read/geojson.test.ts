@@ -10,7 +10,7 @@ test('the system that a GeoJSON names is known by its usual names', async () => 
   const sridOf = async (crs: unknown) => {
     const features = [{ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: [1, 2] } }]
     await writeFile(path, JSON.stringify({ type: 'FeatureCollection', crs, features }))
-    return (await openGeoJson(path)).layers[0]!.srid
+    return openGeoJson(path).layers[0]!.srid
   }
   const named = (name: string) => ({ type: 'name', properties: { name } })
   const known: Readonly<Record<string, number>> = {
@@ -30,5 +30,20 @@ test('the system that a GeoJSON names is known by its usual names', async () => 
   expect(await sridOf(null)).toBe(4326)
   expect(await sridOf(named('LOCAL:7'))).toBeNull()
   expect(await sridOf({ type: 'link', properties: { href: 'http://example.com/crs/7' } })).toBeNull()
+  await rm(folder, { recursive: true })
+})
+
+test('columns are in the order of the file, and numbers that are written as fractions are no whole ones', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-geojson-'))
+  const path = join(folder, 'order.geojson')
+  const first = '{"type":"Feature","properties":{"name":"a","width":3.0,"lanes":2},"geometry":null}'
+  const second = '{"type":"Feature","id":"x","properties":{"name":"b","lanes":1.5},"geometry":null}'
+  await writeFile(path, `{"type":"FeatureCollection","features":[${first},${second}]}`)
+  expect(openGeoJson(path).layers[0]!.fields).toEqual([
+    { name: 'name', type: 'text' },
+    { name: 'width', type: 'float8' },
+    { name: 'lanes', type: 'float8' },
+    { name: 'id', type: 'text' },
+  ])
   await rm(folder, { recursive: true })
 })

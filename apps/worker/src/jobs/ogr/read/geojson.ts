@@ -1,8 +1,9 @@
-import { createReadStream } from 'node:fs'
-import { geoJsonType, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
+import { isUtf8 } from 'node:buffer'
+import { isoType, wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
-import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
+import { chunksOf, twice } from './chunks.ts'
 import { jsonObjects } from './json-objects.ts'
 import { TypeGuess, valueOf } from './value-types.ts'
 
@@ -25,70 +26,112 @@ const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', '
 /** A whole number that a double may not hold. */
 const LONG_NUMBER = /[^.\d]\d{16}/
 
-interface Feature {
+/** A feature as it is parsed. */
+interface Parsed {
   readonly id?: unknown
   readonly properties?: Readonly<Record<string, unknown>> | null
   readonly geometry?: GeoJsonGeometry | null
 }
 
+/** What is used of a feature. */
+interface Feature {
+  readonly id: unknown
+  readonly properties: Readonly<Record<string, unknown>> | null
+  readonly hasGeometry: boolean
+  /** Null where there is none, or none that can be read. */
+  readonly wkb: Uint8Array | null
+  /** Its text is not in UTF-8. */
+  readonly isLatin: boolean
+}
+
+/** What is learnt of a file when it is gone through for the first time. */
+class Survey {
+  name = 'features'
+  srid: number | null = WGS84
+  rows = 0
+  hasGeometry = false
+  /** Members of features that GeoJSON does not know. */
+  readonly foreign = new Set<string>()
+  readonly ids = new TypeGuess()
+  hasIds = false
+  readonly geometryTypes = new Set<number>()
+  readonly #guesses = new Map<string, TypeGuess>()
+
+  /** @param bytes the text of the feature */
+  add(bytes: Buffer, parsed: Parsed, { id, properties, wkb }: Feature): void {
+    this.rows++
+    for (const key in parsed) if (!KNOWN_MEMBERS.has(key)) this.foreign.add(key)
+    if (properties !== null) {
+      for (const key in properties) this.#guessOf(key).add(properties[key])
+      this.#addFractions(bytes, properties)
+    }
+    if (isId(id)) {
+      this.hasIds = true
+      this.ids.add(id)
+    }
+    if ('geometry' in parsed) this.hasGeometry = true
+    const head = wkb && wkbHead(wkb)
+    if (head) this.geometryTypes.add(isoType(head))
+  }
+
+  /** The type of each field, by its name. */
+  get types(): Map<string, FieldType> {
+    return new Map([...this.#guesses].map(([name, { type }]) => [name, type]))
+  }
+
+  /** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
+  #addFractions(bytes: Buffer, properties: Readonly<Record<string, unknown>>): void {
+    for (const name of fractionMembers(bytes.toString('latin1'))) {
+      const key = Buffer.from(name, 'latin1').toString('utf8')
+      if (typeof properties[key] === 'number') this.#guessOf(key).addKind('float8')
+    }
+  }
+
+  #guessOf(name: string): TypeGuess {
+    let guess = this.#guesses.get(name)
+    if (!guess) this.#guesses.set(name, (guess = new TypeGuess()))
+    return guess
+  }
+}
+
 /**
- * Opens GeoJSON (RFC 7946) or a sequence of it (RFC 8142, or one object per line), of any size: features are read one by
- * one, twice, first for the types of fields.
+ * Opens GeoJSON (RFC 7946) or a sequence of it (RFC 8142, or one object per line), of any size: features are gone through
+ * one by one, twice, first for the types of fields.
  *
  * @throws CONVERSION_FAILED
  */
-export async function openGeoJson(path: string): Promise<FeatureReader> {
+export function openGeoJson(path: string): FeatureReader {
   const warnings = new Warnings()
-  const guesses = new Map<string, TypeGuess>()
-  const types = new Set<number>()
-  const about: { name: string; srid: number | null } = { name: 'features', srid: WGS84 }
-  let rows = 0
-  let hasIds = false
-  let hasGeometry = false
-  const foreign = new Set<string>()
-  for await (const feature of featuresOf(path, about, null, guesses)) {
-    rows++
-    for (const key of Object.keys(feature)) if (!KNOWN_MEMBERS.has(key)) foreign.add(key)
-    for (const [key, value] of Object.entries(feature.properties ?? {})) {
-      let guess = guesses.get(key)
-      if (!guess) guesses.set(key, (guess = new TypeGuess()))
-      guess.add(value)
-    }
-    hasIds ||= isId(feature.id)
-    if ('geometry' in feature) hasGeometry = true
-    if (feature.geometry) types.add(geoJsonType(feature.geometry) ?? 0)
-  }
-  types.delete(0)
+  const survey = new Survey()
+  const features = twice(path, (isFirst) => featuresOf(path, isFirst ? survey : null))
+  features.first()
+  const { name, srid, rows, hasGeometry, foreign, ids, geometryTypes, types } = survey
   if (foreign.size > 0) {
     const message = 'Features have members besides their properties, which GeoJSON does not know: they were left out.'
     warnings.add('MEMBERS_LEFT_OUT', message, foreign.size, [...foreign])
   }
-  const takesId = hasIds && !guesses.has('id')
-  if (takesId) {
-    const ids = new TypeGuess()
-    for await (const { id } of featuresOf(path, about, null)) if (isId(id)) ids.add(id)
-    guesses.set('id', ids)
-  }
-  const fields = [...guesses].map(([name, guess]): Field => ({ name, type: guess.type }))
+  const takesId = survey.hasIds && !types.has('id')
+  if (takesId) types.set('id', ids.type)
+  const fields = [...types].map(([field, type]): Field => ({ name: field, type }))
   return {
-    layers: [{ ...about, rows, fields, hasGeometry, geometryTypes: [...types] }],
-    read: () => readRows(path, fields, takesId, warnings),
+    layers: [{ name, srid, rows, fields, hasGeometry, geometryTypes: [...geometryTypes] }],
+    read: () => readRows(features.again(), fields, takesId, warnings),
     takeWarnings: () => warnings.take(),
   }
 }
 
-async function* readRows(
-  path: string,
+function* readRows(
+  features: Iterable<Feature>,
   fields: readonly Field[],
   takesId: boolean,
   warnings: Warnings,
-): AsyncGenerator<FeatureBatch> {
+): Generator<FeatureBatch> {
   const builder = new BatchBuilder(fields.length)
   let row = 0
-  for await (const { id, properties, geometry } of featuresOf(path, null, warnings)) {
+  for (const { id, properties, hasGeometry, wkb, isLatin } of features) {
     row++
-    const wkb = geometry ? wkbOfGeoJson(geometry) : null
-    if (geometry && wkb === null) {
+    if (isLatin) warnings.count('TEXT_NOT_UTF8', 'Texts are not in UTF-8 and were read as windows-1252.', row)
+    if (hasGeometry && wkb === null) {
       warnings.count('GEOMETRY_UNREADABLE', 'Geometries that cannot be read were left out of their rows.', row)
     }
     const values = fields.map(({ name, type }) =>
@@ -100,39 +143,30 @@ async function* readRows(
   if (!builder.isEmpty) yield builder.take()
 }
 
-/** The features of a file; what it says of itself goes into `about`. */
-async function* featuresOf(
-  path: string,
-  about: { name: string; srid: number | null } | null,
-  warnings: Warnings | null,
-  fractions: Map<string, TypeGuess> | null = null,
-): AsyncGenerator<Feature> {
+/** The features of a file; what is to be learnt of them goes into the survey. */
+function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
   let row = 0
-  for await (const { bytes, isMember } of jsonObjects(createReadStream(path, { highWaterMark: 1 << 20 }), 'features')) {
-    const value = parse(bytes, () => {
-      warnings?.count('TEXT_NOT_UTF8', 'Texts are not in UTF-8 and were read as windows-1252.', row + 1)
-    })
+  for (const { bytes, isMember } of jsonObjects(chunksOf(path), 'features')) {
+    const { value, isLatin } = parse(bytes)
     const { type } = value
-    if (fractions !== null) guessFractions(bytes, value, fractions)
-    if (type === 'Feature') yield value
-    else if (typeof type === 'string' && GEOMETRIES.test(type)) yield { geometry: value as unknown as GeoJsonGeometry }
-    else if (!isMember && type === 'FeatureCollection') {
-      if (about) describe(value, about)
+    if (!isMember && type === 'FeatureCollection') {
+      if (survey) describe(value, survey)
       continue
-    } else throw conversionFailed({ reason: `object ${row + 1} is no GeoJSON feature` })
+    }
     row++
-  }
-}
-
-/** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
-function guessFractions(bytes: Buffer, { properties }: Feature, guesses: Map<string, TypeGuess>): void {
-  if (!properties || typeof properties !== 'object') return
-  for (const name of fractionMembers(bytes.toString('latin1'))) {
-    const key = Buffer.from(name, 'latin1').toString('utf8')
-    if (typeof properties[key] !== 'number') continue
-    let guess = guesses.get(key)
-    if (!guess) guesses.set(key, (guess = new TypeGuess()))
-    guess.addKind('float8')
+    const isGeometry = typeof type === 'string' && GEOMETRIES.test(type)
+    if (type !== 'Feature' && !isGeometry) throw conversionFailed({ reason: `object ${row} is no GeoJSON feature` })
+    const parsed: Parsed = isGeometry ? { geometry: value as unknown as GeoJsonGeometry } : value
+    const { id, properties, geometry } = parsed
+    const feature: Feature = {
+      id,
+      properties: typeof properties === 'object' ? properties : null,
+      hasGeometry: Boolean(geometry),
+      wkb: geometry ? wkbOfGeoJson(geometry) : null,
+      isLatin,
+    }
+    survey?.add(bytes, parsed, feature)
+    yield feature
   }
 }
 
@@ -160,19 +194,14 @@ function sridOf(name: unknown): number | null {
   return known ?? (/^EPSG$/i.test(authority) && /^\d+$/.test(code) ? Number(code) : null)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 const latin = new TextDecoder('windows-1252')
 
-function parse(bytes: Buffer, onLatin: () => void): Record<string, unknown> {
-  let text: string
+function parse(bytes: Buffer): { value: Record<string, unknown>; isLatin: boolean } {
+  const isLatin = !isUtf8(bytes)
+  const text = isLatin ? latin.decode(bytes) : bytes.toString('utf8')
   try {
-    text = utf8.decode(bytes)
-  } catch {
-    onLatin()
-    text = latin.decode(bytes)
-  }
-  try {
-    return (LONG_NUMBER.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text)) as Record<string, unknown>
+    const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text)
+    return { value: value as Record<string, unknown>, isLatin }
   } catch (cause) {
     throw conversionFailed({ reason: `it is no JSON: ${(cause as Error).message.slice(0, 200)}` }, { cause })
   }

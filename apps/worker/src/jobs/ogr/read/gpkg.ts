@@ -15,6 +15,8 @@ import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
 /** Bytes of the envelope by its code in the flags of a geometry. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 const HEAD_BYTES = 8
+/** Byte order and type of a geometry in WKB. */
+const WKB_HEAD_BYTES = 5
 
 const TYPES: Readonly<Record<string, FieldType>> = {
   BOOLEAN: 'bool',
@@ -137,20 +139,25 @@ function jsonColumns(database: DatabaseSync, table: string): ReadonlySet<string>
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Counts the rows of a table and finds the types of its geometries. */
+/** Counts the rows of a table and finds the types of its geometries, by the first bytes of their WKB. */
 function survey(database: DatabaseSync, table: string, geometry: string | null) {
-  if (geometry === null) {
-    const { rows } = database.prepare(`select count(*) as rows from ${quoted(table)}`).get() as { rows: number }
-    return { rows, geometryTypes: [] }
-  }
-  const statement = database.prepare(`select ${quoted(geometry)} from ${quoted(table)}`)
-  statement.setReturnArrays(true)
+  const { rows } = database.prepare(`select count(*) as rows from ${quoted(table)}`).get() as { rows: number }
+  if (geometry === null) return { rows, geometryTypes: [] }
+  const blob = quoted(geometry)
+  // Bits 1 to 3 of the flags; a byte of 0 is no character.
+  const envelope = `(coalesce(unicode(cast(substr(${blob}, 4, 1) as text)), 0) >> 1) & 7`
+  const sizes = ENVELOPE_BYTES.map((bytes, code) => `when ${code} then ${bytes}`).join(' ')
+  const heads = database
+    .prepare(
+      `select distinct substr(${blob}, 1, 2) as magic,
+         substr(${blob}, ${HEAD_BYTES + 1} + case ${envelope} ${sizes} else 0 end, ${WKB_HEAD_BYTES}) as head
+       from ${quoted(table)} where typeof(${blob}) = 'blob'`,
+    )
+    .all() as { magic: Uint8Array; head: Uint8Array }[]
   const types = new Set<number>()
-  let rows = 0
-  for (const [blob] of statement.iterate() as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
-    rows++
-    const head = blob instanceof Uint8Array ? wkbHead(wkbIn(blob)) : null
-    if (head) types.add(isoType(head))
+  for (const { magic, head } of heads) {
+    const found = magic[0] === 0x47 && magic[1] === 0x50 ? wkbHead(head) : null
+    if (found) types.add(isoType(found))
   }
   return { rows, geometryTypes: [...types] }
 }

@@ -6,6 +6,9 @@ const OPEN = 123
 const CLOSE = 125
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
+/** Bytes that mean something outside of strings; within an object the others are passed over. */
+const SIGNS = new Uint8Array(256)
+for (const sign of [QUOTE, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST]) SIGNS[sign] = 1
 /** What may stand between objects: blanks, commas, the separator of sequences, a byte order mark. */
 const BETWEEN = new Set([9, 10, 13, 32, 44, 0x1e, 0xef, 0xbb, 0xbf])
 /** Most bytes of one object. */
@@ -23,11 +26,11 @@ export interface JsonObject {
  *
  * @throws CONVERSION_FAILED when the text ends within an object, or one is longer than 512 MiB
  */
-export async function* jsonObjects(chunks: AsyncIterable<unknown>, key: string): AsyncGenerator<JsonObject> {
+export function* jsonObjects(chunks: Iterable<Buffer>, key: string): Generator<JsonObject> {
   const cutter = new Cutter(key)
-  for await (const chunk of chunks) {
-    cutter.push(chunk as Buffer)
-    yield* cutter.take()
+  for (const chunk of chunks) {
+    cutter.push(chunk)
+    for (const object of cutter.take()) yield object
   }
   cutter.end()
 }
@@ -49,10 +52,11 @@ class Cutter {
     this.#key = key
   }
 
-  *take(): Generator<JsonObject> {
+  /** The objects that ended since it was last asked. */
+  take(): readonly JsonObject[] {
     const found = this.#found
     this.#found = []
-    yield* found
+    return found
   }
 
   /** @throws CONVERSION_FAILED */
@@ -60,7 +64,7 @@ class Cutter {
     let from = this.#isKept ? 0 : -1
     const keep = (end: number) => {
       const parts = this.#inList ? this.#parts : this.#top
-      parts.push(Buffer.from(chunk.subarray(from, end)))
+      parts.push(chunk.subarray(from, end))
       this.#size += end - from
     }
     for (let at = 0; at < chunk.length; at++) {
@@ -69,6 +73,7 @@ class Cutter {
         continue
       }
       const byte = chunk[at]!
+      if (SIGNS[byte] === 0 && this.#depth > 0) continue
       if (byte === QUOTE) {
         this.#inString = true
         this.#text = ''

@@ -1,6 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { analyse } from 'chardet'
-import { detect } from 'jschardet'
 import { encodingUnknown } from '../errors.ts'
 
 const SAMPLE_BYTES = 1 << 20
@@ -28,10 +26,12 @@ export async function findEncoding(path: string, said: string | undefined): Prom
   if (first === 0xff && second === 0xfe) return { name: 'utf-16le', isGuess: false }
   if (first === 0xfe && second === 0xff) return { name: 'utf-16be', isGuess: false }
   if (await isUtf8(path)) return { name: 'utf-8', isGuess: false }
-  return { name: guess(sample), isGuess: true }
+  return { name: await guess(sample), isGuess: true }
 }
 
-function guess(sample: Buffer): string {
+/** Most texts need no guess, and the libraries for it are large. */
+async function guess(sample: Buffer): Promise<string> {
+  const [{ analyse }, { detect }] = await Promise.all([import('chardet'), import('jschardet')])
   const { encoding, confidence } = detect(sample)
   const candidates = [
     ...(confidence >= LEAST_CONFIDENCE && encoding ? [encoding] : []),

@@ -26,6 +26,9 @@ const LETTERS: readonly string[] = ['ZM', 'Z', 'M']
 const OPENS = /\s*(?=\(|EMPTY\b)/iy
 const EMPTY = /\s*EMPTY\b/iy
 const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)\b)/iy
+/** Characters of numbers without letters, but for that of an exponent. */
+const NUMERAL = new Uint8Array(128)
+for (const sign of '0123456789.+-eE') NUMERAL[sign.charCodeAt(0)] = 1
 const FIRST_POSITION = /\(([^(),]+)[,)]/
 
 /**
@@ -72,6 +75,7 @@ class WktReader {
   readonly #text: string
   readonly #width: number
   readonly #writer: WkbWriter
+  readonly #numbers: number[] = []
   #at = 0
 
   constructor(text: string, dimensions: Dimensions) {
@@ -125,16 +129,31 @@ class WktReader {
   }
 
   #position(): void {
-    const numbers: number[] = []
-    for (;;) {
-      NUMBER.lastIndex = this.#at
-      const found = NUMBER.exec(this.#text)
-      if (!found) break
-      this.#at = NUMBER.lastIndex
-      numbers.push(numberOf(found[1]!))
-    }
+    const numbers = this.#numbers
+    numbers.length = 0
+    for (let number = this.#number(); number !== null; number = this.#number()) numbers.push(number)
     if (numbers.length < 2 || numbers.length > this.#width) throw new SyntaxError('a position has two to four numbers')
     this.#writer.position(numbers)
+  }
+
+  /** The next number; null where there is none. */
+  #number(): number | null {
+    const text = this.#text
+    let at = this.#at
+    while (isBlank(text.charCodeAt(at))) at++
+    let end = at
+    while (NUMERAL[text.charCodeAt(end)] === 1) end++
+    const number = end === at ? Number.NaN : Number(text.slice(at, end))
+    if (!Number.isNaN(number)) {
+      this.#at = end
+      return number
+    }
+    // One with letters, or with what follows right behind it.
+    NUMBER.lastIndex = this.#at
+    const found = NUMBER.exec(text)
+    if (!found) return null
+    this.#at = NUMBER.lastIndex
+    return numberOf(found[1]!)
   }
 
   #isEmpty(): boolean {
@@ -145,11 +164,16 @@ class WktReader {
   }
 
   #takes(sign: string): boolean {
-    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++
+    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
     if (this.#text[this.#at] !== sign) return false
     this.#at++
     return true
   }
+}
+
+/** Blanks that WKT has between its parts; NaN, beyond the end of a text, is none. */
+function isBlank(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
 function numberOf(text: string): number {
