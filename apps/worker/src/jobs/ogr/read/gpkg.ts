@@ -176,6 +176,9 @@ function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Ge
     row++
     const blob = first === 1 ? values[0] : null
     const wkb = blob instanceof Uint8Array ? wkbIn(blob) : null
+    if (wkb === null ? blob !== null : wkb.length === 0) {
+      warnings.count('GEOMETRY_UNREADABLE', 'Geometries that cannot be read were left out of their rows.', row)
+    }
     const cells = fields.map(({ type, name }, i) => {
       const value = values[first + i]!
       const cell = cellOf(value, type)

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { wkbOfGeoJson } from '@terrane/core'
+import { expect, test } from 'vitest'
+import { openGpkg } from './gpkg.ts'
+
+/** A geometry as the format has it (OGC 12-128r19, clause 2.1.3), with an envelope of so many bytes. */
+function blobOf(coordinates: readonly number[], envelope: 0 | 32): Buffer {
+  const head = Buffer.alloc(8 + envelope)
+  head.write('GP', 'latin1')
+  head[3] = 1 | (envelope === 32 ? 2 : 0)
+  head.writeInt32LE(4326, 4)
+  return Buffer.concat([head, wkbOfGeoJson({ type: 'Point', coordinates })!])
+}
+
+test('what is in the column of geometries and is none is left out with a word, and types are those of the others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-gpkg-'))
+  const path = join(folder, 'a.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec(`create table gpkg_contents (table_name text, data_type text);
+    create table gpkg_geometry_columns (table_name text, column_name text, srs_id int);
+    create table gpkg_spatial_ref_sys (srs_id int, organization text, organization_coordsys_id int);
+    insert into gpkg_spatial_ref_sys values (4326, 'EPSG', 4326);
+    insert into gpkg_contents values ('places', 'features');
+    insert into gpkg_geometry_columns values ('places', 'geom', 4326);
+    create table places (fid integer primary key, geom blob, name text)`)
+  const insert = database.prepare('insert into places (geom, name) values (?, ?)')
+  const geometries = [blobOf([1, 2], 0), blobOf([1, 2, 3], 32), Buffer.from('SP'), 'POINT(1 2)', null]
+  for (const [i, geometry] of geometries.entries()) insert.run(geometry, `place ${i + 1}`)
+  database.close()
+
+  const reader = openGpkg({ path })
+  expect(reader.layers).toMatchObject([{ name: 'places', rows: 5, srid: 4326, geometryTypes: [1, 1001] }])
+  const [batch] = [...(reader.read(0) as Iterable<{ geometryEnds: Uint32Array }>)]
+  expect([...batch!.geometryEnds]).toEqual([21, 50, 50, 50, 50])
+  expect(reader.takeWarnings()).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', count: 2, examples: [3, 4] }])
+  await rm(folder, { recursive: true })
+})
