@@ -121,13 +121,15 @@ async function judge(app: TestApp, name: string, label: string): Promise<{ answe
   for (let tries = 0; tries < TRIES; tries++) {
     said = []
     let hung = 0
+    // One that was built meanwhile may have been called too early: it is called again.
+    const wasBuilt = isBuilt()
     for (const request of requests) {
       const { own, text } = await request()
       if (own && !(NAMED.test(label) && text.startsWith('404'))) return { answered: true, said: text }
       if (!said.includes(text)) said.push(text)
       if (/NOT_FOUND|BOOT_ERROR/.test(text) || (/TimeoutError/.test(text) && (++hung === 2 || !isBuilt()))) break
     }
-    if (!isBuilt()) continue
+    if (!wasBuilt) continue
     const reasons = log()
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => message + JSON.stringify(fields ?? ''))
