@@ -35,7 +35,7 @@ const EXCHANGE_OPTIONS = [
 const WORKBOOKS: ReadonlySet<string> = new Set(['XLSX', 'ODS'])
 
 /** Formats whose reference systems may be ones that only the engine knows. */
-const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf'])
+const KNOWN_BY_ENGINE: ReadonlySet<ReadFormat> = new Set(['GPKG', 'FlatGeobuf', 'ESRI Shapefile'])
 
 /** Formats whose texts the engine reads in an encoding that it is told. */
 const ENCODED_BY_ENGINE: ReadonlySet<string> = new Set(['ESRI Shapefile', 'MapInfo File'])
@@ -52,8 +52,8 @@ export interface OpenedDataset extends AsyncDisposable {
 }
 
 /**
- * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, and
- * GeoPackages and FlatGeobufs of reference systems that only the engine knows.
+ * Opens a data set with a reader of its format, or has the engine convert it first: what no reader here knows, Shapefiles
+ * that are not plain, and files of reference systems that only the engine knows.
  */
 export async function openDataset(
   dataset: Dataset,
@@ -70,10 +70,13 @@ export async function openDataset(
       'The GeoPackage was copied while a program had it open: changes that were still in its log, a file that ends in -wal, are not in it. Close the program and copy it again to be sure.'
     notes.add('LOG_MISSING', message)
   }
-  const format = READ_FORMATS.find((known) => known === dataset.driver)
+  // Several Shapefiles are one data set, which the engine opens as a whole.
+  const format = dataset.file === '.' ? undefined : READ_FORMATS.find((known) => known === dataset.driver)
   if (format) {
     const reading = await open(path, format, input, context)
-    if (!KNOWN_BY_ENGINE.has(format) || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)) {
+    const isReadable = format !== 'ESRI Shapefile' || reading.layers.length > 0
+    const isPlaced = !KNOWN_BY_ENGINE.has(format) || input.sourceSrs !== undefined || !hasUnknownSystem(reading.layers)
+    if (isReadable && isPlaced) {
       const layerNames = reading.layers.map(({ name }) => name)
       return {
         reading,

@@ -13,7 +13,7 @@ test.each([
   await writeFile(path, 'a b c')
   const readings: boolean[] = []
   const words = twice(
-    path,
+    [path],
     (isFirst) => {
       readings.push(isFirst)
       return Buffer.concat([...chunksOf(path)])

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 
 const CHUNK_BYTES = 1 << 20
 /** What a file of this size holds is kept in memory between the two times that it is gone through. */
@@ -20,19 +20,57 @@ export function* chunksOf(path: string): Generator<Buffer> {
 }
 
 /**
- * Items of a file that are gone through twice: to learn their types, and for themselves. Those of a small file are kept
- * meanwhile; a large one is read again.
+ * Items of files that are gone through twice: to learn their types, and for themselves. Those of small files are kept
+ * meanwhile; large ones are read again.
  *
- * @param open reads the file from its beginning
- * @param mostKept bytes of the largest file that is kept
+ * @param paths the files that hold them
+ * @param open reads them from their beginning
+ * @param mostKept bytes of the largest files that are kept
  */
-export function twice<T>(path: string, open: (isFirst: boolean) => Iterable<T>, mostKept = MOST_KEPT_BYTES) {
-  const keeps = statSync(path).size <= mostKept
+export function twice<T>(
+  paths: readonly string[],
+  open: (isFirst: boolean) => Iterable<T>,
+  mostKept = MOST_KEPT_BYTES,
+) {
+  const keeps = paths.reduce((bytes, path) => bytes + statSync(path).size, 0) <= mostKept
   const kept: T[] = []
   return {
-    first(): void {
-      for (const item of open(true)) if (keeps) kept.push(item)
+    first(learn?: (item: T) => void): void {
+      for (const item of open(true)) {
+        learn?.(item)
+        if (keeps) kept.push(item)
+      }
     },
     again: (): Iterable<T> => (keeps ? kept : open(false)),
+  }
+}
+
+/** A file that is read from place to place, mostly forwards. */
+export class FileWindow implements Disposable {
+  readonly size: number
+  readonly #file: number
+  #bytes = Buffer.alloc(0)
+  #start = 0
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'r')
+    this.size = fstatSync(this.#file).size
+  }
+
+  /** Bytes that hold until the next call; null where the file has not so many. */
+  at(position: number, length: number): Buffer | null {
+    if (position < 0 || position + length > this.size) return null
+    if (position < this.#start || position + length > this.#start + this.#bytes.length) {
+      const bytes = Buffer.allocUnsafe(Math.max(length, Math.min(CHUNK_BYTES, this.size - position)))
+      const read = readSync(this.#file, bytes, 0, bytes.length, position)
+      if (read < length) return null
+      this.#bytes = bytes.subarray(0, read)
+      this.#start = position
+    }
+    return this.#bytes.subarray(position - this.#start, position - this.#start + length)
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file)
   }
 }

@@ -72,8 +72,8 @@ export async function openCsv(request: ReadRequest): Promise<FeatureReader> {
     const said = place.wkt < 0 ? null : sridOfText((record[place.wkt] ?? '').trim())
     if (said !== null) srids.add(said)
   }
-  const data = twice(table.path, (isFirst) => rowsOf(table, place, isFirst ? learn : null))
-  data.first()
+  const data = twice([table.path], () => rowsOf(table, place))
+  data.first(learn)
   const { x, y, wkt } = place
   // The text of a geometry is said by the geometry itself, if all can be read; coordinates stay the columns that they are.
   const shown = [...table.names.keys()].filter((i) => i !== wkt || !isLossless)
@@ -155,13 +155,8 @@ function onlyOf(srids: ReadonlySet<number>): number | undefined {
   return [...srids][0]
 }
 
-/** The rows of the data with their geometries; `learn` is told of each. */
-function* rowsOf(table: Table, place: Place, learn: ((row: Row) => void) | null): Generator<Row> {
-  for (const record of dataOf(table)) {
-    const row = { record, wkb: geometryOf(record, place) }
-    learn?.(row)
-    yield row
-  }
+function* rowsOf(table: Table, place: Place): Generator<Row> {
+  for (const record of dataOf(table)) yield { record, wkb: geometryOf(record, place) }
 }
 
 function* readRows(reading: {

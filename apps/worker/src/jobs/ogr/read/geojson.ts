@@ -103,7 +103,7 @@ class Survey {
 export function openGeoJson(path: string): FeatureReader {
   const warnings = new Warnings()
   const survey = new Survey()
-  const features = twice(path, (isFirst) => featuresOf(path, isFirst ? survey : null))
+  const features = twice([path], (isFirst) => featuresOf(path, isFirst ? survey : null))
   features.first()
   const { name, srid, rows, hasGeometry, foreign, ids, geometryTypes, types } = survey
   if (foreign.size > 0) {

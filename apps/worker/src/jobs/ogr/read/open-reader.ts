@@ -17,6 +17,8 @@ export async function openReader(request: ReadRequest): Promise<FeatureReader> {
       return (await import('./gpx.ts')).openGpx(request.path)
     case 'FlatGeobuf':
       return (await import('./flatgeobuf.ts')).openFlatGeobuf(request.path)
+    case 'ESRI Shapefile':
+      return (await import('./shapefile.ts')).openShapefile(request)
     case 'Parquet':
       return (await import('./parquet.ts')).openParquet(request.path)
     case 'Arrow':

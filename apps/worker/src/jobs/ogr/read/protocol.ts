@@ -12,6 +12,7 @@ export const READ_FORMATS = [
   'KML',
   'GPX',
   'FlatGeobuf',
+  'ESRI Shapefile',
   'Parquet',
   'Arrow',
 ] as const
@@ -21,7 +22,7 @@ export type ReadFormat = (typeof READ_FORMATS)[number]
 export interface ReadRequest {
   readonly path: string
   readonly format: ReadFormat
-  /** Character encoding of a CSV; found out when absent. */
+  /** Character encoding of a CSV or of a Shapefile's table; found out when absent. */
   readonly encoding?: string
   /** EPSG code of a CSV's coordinates; 4326 when absent. */
   readonly srid?: number

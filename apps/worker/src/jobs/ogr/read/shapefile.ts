@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { isoType, wkbHead } from '@terrane/core'
+import { BatchBuilder, type FeatureBatch, type FeatureReader } from '../feature-stream.ts'
+import { FileWindow, twice } from './chunks.ts'
+import type { ReadRequest } from './protocol.ts'
+import { DbfTable } from './shapefile/dbf.ts'
+import { ShapeReader, isKnownKind } from './shapefile/shapes.ts'
+import { sridOfPrj } from './shapefile/system.ts'
+import { UnusualFile } from './shapefile/unusual.ts'
+
+const HEAD_BYTES = 100
+const KIND_AT = 32
+const RECORD_HEAD_BYTES = 8
+/** Lengths and places are in words of 16 bits. */
+const WORD_BYTES = 2
+const FILE_CODE = 9994
+/** Encodings by their names in `.cpg` files, in small letters and without blanks and signs. */
+const CODE_PAGES: Readonly<Record<string, string>> = {
+  utf8: 'utf-8',
+  '65001': 'utf-8',
+  '1252': 'windows-1252',
+  cp1252: 'windows-1252',
+  ansi1252: 'windows-1252',
+  windows1252: 'windows-1252',
+  '88591': 'iso-8859-1',
+  iso88591: 'iso-8859-1',
+  latin1: 'iso-8859-1',
+}
+const NO_LAYERS: FeatureReader = { layers: [], read: () => [], takeWarnings: () => [] }
+
+interface Row {
+  readonly wkb: Uint8Array | null
+  readonly cells: readonly unknown[]
+}
+
+/**
+ * Opens a Shapefile (ESRI Shapefile Technical Description, 1998) with its table, where both are plain: shapes without
+ * heights and measures, rings that leave no doubt, cells that are what their columns say, an encoding and a reference
+ * system that are known. Of any other, or of one without shapes, it has no layers; those are for the engine.
+ */
+export function openShapefile({ path, encoding }: Omit<ReadRequest, 'format'>): FeatureReader {
+  const base = path.slice(0, -'.shp'.length)
+  try {
+    const rows = twice([path, `${base}.dbf`], () => rowsOf(path, base, encoding))
+    const types = new Set<number>()
+    let count = 0
+    rows.first(({ wkb }) => {
+      count++
+      const head = wkb && wkbHead(wkb)
+      if (head) types.add(isoType(head))
+    })
+    if (types.size === 0) return NO_LAYERS
+    using table = new DbfTable(`${base}.dbf`, encodingOf(base, encoding))
+    const { fields } = table
+    const srid = sridOfPrj(textOf(`${base}.prj`) ?? '')
+    return {
+      layers: [{ name: basename(base), rows: count, fields, hasGeometry: true, geometryTypes: [...types], srid }],
+      read: () => batchesOf(rows.again(), fields.length),
+      takeWarnings: () => [],
+    }
+  } catch (error) {
+    if (error instanceof UnusualFile || (error as NodeJS.ErrnoException).code === 'ENOENT') return NO_LAYERS
+    throw error
+  }
+}
+
+function* rowsOf(path: string, base: string, encoding: string | undefined): Generator<Row> {
+  using shapes = new FileWindow(path)
+  using index = new FileWindow(`${base}.shx`)
+  using table = new DbfTable(`${base}.dbf`, encodingOf(base, encoding))
+  const head = shapes.at(0, HEAD_BYTES)
+  const kind = head?.readInt32LE(KIND_AT) ?? -1
+  if (head?.readInt32BE(0) !== FILE_CODE || !isKnownKind(kind)) throw new UnusualFile(`shapes of kind ${kind}`)
+  if ((index.size - HEAD_BYTES) / RECORD_HEAD_BYTES !== table.rows) throw new UnusualFile('more shapes than rows')
+  const reader = new ShapeReader()
+  for (let i = 0; i < table.rows; i++) {
+    const cells = table.row(i)
+    if (cells === null) continue
+    const entry = index.at(HEAD_BYTES + i * RECORD_HEAD_BYTES, RECORD_HEAD_BYTES)!
+    const [place, length] = [entry.readInt32BE(0) * WORD_BYTES, entry.readInt32BE(4) * WORD_BYTES]
+    const record = shapes.at(place, RECORD_HEAD_BYTES + length)
+    if (!record || record.readInt32BE(4) * WORD_BYTES !== length) throw new UnusualFile('an index of another file')
+    yield { wkb: reader.wkbOf(record.subarray(RECORD_HEAD_BYTES), kind), cells }
+  }
+}
+
+function* batchesOf(rows: Iterable<Row>, width: number): Generator<FeatureBatch> {
+  const builder = new BatchBuilder(width)
+  for (const { wkb, cells } of rows) {
+    builder.add(wkb, cells)
+    if (builder.isFull) yield builder.take()
+  }
+  if (!builder.isEmpty) yield builder.take()
+}
+
+/**
+ * The encoding of the table's texts, as it was asked for or as a `.cpg` names it; null where nothing does.
+ *
+ * @throws UnusualFile for one that is not known
+ */
+function encodingOf(base: string, asked: string | undefined): string | null {
+  const said = asked ?? textOf(`${base}.cpg`)
+  if (said === null) return null
+  const known = CODE_PAGES[said.toLowerCase().replaceAll(/[^a-z\d]/g, '')]
+  if (known === undefined) throw new UnusualFile(`an encoding called ${said}`)
+  return known
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,173 @@
+import type { Field, FieldType } from '../../feature-stream.ts'
+import { FileWindow } from '../chunks.ts'
+import { UnusualFile } from './unusual.ts'
+
+const LATIN1 = 'iso-8859-1'
+const DBASE_III = 0x03
+const HEAD_BYTES = 32
+const FIELD_BYTES = 32
+const NAME_BYTES = 11
+const LAST_FIELD = 0x0d
+const BLANK = 0x20
+const DELETED = 0x2a
+/** Whole numbers of so many characters fit a type. */
+const INT4_WIDTH = 9
+const INT8_WIDTH = 18
+/** Encodings by the byte of the head that names the language driver. */
+const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = { 0x03: 'windows-1252', 0x57: LATIN1 }
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const WHOLE = /^[+-]?\d+$/
+
+interface Column extends Field {
+  readonly offset: number
+  readonly width: number
+  readonly letter: string
+}
+
+/** A table of dBASE III as Shapefiles have it: rows of fixed width, all cells are texts. */
+export class DbfTable implements Disposable {
+  readonly rows: number
+  readonly fields: readonly Field[]
+  readonly #columns: readonly Column[]
+  readonly #file: FileWindow
+  readonly #head: number
+  readonly #width: number
+  readonly #decode: (bytes: Buffer) => string
+
+  /**
+   * @param encoding of its texts; null where neither the request nor a `.cpg` says it
+   * @throws UnusualFile for what only an engine reads as it is meant
+   */
+  constructor(path: string, encoding: string | null) {
+    this.#file = new FileWindow(path)
+    const head = this.#file.at(0, HEAD_BYTES)
+    if (head?.[0] !== DBASE_III) throw new UnusualFile('a table that is not of dBASE III')
+    this.rows = head.readUInt32LE(4)
+    this.#head = head.readUInt16LE(8)
+    this.#width = head.readUInt16LE(10)
+    this.#decode = decoderOf(encoding ?? LANGUAGE_DRIVERS[head[29]!] ?? null)
+    this.#columns = this.#readColumns()
+    this.fields = this.#columns.map(({ name, type }) => ({ name, type }))
+    if (this.#head + this.rows * this.#width > this.#file.size) throw new UnusualFile('a table that is cut off')
+  }
+
+  /**
+   * The cells of a row; null for a row that was deleted.
+   *
+   * @throws UnusualFile for a cell that is not what its column says
+   */
+  row(index: number): unknown[] | null {
+    const bytes = this.#file.at(this.#head + index * this.#width, this.#width)
+    if (!bytes) throw new UnusualFile('a table that is cut off')
+    if (bytes[0] === DELETED) return null
+    return this.#columns.map((column) => this.#cell(bytes, column))
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]()
+  }
+
+  #readColumns(): Column[] {
+    const columns: Column[] = []
+    const names = new Set<string>()
+    let offset = 1
+    for (let at = HEAD_BYTES; at + FIELD_BYTES <= this.#head; at += FIELD_BYTES) {
+      const bytes = this.#file.at(at, FIELD_BYTES)
+      if (!bytes || bytes[0] === LAST_FIELD) break
+      const name = textIn(bytes.subarray(0, NAME_BYTES)).toString('latin1')
+      const letter = String.fromCharCode(bytes[NAME_BYTES]!)
+      const [width, decimals] = [bytes[16]!, bytes[17]!]
+      if (!/^[ -~]+$/.test(name) || names.has(name.toLowerCase())) throw new UnusualFile(`a column called ${name}`)
+      names.add(name.toLowerCase())
+      columns.push({ name, type: typeOf(letter, width, decimals), letter, offset, width })
+      offset += width
+    }
+    if (offset !== this.#width) throw new UnusualFile('columns that do not fill their rows')
+    return columns
+  }
+
+  #cell(row: Buffer, { name, letter, type, offset, width }: Column): unknown {
+    const bytes = trimmed(textIn(row.subarray(offset, offset + width)))
+    if (bytes.length === 0) return null
+    if (letter === 'C') return this.#decode(bytes)
+    const text = bytes.toString('latin1')
+    const unusual = () => new UnusualFile(`a cell of ${name}: ${text}`)
+    switch (letter) {
+      case 'L':
+        if (text === '?') return null
+        if (/^[TY1]$/i.test(text)) return true
+        if (/^[FN0]$/i.test(text)) return false
+        throw unusual()
+      case 'D':
+        if (/^0+$/.test(text)) return null
+        return dateOf(text) ?? raise(unusual())
+      default:
+        if (text.startsWith('*')) return null
+        if (!NUMBER.test(text) || (type !== 'float8' && !WHOLE.test(text))) throw unusual()
+        return type === 'int8' ? wholeOf(text) : Number(text)
+    }
+  }
+}
+
+function typeOf(letter: string, width: number, decimals: number): FieldType {
+  switch (letter) {
+    case 'C':
+      return 'text'
+    case 'L':
+      return 'bool'
+    case 'D':
+      return 'date'
+    case 'N':
+    case 'F':
+      if (decimals > 0) return 'float8'
+      if (width <= INT4_WIDTH) return 'int4'
+      if (width <= INT8_WIDTH) return 'int8'
+  }
+  throw new UnusualFile(`a column of type ${letter}, ${width} wide`)
+}
+
+/** @param encoding null where it is not known: then all texts are to be ASCII */
+function decoderOf(encoding: string | null): (bytes: Buffer) => string {
+  const decoder = encoding === null || encoding === LATIN1 ? null : new TextDecoder(encoding, { fatal: true })
+  return (bytes) => {
+    // Most texts are ASCII, which all encodings of tables share; what Latin-1 leaves open is most often Windows-1252.
+    if (decoder === null && bytes.every((byte) => byte < 128 || (byte > 159 && encoding === LATIN1)))
+      return bytes.toString('latin1')
+    try {
+      return decoder!.decode(bytes)
+    } catch (cause) {
+      throw new UnusualFile('a text in another encoding than it says', { cause })
+    }
+  }
+}
+
+/** The bytes before the first NUL. */
+function textIn(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}
+
+function trimmed(bytes: Buffer): Buffer {
+  let from = 0
+  let to = bytes.length
+  while (from < to && bytes[from] === BLANK) from++
+  while (to > from && bytes[to - 1] === BLANK) to--
+  return bytes.subarray(from, to)
+}
+
+/** `20260131` as ISO 8601; null for what is no day. */
+function dateOf(text: string): string | null {
+  if (!/^\d{8}$/.test(text)) return null
+  const iso = `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
+  const date = new Date(`${iso}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(iso) ? iso : null
+}
+
+function wholeOf(text: string): number | bigint {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
+
+function raise(error: Error): never {
+  throw error
+}
