@@ -158,8 +158,14 @@ describe(`terrane (${testLane()})`, () => {
     const env = { ...COMPILE_CACHE, TERRANE_HOME: join(folder, 'home'), LOG_LEVEL: 'info' }
     const child = spawn(process.execPath, [PROGRAM, 'functions', 'serve', '--dir', folder, '--port', '0'], { env })
     let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)))
-    await expect.poll(() => said).toContain('Server listening')
+    // It is asked in the moment in which its log says that it listens.
+    await new Promise<void>((resolve) => {
+      const hear = (chunk: unknown) => {
+        said += String(chunk)
+        if (said.includes('Server listening')) resolve()
+      }
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', hear)
+    })
     const exited = once(child, 'exit')
     child.kill('SIGTERM')
     expect(await exited).toEqual([0, null])

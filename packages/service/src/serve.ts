@@ -43,12 +43,12 @@ const LOOK_MS = 20
  */
 export async function serve(app: Http, config: ServeOptions, logger: Logger, phases: StopPhases = {}): Promise<void> {
   const { HOST: host, PORT: port, DRAIN_TIMEOUT_MS: totalMs } = config
+  // Before it listens, which its log says: who reads that may ask it to stop in the same moment.
+  const stop = stopRequested()
   const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
   })
   using _metrics = await serveMetrics(app, host, config.TERRANE_METRICS_PORT ?? 0)
-  // Before anyone is told: who hears that it listens may ask it to stop in the same moment.
-  const stop = stopRequested()
   process.send?.({ type: 'listening', url, routes: app.routeList })
   const reason = await stop
   const began = performance.now()

@@ -15,7 +15,7 @@ const INT4_WIDTH = 9
 const INT8_WIDTH = 18
 /** Encodings by the byte of the head that names the language driver. */
 const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = { 0x03: 'windows-1252', 0x57: LATIN1 }
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const WHOLE = /^[+-]?\d+$/
 
 interface Column extends Field {
