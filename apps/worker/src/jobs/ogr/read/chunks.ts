@@ -1,8 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { getHeapStatistics } from 'node:v8'
 
 const CHUNK_BYTES = 1 << 20
-/** What a file of this size holds is kept in memory between the two times that it is gone through. */
-const MOST_KEPT_BYTES = 64 << 20
+/**
+ * What is kept between the two times that files are gone through: what those of this size hold, as long as the heap stays
+ * below that one. A value of three bytes may take sixty in memory.
+ */
+const MOST_KEPT = { fileBytes: 64 << 20, heapBytes: 256 << 20 }
+/** Items after which the heap is looked at again. */
+const LOOK_AFTER = 4096
 
 /** The bytes of a file, piece by piece. The process reads one file and has nothing else to do, so it waits for them. */
 export function* chunksOf(path: string): Generator<Buffer> {
@@ -20,28 +26,25 @@ export function* chunksOf(path: string): Generator<Buffer> {
 }
 
 /**
- * Items of files that are gone through twice: to learn their types, and for themselves. Those of small files are kept
- * meanwhile; large ones are read again.
+ * Items of files that are gone through twice: to learn their types, and for themselves. They are kept meanwhile where they
+ * take little memory; else the files are read again.
  *
  * @param paths the files that hold them
  * @param open reads them from their beginning
- * @param mostKept bytes of the largest files that are kept
  */
-export function twice<T>(
-  paths: readonly string[],
-  open: (isFirst: boolean) => Iterable<T>,
-  mostKept = MOST_KEPT_BYTES,
-) {
-  const keeps = paths.reduce((bytes, path) => bytes + statSync(path).size, 0) <= mostKept
-  const kept: T[] = []
+export function twice<T>(paths: readonly string[], open: (isFirst: boolean) => Iterable<T>, most = MOST_KEPT) {
+  const fileBytes = paths.reduce((bytes, path) => bytes + statSync(path).size, 0)
+  let kept: T[] | null = fileBytes <= most.fileBytes ? [] : null
   return {
     first(learn?: (item: T) => void): void {
       for (const item of open(true)) {
         learn?.(item)
-        if (keeps) kept.push(item)
+        if (kept === null) continue
+        if (kept.length % LOOK_AFTER === 0 && getHeapStatistics().used_heap_size > most.heapBytes) kept = null
+        else kept.push(item)
       }
     },
-    again: (): Iterable<T> => (keeps ? kept : open(false)),
+    again: (): Iterable<T> => kept ?? open(false),
   }
 }
 

@@ -128,16 +128,21 @@ function typeOf(letter: string, width: number, decimals: number): FieldType {
 
 /** @param encoding null where it is not known: then all texts are to be ASCII */
 function decoderOf(encoding: string | null): (bytes: Buffer) => string {
-  const decoder = encoding === null || encoding === LATIN1 ? null : new TextDecoder(encoding, { fatal: true })
-  return (bytes) => {
-    // Most texts are ASCII, which all encodings of tables share; what Latin-1 leaves open is most often Windows-1252.
-    if (decoder === null && bytes.every((byte) => byte < 128 || (byte > 159 && encoding === LATIN1)))
-      return bytes.toString('latin1')
-    try {
-      return decoder!.decode(bytes)
-    } catch (cause) {
-      throw new UnusualFile('a text in another encoding than it says', { cause })
+  if (encoding !== null && encoding !== LATIN1) {
+    const decoder = new TextDecoder(encoding, { fatal: true })
+    return (bytes) => {
+      try {
+        return decoder.decode(bytes)
+      } catch (cause) {
+        throw new UnusualFile('a text in another encoding than it says', { cause })
+      }
     }
+  }
+  // All encodings of tables share ASCII; what Latin-1 leaves open is most often Windows-1252.
+  const isSaid = (byte: number) => byte < 128 || (byte > 159 && encoding === LATIN1)
+  return (bytes) => {
+    if (!bytes.every(isSaid)) throw new UnusualFile('a text in an encoding that is not said')
+    return bytes.toString('latin1')
   }
 }
 
