@@ -90,6 +90,88 @@ describe('what a table holds comes back from', () => {
   })
 })
 
+/** Kinds of geometries, with numbers that rows are told by. */
+const SHAPES = [
+  'POINT EMPTY',
+  'LINESTRING EMPTY',
+  'POLYGON EMPTY',
+  'MULTIPOINT EMPTY',
+  'MULTILINESTRING EMPTY',
+  'MULTIPOLYGON EMPTY',
+  'GEOMETRYCOLLECTION EMPTY',
+  'MULTIPOINT(EMPTY,(1 2))',
+  'MULTIPOLYGON(EMPTY,((0 0,1 0,1 1,0 0)))',
+  'GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(0 0,1 1))',
+  'GEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT(1 2)),POLYGON((0 0,1 0,1 1,0 0)))',
+  'CURVEPOLYGON(CIRCULARSTRING(0 0,1 1,2 0,1 -1,0 0))',
+  'MULTICURVE((0 0,1 1),CIRCULARSTRING(0 0,1 1,2 0))',
+  'TRIANGLE((0 0,1 0,1 1,0 0))',
+  'TIN(((0 0,1 0,1 1,0 0)),((0 0,1 1,0 1,0 0)))',
+  'POLYHEDRALSURFACE(((0 0,1 0,1 1,0 0)))',
+] as const
+const FLAT = {
+  'TRIANGLE((0 0,1 0,1 1,0 0))': 'POLYGON((0 0,1 0,1 1,0 0))',
+  'TIN(((0 0,1 0,1 1,0 0)),((0 0,1 1,0 1,0 0)))': 'MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((0 0,1 1,0 1,0 0)))',
+  'POLYHEDRALSURFACE(((0 0,1 0,1 1,0 0)))': 'MULTIPOLYGON(((0 0,1 0,1 1,0 0)))',
+}
+const NONE = Object.fromEntries(SHAPES.filter((shape) => shape.endsWith(' EMPTY')).map((shape) => [shape, null]))
+const WHOLE = {
+  'MULTIPOINT(EMPTY,(1 2))': 'MULTIPOINT((1 2))',
+  'MULTIPOLYGON(EMPTY,((0 0,1 0,1 1,0 0)))': 'MULTIPOLYGON(((0 0,1 0,1 1,0 0)))',
+}
+const FLATTENED = {
+  'GEOMETRYCOLLECTION(GEOMETRYCOLLECTION(POINT(1 2)),POLYGON((0 0,1 0,1 1,0 0)))':
+    'GEOMETRYCOLLECTION(POINT(1 2),POLYGON((0 0,1 0,1 1,0 0)))',
+}
+
+describe('geometries of every kind come back, or what became of them is said, from', () => {
+  test.each<[ExportFormat, Readonly<Record<string, string | null>>, readonly string[]]>([
+    ['GeoPackage', {}, []],
+    ['CSV', {}, []],
+    ['GeoParquet', FLAT, ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS']],
+    ['GeoJSON', { ...FLAT, ...FLATTENED }, ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS', 'COLLECTIONS_FLATTENED']],
+    [
+      'FlatGeobuf',
+      { ...FLAT, ...NONE, ...WHOLE },
+      ['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS', 'EMPTY_GEOMETRIES', 'EMPTY_PARTS_LEFT_OUT', 'INDEX_LEFT_OUT'],
+    ],
+  ])('%s', async (format, changes, said) => {
+    const table = `shapes_${format.toLowerCase()}`
+    const rows = SHAPES.map((shape, n) => `(${n}, 'SRID=4326;${shape}'::geometry)`)
+    await db.database.query(`create table ${table} (n int4, geom geometry); insert into ${table} values ${rows.join()}`)
+    const { made, exported } = await roundTrip(table, format)
+    expect(exported.map(({ code }) => code)).toEqual(said)
+    // An import linearizes arcs, too.
+    const wanted = SHAPES.map((shape, n) => {
+      const text = shape in changes ? changes[shape] : shape
+      return `(${n}, ${text === null ? 'null' : `st_curvetoline('SRID=4326;${text}'::geometry, radians(4), 2, 0)`})`
+    })
+    const { rows: others } = await db.database.query(
+      `select n, st_asewkt(geom) as is, st_asewkt(shape) as wanted from (values ${wanted.join()}) w (n, shape)
+       full join ${made.table} using (n) where geom is distinct from shape or st_asbinary(geom) <> st_asbinary(shape)`,
+    )
+    expect(others).toEqual([])
+  })
+
+  test('a Shapefile', async () => {
+    const shape = "'SRID=4326;CURVEPOLYGON(CIRCULARSTRING(0 0,1 1,2 0,1 -1,0 0))'::geometry"
+    await db.database.query(`create table rounds (n int4, geom geometry);
+      insert into rounds values (1, ${shape}), (2, 'SRID=4326;POLYGON EMPTY'), (3, 'SRID=4326;TRIANGLE((0 0,1 1,1 0,0 0))')`)
+    const { made, exported } = await roundTrip('rounds', 'Shapefile')
+    expect(exported.map(({ code }) => code)).toEqual(['CURVES_LINEARIZED', 'SURFACES_AS_POLYGONS', 'EMPTY_GEOMETRIES'])
+    const { rows } = await db.database.query(
+      `select n, geometrytype(geom) as type, st_area(geom) as area from ${made.table} order by n`,
+    )
+    expect(rows).toEqual([
+      { n: 1, type: expect.stringMatching(/POLYGON$/), area: expect.closeTo(Math.PI, 2) },
+      { n: 2, type: null, area: null },
+      { n: 3, type: expect.stringMatching(/POLYGON$/), area: 0.5 },
+    ])
+    await db.database.query(`insert into rounds values (4, 'SRID=4326;GEOMETRYCOLLECTION EMPTY')`)
+    await expect(roundTrip('rounds', 'Shapefile')).rejects.toThrow('the table has collections, polygons')
+  })
+})
+
 // The long suite has more of them, in every format.
 describe('random layers come back equal from', () => {
   test.each(['GeoPackage', 'GeoParquet', 'GeoJSON', 'CSV'] as const)('%s', async (format) => {

@@ -28,7 +28,10 @@ export function randomLayer(random: Random, format: ExportFormat): RandomLayer {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
   const dimensions = pick(DIMENSIONS[format])
   const isMixed = format !== 'Shapefile' && random() < 0.4
-  const kind = pick(KINDS)
+  const kinds: readonly string[] = [...KINDS, 'GeometryCollection']
+  const kind = pick(format === 'Shapefile' ? KINDS : kinds)
+  // Formats whose geometries have boxes have none for an empty one.
+  const mayBeEmpty = format !== 'Shapefile' && format !== 'FlatGeobuf'
   const values: Readonly<Record<string, [string, () => string]>> = {
     whole: ['int4', () => String(Math.floor((random() - 0.5) * 2 ** 32))],
     long: ['int8', () => String(BigInt(Math.floor((random() - 0.5) * 2 ** 53)) * 1023n + 2n ** 40n)],
@@ -45,7 +48,9 @@ export function randomLayer(random: Random, format: ExportFormat): RandomLayer {
     // The first row has a value of each, so that text formats can tell the types.
     const cells = columns.map((name) => (n > 0 && random() < 0.15 ? 'null' : values[name]![1]()))
     const shape =
-      n > 0 && random() < 0.1 ? 'null' : `'SRID=4326;${wkt(random, isMixed ? pick(KINDS) : kind, dimensions)}'`
+      n > 0 && random() < 0.1
+        ? 'null'
+        : `'SRID=4326;${wkt(random, isMixed ? pick(kinds) : kind, { dimensions, mayBeEmpty })}'`
     return `(${[n, ...cells, shape].join(', ')})`
   })
   return {
@@ -64,7 +69,13 @@ function words(random: Random): string {
   )
 }
 
-function wkt(random: Random, kind: string, dimensions: string): string {
+interface WktOptions {
+  readonly dimensions: string
+  readonly mayBeEmpty: boolean
+}
+
+function wkt(random: Random, kind: string, options: WktOptions): string {
+  const { dimensions, mayBeEmpty } = options
   const width = 2 + dimensions.trim().length
   const position = (x: number, y: number) =>
     Array.from({ length: width }, (_, i) => (i === 0 ? x : i === 1 ? y : Math.round(random() * 1e5) / 100)).join(' ')
@@ -79,7 +90,10 @@ function wkt(random: Random, kind: string, dimensions: string): string {
     return `(${[first, position(x + random(), y + 1), position(x + 2, y - random()), first].join(', ')})`
   }
   const name = `${kind.toUpperCase()}${dimensions}`
+  if (mayBeEmpty && random() < 0.05) return `${name} EMPTY`
   switch (kind) {
+    case 'GeometryCollection':
+      return `${name} (${some(() => wkt(random, KINDS[Math.floor(random() * KINDS.length)]!, options)).join(', ')})`
     case 'Point':
       return `${name} (${point()})`
     case 'LineString':

@@ -91,7 +91,7 @@ const SOURCE: ExportSource = {
     { ...column, name: 'id', kind: 'float8' },
     { ...column, name: 'name', kind: 'text' },
   ],
-  geometry: { name: 'geom', srid: 4326, types: [3] },
+  geometry: { name: 'geom', srid: 4326, types: [3], shapes: [3] },
   estimatedRows: null,
 }
 

@@ -1,4 +1,5 @@
 import type { ExportFormat } from '@terrane/contracts'
+import type { Lack } from './remedies.ts'
 import type { GeometryForm } from './rows.ts'
 
 /** Media types of the formats. */
@@ -12,13 +13,18 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   Shapefile: 'application/zip',
 }
 
+/** RFC 7946 knows seven types, and PostGIS writes no collection within another. */
+const NOT_IN_JSON: readonly Lack[] = ['curves', 'surfaces', 'nested collections', 'measures']
+/** Both have a box for each geometry; arcs and surfaces are what few of their readers take. */
+const NOT_IN_BOXES: readonly Lack[] = ['curves', 'surfaces', 'empty geometries']
+
 /** How each format takes geometries. */
 export const FORMS: Readonly<Record<ExportFormat, GeometryForm>> = {
-  GeoParquet: { encoding: 'wkb', inDegrees: true, keepsMeasures: false, typesFirst: false },
-  GeoPackage: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
-  FlatGeobuf: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
-  GeoJSON: { encoding: 'geojson', inDegrees: true, keepsMeasures: false, typesFirst: false },
-  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, keepsMeasures: false, typesFirst: false },
-  CSV: { encoding: 'wkt', inDegrees: true, keepsMeasures: true, typesFirst: false },
-  Shapefile: { encoding: 'wkb', inDegrees: false, keepsMeasures: true, typesFirst: true },
+  GeoParquet: { encoding: 'wkb', inDegrees: true, lacks: ['curves', 'surfaces', 'measures'], typesFirst: false },
+  GeoPackage: { encoding: 'wkb', inDegrees: false, lacks: [], typesFirst: true },
+  FlatGeobuf: { encoding: 'wkb', inDegrees: false, lacks: NOT_IN_BOXES, typesFirst: true },
+  GeoJSON: { encoding: 'geojson', inDegrees: true, lacks: NOT_IN_JSON, typesFirst: false },
+  GeoJSONSeq: { encoding: 'geojson', inDegrees: true, lacks: NOT_IN_JSON, typesFirst: false },
+  CSV: { encoding: 'wkt', inDegrees: true, lacks: [], typesFirst: false },
+  Shapefile: { encoding: 'wkb', inDegrees: false, lacks: NOT_IN_BOXES, typesFirst: true },
 }

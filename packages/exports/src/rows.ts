@@ -1,18 +1,21 @@
 import type { PackedBytes, ScanBatch, ScanColumn, ScanOptions, ScanValues } from '@terrane/database'
 import type { Losses } from './losses.ts'
+import { remediesFor, type Lack, type Remedy } from './remedies.ts'
 import { geometrySql, type ExportSource, type SourceGeometry } from './source.ts'
 
 /** Few, so that a batch that is written at once holds nobody up. */
 const BATCH_ROWS = 1000
 const WGS84 = 4326
-const ISO_M = 2000
+/** Digits behind the point at most, enough for each double: the server writes no more than tell it from others. */
+const DIGITS = 40
 
 /** How geometries leave the database. */
 export interface GeometryForm {
   readonly encoding: 'wkb' | 'wkt' | 'geojson'
   /** In longitude and latitude, whatever the table's system is. */
   readonly inDegrees: boolean
-  readonly keepsMeasures: boolean
+  /** What it does not hold. */
+  readonly lacks: readonly Lack[]
   /** Its head tells of types and system, before the rows. */
   readonly typesFirst: boolean
 }
@@ -26,7 +29,7 @@ export interface ExportRow {
 /** Streams the rows of a query: `scan` of a database, or `scanSession` of a session. */
 export type Scanner = (columns: readonly ScanColumn[], from: string, options: ScanOptions) => AsyncIterable<ScanBatch>
 
-/** The rows of a source, a batch at a time. Measures that the format has no place for are counted. */
+/** The rows of a source, a batch at a time. What of their geometries the format has no place for is changed and counted. */
 export async function* readRows(
   scan: Scanner,
   { columns: own, geometry, from }: ExportSource,
@@ -34,22 +37,23 @@ export async function* readRows(
   losses: Losses,
 ): AsyncGenerator<ExportRow[]> {
   const columns: ScanColumn[] = own.map((column) => column.scan)
-  const dropsMeasures = geometry !== null && !form.keepsMeasures && mayHaveMeasures(geometry)
-  if (geometry)
-    columns.push({
-      sql: geometryOf(geometry, form, dropsMeasures),
-      type: form.encoding === 'wkb' ? 'bytes' : 'text',
-    })
-  if (dropsMeasures) columns.push({ sql: hasMeasures(geometry.name), type: 'bool' })
+  const remedies = geometry ? remediesFor(geometry, form.lacks) : []
+  if (geometry) {
+    const place = geometrySql(geometry.name)
+    columns.push({ sql: geometryOf(geometry, form, remedies), type: form.encoding === 'wkb' ? 'bytes' : 'text' })
+    for (const { changes } of remedies) columns.push({ sql: changes(place), type: 'bool' })
+  }
   // A table without columns has rows all the same.
   const asked = columns.length > 0 ? columns : [{ sql: 'null', type: 'text' as const }]
   for await (const batch of scan(asked, from, { batchRows: BATCH_ROWS })) {
     const rows: ExportRow[] = []
-    const flags = dropsMeasures ? (batch.columns[own.length + 1] as Plain) : null
     for (let row = 0; row < batch.rows; row++) {
       const values = own.map((_, i) => (batch.columns[i] as Plain)[row]!)
       rows.push({ values, geometry: geometry ? geometryAt(batch.columns[own.length]!, row) : null })
-      if (flags?.[row]) losses.count('MEASURES_LEFT_OUT', 'The format has no place for the measures of positions.')
+    }
+    for (const [i, { code, message }] of remedies.entries()) {
+      const flags = batch.columns[own.length + 1 + i] as Plain
+      for (let row = 0; row < batch.rows; row++) if (flags[row] === true) losses.count(code, message)
     }
     yield rows
   }
@@ -57,23 +61,15 @@ export async function* readRows(
 
 type Plain = Exclude<ScanValues, PackedBytes>
 
-function mayHaveMeasures({ types }: SourceGeometry): boolean {
-  return types === null || types.some((type) => type >= ISO_M)
-}
-
-function hasMeasures(name: string): string {
-  return `st_zmflag(${geometrySql(name)}) in (1, 3)`
-}
-
-function geometryOf({ name, srid }: SourceGeometry, form: GeometryForm, dropsMeasures: boolean): string {
-  let sql = geometrySql(name)
+function geometryOf({ name, srid }: SourceGeometry, form: GeometryForm, remedies: readonly Remedy[]): string {
+  const place = geometrySql(name)
+  let sql = place
   if (form.inDegrees && srid === null)
     sql = `case when st_srid(${sql}) in (0, ${WGS84}) then ${sql} else st_transform(${sql}, ${WGS84}) end`
   else if (form.inDegrees && srid !== WGS84) sql = `st_transform(${sql}, ${WGS84})`
-  if (dropsMeasures)
-    sql = `case st_zmflag(${sql}) when 1 then st_force2d(${sql}) when 3 then st_force3dz(${sql}) else ${sql} end`
+  for (const { changes, change } of remedies) sql = `case when ${changes(place)} then ${change(sql)} else ${sql} end`
   if (form.encoding === 'wkb') return `st_asbinary(${sql}, 'NDR')`
-  return form.encoding === 'wkt' ? `st_astext(${sql}, 17)` : `st_asgeojson(${sql}, 17, 0)`
+  return form.encoding === 'wkt' ? `st_astext(${sql}, ${DIGITS})` : `st_asgeojson(${sql}, ${DIGITS}, 0)`
 }
 
 function geometryAt(values: ScanValues, row: number): Uint8Array | string | null {

@@ -16,6 +16,7 @@ export class ShapeFacts {
   #north = -Infinity
   #hasCurves = false
   #hasNulls = false
+  #withEmptyParts = 0
 
   /** ISO types. */
   get types(): readonly number[] {
@@ -24,6 +25,11 @@ export class ShapeFacts {
 
   get hasNulls(): boolean {
     return this.#hasNulls
+  }
+
+  /** How many geometries have a part without a position beside others. */
+  get withEmptyParts(): number {
+    return this.#withEmptyParts
   }
 
   /** West, south, east, north; null where there is no position, or where curves may reach beyond theirs. */
@@ -38,26 +44,35 @@ export class ShapeFacts {
       this.#hasNulls = true
       return
     }
-    this.#geometry(new WkbCursor(wkb), true)
+    const { parts, empty } = this.#geometry(new WkbCursor(wkb), true)
+    if (empty > 0 && empty < parts) this.#withEmptyParts++
   }
 
-  #geometry(cursor: WkbCursor, isWhole: boolean): void {
+  /** Parts are what holds positions itself. */
+  #geometry(cursor: WkbCursor, isWhole: boolean): Parts {
     const code = cursor.head()
     if (isWhole) this.#types.add(code + (cursor.hasZ ? 1000 : 0) + (cursor.hasM ? 2000 : 0))
     if (code >= FIRST_CURVE && code <= LAST_CURVE) this.#hasCurves = true
-    if (code === POINT) this.#positions(cursor, 1)
-    else if (LINES.has(code)) this.#positions(cursor, cursor.count())
-    else {
-      const count = cursor.count()
-      for (let i = 0; i < count; i++) {
-        if (RINGED.has(code)) this.#positions(cursor, cursor.count())
-        else this.#geometry(cursor, false)
-      }
+    if (code === POINT) return this.#positions(cursor, 1) ? WHOLE : EMPTY
+    const count = cursor.count()
+    if (LINES.has(code)) return this.#positions(cursor, count) ? WHOLE : EMPTY
+    if (RINGED.has(code)) {
+      for (let i = 0; i < count; i++) this.#positions(cursor, cursor.count())
+      return count > 0 ? WHOLE : EMPTY
     }
+    let [parts, empty] = [0, 0]
+    for (let i = 0; i < count; i++) {
+      const of = this.#geometry(cursor, false)
+      parts += of.parts
+      empty += of.empty
+    }
+    return count > 0 ? { parts, empty } : EMPTY
   }
 
-  #positions(cursor: WkbCursor, count: number): void {
+  /** Tells whether there is a position. */
+  #positions(cursor: WkbCursor, count: number): boolean {
     let at = cursor.positions(count)
+    let found = false
     for (let i = 0; i < count; i++, at += cursor.stride) {
       const x = cursor.number(at)
       const y = cursor.number(at + 8)
@@ -66,6 +81,16 @@ export class ShapeFacts {
       if (x > this.#east) this.#east = x
       if (y < this.#south) this.#south = y
       if (y > this.#north) this.#north = y
+      if (!Number.isNaN(x)) found = true
     }
+    return found
   }
 }
+
+interface Parts {
+  readonly parts: number
+  readonly empty: number
+}
+
+const WHOLE: Parts = { parts: 1, empty: 0 }
+const EMPTY: Parts = { parts: 1, empty: 1 }

@@ -15,6 +15,8 @@ import {
 import type { ExportFormat } from '@terrane/contracts'
 import { columnNotThere, queryRefused } from './errors.ts'
 import { FORMS } from './forms.ts'
+import { remediesFor } from './remedies.ts'
+import type { GeometryForm } from './rows.ts'
 
 const WGS84 = 4326
 
@@ -65,6 +67,8 @@ export interface SourceGeometry {
   readonly srid: number | null
   /** ISO types that are there, or one that all are of; null where nobody has looked. */
   readonly types: readonly number[] | null
+  /** ISO types that the file is to hold, where its format has to know before the rows. */
+  readonly shapes: readonly number[]
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -130,14 +134,23 @@ export async function withTypes(
   format: ExportFormat,
 ): Promise<ExportSource> {
   const { geometry, from } = source
-  if (!geometry || !FORMS[format].typesFirst || (geometry.srid !== null && geometry.types !== null)) return source
+  const form = FORMS[format]
+  if (!geometry || !form.typesFirst) return source
+  if (geometry.srid !== null && geometry.types !== null) return withShapes(source, geometry, form)
   const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
     `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
      from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
   )
   const types = rows.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
   const srid = geometry.srid ?? (rows.find((row) => row.srid !== 0)?.srid || WGS84)
-  return { ...source, geometry: { ...geometry, srid, types: [...new Set(types)] } }
+  return withShapes(source, { ...geometry, srid, types: [...new Set(types)] }, form)
+}
+
+function withShapes(source: ExportSource, geometry: SourceGeometry, { lacks }: GeometryForm): ExportSource {
+  const shapes = (geometry.types ?? []).map((type) =>
+    remediesFor(geometry, lacks).reduce((shape, { typeOf }) => typeOf(shape), type),
+  )
+  return { ...source, geometry: { ...geometry, shapes: [...new Set(shapes)] } }
 }
 
 /**
@@ -197,6 +210,7 @@ function declaredGeometry({ name, srid, type, geometry_type: declared }: ColumnF
     name,
     srid: srid || (type === 'geography' ? WGS84 : null),
     types: isAny ? null : [isoType(base, z !== '', m !== '')],
+    shapes: [],
   }
 }
 

@@ -9,6 +9,7 @@ const CODES: Readonly<Record<string, number>> = {
   MultiPolygon: 6,
   GeometryCollection: 7,
 }
+const POINT = 1
 const COLLECTION = 7
 const TO_SINGLE = 3
 /** How deep positions lie in the coordinates of each code. */
@@ -49,18 +50,20 @@ function writeGeometry(writer: WkbWriter, geometry: GeoJsonGeometry): boolean {
     return geometries.every((part) => writeGeometry(writer, part))
   }
   if (!Array.isArray(coordinates)) return false
-  if (code <= TO_SINGLE) {
-    if (code === 1 && coordinates.length === 0) {
-      writer.position(EMPTY_POINT)
-      return true
-    }
-    return writeNested(writer, coordinates, DEPTHS[code]!)
-  }
+  if (code <= TO_SINGLE) return writeSingle(writer, code, coordinates)
   writer.count(coordinates.length)
   return coordinates.every((part: unknown) => {
     writer.head(code - TO_SINGLE)
-    return writeNested(writer, part, DEPTHS[code - TO_SINGLE]!)
+    return writeSingle(writer, code - TO_SINGLE, part)
   })
+}
+
+/** A point, line or polygon; a point without a position is an empty one. */
+function writeSingle(writer: WkbWriter, code: number, coordinates: unknown): boolean {
+  if (code !== POINT || !Array.isArray(coordinates) || coordinates.length > 0)
+    return writeNested(writer, coordinates, DEPTHS[code]!)
+  writer.position(EMPTY_POINT)
+  return true
 }
 
 /** Positions that lie `depth` lists deep, a count before each list. */

@@ -35,6 +35,9 @@ const MULTI_LINE = 5
 const TRIANGLE = 17
 const LINES = new Set([2, 8])
 
+/** What is said of `EMPTY_PARTS_LEFT_OUT`. */
+export const EMPTY_PARTS = 'The format has no empty parts of geometries.'
+
 /**
  * Writes a FlatGeobuf without an index, feature by feature as rows come; geometries are ISO WKB in the system of the table.
  * Numbers, texts, bytes and instants keep their types, dates and times of day become texts.
@@ -79,8 +82,8 @@ function header(source: ExportSource, types: readonly number[]): Uint8Array {
   builder.startObject(6)
   if (geometry?.srid) builder.addFieldInt32(1, geometry.srid, 0)
   const crs = builder.endObject()
-  const codes = [...new Set((geometry?.types ?? []).map((type) => type % 1000))]
-  const thousands = (geometry?.types ?? []).map((type) => Math.floor(type / 1000))
+  const codes = [...new Set((geometry?.shapes ?? []).map((type) => type % 1000))]
+  const thousands = (geometry?.shapes ?? []).map((type) => Math.floor(type / 1000))
   builder.startObject(14)
   builder.addFieldOffset(0, nameAt, 0)
   // 0 stands for several types: each feature says its own.
@@ -125,8 +128,10 @@ class FeatureEncoder {
   }
 
   #geometry(wkb: Uint8Array): number {
-    const found = geometryOf(this.#builder, new WkbCursor(wkb))
+    const left = { parts: 0 }
+    const found = geometryOf(this.#builder, new WkbCursor(wkb), left)
     if (found === 0) this.#losses.count('EMPTY_GEOMETRIES', 'The format has no empty geometries: they became null.')
+    else if (left.parts > 0) this.#losses.count('EMPTY_PARTS_LEFT_OUT', EMPTY_PARTS)
     return found
   }
 
@@ -163,19 +168,23 @@ class FeatureEncoder {
   }
 }
 
-/** Writes the geometry at a cursor; 0 where it is empty. */
-function geometryOf(builder: Builder, cursor: WkbCursor): number {
+/** Writes the geometry at a cursor; 0 where it is empty. Parts that are empty are left out and counted. */
+function geometryOf(builder: Builder, cursor: WkbCursor, left: { parts: number }): number {
   const code = cursor.head()
   const { hasZ, hasM } = cursor
   const places: number[] = []
   const ends: number[] = []
   const parts: number[] = []
-  const take = (count: number) => {
+  const take = (count: number, isPoint = false) => {
     const start = cursor.positions(count)
+    if (count === 0 || (isPoint && Number.isNaN(cursor.number(start)))) {
+      left.parts++
+      return
+    }
     for (let i = 0; i < count; i++) places.push(start + i * cursor.stride)
     ends.push(places.length)
   }
-  if (code === POINT) take(1)
+  if (code === POINT) take(1, true)
   else {
     const count = cursor.count()
     if (LINES.has(code)) take(count)
@@ -183,16 +192,19 @@ function geometryOf(builder: Builder, cursor: WkbCursor): number {
       for (let i = 0; i < count; i++) {
         if (code === POLYGON || code === TRIANGLE) take(cursor.count())
         else if (code === MULTI_POINT || code === MULTI_LINE) {
-          take(cursor.head() === POINT ? 1 : cursor.count())
+          const isPoint = cursor.head() === POINT
+          take(isPoint ? 1 : cursor.count(), isPoint)
         } else {
-          const part = geometryOf(builder, cursor)
+          const part = geometryOf(builder, cursor, left)
           if (part !== 0) parts.push(part)
         }
       }
     }
   }
-  const isEmptyPoint = code === POINT && Number.isNaN(cursor.number(places[0]!))
-  if (isEmptyPoint || (places.length === 0 && parts.length === 0)) return 0
+  if (places.length === 0 && parts.length === 0) {
+    left.parts = Math.max(left.parts, 1)
+    return 0
+  }
   const at = (offset: number) => places.map((place) => cursor.number(place + offset))
   const xy =
     places.length === 0

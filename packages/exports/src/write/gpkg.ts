@@ -122,7 +122,7 @@ function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource,
     .run(name, geometry ? 'features' : 'attributes', name, srid)
   if (geometry) {
     const has = (thousands: readonly number[]) =>
-      (geometry.types ?? []).some((type) => thousands.includes(Math.floor(type / 1000)))
+      geometry.shapes.some((type) => thousands.includes(Math.floor(type / 1000)))
     file
       .prepare('insert into gpkg_geometry_columns values (?, ?, ?, ?, ?, ?)')
       .run(name, place, shapeOf(geometry), srid, has([1, 3]) ? 2 : 0, has([2, 3]) ? 2 : 0)
@@ -165,8 +165,8 @@ function blobOf(wkb: Uint8Array, srid: number): Uint8Array {
   return blob
 }
 
-function shapeOf({ types }: NonNullable<ExportSource['geometry']>): string {
-  const codes = [...new Set((types ?? []).map((type) => type % 1000))]
+function shapeOf({ shapes }: NonNullable<ExportSource['geometry']>): string {
+  const codes = [...new Set(shapes.map((type) => type % 1000))]
   return (codes.length === 1 && NAMES[codes[0]! - 1]) || 'GEOMETRY'
 }
 

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ExportFormat } from '@terrane/contracts'
 import {
+  EMPTY_PARTS,
   fileBytes,
   rowsFor,
   writeGpkg,
@@ -17,7 +18,8 @@ import type { Engine } from '../ogr/engine.ts'
 import type { Warnings } from '../warnings.ts'
 import { oneKindOnly } from './errors.ts'
 
-const KIND_NAMES = ['', 'points', 'lines', 'polygons']
+/** What the types of ISO WKB are in a Shapefile, from 1. A point is one kind, several of them another. */
+const SHAPEFILE_KINDS = ['points', 'lines', 'polygons', 'multi points', 'lines', 'polygons', 'collections']
 const LONGEST_NAME = 10
 const LONGEST_TEXT = 254
 /** What a dBASE file has no type for. */
@@ -89,13 +91,15 @@ async function convert(
   const file = 'export.gpkg'
   const own = format === 'Shapefile' ? limited(batches, work.warnings) : batches
   const facts = await writeGpkg(work.systems, plain, own, join(folder, file), work.warnings)
+  if (facts.withEmptyParts > 0) work.warnings.add('EMPTY_PARTS_LEFT_OUT', EMPTY_PARTS, facts.withEmptyParts)
   const target = join(results, format === 'Shapefile' ? 'export.shz' : 'export.fgb')
-  const isLine = (source.geometry?.types ?? []).length > 1
+  const shapes = source.geometry?.shapes ?? []
+  const isMixed = shapes.length > 1
   const options = ['-f', format === 'Shapefile' ? 'ESRI Shapefile' : 'FlatGeobuf']
-  if (format === 'Shapefile') options.push('-lco', 'ENCODING=UTF-8', ...(isLine ? ['-nlt', 'PROMOTE_TO_MULTI'] : []))
+  if (format === 'Shapefile') options.push('-lco', 'ENCODING=UTF-8', ...(isMixed ? ['-nlt', 'PROMOTE_TO_MULTI'] : []))
   // A layer of several kinds would be flat: the engine asks its type, which says nothing of heights then.
-  const isHigh = (source.geometry?.types ?? []).some((type) => Math.floor(type / 1000) % 2 === 1)
-  if (format === 'FlatGeobuf' && isLine && isHigh) options.push('-dim', 'XYZ')
+  const isHigh = shapes.some((type) => Math.floor(type / 1000) % 2 === 1)
+  if (format === 'FlatGeobuf' && isMixed && isHigh) options.push('-dim', 'XYZ')
   if (format === 'FlatGeobuf' && facts.hasNulls) {
     options.push('-lco', 'SPATIAL_INDEX=NO')
     const message = 'The file has no index, which would have no place for rows without a geometry.'
@@ -120,14 +124,9 @@ function withTextTimes(source: ExportSource, warnings: Warnings): ExportSource {
 
 /** @throws FORMAT_TAKES_ONE_KIND */
 function checkShapefile({ geometry, columns }: ExportSource, warnings: Warnings): void {
-  const kinds = new Set((geometry?.types ?? []).map((type) => KIND_NAMES[(((type % 1000) - 1) % 3) + 1] ?? 'others'))
-  const isMixed = kinds.size > 1 || (geometry?.types ?? []).some((type) => type % 1000 > 6)
-  // A point is one kind, several of them another.
-  const isPoints =
-    (geometry?.types ?? []).some((type) => type % 1000 === 1) &&
-    (geometry?.types ?? []).some((type) => type % 1000 === 4)
-  if (isMixed || isPoints)
-    throw oneKindOnly({ format: 'Shapefile', kinds: isPoints ? ['points', 'multi points'] : [...kinds] })
+  const kinds = new Set((geometry?.shapes ?? []).map((shape) => SHAPEFILE_KINDS[(shape % 1000) - 1] ?? 'others'))
+  if (kinds.size > 1 || kinds.has('collections') || kinds.has('others'))
+    throw oneKindOnly({ format: 'Shapefile', kinds: [...kinds].toSorted() })
   const long = columns.filter(({ name }) => Buffer.byteLength(name) > LONGEST_NAME).map(({ name }) => name)
   if (long.length > 0) warnings.add('NAMES_SHORTENED', 'Names of columns have ten bytes at most.', long.length, long)
   const changed = columns.filter(({ kind }) => NOT_IN_DBASE.has(kind)).map(({ name }) => name)

@@ -1,0 +1,106 @@
+import type { SourceGeometry } from './source.ts'
+
+/** What geometries may have that a format does not hold. */
+export type Lack = 'measures' | 'curves' | 'surfaces' | 'nested collections' | 'empty geometries'
+
+/** How geometries become what a format holds, and how that is told. */
+export interface Remedy {
+  readonly code: string
+  readonly message: string
+  /** SQL that says whether it changes a geometry, given the SQL of that. */
+  readonly changes: (geometry: string) => string
+  /** SQL of the changed geometry, from the SQL of one that `changes` holds for; it may have been transformed. */
+  readonly change: (geometry: string) => string
+  /** Whether geometries of an ISO type may need it. */
+  readonly concerns: (type: number) => boolean
+  /** The ISO type that one becomes. */
+  readonly typeOf: (type: number) => number
+}
+
+const COLLECTION = 7
+const TIN = 16
+const TRIANGLE = 17
+const ISO_Z = 1000
+const ISO_M = 2000
+/** Degrees that a segment in place of an arc turns by at most, as for imports. */
+const ARC_STEP = 4
+/** Types without arcs that others become, by their codes in ISO WKB. */
+const STRAIGHT: Readonly<Record<number, number>> = { 8: 2, 9: 2, 10: 3, 11: 5, 12: 6, 13: 2, 14: 3 }
+const FLAT: Readonly<Record<number, number>> = { 15: 6, [TIN]: 6, [TRIANGLE]: 3 }
+const CURVES = "('CIRCULARSTRING', 'COMPOUNDCURVE', 'CURVEPOLYGON', 'MULTICURVE', 'MULTISURFACE')"
+const SURFACES = "('POLYHEDRALSURFACE', 'TIN', 'TRIANGLE')"
+
+const REMEDIES: Readonly<Record<Lack, Remedy>> = {
+  curves: {
+    code: 'CURVES_LINEARIZED',
+    message: `Arcs became segments that turn by ${ARC_STEP} degrees at most.`,
+    changes: (g) => `(${typeOf(g)} in ${CURVES} or (${typeOf(g)} = 'GEOMETRYCOLLECTION' and st_hasarc(${g})))`,
+    // 2: the tolerance is the angle of a step, in radians.
+    change: (g) => `st_curvetoline(${g}, radians(${ARC_STEP}), 2, 0)`,
+    concerns: (type) => codeOf(type) in STRAIGHT || codeOf(type) === COLLECTION,
+    typeOf: (type) => withCode(type, STRAIGHT[codeOf(type)]),
+  },
+  surfaces: {
+    code: 'SURFACES_AS_POLYGONS',
+    message: 'Triangles, triangulations and polyhedral surfaces became polygons.',
+    changes: (g) => `${typeOf(g)} in ${SURFACES}`,
+    change: (g) =>
+      `case ${typeOf(g)} when 'TRIANGLE' then ${polygonOf(g)} else coalesce(st_multi(${pieces(g)}), st_setsrid('multipolygon empty'::geometry, st_srid(${g}))) end`,
+    concerns: (type) => codeOf(type) in FLAT,
+    typeOf: (type) => withCode(type, FLAT[codeOf(type)]),
+  },
+  'nested collections': {
+    code: 'COLLECTIONS_FLATTENED',
+    message: 'Collections within collections, and their surfaces, became collections of points, lines and polygons.',
+    changes: (g) =>
+      `(${typeOf(g)} = 'GEOMETRYCOLLECTION' and exists (select from generate_series(1, st_numgeometries(${g})) i
+        where geometrytype(st_geometryn(${g}, i)) in ('GEOMETRYCOLLECTION', 'POLYHEDRALSURFACE', 'TIN', 'TRIANGLE')))`,
+    change: (g) => `st_forcecollection(coalesce(${pieces(g)}, ${g}))`,
+    concerns: (type) => codeOf(type) === COLLECTION,
+    typeOf: (type) => type,
+  },
+  'empty geometries': {
+    code: 'EMPTY_GEOMETRIES',
+    message: 'The format has no empty geometries: they became null.',
+    changes: (g) => `st_isempty(${g})`,
+    change: () => 'null::geometry',
+    concerns: () => true,
+    typeOf: (type) => type,
+  },
+  measures: {
+    code: 'MEASURES_LEFT_OUT',
+    message: 'The format has no place for the measures of positions.',
+    changes: (g) => `st_zmflag(${g}) in (1, 3)`,
+    change: (g) => `case st_zmflag(${g}) when 1 then st_force2d(${g}) else st_force3dz(${g}) end`,
+    concerns: (type) => type >= ISO_M,
+    typeOf: (type) => (type >= ISO_M ? type - ISO_M : type),
+  },
+}
+
+/** What has to be done with the geometries of a source, in this order. */
+export function remediesFor({ types }: Pick<SourceGeometry, 'types'>, lacks: readonly Lack[]): readonly Remedy[] {
+  return lacks.map((lack) => REMEDIES[lack]).filter(({ concerns }) => types === null || types.some(concerns))
+}
+
+function codeOf(type: number): number {
+  return type % ISO_Z
+}
+
+function withCode(type: number, code: number | undefined): number {
+  return code === undefined ? type : type - codeOf(type) + code
+}
+
+/** The name of a geometry's type; measures do not count. */
+function typeOf(geometry: string): string {
+  return `rtrim(geometrytype(${geometry}), 'M')`
+}
+
+function polygonOf(geometry: string): string {
+  return `st_makepolygon(st_exteriorring(${geometry}))`
+}
+
+/** The simple parts of a geometry, triangles as polygons; null where it has none. */
+function pieces(geometry: string): string {
+  const part = `case ${typeOf('part.geom')} when 'TRIANGLE' then ${polygonOf('part.geom')} else part.geom end`
+  return `(select st_collect(${part} order by part.path) from st_dump(${geometry}) part)`
+}
