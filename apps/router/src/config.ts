@@ -50,6 +50,11 @@ const Named = Type.Object({
     default: '.terrane/routing/graph.bin',
     description: 'The graph file. It is made from the extracts; without extracts it must be there.',
   }),
+  TERRANE_ROUTING_MEMORY: Type.Enum(['auto', 'mapped', 'copied'], {
+    default: 'auto',
+    description:
+      'mapped: the graph file is mapped into memory, which routers on one file share; copied: each router has a copy of its own. auto: mapped where the router makes the graph itself and it lies on a local disk, copied where others may overwrite it.',
+  }),
   TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['country', 'left', 'right'], {
     default: 'country',
     description:

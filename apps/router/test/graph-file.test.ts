@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { factsOf } from '@terrane/routing'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Engine } from '../src/engine/engine.ts'
+import { isOnLocalDisk } from '../src/graph/local-disk.ts'
 import {
   alongStreet,
   isRoute,
@@ -195,6 +196,26 @@ test('without extracts the graph file is served as it is, and a new one in its p
   expect(streetsOf(await router.route(alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, await readFile(next.graph))
   await router.until(isNew, alongStreet(0, 8))
+})
+
+test('a graph of its own on a local disk is mapped into memory, one that it is given is copied; a setting overrules both', async () => {
+  const { env, folder, graph } = await makeTown()
+  const swap = vi.spyOn(Engine.prototype, 'swap')
+  onTestFinished(() => swap.mockRestore())
+  const given = { TERRANE_ROUTING_GRAPH: graph }
+  const memories: string[] = []
+  for (const settings of [
+    env,
+    { ...env, TERRANE_ROUTING_MEMORY: 'copied' },
+    given,
+    { ...given, TERRANE_ROUTING_MEMORY: 'mapped' },
+  ]) {
+    await using router = await startRouter(settings)
+    expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
+    const { buffer } = swap.mock.lastCall![0].file
+    memories.push(buffer instanceof SharedArrayBuffer ? 'copied' : 'mapped')
+  }
+  expect(memories).toEqual([(await isOnLocalDisk(folder)) ? 'mapped' : 'copied', 'copied', 'copied', 'mapped'])
 })
 
 test('a restart without its extract serves the graph that was made of it, and follows the extract when it is back', async () => {

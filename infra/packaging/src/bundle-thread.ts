@@ -3,7 +3,13 @@ import { basename } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 /** Packages of native code or WebAssembly: a thread takes them from where the program that starts it finds them. */
-const INSTALLED = new Set(['sharp', 'onnxruntime-node', 'lerc', '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs'])
+const INSTALLED = new Set([
+  'sharp',
+  'onnxruntime-node',
+  'lerc',
+  'koffi',
+  '@cornerstonejs/codec-libjpeg-turbo-8bit/decodewasmjs',
+])
 
 const TEXT = /readFileSync\(new URL\('\.\/([\w.-]+)', import\.meta\.url\), 'utf8'\)/g
 

@@ -1,74 +1,97 @@
-import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { spawn } from 'node:child_process'
 
-import { seededRandom } from '@terrane/core'
-
-import { Router } from '../src/index.ts'
-import { readNetworkFile } from '../src/network/file.ts'
-import { quantile } from '../test/support/compare.ts'
 import { findExtracts } from './support/extracts.ts'
 
-// How far a graph goes: CPU, peak memory and bytes of a build per directed street; then, in this process, reading the file,
-// routes, and a matrix of 100 × 100. `node scale.bench.ts porto large.osm.pbf`
+// How far a graph goes: CPU, peak memory and bytes of a build per directed street; then a process that serves the file,
+// one that has read and one that has mapped it: opening, routes, a matrix of 50 × 50, and memory of one, of two on one
+// file, and of one that changes to a new graph. Linux only. A built graph file may be named instead of an extract.
+//   node scale.bench.ts porto large.osm.pbf graph.bin
 const BUILD = fileURLToPath(new URL('../test/fixtures/build-file.ts', import.meta.url))
-const ROUTES = 300
+const SERVE = fileURLToPath(new URL('support/serve.ts', import.meta.url))
+
+interface Served {
+  readonly nodes: number
+  readonly edges: number
+  readonly openMs: number
+  readonly routes: number
+  readonly found: number
+  readonly p50: number
+  readonly p95: number
+  readonly matrix: number
+  readonly own: number
+  readonly mapped: number
+  readonly share: number
+  readonly most: number
+}
+
+const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 
 for (const extract of findExtracts(process.argv.slice(2))) {
   const folder = mkdtempSync(join(tmpdir(), 'terrane-scale-'))
-  const path = join(folder, 'graph.bin')
-  const build = await buildApart(extract.path, path)
-  const { size } = statSync(path)
-  const before = process.memoryUsage.rss()
-  const started = performance.now()
-  const network = await readNetworkFile(path)
-  const read = performance.now() - started
-  const { edgeCount, nodeCount } = network.graph
-  const per = (bytes: number): string =>
-    `${(bytes / 1e6).toFixed(0)} MB, ${(bytes / edgeCount).toFixed(0)} bytes per directed street`
-  console.log(`\n${extract.name}: ${nodeCount} crossings, ${edgeCount} directed streets`)
-  console.log(
-    `  built in ${build.seconds.toFixed(0)} s, ${build.cpu.toFixed(0)} s of CPU, at its peak ${per(build.peak)} (goal 800)`,
-  )
-  console.log(
-    `  file ${per(size)} (goal 275); read in ${read.toFixed(0)} ms, then ${per(process.memoryUsage.rss() - before)} more memory`,
-  )
-  const router = new Router(network)
-  const random = seededRandom(5)
-  const place = () => {
-    const node = Math.floor(random() * nodeCount)
-    return { lon: network.graph.nodeLon[node]! / 1e7, lat: network.graph.nodeLat[node]! / 1e7 }
+  const graph = extract.path.endsWith('.bin') ? extract.path : join(folder, 'graph.bin')
+  const build = graph === extract.path ? null : await buildApart(extract.path, graph)
+  const { size } = statSync(graph)
+  for (const how of ['copied', 'mapped'] as const) {
+    const first = serve(graph, how)
+    const one = await first.next()
+    const per = (bytes: number): string => `${mega(bytes)}, ${(bytes / one.edges).toFixed(0)} bytes per directed street`
+    if (how === 'copied') {
+      console.log(
+        `\n${extract.name}: ${one.nodes} crossings, ${one.edges} directed streets, file ${per(size)} (goal 275)`,
+      )
+      if (build !== null)
+        console.log(
+          `  built in ${build.seconds.toFixed(0)} s, ${build.cpu.toFixed(0)} s of CPU, at its peak ${per(build.peak)} (goal 800)`,
+        )
+    }
+    const others = one.own + one.mapped
+    console.log(
+      `  ${how}: open in ${one.openMs.toFixed(0)} ms; ${one.found} of ${one.routes} routes found, p50 ${one.p50.toFixed(2)} ms of CPU, ` +
+        `p95 ${one.p95.toFixed(2)}; matrix of 50 × 50 ${one.matrix.toFixed(0)} ms\n` +
+        `    memory ${mega(one.own)} of its own, ${mega(one.mapped)} mapped and looked at`,
+    )
+    const second = serve(graph, how)
+    const two = await second.next()
+    await second.end()
+    const next = join(folder, 'next.bin')
+    copyFileSync(graph, next)
+    const swapped = await first.next(next)
+    await first.end()
+    console.log(
+      `    a second one on the file: ${mega(two.own)} of its own, ${mega(two.share)} as its share of all; ` +
+        `a new graph beside the old one: ${mega(swapped.most)} at most, ${(swapped.most / others).toFixed(2)} × (goal 1.2)`,
+    )
   }
-  let found = 0
-  const times = Array.from({ length: ROUTES }, () => {
-    const text = JSON.stringify({ locations: [place(), place()], costing: 'auto' })
-    const began = process.cpuUsage()
-    if (router.answer(text).status === 200) found++
-    const { user, system } = process.cpuUsage(began)
-    return (user + system) / 1000
-  })
-  const places = () => Array.from({ length: 50 }, place)
-  const began = process.cpuUsage()
-  const { status } = router.answer(
-    JSON.stringify({ sources: places(), targets: places(), costing: 'auto' }),
-    'sources_to_targets',
-  )
-  const { user, system } = process.cpuUsage(began)
-  console.log(
-    `  ${found} of ${ROUTES} routes found, p50 ${quantile(times, 0.5).toFixed(2)} ms of CPU, p95 ${quantile(times, 0.95).toFixed(2)}; ` +
-      `matrix of 50 × 50 ${((user + system) / 1000).toFixed(0)} ms of CPU`,
-  )
-  assert.equal(status, 200)
-  await router.close()
   rmSync(folder, { recursive: true })
+}
+
+/** A process that serves a graph file. */
+function serve(graph: string, how: 'copied' | 'mapped') {
+  const child: ChildProcess = spawn(process.execPath, [SERVE, graph, how], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+  return {
+    /** What it says when it has opened its graph, or the one that is named. */
+    async next(path?: string): Promise<Served> {
+      if (path !== undefined) child.stdin!.write(`${path}\n`)
+      return JSON.parse((await lines.next()).value as string) as Served
+    },
+    async end(): Promise<void> {
+      const ended = once(child, 'exit')
+      child.stdin!.end()
+      await ended
+    },
+  }
 }
 
 /** Builds a graph file in a process of its own. */
 async function buildApart(extract: string, path: string): Promise<{ seconds: number; cpu: number; peak: number }> {
-  const child = spawn(process.execPath, ['--expose-gc', '--max-old-space-size=12000', BUILD, extract, path], {
+  const child = spawn(process.execPath, ['--expose-gc', '--max-old-space-size=16000', BUILD, extract, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''

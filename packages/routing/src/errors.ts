@@ -23,3 +23,11 @@ export const streetTooLong = defineError<{ points: number; most: number }>(
   ({ points, most }) => `A street has ${points} points between two crossings, and ${most} is the most.`,
   () => ({ hint: 'Cut its way in the extract: OpenStreetMap itself allows 2,000 nodes.' }),
 )
+
+/** A graph file could not be mapped into memory. */
+export const mappingFailed = defineError<{ reason: string }>(
+  'MAPPING_FAILED',
+  'not_implemented',
+  ({ reason }) => `The graph file cannot be mapped into memory: ${reason}.`,
+  () => ({ hint: 'Read it with readNetworkFile; a router does with TERRANE_ROUTING_MEMORY=copied.' }),
+)

@@ -1,10 +1,11 @@
-export { openSections } from './graph/sections.ts'
 export type { SectionFile } from './graph/sections.ts'
 export { buildNetwork, buildNetworkFile } from './network/build.ts'
 export type { BuildOptions } from './build/build-graph.ts'
-export { readNetworkFile, writeNetworkFile } from './network/file.ts'
-export { factsOf, openNetwork } from './network/network.ts'
+export { mapNetworkFile, readNetworkFile, writeNetworkFile } from './network/file.ts'
+export { factsOf } from './network/network.ts'
 export type { Network, NetworkFacts } from './network/network.ts'
+export { openShared, shareNetwork } from './network/share.ts'
+export type { SharedNetwork } from './network/share.ts'
 export { refusalOf, Router } from './router.ts'
 export { tableRequest } from './matrix/table.ts'
 export { ACTIONS } from './actions.ts'
@@ -27,4 +28,4 @@ export type {
   TripManeuver,
   TripSign,
 } from './respond/response.ts'
-export { emptyNetwork, notAGraph } from './errors.ts'
+export { emptyNetwork, mappingFailed, notAGraph } from './errors.ts'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesSource, openOsm, writePbf } from '@terrane/osm'
@@ -10,9 +10,12 @@ import {
   buildNetwork,
   buildNetworkFile,
   factsOf,
+  mapNetworkFile,
   type Network,
+  openShared,
   readNetworkFile,
   Router,
+  shareNetwork,
   writeNetworkFile,
 } from '../src/index.ts'
 import { locatedXml } from './support/located-xml.ts'
@@ -35,6 +38,29 @@ it('a graph file answers as the network it was written from, and nothing else is
   expect(new Router(read).route(request)).toEqual(new Router(network).route(request))
   expect(factsOf(read)).toEqual(factsOf(network))
   expect(readdirSync(folder)).toEqual(['town.graph'])
+})
+
+it('a mapped graph file answers as one that was read, also when another has taken its place', async () => {
+  const copy = join(folder, 'mapped.graph')
+  writeFileSync(copy, readFileSync(path))
+  const mapped = await mapNetworkFile(copy)
+  const next = join(folder, 'next.graph')
+  writeFileSync(next, 'another file')
+  renameSync(next, copy)
+  const read = await readNetworkFile(path)
+  const request = { locations: [placeAt(network, 0.2, 0.3), placeAt(network, 0.8, 0.7)], costing: 'bicycle' }
+  // Such options have a hierarchy of their own, which another thread makes of the shared network.
+  const slow = { ...request, costing_options: { bicycle: { cycling_speed: 11 } } }
+  await using routers = new AsyncDisposableStack()
+  for (const each of [mapped, read]) {
+    const router = new Router(each)
+    routers.defer(() => router.close())
+    expect(await router.ready(slow)).toBe(true)
+    for (const asked of [request, slow])
+      expect(router.answer(JSON.stringify(asked))).toEqual(new Router(network).answer(JSON.stringify(asked)))
+  }
+  expect(factsOf(await openShared(shareNetwork(mapped)))).toEqual(factsOf(network))
+  rmSync(copy)
 })
 
 it('the same extract makes the same file, byte for byte', async () => {
@@ -91,11 +117,13 @@ it.each([
   ['is empty', (file: string) => truncateSync(file, 0)],
   ['is something else', (file: string) => writeFileSync(file, 'GIF89a'.repeat(100))],
   ['is of another version', (file: string) => writeFileSync(file, patched(4, 99))],
+  ['has one other byte', (file: string) => writeFileSync(file, patched(50_000, 0x12345678))],
 ])('a graph file that %s is refused as no graph', async (_, damage) => {
   const copy = join(folder, 'damaged.graph')
   writeFileSync(copy, readFileSync(path))
   damage(copy)
-  await expect(readNetworkFile(copy)).rejects.toMatchObject({ code: 'NOT_A_GRAPH' })
+  for (const open of [readNetworkFile, mapNetworkFile])
+    await expect(open(copy)).rejects.toMatchObject({ code: 'NOT_A_GRAPH' })
   rmSync(copy)
 })
 

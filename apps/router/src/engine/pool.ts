@@ -2,6 +2,7 @@ import {
   type Action,
   ACTIONS,
   RouteProblem,
+  shareNetwork,
   type Limits,
   type Network,
   type SearchKind,
@@ -135,7 +136,8 @@ export class Pool {
   async #addThread(): Promise<void> {
     const { limits, costings, search, timeoutMs, actions = ACTIONS, program = PROGRAM } = this.#options
     const builtAt = this.#builtAt?.getTime() ?? null
-    const data: ThreadData = { buffer: this.network.file.buffer, limits, costings, search, actions, builtAt, timeoutMs }
+    const shared = shareNetwork(this.network)
+    const data: ThreadData = { shared, limits, costings, search, actions, builtAt, timeoutMs }
     const thread = await Thread.start<Job, WorkJob>(program, data)
     if (this.#closed) return thread.end()
     thread.listen({

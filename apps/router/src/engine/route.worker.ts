@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openNetwork, openSections, Router, type Network } from '@terrane/routing'
+import { openShared, Router, type Network } from '@terrane/routing'
 import { Desk, type WorkOrder } from './desk.ts'
 import type { ThreadAnswer, ThreadData } from './thread.ts'
 
@@ -7,8 +7,8 @@ const WARM_UP_ROUTES = 10
 
 // Answers one route after the other, and what takes longer in between; the graph is shared with the other threads.
 const port = parentPort!
-const { buffer, limits, costings, search, actions, builtAt, timeoutMs } = workerData as ThreadData
-const network = openNetwork(openSections(buffer))
+const { shared, limits, costings, search, actions, builtAt, timeoutMs } = workerData as ThreadData
+const network = await openShared(shared)
 const router = new Router(network, {
   limits,
   costings,

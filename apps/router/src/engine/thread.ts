@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Action, Limits, SearchKind, SentAnswer } from '@terrane/routing'
+import type { Action, Limits, SearchKind, SentAnswer, SharedNetwork } from '@terrane/routing'
 import type { WorkNews, WorkOrder } from './desk.ts'
 
 /** What a thread is started with. */
 export interface ThreadData {
-  /** The graph file's bytes. */
-  readonly buffer: ArrayBufferLike
+  readonly shared: SharedNetwork
   readonly limits: Limits
   /** How many costings with options the thread keeps. */
   readonly costings: number

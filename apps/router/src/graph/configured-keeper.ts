@@ -14,6 +14,7 @@ type Use = Pick<KeeperOptions, 'watchMs' | 'logger' | 'onOutcome'> & {
 export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): GraphKeeper {
   const graphPath = resolve(config.TERRANE_ROUTING_GRAPH)
   const entries = splitList(config.TERRANE_ROUTING_OSM)
+  const memory = config.TERRANE_ROUTING_MEMORY
   const extracts = new Extracts({
     entries,
     folder: join(dirname(graphPath), 'downloads'),
@@ -30,6 +31,7 @@ export function configuredKeeper(config: RouterConfig, { serve, ...use }: Use): 
     ...use,
     extracts: entries.length > 0 ? extracts : null,
     graphPath,
+    mapped: memory === 'auto' ? null : memory === 'mapped',
     choices: {
       drivingSide: config.TERRANE_ROUTING_DRIVING_SIDE,
       construction: config.TERRANE_ROUTING_CONSTRUCTION,

@@ -1,10 +1,12 @@
 import { rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { factsOf, readNetworkFile, type Network } from '@terrane/routing'
+import { TerraneError } from '@terrane/core'
+import { factsOf, mapNetworkFile, readNetworkFile, type Network } from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { nothingToServe } from '../errors.ts'
 import { type BuildChoices, buildInProcess } from './build.ts'
 import { openDraft } from './drafts.ts'
+import { isOnLocalDisk } from './local-disk.ts'
 import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
 
 export interface KeeperOptions {
@@ -12,6 +14,8 @@ export interface KeeperOptions {
   readonly extracts: Extracts | null
   readonly graphPath: string
   readonly choices: BuildChoices
+  /** Whether the graph file is mapped into memory; null: where only this program replaces it, and on a disk of this machine. */
+  readonly mapped: boolean | null
   /** Milliseconds between two looks at the files; 0 for none. */
   readonly watchMs: number
   readonly logger: Logger
@@ -155,7 +159,7 @@ export class GraphKeeper implements AsyncDisposable {
 
   async #load({ digest }: Inputs): Promise<'loaded'> {
     this.#refused = digest
-    await this.#serve(await readNetworkFile(this.#options.graphPath), digest)
+    await this.#serve(await this.#read(this.#options.graphPath), digest)
     return 'loaded'
   }
 
@@ -184,7 +188,7 @@ export class GraphKeeper implements AsyncDisposable {
     const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
     await buildInProcess(task, onProgress, this.#stop.signal)
     if (digestOf(await Promise.all(extracts.map(lookAgain)), choices) !== digest) return 'changed'
-    const network = await readNetworkFile(output)
+    const network = await this.#read(output)
     await rename(output, graphPath)
     await this.#serve(network, digest)
     return 'built'
@@ -194,11 +198,23 @@ export class GraphKeeper implements AsyncDisposable {
   async #readKept(): Promise<Network | null> {
     const { graphPath, logger } = this.#options
     try {
-      return await readNetworkFile(graphPath)
+      return await this.#read(graphPath)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         logger.warn({ err: error, graph: graphPath }, 'the graph file cannot be used, it is built anew')
       return null
+    }
+  }
+
+  async #read(path: string): Promise<Network> {
+    const { extracts, mapped } = this.#options
+    if (!(mapped ?? (extracts !== null && (await isOnLocalDisk(path))))) return readNetworkFile(path)
+    try {
+      return await mapNetworkFile(path)
+    } catch (error) {
+      if (!(error instanceof TerraneError) || error.code !== 'MAPPING_FAILED') throw error
+      this.#options.logger.warn({ err: error, graph: path }, 'the graph file is copied into memory')
+      return readNetworkFile(path)
     }
   }
 

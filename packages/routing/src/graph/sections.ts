@@ -119,12 +119,6 @@ export function headerChecksum(buffer: ArrayBufferLike): number {
   return new Uint32Array(buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)[CHECKSUM_WORD]!
 }
 
-/** What a checksum is made of: all that follows the header, or what of it lies between two offsets. */
-export function contentOf(buffer: ArrayBufferLike, begin = 0, end = buffer.byteLength): Uint8Array {
-  const first = Math.min(end, Math.max(begin, HEADER_BYTES))
-  return new Uint8Array(buffer, first, end - first)
-}
-
 function readDirectory(bytes: Uint8Array): Directory {
   try {
     // Text of a shared buffer cannot be decoded in place.

@@ -6,6 +6,7 @@ import { type CostOptions, costOptions, type Mode, MODES } from '../cost/options
 import { StateWeights } from '../states/weights.ts'
 import type { CustomizeAnswer, CustomizeTask } from './customize.worker.ts'
 import type { Customized, Network } from './network.ts'
+import { shareNetwork } from './share.ts'
 import type { TurnNetwork } from './turns.ts'
 
 /** A costing of a network, with what is known for searching under it. */
@@ -99,8 +100,8 @@ export class CostingStore {
   }
 
   #start(): Worker {
-    const { buffer } = this.#network.file
-    const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { buffer } })
+    const shared = shareNetwork(this.#network)
+    const worker = new Worker(new URL('./customize.worker.ts', import.meta.url), { workerData: { shared } })
     worker.on('message', ({ key, up, down, leastWeight }: CustomizeAnswer) => {
       const known = this.#recent.get(key)
       if (known !== undefined) {

@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 import { createCosting } from '../cost/create.ts'
 import type { CostOptions, Mode } from '../cost/options.ts'
-import { openSections } from '../graph/sections.ts'
 import type { HierarchyMetric } from '../search/cch/metric.ts'
-import { customizeFor, openNetwork } from './network.ts'
+import { customizeFor } from './network.ts'
+import { openShared, type SharedNetwork } from './share.ts'
 
 /** What the worker is asked for. */
 export interface CustomizeTask {
@@ -19,7 +19,7 @@ export interface CustomizeAnswer extends Pick<HierarchyMetric, 'up' | 'down'> {
   readonly leastWeight: number
 }
 
-const network = openNetwork(openSections((workerData as { buffer: SharedArrayBuffer }).buffer))
+const network = await openShared((workerData as { shared: SharedNetwork }).shared)
 
 parentPort!.on('message', ({ key, mode, options }: CustomizeTask) => {
   const costing = createCosting(network.graph, mode, options)

@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib'
 
 import { notAGraph } from '../errors.ts'
 import {
-  contentOf,
   HEADER_BYTES,
   headerChecksum,
   headerOf,
@@ -14,6 +13,7 @@ import {
   SectionLayout,
   type SectionSink,
 } from '../graph/sections.ts'
+import { mapFile } from './mapped.ts'
 import { type Network, openNetwork } from './network.ts'
 
 /** Most bytes to write at a time: few enough that they are still in the processor's cache when they are written. */
@@ -88,32 +88,61 @@ function writeFully(file: number, bytes: Uint8Array, at: number): void {
  * @throws NOT_A_GRAPH when the file is something else, of another version, cut short or damaged
  */
 export async function readNetworkFile(path: string): Promise<Network> {
-  const handle = await open(path, 'r')
-  try {
-    const { size } = await handle.stat()
-    const buffer = new SharedArrayBuffer(size)
-    const checksum = await fill(buffer, handle)
-    const file = openSections(buffer)
-    if (headerChecksum(buffer) !== checksum) throw notAGraph({ reason: 'its checksum does not match' })
-    return openNetwork(file)
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(path, 'r')
+  const { size } = await handle.stat()
+  const buffer = new SharedArrayBuffer(size)
+  const checksum = await readThrough(handle, size, (at, length) => new Uint8Array(buffer, at, length))
+  return networkOf(buffer, checksum)
 }
 
-/** Fills a buffer from a file and gives the checksum of its content, made of one part while the next is read. */
-async function fill(buffer: SharedArrayBuffer, handle: FileHandle): Promise<number> {
-  const size = buffer.byteLength
-  const read = (at: number) =>
-    handle.read(new Uint8Array(buffer, at, Math.min(READ_BYTES, size - at)), { position: at })
+/**
+ * Maps a prepared graph file into memory instead of reading it: several processes share it, the system drops what is not
+ * used, and a new graph takes the memory of what is used of both. The file has to stay as it is until the network is no
+ * longer used; replace it by moving another into its place, for one that is cut short ends the process.
+ *
+ * @throws NOT_A_GRAPH as `readNetworkFile`; MAPPING_FAILED where the package koffi is missing or the system refuses
+ */
+export async function mapNetworkFile(path: string): Promise<Network> {
+  await using handle = await open(path, 'r')
+  const { size } = await handle.stat()
+  const buffer = await mapFile(handle.fd, size)
+  // Read as files are, off this thread; to look at mapped memory would stop the thread at each page that is not there.
+  const parts = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
+  const checksum = await readThrough(handle, size, (at, length) => parts[(at / READ_BYTES) % 2]!.subarray(0, length))
+  return networkOf(buffer, checksum)
+}
+
+function networkOf(buffer: ArrayBufferLike, checksum: number): Network {
+  const file = openSections(buffer)
+  if (headerChecksum(buffer) !== checksum) throw notAGraph({ reason: 'its checksum does not match' })
+  return openNetwork(file)
+}
+
+/**
+ * Reads a file into the parts of memory that `place` gives, and returns the checksum of its content, made of one part
+ * while the next is read: two parts that follow each other must not overlap.
+ */
+async function readThrough(
+  handle: FileHandle,
+  size: number,
+  place: (at: number, length: number) => Uint8Array,
+): Promise<number> {
+  const read = async (at: number): Promise<Uint8Array> => {
+    const part = place(at, Math.min(READ_BYTES, size - at))
+    for (let done = 0; done < part.length;) {
+      const { bytesRead } = await handle.read(part, done, part.length - done, at + done)
+      if (bytesRead === 0) throw notAGraph({ reason: `it ended after ${at + done} of ${size} bytes` })
+      done += bytesRead
+    }
+    return part
+  }
   let checksum = 0
   let reading = size > 0 ? read(0) : null
   for (let at = 0; reading !== null;) {
-    const { bytesRead } = await reading
-    if (bytesRead === 0) throw notAGraph({ reason: `it ended after ${at} of ${size} bytes` })
-    const end = at + bytesRead
+    const part = await reading
+    const end = at + part.length
     reading = end < size ? read(end) : null
-    checksum = crc32(contentOf(buffer, at, end), checksum)
+    checksum = crc32(at < HEADER_BYTES ? part.subarray(HEADER_BYTES) : part, checksum)
     at = end
   }
   return checksum

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+import { seededRandom } from '@terrane/core'
+
+import { mapNetworkFile, type Network, readNetworkFile, Router } from '../../src/index.ts'
+import { quantile } from '../../test/support/compare.ts'
+
+// `serve.ts graph.bin mapped|copied` opens a graph file and answers routes and a matrix; then, for each path that it reads
+// from its input, it opens that one while the other still answers, answers with it and drops the other. After each it
+// says, as a line of JSON, how long that took and how much memory the process has.
+const [path, how] = process.argv.slice(2)
+const ROUTES = 300
+
+let router = await say(path!)
+for await (const next of createInterface({ input: process.stdin })) {
+  const before = router
+  router = await say(next)
+  await before.close()
+}
+
+async function say(file: string): Promise<Router> {
+  const started = performance.now()
+  const network = await (how === 'mapped' ? mapNetworkFile(file) : readNetworkFile(file))
+  const openMs = performance.now() - started
+  const next = new Router(network)
+  const answers = answer(next, network)
+  process.stdout.write(
+    `${JSON.stringify({ edges: network.graph.edgeCount, nodes: network.graph.nodeCount, openMs, ...answers, ...memory() })}\n`,
+  )
+  return next
+}
+
+/** CPU of random routes by car and of a matrix, in milliseconds. */
+function answer(asked: Router, { graph }: Network) {
+  const random = seededRandom(5)
+  const place = () => {
+    const node = Math.floor(random() * graph.nodeCount)
+    return { lon: graph.nodeLon[node]! / 1e7, lat: graph.nodeLat[node]! / 1e7 }
+  }
+  const places = () => Array.from({ length: 50 }, place)
+  let found = 0
+  const routes = Array.from({ length: ROUTES }, () => {
+    const text = JSON.stringify({ locations: [place(), place()], costing: 'auto' })
+    return cpuOf(() => void (asked.answer(text).status === 200 && found++))
+  })
+  const text = JSON.stringify({ sources: places(), targets: places(), costing: 'auto' })
+  const matrix = cpuOf(() => {
+    const { status, body } = asked.answer(text, 'sources_to_targets')
+    if (status !== 200) throw new Error(body)
+  })
+  return { routes: ROUTES, found, p50: quantile(routes, 0.5), p95: quantile(routes, 0.95), matrix }
+}
+
+function cpuOf(work: () => void): number {
+  const began = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(began)
+  return (user + system) / 1000
+}
+
+/** Bytes of the process itself, of files that it has mapped and looked at, and its share where others look there, too (Linux). */
+function memory() {
+  const status = readFileSync('/proc/self/status', 'utf8')
+  const shares = readFileSync('/proc/self/smaps_rollup', 'utf8')
+  const field = (text: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
+  return {
+    own: field(status, 'RssAnon') + field(status, 'RssShmem'),
+    mapped: field(status, 'RssFile'),
+    share: field(shares, 'Pss'),
+    most: field(status, 'VmHWM'),
+  }
+}

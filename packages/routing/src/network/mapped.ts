@@ -1,0 +1,86 @@
+import { mappingFailed } from '../errors.ts'
+
+/** Where a file lies in the memory of this process; every thread of it can look there. */
+export interface MappedMemory {
+  readonly address: bigint
+  readonly byteLength: number
+}
+
+interface System {
+  readonly mmap: (
+    address: null,
+    bytes: number,
+    protection: number,
+    flags: number,
+    file: number,
+    offset: number,
+  ) => bigint
+  readonly munmap: (address: bigint, bytes: number) => number
+  readonly view: (address: bigint, bytes: number) => ArrayBuffer
+}
+
+// POSIX.1-2024, sys/mman.h; the numbers are those of Linux, macOS and the BSDs.
+const PROT_READ = 1
+const MAP_SHARED = 1
+const MAP_FAILED = 2n ** 64n - 1n
+
+/** Where the buffers of mapped files begin. */
+const addresses = new WeakMap<ArrayBufferLike, bigint>()
+let system: Promise<System> | null = null
+let unused: FinalizationRegistry<MappedMemory> | null = null
+
+/**
+ * Maps an open file into memory for reading: the system reads what is looked at, drops it where memory is short, and keeps
+ * one copy for all processes. The file may be closed then. It must not become shorter while the buffer is in use, or the
+ * process ends with SIGBUS: a new one has to be moved into its place. To write into the buffer ends the process, too. It
+ * is unmapped when nothing refers to the buffer any more.
+ *
+ * @param file a descriptor
+ * @throws MAPPING_FAILED where the package koffi is missing or the system refuses
+ */
+export async function mapFile(file: number, byteLength: number): Promise<ArrayBuffer> {
+  const { mmap, munmap, view } = await openSystem()
+  if (byteLength === 0) return new ArrayBuffer(0)
+  const address = mmap(null, byteLength, PROT_READ, MAP_SHARED, file, 0)
+  if (address === MAP_FAILED) throw mappingFailed({ reason: `the system refused ${byteLength} bytes` })
+  const buffer = view(address, byteLength)
+  addresses.set(buffer, address)
+  unused ??= new FinalizationRegistry((memory) => munmap(memory.address, memory.byteLength))
+  unused.register(buffer, { address, byteLength })
+  return buffer
+}
+
+/** Where the mapped file of a buffer lies; null when the buffer is of another kind. */
+export function mappedMemoryOf(buffer: ArrayBufferLike): MappedMemory | null {
+  const address = addresses.get(buffer)
+  return address === undefined ? null : { address, byteLength: buffer.byteLength }
+}
+
+/** A buffer over a file that another thread of this process has mapped, and keeps for as long as this one is used. */
+export async function viewMapped({ address, byteLength }: MappedMemory): Promise<ArrayBuffer> {
+  const { view } = await openSystem()
+  const buffer = view(address, byteLength)
+  addresses.set(buffer, address)
+  return buffer
+}
+
+function openSystem(): Promise<System> {
+  system ??= load()
+  return system
+}
+
+async function load(): Promise<System> {
+  if (process.platform === 'win32') throw mappingFailed({ reason: 'Windows has no mmap' })
+  try {
+    const { default: koffi } = await import('koffi')
+    const library = koffi.load(null)
+    return {
+      mmap: library.func('void *mmap(void *, size_t, int, int, int, int64_t)') as System['mmap'],
+      munmap: library.func('int munmap(void *, size_t)') as System['munmap'],
+      view: (address, bytes) => koffi.view(address, bytes),
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw mappingFailed({ reason: `koffi could not be loaded (${reason})` }, { cause })
+  }
+}
