@@ -63,11 +63,14 @@ function cpuOf(work: () => void): number {
 function memory() {
   const status = readFileSync('/proc/self/status', 'utf8')
   const shares = readFileSync('/proc/self/smaps_rollup', 'utf8')
-  const field = (text: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
   return {
-    own: field(status, 'RssAnon') + field(status, 'RssShmem'),
-    mapped: field(status, 'RssFile'),
-    share: field(shares, 'Pss'),
-    most: field(status, 'VmHWM'),
+    own: bytesOf(status, 'RssAnon') + bytesOf(status, 'RssShmem'),
+    mapped: bytesOf(status, 'RssFile'),
+    share: bytesOf(shares, 'Pss'),
+    most: bytesOf(status, 'VmHWM'),
   }
+}
+
+function bytesOf(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
 }
