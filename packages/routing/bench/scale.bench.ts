@@ -50,11 +50,10 @@ for (const extract of findExtracts(process.argv.slice(2))) {
           `  built in ${build.seconds.toFixed(0)} s, ${build.cpu.toFixed(0)} s of CPU, at its peak ${per(build.peak)} (goal 800)`,
         )
     }
-    const others = one.own + one.mapped
     console.log(
       `  ${how}: open in ${one.openMs.toFixed(0)} ms; ${one.found} of ${one.routes} routes found, p50 ${one.p50.toFixed(2)} ms of CPU, ` +
         `p95 ${one.p95.toFixed(2)}; matrix of 50 × 50 ${one.matrix.toFixed(0)} ms\n` +
-        `    memory ${mega(one.own)} of its own, ${mega(one.mapped)} mapped and looked at`,
+        `    memory ${mega(one.own)} of its own, ${mega(one.mapped)} of files that it looked at`,
     )
     const second = serve(graph, how)
     const two = await second.next()
@@ -63,9 +62,10 @@ for (const extract of findExtracts(process.argv.slice(2))) {
     copyFileSync(graph, next)
     const swapped = await first.next(next)
     await first.end()
+    // What of a file is in memory goes where memory is short; what a process has of its own stays.
     console.log(
-      `    a second one on the file: ${mega(two.own)} of its own, ${mega(two.share)} as its share of all; ` +
-        `a new graph beside the old one: ${mega(swapped.most)} at most, ${(swapped.most / others).toFixed(2)} × (goal 1.2)`,
+      `    a second one on the file: ${mega(two.own)} of its own, ${mega(two.share)} as its share of all; a new graph beside the old one: ` +
+        `${mega(swapped.own)} of its own, ${(swapped.own / one.own).toFixed(2)} × (goal 1.2), ${mega(swapped.most)} at most with files`,
     )
   }
   rmSync(folder, { recursive: true })

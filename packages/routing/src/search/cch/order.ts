@@ -1,3 +1,5 @@
+import { FlowGraph } from './flow.ts'
+
 /** An undirected street network: nodes with planar coordinates, links between them. */
 export interface LinkNetwork {
   readonly nodeCount: number
@@ -11,12 +13,21 @@ export interface LinkNetwork {
 const TERMINAL_SHARE = 0.25
 /** Parts up to this size are cut by a sweep; a flow would cost more than it saves. */
 const SWEEP_SIZE = 24
+/** Parts above this size are cut by clusters of nodes first. */
+const FINE_SIZE = 1000
+/** Nodes of a cluster at most. */
+const CLUSTER_SIZE = 24
+/** How many links from a cut between clusters a better one is looked for. */
+const BAND = 12
 
 /**
  * Ranks links by nested dissection: the network is cut in two by few links, those get the highest ranks, and both
  * halves are cut again until nothing is left. Cuts are found by inertial flow (Schild and Sommer, "On Balanced
  * Separators in Road Networks", 2015): in four directions, the outermost quarters of the nodes are the terminals of a
- * maximum flow with unit capacities.
+ * maximum flow with unit capacities. Large parts are cut at two levels, so that the cost grows with n log n: the flow runs
+ * between clusters of neighbouring nodes first, then between nodes within a band around the cut that it found (as in
+ * Delling, Goldberg, Razenshteyn and Werneck, "Graph Partitioning with Natural Cuts", 2011, and Sanders and Schulz,
+ * "Engineering Multilevel Graph Partitioning Algorithms", 2011).
  *
  * @returns the rank of every link, a permutation of 0 … links − 1; a link that joins a node to itself ranks lowest.
  */
@@ -39,7 +50,7 @@ export function nestedDissection(network: LinkNetwork): Uint32Array {
   return rank
 }
 
-/** Splits ranges of a node permutation. All scratch is allocated once. */
+/** Splits ranges of a node permutation. Scratch is kept. */
 class Cutter {
   /** Links that the last split cut. */
   readonly cutLinks: number[] = []
@@ -49,21 +60,18 @@ class Cutter {
   readonly #firstLink: Uint32Array
   readonly #link: Uint32Array
   readonly #other: Uint32Array
+  readonly #tailOf: Uint32Array
   /** Nodes, permuted so that every part is a contiguous range. */
   readonly #nodes: Uint32Array
   /** The part a node belongs to; parts are numbered as they are split. */
   readonly #part: Uint32Array
   #partCount = 0
-  readonly #key: Float32Array
-  readonly #terminal: Uint8Array
-  /** Flow on each link from its tail to its head: −1, 0 or 1. */
-  readonly #flow: Int8Array
-  readonly #tailOf: Uint32Array
-  readonly #level: Int32Array
-  readonly #pointer: Uint32Array
-  readonly #queue: Uint32Array
+  /** Where a node is in the flow graph: itself, its cluster, or a place in the band. */
+  readonly #place: Uint32Array
+  /** The half that a node of the last part is in: 1 for the first. */
   readonly #side: Uint8Array
-  readonly #bestSide: Uint8Array
+  readonly #graph = new FlowGraph()
+  readonly #cut = new Cut()
 
   constructor(network: LinkNetwork) {
     const { nodeCount, linkTail, linkHead } = network
@@ -93,22 +101,21 @@ class Cutter {
     }
     this.#nodes = Uint32Array.from({ length: nodeCount }, (_, node) => node)
     this.#part = new Uint32Array(nodeCount)
-    this.#key = new Float32Array(nodeCount)
-    this.#terminal = new Uint8Array(nodeCount)
-    this.#flow = new Int8Array(linkTail.length)
-    this.#level = new Int32Array(nodeCount)
-    this.#pointer = new Uint32Array(nodeCount)
-    this.#queue = new Uint32Array(nodeCount)
+    this.#place = new Uint32Array(nodeCount)
     this.#side = new Uint8Array(nodeCount)
-    this.#bestSide = new Uint8Array(nodeCount)
   }
 
   /** Splits the nodes of a range in two, collects the cut links and returns where the second half begins. */
   split(begin: number, end: number): number {
     const part = ++this.#partCount
     for (let i = begin; i < end; i++) this.#part[this.#nodes[i]!] = part
-    if (end - begin <= SWEEP_SIZE) this.#sweep(begin, end, part)
-    else this.#inertialFlow(begin, end, part)
+    const size = end - begin
+    if (size <= SWEEP_SIZE) this.#sweep(begin, end, part)
+    else if (size <= FINE_SIZE) this.#cutNodes(begin, end, part)
+    else {
+      this.#cutClusters(begin, end, part)
+      this.#refine(begin, end, part)
+    }
     return this.#divide(begin, end, part)
   }
 
@@ -142,157 +149,149 @@ class Cutter {
         best = i + 1
       }
     }
-    for (let i = 0; i < nodes.length; i++) this.#bestSide[nodes[i]!] = i < best ? 1 : 0
+    for (let i = 0; i < nodes.length; i++) this.#side[nodes[i]!] = i < best ? 1 : 0
   }
 
-  /** Tries four directions and keeps the sparsest cut in `#bestSide`. */
-  #inertialFlow(begin: number, end: number, part: number): void {
-    const count = end - begin
-    const terminals = Math.max(1, Math.floor(count * TERMINAL_SHARE))
-    let bestScore = Infinity
-    for (let direction = 0; direction < 4; direction++) {
-      this.#project(begin, end, direction)
-      selectLowest(this.#nodes, this.#key, begin, end, begin + terminals)
-      selectLowest(this.#nodes, this.#key, begin + terminals, end, end - terminals)
-      for (let i = begin; i < end; i++) {
-        const node = this.#nodes[i]!
-        this.#terminal[node] = i < begin + terminals ? 1 : i >= end - terminals ? 2 : 0
-        for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) this.#flow[this.#link[at]!] = 0
-      }
-      const limit = Math.ceil(bestScore * (count / 2))
-      const flow = this.#maximumFlow(begin, end, part, limit)
-      if (flow >= limit) continue
-      for (const fromSource of [true, false]) {
-        const reached = this.#residualSide(begin, end, part, fromSource)
-        const score = flow / Math.min(reached, count - reached)
-        if (score >= bestScore && bestScore < Infinity) continue
-        bestScore = score
-        for (let i = begin; i < end; i++) {
-          const node = this.#nodes[i]!
-          this.#bestSide[node] = (this.#side[node] === 1) === fromSource ? 1 : 0
-        }
-      }
-    }
-  }
-
-  #project(begin: number, end: number, direction: number): void {
+  /** Cuts a part by a flow between its nodes. */
+  #cutNodes(begin: number, end: number, part: number): void {
+    const cut = this.#cut
+    cut.begin(end - begin)
+    this.#graph.begin(end - begin)
     for (let i = begin; i < end; i++) {
       const node = this.#nodes[i]!
-      const x = this.#x[node]!
-      const y = this.#y[node]!
-      this.#key[node] = direction === 0 ? x : direction === 1 ? y : direction === 2 ? x + y : x - y
+      this.#place[node] = i - begin
+      cut.add(i - begin, this.#x[node]!, this.#y[node]!)
     }
-  }
-
-  /** Dinic's algorithm; gives up as soon as the flow is `limit` or more. */
-  #maximumFlow(begin: number, end: number, part: number, limit: number): number {
-    let flow = 0
-    while (this.#layer(begin, end, part)) {
-      for (let i = begin; i < end; i++) this.#pointer[this.#nodes[i]!] = this.#firstLink[this.#nodes[i]!]!
-      for (let i = begin; i < end; i++) {
-        const node = this.#nodes[i]!
-        if (this.#level[node] !== 0) continue
-        while (this.#augment(node, part)) {
-          flow++
-          if (flow >= limit) return flow
-        }
-      }
-    }
-    return flow
-  }
-
-  /** Breadth-first layers from the sources along residual links; whether a sink was reached. */
-  #layer(begin: number, end: number, part: number): boolean {
-    let tail = 0
     for (let i = begin; i < end; i++) {
       const node = this.#nodes[i]!
-      this.#level[node] = -1
-      if (this.#terminal[node] === 1 && this.#hasInnerNeighbour(node, part)) {
-        this.#level[node] = 0
-        this.#queue[tail++] = node
-      }
-    }
-    let sinkLevel = -1
-    for (let front = 0; front < tail; front++) {
-      const node = this.#queue[front]!
-      const level = this.#level[node]!
-      if (level === sinkLevel) break
       for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
         const other = this.#other[at]!
-        if (this.#part[other] !== part || this.#level[other] !== -1 || this.#terminal[other] === 1) continue
-        if (!this.#residual(node, this.#link[at]!)) continue
-        this.#level[other] = level + 1
-        this.#queue[tail++] = other
-        if (this.#terminal[other] === 2) sinkLevel = level + 1
+        if (this.#part[other] === part && this.#tailOf[this.#link[at]!] === node)
+          this.#graph.add(i - begin, this.#place[other]!, 1)
       }
     }
-    return sinkLevel >= 0
+    this.#graph.finish()
+    cut.find(this.#graph)
+    this.#takeSides(begin, end)
   }
 
-  #hasInnerNeighbour(node: number, part: number): boolean {
-    for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
-      const other = this.#other[at]!
-      if (this.#part[other] === part && this.#terminal[other] !== 1) return true
-    }
-    return false
-  }
-
-  #residual(from: number, link: number): boolean {
-    return this.#tailOf[link] === from ? this.#flow[link]! < 1 : this.#flow[link]! > -1
-  }
-
-  /** Pushes one unit from a source to a sink along the layers. Depth-first, with the queue as its stack. */
-  #augment(source: number, part: number): boolean {
-    const path = this.#queue
-    let depth = 0
-    path[0] = source
-    while (depth >= 0) {
-      const node = path[depth]!
-      if (this.#terminal[node] === 2) {
-        for (let i = 0; i < depth; i++) {
-          const link = this.#link[this.#pointer[path[i]!]!]!
-          this.#flow[link]! += this.#tailOf[link] === path[i] ? 1 : -1
-        }
-        return true
-      }
-      let advanced = false
-      for (; this.#pointer[node]! < this.#firstLink[node + 1]!; this.#pointer[node]!++) {
-        const at = this.#pointer[node]!
-        const other = this.#other[at]!
-        if (this.#part[other] !== part || this.#level[other] !== this.#level[node]! + 1) continue
-        if (!this.#residual(node, this.#link[at]!)) continue
-        path[++depth] = other
-        advanced = true
-        break
-      }
-      if (!advanced) {
-        depth--
-        if (depth >= 0) this.#pointer[path[depth]!]!++
-      }
-    }
-    return false
-  }
-
-  /** Marks what the sources reach (or what reaches the sinks) along residual links, and counts it. */
-  #residualSide(begin: number, end: number, part: number, fromSource: boolean): number {
-    const seed = fromSource ? 1 : 2
-    let tail = 0
+  /** Cuts a part by a flow between clusters of its nodes. */
+  #cutClusters(begin: number, end: number, part: number): void {
+    const [nodes, place, cut] = [this.#nodes, this.#place, this.#cut]
+    const clusters = this.#cluster(begin, end, part)
+    cut.begin(clusters)
+    for (let i = begin; i < end; i++) cut.add(place[nodes[i]!]!, this.#x[nodes[i]!]!, this.#y[nodes[i]!]!)
+    this.#graph.begin(clusters)
     for (let i = begin; i < end; i++) {
-      const node = this.#nodes[i]!
-      this.#side[node] = this.#terminal[node] === seed ? 1 : 0
-      if (this.#side[node] === 1) this.#queue[tail++] = node
-    }
-    for (let front = 0; front < tail; front++) {
-      const node = this.#queue[front]!
+      const node = nodes[i]!
       for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
         const other = this.#other[at]!
-        if (this.#part[other] !== part || this.#side[other] === 1) continue
-        if (!this.#residual(fromSource ? node : other, this.#link[at]!)) continue
-        this.#side[other] = 1
-        this.#queue[tail++] = other
+        if (this.#part[other] !== part || this.#tailOf[this.#link[at]!] !== node || place[other] === place[node])
+          continue
+        this.#graph.add(place[node]!, place[other]!, 1)
       }
     }
-    return tail
+    this.#graph.finish()
+    cut.find(this.#graph)
+    this.#takeSides(begin, end)
+  }
+
+  /** Numbers clusters of nodes that hang together, and returns how many there are. */
+  #cluster(begin: number, end: number, part: number): number {
+    const place = this.#place
+    const queue = new Uint32Array(CLUSTER_SIZE)
+    for (let i = begin; i < end; i++) place[this.#nodes[i]!] = NOWHERE
+    let clusters = 0
+    for (let i = begin; i < end; i++) {
+      const seed = this.#nodes[i]!
+      if (place[seed] !== NOWHERE) continue
+      let size = 1
+      queue[0] = seed
+      place[seed] = clusters
+      for (let front = 0; front < size; front++) {
+        const node = queue[front]!
+        for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]! && size < CLUSTER_SIZE; at++) {
+          const other = this.#other[at]!
+          if (this.#part[other] !== part || place[other] !== NOWHERE) continue
+          place[other] = clusters
+          queue[size++] = other
+        }
+      }
+      clusters++
+    }
+    return clusters
+  }
+
+  /** Looks for a better cut by a flow between the nodes within a band around the one that there is. */
+  #refine(begin: number, end: number, part: number): void {
+    const [nodes, place, side, graph] = [this.#nodes, this.#place, this.#side, this.#graph]
+    // What is in the band, in the order of its distance; 0 and 1 are all nodes of either side beyond it.
+    const band: number[] = []
+    const size = [0, 0]
+    for (let i = begin; i < end; i++) {
+      place[nodes[i]!] = NOWHERE
+      size[side[nodes[i]!]!]!++
+    }
+    const take = (node: number): void => {
+      if (place[node] !== NOWHERE) return
+      place[node] = band.length + 2
+      band.push(node)
+    }
+    let crossing = 0
+    for (let i = begin; i < end; i++) {
+      const node = nodes[i]!
+      for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
+        const other = this.#other[at]!
+        if (this.#part[other] !== part || side[other] === side[node]) continue
+        crossing++
+        take(node)
+        take(other)
+      }
+    }
+    crossing /= 2
+    if (crossing === 0) return
+    const most = Math.min(size[0]!, size[1]!) * BAND_SHARE
+    for (let from = 0, distance = 1; distance < BAND && band.length < most; distance++) {
+      const until = band.length
+      for (; from < until; from++) {
+        const node = band[from]!
+        for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
+          if (this.#part[this.#other[at]!] === part) take(this.#other[at]!)
+        }
+      }
+    }
+    graph.begin(band.length + 2)
+    graph.terminal[0] = 2
+    graph.terminal[1] = 1
+    for (const [i, node] of band.entries()) {
+      for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
+        const other = this.#other[at]!
+        if (this.#part[other] !== part) continue
+        if (place[other] === NOWHERE) graph.add(i + 2, side[other]!, 1)
+        else if (this.#tailOf[this.#link[at]!] === node) graph.add(i + 2, place[other]!, 1)
+      }
+    }
+    graph.finish()
+    const flow = graph.maximumFlow(crossing)
+    if (flow >= crossing) return
+    let bestScore = crossing / Math.min(size[0]!, size[1]!)
+    const better = new Uint8Array(band.length)
+    for (const fromSource of [true, false]) {
+      graph.markSide(fromSource)
+      let first = size[1]!
+      for (const [i, node] of band.entries()) first += Number((graph.side[i + 2] === 1) === fromSource) - side[node]!
+      const smaller = Math.min(first, end - begin - first)
+      if (smaller === 0 || flow / smaller >= bestScore) continue
+      bestScore = flow / smaller
+      for (let i = 0; i < band.length; i++) better[i] = Number((graph.side[i + 2] === 1) === fromSource)
+    }
+    if (bestScore < crossing / Math.min(size[0]!, size[1]!))
+      for (const [i, node] of band.entries()) side[node] = better[i]!
+  }
+
+  /** The sides of the places that a cut has found become those of the nodes there. */
+  #takeSides(begin: number, end: number): void {
+    for (let i = begin; i < end; i++) this.#side[this.#nodes[i]!] = this.#cut.side[this.#place[this.#nodes[i]!]!]!
   }
 
   /** Moves the nodes of side 1 to the front of the range. */
@@ -301,7 +300,7 @@ class Cutter {
     let middle = begin
     for (let i = begin; i < end; i++) {
       const node = nodes[i]!
-      if (this.#bestSide[node] === 0) continue
+      if (this.#side[node] === 0) continue
       nodes[i] = nodes[middle]!
       nodes[middle++] = node
     }
@@ -310,10 +309,86 @@ class Cutter {
       const node = nodes[i]!
       for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
         const other = this.#other[at]!
-        if (this.#part[other] === part && this.#bestSide[other] === 0) this.cutLinks.push(this.#link[at]!)
+        if (this.#part[other] === part && this.#side[other] === 0) this.cutLinks.push(this.#link[at]!)
       }
     }
     return middle
+  }
+}
+
+const NOWHERE = 2 ** 32 - 1
+/** Share of the smaller half that the band may take, so that the halves keep their sizes. */
+const BAND_SHARE = 0.3
+
+/** The sparsest cut that flows in four directions find between weighted places of a graph. */
+class Cut {
+  /** The half of each place: 1 for the first. */
+  side = new Uint8Array(0)
+  #count = 0
+  #x = new Float64Array(0)
+  #y = new Float64Array(0)
+  #weight = new Uint32Array(0)
+  #key = new Float32Array(0)
+  #places = new Uint32Array(0)
+
+  begin(count: number): void {
+    this.#count = count
+    if (this.side.length < count) {
+      const room = Math.ceil(count * 1.2)
+      this.side = new Uint8Array(room)
+      this.#x = new Float64Array(room)
+      this.#y = new Float64Array(room)
+      this.#weight = new Uint32Array(room)
+      this.#key = new Float32Array(room)
+      this.#places = new Uint32Array(room)
+    }
+    this.#x.fill(0, 0, count)
+    this.#y.fill(0, 0, count)
+    this.#weight.fill(0, 0, count)
+  }
+
+  /** Adds a node to a place. */
+  add(place: number, x: number, y: number): void {
+    this.#x[place]! += x
+    this.#y[place]! += y
+    this.#weight[place]!++
+  }
+
+  find(graph: FlowGraph): void {
+    const [count, weight, places] = [this.#count, this.#weight, this.#places]
+    let total = 0
+    for (let i = 0; i < count; i++) {
+      places[i] = i
+      total += weight[i]!
+    }
+    const terminals = Math.max(1, Math.floor(count * TERMINAL_SHARE))
+    let bestScore = Infinity
+    for (let direction = 0; direction < 4; direction++) {
+      this.#project(direction)
+      selectLowest(places, this.#key, 0, count, terminals)
+      selectLowest(places, this.#key, terminals, count, count - terminals)
+      for (let i = 0; i < count; i++) graph.terminal[places[i]!] = i < terminals ? 1 : i >= count - terminals ? 2 : 0
+      const limit = Math.ceil(bestScore * (total / 2))
+      const flow = graph.maximumFlow(limit)
+      if (flow >= limit) continue
+      for (const fromSource of [true, false]) {
+        graph.markSide(fromSource)
+        let reached = 0
+        for (let i = 0; i < count; i++) if (graph.side[i] === 1) reached += weight[i]!
+        const score = flow / Math.min(reached, total - reached)
+        if (score >= bestScore && bestScore < Infinity) continue
+        bestScore = score
+        for (let i = 0; i < count; i++) this.side[i] = (graph.side[i] === 1) === fromSource ? 1 : 0
+      }
+    }
+  }
+
+  #project(direction: number): void {
+    for (let i = 0; i < this.#count; i++) {
+      const x = this.#x[i]! / this.#weight[i]!
+      const y = this.#y[i]! / this.#weight[i]!
+      this.#key[i] = direction === 0 ? x : direction === 1 ? y : direction === 2 ? x + y : x - y
+    }
   }
 }
 
