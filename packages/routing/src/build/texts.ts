@@ -1,21 +1,50 @@
 import type { StreetName } from './tags/way-names.ts'
 
+/** Most entries of a `Map`, less one (V8). */
+const MAP_ENTRIES = 2 ** 24 - 1
+
+/** Numbers of texts in the order of their first use, as many as there are: in as many maps as that takes. */
+class TextNumbers {
+  readonly #maps = [new Map<string, number>()]
+  size = 0
+
+  get(text: string): number | undefined {
+    for (const map of this.#maps) {
+      const number = map.get(text)
+      if (number !== undefined) return number
+    }
+    return undefined
+  }
+
+  add(text: string): number {
+    if (this.#maps.at(-1)!.size === MAP_ENTRIES) this.#maps.push(new Map())
+    this.#maps.at(-1)!.set(text, this.size)
+    return this.size++
+  }
+
+  *texts(): Generator<string> {
+    for (const map of this.#maps) yield* map.keys()
+  }
+}
+
 /** Texts stored once each, as UTF-8. */
 export class TextTable {
-  readonly #index = new Map<string, number>()
+  readonly #numbers = new TextNumbers()
 
   /** Number of a text; the same text gets the same number. */
   intern(text: string): number {
-    let index = this.#index.get(text)
-    if (index === undefined) this.#index.set(text, (index = this.#index.size))
-    return index
+    return this.#numbers.get(text) ?? this.#numbers.add(text)
   }
 
   pack(): { firstByte: Uint32Array; textBytes: Uint8Array } {
-    const encoded = [...this.#index.keys()].map((text) => Buffer.from(text, 'utf8'))
-    const firstByte = new Uint32Array(encoded.length + 1)
-    encoded.forEach((bytes, i) => (firstByte[i + 1] = firstByte[i]! + bytes.length))
-    return { firstByte, textBytes: Uint8Array.from(Buffer.concat(encoded)) }
+    const firstByte = new Uint32Array(this.#numbers.size + 1)
+    let bytes = 0
+    let number = 0
+    for (const text of this.#numbers.texts()) firstByte[++number] = bytes += Buffer.byteLength(text)
+    const textBytes = Buffer.alloc(bytes)
+    number = 0
+    for (const text of this.#numbers.texts()) textBytes.write(text, firstByte[number++]!)
+    return { firstByte, textBytes: new Uint8Array(textBytes.buffer, textBytes.byteOffset, bytes) }
   }
 }
 
@@ -23,25 +52,23 @@ export class TextTable {
 export class NameTable {
   readonly #texts: TextTable
   readonly #lists: number[][] = [[]]
-  readonly #index = new Map<string, number>([['', 0]])
+  readonly #numbers = new TextNumbers()
   /** Texts of a list that count as its name, as a set. */
   readonly #sets: ReadonlySet<number>[] = [new Set()]
 
   constructor(texts: TextTable) {
     this.#texts = texts
+    this.#numbers.add('')
   }
 
   intern(names: readonly StreetName[]): number {
     const list = names.map(({ text, routeNumber }) => 2 * this.#texts.intern(text) + Number(routeNumber))
     const key = list.join(' ')
-    let index = this.#index.get(key)
-    if (index === undefined) {
-      index = this.#lists.length
-      this.#index.set(key, index)
-      this.#lists.push(list)
-      this.#sets.push(new Set(list.map((entry) => entry >>> 1)))
-    }
-    return index
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    this.#lists.push(list)
+    this.#sets.push(new Set(list.map((entry) => entry >>> 1)))
+    return this.#numbers.add(key)
   }
 
   /** Whether two lists have a name in common, or are both empty. */
