@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 
 import { seededRandom } from '@terrane/core'
 
-import { mapNetworkFile, type Network, readNetworkFile, Router } from '../../src/index.ts'
+import { DEFAULT_LIMITS, type Limits, mapNetworkFile, type Network, readNetworkFile, Router } from '../../src/index.ts'
 import { quantile } from '../../test/support/compare.ts'
 
 // `serve.ts graph.bin mapped|copied` opens a graph file and answers routes and a matrix; then, for each path that it reads
@@ -11,6 +11,12 @@ import { quantile } from '../../test/support/compare.ts'
 // says, as a line of JSON, how long that took and how much memory the process has.
 const [path, how] = process.argv.slice(2)
 const ROUTES = 300
+/** Places of a country lie farther apart than requests may ask for by default. */
+const FAR: Limits = {
+  ...DEFAULT_LIMITS,
+  modes: { ...DEFAULT_LIMITS.modes, auto: { ...DEFAULT_LIMITS.modes.auto, meters: 1e8 } },
+  matrix: { ...DEFAULT_LIMITS.matrix, meters: { ...DEFAULT_LIMITS.matrix.meters, auto: 1e8 } },
+}
 
 let router = await say(path!)
 for await (const next of createInterface({ input: process.stdin })) {
@@ -23,7 +29,7 @@ async function say(file: string): Promise<Router> {
   const started = performance.now()
   const network = await (how === 'mapped' ? mapNetworkFile(file) : readNetworkFile(file))
   const openMs = performance.now() - started
-  const next = new Router(network)
+  const next = new Router(network, { limits: FAR })
   const answers = answer(next, network)
   process.stdout.write(
     `${JSON.stringify({ edges: network.graph.edgeCount, nodes: network.graph.nodeCount, openMs, ...answers, ...memory() })}\n`,
