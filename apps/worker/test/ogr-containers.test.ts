@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import {
@@ -18,9 +21,10 @@ import {
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { pack } from 'tar-stream'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { importFile } from './import-file.ts'
 import { convertTo, removeFormats } from './make-formats.ts'
+import { WGS84, pointShape, tableOf, writeShapefile } from './shapefile-writer.ts'
 import { zip } from './zip-writer.ts'
 
 let db: TestDatabase
@@ -60,6 +64,53 @@ test('an archive of several data sets becomes a table of each, called by its fil
   const one = await importFile(db.database, archive, { tableName: 'trees', layer: 'trees' })
   expect(one.tables).toMatchObject([{ table: 'public.trees', rows: 3 }])
   await expect(importFile(db.database, archive, { layer: 'roads' })).rejects.toMatchObject({ code: 'LAYER_UNKNOWN' })
+})
+
+test('a table of dBASE is imported, on its own and beside a Shapefile that it does not belong to', async () => {
+  const trees = tableOf({
+    columns: [['name', 'C', 10], ['height', 'N', 6, 1], ['planted', 'D', 8]], // prettier-ignore
+    rows: [['oak', '21.5', '19870301'], ['gone', '1.0', ''], ['linden', '', '']], // prettier-ignore
+    deleted: new Set([1]),
+    languageDriver: 0x57,
+  })
+  const rows = [
+    { name: 'linden', height: null, planted: null },
+    { name: 'oak', height: 21.5, planted: '1987-03-01' },
+  ]
+  const columns = 'name, height, planted::text'
+  const { tables, warnings } = await importFile(db.database, trees, { tableName: 'trees' })
+  expect([tables, warnings]).toMatchObject([[{ rows: 2, geometry_type: null, srid: null }], []])
+  expect(await rowsOf('public.trees', columns)).toEqual(rows)
+
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-dbf-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeShapefile(join(folder, 'spots'), {
+    kind: 1,
+    shapes: [pointShape(1, 2)],
+    columns: [['n', 'N', 5]],
+    rows: [['1']],
+    prj: WGS84,
+  })
+  const spots = await Promise.all(
+    ['shp', 'shx', 'dbf', 'prj'].map(async (ending) => {
+      return { name: `spots.${ending}`, data: await readFile(join(folder, `spots.${ending}`)) }
+    }),
+  )
+  const archive = zip([...spots, { name: 'trees.dbf', data: trees }])
+  const both = await importFile(db.database, archive, { tableName: 'packed' })
+  expect(both.tables).toMatchObject([
+    { table: 'public.packed_spots', rows: 1, geometry_type: 'Point' },
+    { table: 'public.packed_trees', rows: 2, geometry_type: null },
+  ])
+  expect(await rowsOf('public.packed_trees', columns)).toEqual(rows)
+
+  // Memo files are for the engine, which says what it lacks.
+  const memo = Buffer.from(trees)
+  memo[0] = 0x83
+  expect((await importFile(db.database, memo)).tables).toMatchObject([{ rows: 2, geometry_type: null }])
+  await expect(importFile(db.database, Buffer.from(trees.subarray(0, 60)))).rejects.toMatchObject({
+    code: 'FORMAT_UNKNOWN',
+  })
 })
 
 test('warnings name the layer that they are about', async () => {

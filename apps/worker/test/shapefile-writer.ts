@@ -68,7 +68,8 @@ function headOf(kind: number, words: number): Buffer {
   return head
 }
 
-function tableOf({ columns, rows, deleted, languageDriver = 0 }: Shapes): Buffer {
+/** The bytes of a `.dbf`. */
+export function tableOf({ columns, rows, deleted, languageDriver = 0 }: Omit<Shapes, 'kind' | 'shapes'>): Buffer {
   const width = 1 + columns.reduce((sum, [, , size]) => sum + size, 0)
   const head = Buffer.alloc(32)
   head[0] = 3

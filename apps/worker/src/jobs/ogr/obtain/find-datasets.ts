@@ -2,18 +2,17 @@ import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { formatUnknown } from '../errors.ts'
-import { EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
+import { driverOf, EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
 
 /** Most data sets of one archive. */
 const MOST_DATASETS = 200
 /** Endings of the files that make up one data set of several files. */
 const PARTS_OF_SHAPEFILE = ['shp', 'shx', 'dbf', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'qpj']
-const PARTS_OF_MAPINFO = ['tab', 'dat', 'map', 'id', 'ind', 'mif', 'mid']
+const PARTS_OF_MAPINFO = ['tab', 'dat', 'dbf', 'map', 'id', 'ind', 'mif', 'mid']
 /** Endings beside a data set that say something about it but are none. */
 const SIDE_FILES = new Set([
   'prj',
   'cpg',
-  'dbf',
   'shx',
   'qix',
   'sbn',
@@ -94,7 +93,7 @@ async function single(folder: string, name: string): Promise<Dataset> {
   await mkdir(own)
   const file = `data.${EXTENSIONS[content]}`
   await rename(join(folder, name), join(own, file))
-  return { folder: own, file, driver: content, stem: stemOf(name) }
+  return { folder: own, file, driver: driverOf(content), stem: stemOf(name) }
 }
 
 /** Shapefiles and MapInfo tables: all of a kind make one data set, each file a layer of it. */
@@ -112,7 +111,12 @@ async function gatherBundles(folder: string, names: readonly string[]) {
     else for (const name of found) await refuseSeamless(join(folder, name))
     const own = join(folder, `${heads[0]}.d`)
     await mkdir(own)
-    const belongs = new Set(rest.filter((name) => (parts as readonly string[]).includes(endingOf(name))))
+    const stems = new Set(found.map(stemOf))
+    // A table of dBASE beside no shapes is one of its own.
+    const isOwn = (name: string) => driver === 'ESRI Shapefile' && endingOf(name) === 'dbf' && !stems.has(stemOf(name))
+    const belongs = new Set(
+      rest.filter((name) => (parts as readonly string[]).includes(endingOf(name)) && !isOwn(name)),
+    )
     for (const name of belongs) await rename(join(folder, name), join(own, name))
     rest = rest.filter((name) => !belongs.has(name))
     bundles.push({ folder: own, file: found.length === 1 ? found[0]! : '.', driver, stem: stemOf(found[0]!) })

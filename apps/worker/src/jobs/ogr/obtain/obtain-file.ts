@@ -10,7 +10,7 @@ import { objectTooLarge } from '@terrane/storage'
 import type { JobContext } from '../../task.ts'
 import { fileMissing, formatUnknown } from '../errors.ts'
 import { findDatasets, type FoundDatasets } from './find-datasets.ts'
-import { EXTENSIONS, sniffFile, type Content, type Driver } from './sniff.ts'
+import { driverOf, EXTENSIONS, sniffFile, type Driver, type FileContent } from './sniff.ts'
 import { foldersOf, planTargets } from './unpacked-names.ts'
 import { tarPaths, untar } from './untar.ts'
 import { openZip } from './unzip.ts'
@@ -68,7 +68,7 @@ export async function obtainDatasets(
   }
   const file = `data.${extensionOf(content)}`
   await rename(source, join(folder, file))
-  return { datasets: [{ folder, file, driver: content, stem: '' }], skipped: [] }
+  return { datasets: [{ folder, file, driver: driverOf(content), stem: '' }], skipped: [] }
 }
 
 async function makeFolders(folder: string, paths: readonly string[]): Promise<void> {
@@ -99,11 +99,11 @@ async function gunzipFile(path: string, maxBytes: number, signal: AbortSignal): 
   await rename(`${path}.raw`, path)
 }
 
-function extensionOf(driver: Exclude<Content, 'gzip' | 'tar' | 'zip'>): string {
-  if (driver === 'MapInfo File') {
+function extensionOf(content: FileContent): string {
+  if (content === 'MapInfo File') {
     throw formatUnknown({ reason: 'MapInfo data are several files: send all of them as one zip' })
   }
-  return EXTENSIONS[driver]
+  return EXTENSIONS[content]
 }
 
 async function fetchSource(input: Ogr2ogrImport, path: string, maxBytes: number, context: Obtaining): Promise<void> {

@@ -22,10 +22,19 @@ export type Driver =
   | 'Parquet'
   | 'Arrow'
 
-export type Content = Driver | 'zip' | 'gzip' | 'tar'
+/** What a file is: of a format, a table of dBASE, which the driver for Shapefiles reads, or an archive. */
+export type Content = Driver | 'DBF' | 'zip' | 'gzip' | 'tar'
+
+/** What can be imported from a file of its own. */
+export type FileContent = Exclude<Content, 'zip' | 'gzip' | 'tar'>
+
+export function driverOf(content: FileContent): Driver {
+  return content === 'DBF' ? 'ESRI Shapefile' : content
+}
 
 /** The ending that each driver wants its file to have. */
-export const EXTENSIONS: Readonly<Record<Driver, string>> = {
+export const EXTENSIONS: Readonly<Record<FileContent, string>> = {
+  DBF: 'dbf',
   GeoJSON: 'geojson',
   GeoJSONSeq: 'geojsonl',
   GPKG: 'gpkg',
@@ -96,6 +105,7 @@ function sniffBinary(head: Buffer): Content | null {
   if (isTar(head)) return 'tar'
   if (ascii(0, 4) === 'PAR1') return 'Parquet'
   if (isArrow(head)) return 'Arrow'
+  if (isDbf(head)) return 'DBF'
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
     // Some programs leave the id out; the schema, which comes first, names the table that makes it one.
@@ -107,6 +117,27 @@ function sniffBinary(head: Buffer): Content | null {
   }
   return null
 }
+
+/**
+ * A table of dBASE III to V: its version, a date, and a head of 32 bytes for itself and for each column, which ends with a
+ * carriage return; each column has a name and a letter for its type.
+ */
+function isDbf(head: Buffer): boolean {
+  const [version = 0, , month = 0, day = 0] = head
+  if (head.length < 65 || !DBF_VERSIONS.has(version) || month > 12 || day > 31) return false
+  const [headBytes, rowBytes] = [head.readUInt16LE(8), head.readUInt16LE(10)]
+  let at = 32
+  let width = 1
+  for (; at + 32 < Math.min(headBytes, head.length) && head[at] !== 0x0d; at += 32) {
+    const isNamed = /^[^\0-\x1f]+(?:\0|$)/.test(head.toString('latin1', at, at + 11))
+    if (!isNamed || !/[A-Z@+]/.test(String.fromCharCode(head[at + 11]!))) return false
+    width += head[at + 16]!
+  }
+  return at > 32 && head[at] === 0x0d && width <= rowBytes
+}
+
+/** With or without memo files, of dBASE and of FoxPro. */
+const DBF_VERSIONS: ReadonlySet<number> = new Set([0x03, 0x04, 0x05, 0x30, 0x31, 0x83, 0x8b, 0xf5])
 
 /** A file of Arrow IPC, or a stream of it, which begins with the length of a schema (columnar format 1.5). */
 function isArrow(head: Buffer): boolean {

@@ -37,12 +37,16 @@ interface Row {
 /**
  * Opens a Shapefile (ESRI Shapefile Technical Description, 1998) with its table, where both are plain: shapes without
  * heights and measures, rings that leave no doubt, cells that are what their columns say, an encoding and a reference
- * system that are known. Of any other, or of one without shapes, it has no layers; those are for the engine.
+ * system that are known; or a table on its own, by the path of that. Of any other, or of a Shapefile without shapes, it has
+ * no layers; those are for the engine.
  */
 export function openShapefile({ path, encoding }: Omit<ReadRequest, 'format'>): FeatureReader {
   const base = path.slice(0, -'.shp'.length)
+  const isTable = path.endsWith('.dbf')
   try {
-    const rows = twice([path, `${base}.dbf`], () => rowsOf(path, base, encoding))
+    const rows = isTable
+      ? twice([path], () => cellsOf(base, encoding))
+      : twice([path, `${base}.dbf`], () => rowsOf(path, base, encoding))
     const types = new Set<number>()
     let count = 0
     rows.first(({ wkb }) => {
@@ -50,18 +54,27 @@ export function openShapefile({ path, encoding }: Omit<ReadRequest, 'format'>): 
       const head = wkb && wkbHead(wkb)
       if (head) types.add(isoType(head))
     })
-    if (types.size === 0) return NO_LAYERS
+    if (types.size === 0 && !isTable) return NO_LAYERS
     using table = new DbfTable(`${base}.dbf`, encodingOf(base, encoding))
     const { fields } = table
     const srid = sridOfPrj(textOf(`${base}.prj`) ?? '')
     return {
-      layers: [{ name: basename(base), rows: count, fields, hasGeometry: true, geometryTypes: [...types], srid }],
+      layers: [{ name: basename(base), rows: count, fields, hasGeometry: !isTable, geometryTypes: [...types], srid }],
       read: () => batchesOf(rows.again(), fields.length),
       takeWarnings: () => [],
     }
   } catch (error) {
     if (error instanceof UnusualFile || (error as NodeJS.ErrnoException).code === 'ENOENT') return NO_LAYERS
     throw error
+  }
+}
+
+/** The rows of a table without shapes. */
+function* cellsOf(base: string, encoding: string | undefined): Generator<Row> {
+  using table = new DbfTable(`${base}.dbf`, encodingOf(base, encoding))
+  for (let i = 0; i < table.rows; i++) {
+    const cells = table.row(i)
+    if (cells !== null) yield { wkb: null, cells }
   }
 }
 
