@@ -78,9 +78,9 @@ test('a table of dBASE is imported, on its own and beside a Shapefile that it do
     { name: 'oak', height: 21.5, planted: '1987-03-01' },
   ]
   const columns = 'name, height, planted::text'
-  const { tables, warnings } = await importFile(db.database, trees, { tableName: 'trees' })
+  const { tables, warnings } = await importFile(db.database, trees, { tableName: 'grove' })
   expect([tables, warnings]).toMatchObject([[{ rows: 2, geometry_type: null, srid: null }], []])
-  expect(await rowsOf('public.trees', columns)).toEqual(rows)
+  expect(await rowsOf('public.grove', columns)).toEqual(rows)
 
   const folder = await mkdtemp(join(tmpdir(), 'terrane-dbf-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -97,12 +97,12 @@ test('a table of dBASE is imported, on its own and beside a Shapefile that it do
     }),
   )
   const archive = zip([...spots, { name: 'trees.dbf', data: trees }])
-  const both = await importFile(db.database, archive, { tableName: 'packed' })
+  const both = await importFile(db.database, archive, { tableName: 'park' })
   expect(both.tables).toMatchObject([
-    { table: 'public.packed_spots', rows: 1, geometry_type: 'Point' },
-    { table: 'public.packed_trees', rows: 2, geometry_type: null },
+    { table: 'public.park_spots', rows: 1, geometry_type: 'Point' },
+    { table: 'public.park_trees', rows: 2, geometry_type: null },
   ])
-  expect(await rowsOf('public.packed_trees', columns)).toEqual(rows)
+  expect(await rowsOf('public.park_trees', columns)).toEqual(rows)
 
   // Memo files are for the engine, which says what it lacks.
   const memo = Buffer.from(trees)
