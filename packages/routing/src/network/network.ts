@@ -18,6 +18,11 @@ import { TurnNetwork } from './turns.ts'
 /** Modes whose arcs are for the most part those of another: what they share is kept once. */
 const LIKE: Readonly<Partial<Record<Mode, Mode>>> = { bus: 'auto', taxi: 'auto', motorcycle: 'auto' }
 
+/** The mode that the pool of a mode's arcs is called after. */
+function poolOwner(mode: Mode): Mode {
+  return LIKE[mode] ?? mode
+}
+
 /** A graph with everything that is prepared for searching it: what a graph file holds. */
 export interface Network {
   readonly file: SectionFile
@@ -72,18 +77,22 @@ export function prepareNetwork(
   for (const name of TOPOLOGY_ARRAYS) sink.add(`turns.${name}`, topology[name])
   const turns = new TurnNetwork(graph, states, topology)
   const pools = new Map<Mode, { packer: ArcPacker; up: Uint32Array; down: Uint32Array }>()
-  for (const mode of MODES) {
+  for (const [i, mode] of MODES.entries()) {
     step(mode)
     const arcs = weighed(graph, turns, createCosting(graph, mode, costOptions(mode)))
-    const like = pools.get(LIKE[mode] ?? mode)
+    const owner = poolOwner(mode)
+    const like = pools.get(owner)
     const packer = like?.packer ?? new ArcPacker()
     const [up, down] = [packer.add(arcs.up, like?.up), packer.add(arcs.down, like?.down)]
-    if (like === undefined) pools.set(mode, { packer, up, down })
+    if (like === undefined) pools.set(owner, { packer, up, down })
     sink.add(`${mode}.up`, up)
     sink.add(`${mode}.down`, down)
     leastWeights[mode] = arcs.leastWeight
+    // Written as soon as no later mode adds to it, so that few lie in memory.
+    if (MODES.slice(i + 1).some((later) => poolOwner(later) === owner)) continue
+    sink.add(`${owner}.arcs`, packer.words)
+    pools.delete(owner)
   }
-  for (const [mode, { packer }] of pools) sink.add(`${mode}.arcs`, packer.pool().words)
   return { leastWeights }
 }
 
@@ -145,7 +154,7 @@ const TOPOLOGY_ARRAYS = ['rank', 'vertex', 'firstUp', 'firstHead', 'upHead'] as 
 
 function metricOf(file: SectionFile, mode: Mode, topology: HierarchyTopology): HierarchyMetric {
   const { up, down } = arraysOf(file, mode, ['up', 'down']) as Record<'up' | 'down', Uint32Array>
-  const { arcs } = arraysOf(file, LIKE[mode] ?? mode, ['arcs']) as Record<'arcs', Uint16Array>
+  const { arcs } = arraysOf(file, poolOwner(mode), ['arcs']) as Record<'arcs', Uint16Array>
   const pool = poolOf(arcs)
   return { topology, up: { index: up, pool }, down: { index: down, pool } }
 }

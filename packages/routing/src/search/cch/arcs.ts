@@ -97,9 +97,14 @@ export class ArcPacker {
     return index
   }
 
+  /** All that was added, in memory that the packer goes on to use. */
+  get words(): Uint16Array {
+    return this.#words.subarray(0, this.#size)
+  }
+
   /** All that was added. */
   pool(): ArcPool {
-    return poolOf(this.#words.slice(0, this.#size))
+    return poolOf(this.words.slice())
   }
 
   /** Writes the arcs of a word behind the others. */
