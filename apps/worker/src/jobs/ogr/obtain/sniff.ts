@@ -129,7 +129,9 @@ function isDbf(head: Buffer): boolean {
   let at = 32
   let width = 1
   for (; at + 32 < Math.min(headBytes, head.length) && head[at] !== 0x0d; at += 32) {
-    const isNamed = /^[^\0-\x1f]+(?:\0|$)/.test(head.toString('latin1', at, at + 11))
+    const name = head.subarray(at, at + 11)
+    const letters = name.includes(0) ? name.subarray(0, name.indexOf(0)) : name
+    const isNamed = letters.length > 0 && letters.every((byte) => byte >= 0x20)
     if (!isNamed || !/[A-Z@+]/.test(String.fromCharCode(head[at + 11]!))) return false
     width += head[at + 16]!
   }
