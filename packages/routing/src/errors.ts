@@ -29,5 +29,5 @@ export const mappingFailed = defineError<{ reason: string }>(
   'MAPPING_FAILED',
   'not_implemented',
   ({ reason }) => `The graph file cannot be mapped into memory: ${reason}.`,
-  () => ({ hint: 'Read it with readNetworkFile; a router does with TERRANE_ROUTING_MEMORY=copied.' }),
+  () => ({ hint: 'Install the optional package koffi, or read the file with readNetworkFile.' }),
 )
