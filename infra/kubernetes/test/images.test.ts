@@ -21,12 +21,15 @@ test('sources import nothing that only developers have: an image carries no deve
       name,
       dependencies = {},
       peerDependencies = {},
+      optionalDependencies = {},
     } = JSON.parse(readFileSync(join(root, manifest), 'utf8')) as {
       name: string
       dependencies?: object
       peerDependencies?: object
+      optionalDependencies?: object
     }
-    const there = new Set([name, ...builtinModules, ...Object.keys(dependencies), ...Object.keys(peerDependencies)])
+    const installed = { ...dependencies, ...peerDependencies, ...optionalDependencies }
+    const there = new Set([name, ...builtinModules, ...Object.keys(installed)])
     const sources = globSync('src/**/*.ts', {
       cwd: folder,
       // Modules of browsers are bundled with what they import, and never run in an image.
