@@ -10,11 +10,21 @@ const REPORTS = join(root, '.cache', 'reports')
 /** With more failed files than this something is wrong that another run does not mend. */
 const MOST_RETRIES = 12
 
-/** `run` starts a program and resolves to its exit code; `args` are vitest's. Resolves to the suite's exit code. */
-export async function runTests(run, report, args) {
-  const file = `${REPORTS}/${report}.json`
+/**
+ * `run` starts a program and resolves to its exit code; `args` are vitest's, each value of an option an argument of its
+ * own. Resolves to the suite's exit code.
+ */
+export async function runTests(
+  run,
+  report,
+  args,
+  reports = REPORTS,
+  retry = Boolean(process.env.TERRANE_RETRY_FAILED),
+) {
+  mkdirSync(`${reports}/again`, { recursive: true })
+  const file = `${reports}/${report}.json`
   const code = await vitest(run, file, args)
-  if (code === 0 || !process.env.TERRANE_RETRY_FAILED) return code
+  if (code === 0 || !retry) return code
   const whole = read(file)
   const failed = whole?.testResults.filter((result) => result.status === 'failed') ?? []
   if (failed.length === 0 || failed.length > MOST_RETRIES) return code
@@ -23,15 +33,16 @@ export async function runTests(run, report, args) {
   for (const [index, result] of failed.entries()) {
     const path = relative(root, result.name)
     console.log(`\nOnce more, alone: ${path}`)
-    const again = `${REPORTS}/again/${report}-${index}.json`
+    const again = `${reports}/again/${report}-${index}.json`
     const passed = (await vitest(run, again, [...options(args), path])) === 0
-    const second = read(again)
-    if (!second) {
+    const second = read(again)?.testResults
+    // What ran is that file and no other, or it says nothing of it.
+    if (second?.length !== 1 || second[0].name !== result.name) {
       left += 1
       continue
     }
-    replace(whole, result, second.testResults[0])
-    if (passed) appendFileSync(`${REPORTS}/flaky.txt`, `${report}: ${path}: ${names(result)}\n`)
+    replace(whole, result, second[0])
+    if (passed) appendFileSync(`${reports}/flaky.txt`, `${report}: ${path}: ${names(result)}\n`)
     else left += 1
   }
   writeFileSync(file, JSON.stringify(whole))
@@ -39,18 +50,18 @@ export async function runTests(run, report, args) {
 }
 
 function vitest(run, file, args) {
-  mkdirSync(`${REPORTS}/again`, { recursive: true })
   return run('vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`, ...args])
 }
 
-/** The arguments that choose no tests: flags, and the value of `--config`. */
+/** The arguments that choose no tests: flags, and the values of those that have one. */
 function options(args) {
-  return args.filter((arg, index) => arg.startsWith('-') || args[index - 1] === '--config')
+  return args.filter((arg, index) => arg.startsWith('-') || WITH_VALUE.has(args[index - 1]))
 }
+
+const WITH_VALUE = new Set(['--config', '--exclude'])
 
 /** Puts the second run of a file in the place of the first. */
 function replace(report, before, after) {
-  if (!after) return
   report.numPassedTests += count(after, 'passed') - count(before, 'passed')
   report.numFailedTests += count(after, 'failed') - count(before, 'failed')
   report.testResults[report.testResults.indexOf(before)] = after
