@@ -5,9 +5,16 @@ import { onTestFinished, test, expect } from 'vitest'
 
 type Run = (program: string, args: readonly string[]) => Promise<number>
 const root = join(import.meta.dirname, '../../..')
-const { runTests } = (await import(new URL('../../run-tests.mjs', import.meta.url).href)) as {
-  runTests(run: Run, report: string, args: readonly string[], reports: string, retry: boolean): Promise<number>
+interface Module {
+  readonly runTests: (
+    run: Run,
+    report: string,
+    args: readonly string[],
+    reports: string,
+    retry: boolean,
+  ) => Promise<number>
 }
+const { runTests } = (await import(new URL('../../run-tests.mjs', import.meta.url).href)) as Module
 
 const result = (path: string, status: string) => ({
   name: join(root, path),
