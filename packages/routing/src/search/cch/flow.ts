@@ -1,19 +1,18 @@
 /**
- * An undirected graph with a capacity on each edge, in which flows run from sources to sinks. It is filled anew for each
- * use; its memory is kept.
+ * An undirected graph in which flows run from sources to sinks; an edge takes one unit in either direction. It is filled
+ * anew for each use; its memory is kept.
  */
 export class FlowGraph {
   count = 0
   #tail = new Uint32Array(0)
   #head = new Uint32Array(0)
-  #capacity = new Int32Array(0)
   #edges = 0
   /** Arcs of node `i`: `#first[i] … #first[i + 1]`, each with its reverse. */
   #first = new Uint32Array(1)
   #arcHead = new Uint32Array(0)
   #reverse = new Uint32Array(0)
-  #arcCapacity = new Int32Array(0)
-  #residual = new Int32Array(0)
+  /** What still has room on each arc: 0 to 2, as a flow on its reverse can be taken back. */
+  #room = new Uint8Array(0)
   #level = new Int32Array(0)
   #pointer = new Uint32Array(0)
   #queue = new Uint32Array(0)
@@ -38,12 +37,11 @@ export class FlowGraph {
     this.terminal.fill(0, 0, count)
   }
 
-  add(tail: number, head: number, capacity: number): void {
+  add(tail: number, head: number): void {
     const edge = this.#edges++
     if (edge === this.#tail.length) this.#growEdges()
     this.#tail[edge] = tail
     this.#head[edge] = head
-    this.#capacity[edge] = capacity
   }
 
   /** Ends the graph: it has all of its edges. */
@@ -53,8 +51,7 @@ export class FlowGraph {
       const room = Math.ceil(2.4 * edges)
       this.#arcHead = new Uint32Array(room)
       this.#reverse = new Uint32Array(room)
-      this.#arcCapacity = new Int32Array(room)
-      this.#residual = new Int32Array(room)
+      this.#room = new Uint8Array(room)
     }
     first.fill(0, 0, this.count + 1)
     for (let edge = 0; edge < edges; edge++) {
@@ -74,8 +71,6 @@ export class FlowGraph {
       this.#arcHead[back] = this.#tail[edge]!
       this.#reverse[there] = back
       this.#reverse[back] = there
-      this.#arcCapacity[there] = this.#capacity[edge]!
-      this.#arcCapacity[back] = this.#capacity[edge]!
     }
   }
 
@@ -84,16 +79,13 @@ export class FlowGraph {
    * power estimation", 1970); gives up as soon as it is `limit` or more.
    */
   maximumFlow(limit: number): number {
-    this.#residual.set(this.#arcCapacity.subarray(0, 2 * this.#edges))
+    this.#room.fill(1, 0, 2 * this.#edges)
     let flow = 0
     while (this.#layer()) {
       this.#pointer.set(this.#first.subarray(0, this.count))
       for (let node = 0; node < this.count; node++) {
         if (this.#level[node] !== 0) continue
-        for (let more = this.#augment(node); more > 0; more = this.#augment(node)) {
-          flow += more
-          if (flow >= limit) return flow
-        }
+        while (this.#augment(node)) if (++flow >= limit) return flow
       }
     }
     return flow
@@ -112,7 +104,7 @@ export class FlowGraph {
       const node = queue[front]!
       for (let arc = first[node]!; arc < first[node + 1]!; arc++) {
         const other = this.#arcHead[arc]!
-        if (side[other] === 1 || this.#residual[fromSource ? arc : this.#reverse[arc]!] === 0) continue
+        if (side[other] === 1 || this.#room[fromSource ? arc : this.#reverse[arc]!] === 0) continue
         side[other] = 1
         queue[tail++] = other
       }
@@ -136,7 +128,7 @@ export class FlowGraph {
       if (next - 1 === sinkLevel) break
       for (let arc = first[node]!; arc < first[node + 1]!; arc++) {
         const other = this.#arcHead[arc]!
-        if (level[other] !== -1 || this.#residual[arc] === 0) continue
+        if (level[other] !== -1 || this.#room[arc] === 0) continue
         level[other] = next
         queue[tail++] = other
         if (terminal[other] === 2) sinkLevel = next
@@ -145,43 +137,37 @@ export class FlowGraph {
     return sinkLevel >= 0
   }
 
-  /** Pushes flow from a source to a sink along the layers and returns how much; depth-first, with the queue as its stack of nodes. */
-  #augment(source: number): number {
+  /** Pushes a unit from a source to a sink along the layers, where one fits; depth-first, with the queue as its stack of nodes. */
+  #augment(source: number): boolean {
     const [first, level, pointer, path] = [this.#first, this.#level, this.#pointer, this.#queue]
     let depth = 0
     path[0] = source
     while (depth >= 0) {
       const node = path[depth]!
-      if (this.terminal[node] === 2) return this.#push(depth)
+      if (this.terminal[node] === 2) {
+        for (let i = 0; i < depth; i++) {
+          const along = pointer[path[i]!]!
+          this.#room[along]!--
+          this.#room[this.#reverse[along]!]!++
+        }
+        return true
+      }
       const end = first[node + 1]!
       let arc = pointer[node]!
-      while (arc < end && (this.#residual[arc] === 0 || level[this.#arcHead[arc]!] !== level[node]! + 1)) arc++
+      while (arc < end && (this.#room[arc] === 0 || level[this.#arcHead[arc]!] !== level[node]! + 1)) arc++
       pointer[node] = arc
       if (arc < end) path[++depth] = this.#arcHead[arc]!
       else if (--depth >= 0) pointer[path[depth]!]!++
     }
-    return 0
-  }
-
-  #push(depth: number): number {
-    let room = Infinity
-    for (let i = 0; i < depth; i++) room = Math.min(room, this.#residual[this.#pointer[this.#queue[i]!]!]!)
-    for (let i = 0; i < depth; i++) {
-      const arc = this.#pointer[this.#queue[i]!]!
-      this.#residual[arc]! -= room
-      this.#residual[this.#reverse[arc]!]! += room
-    }
-    return room
+    return false
   }
 
   #growEdges(): void {
     const room = Math.max(64, this.#tail.length * 2)
-    const [tail, head, capacity] = [this.#tail, this.#head, this.#capacity]
+    const [tail, head] = [this.#tail, this.#head]
     this.#tail = new Uint32Array(room)
     this.#head = new Uint32Array(room)
-    this.#capacity = new Int32Array(room)
     this.#tail.set(tail)
     this.#head.set(head)
-    this.#capacity.set(capacity)
   }
 }

@@ -1,3 +1,4 @@
+import { Cut } from './cut.ts'
 import { FlowGraph } from './flow.ts'
 
 /** An undirected street network: nodes with planar coordinates, links between them. */
@@ -9,8 +10,6 @@ export interface LinkNetwork {
   readonly linkHead: Uint32Array
 }
 
-/** Each side of a cut gets at least this share of the nodes. */
-const TERMINAL_SHARE = 0.25
 /** Parts up to this size are cut by a sweep; a flow would cost more than it saves. */
 const SWEEP_SIZE = 24
 /** Parts above this size are cut by clusters of nodes first. */
@@ -19,6 +18,10 @@ const FINE_SIZE = 1000
 const CLUSTER_SIZE = 24
 /** How many links from a cut between clusters a better one is looked for. */
 const BAND = 12
+/** Share of the smaller half that the band may take, so that the halves keep their sizes. */
+const BAND_SHARE = 0.3
+/** The place of a node that has none yet. */
+const NOWHERE = 2 ** 32 - 1
 
 /**
  * Ranks links by nested dissection: the network is cut in two by few links, those get the highest ranks, and both
@@ -111,9 +114,9 @@ class Cutter {
     for (let i = begin; i < end; i++) this.#part[this.#nodes[i]!] = part
     const size = end - begin
     if (size <= SWEEP_SIZE) this.#sweep(begin, end, part)
-    else if (size <= FINE_SIZE) this.#cutNodes(begin, end, part)
+    else if (size <= FINE_SIZE) this.#cutPlaces(begin, end, part, this.#number(begin, end))
     else {
-      this.#cutClusters(begin, end, part)
+      this.#cutPlaces(begin, end, part, this.#cluster(begin, end, part))
       this.#refine(begin, end, part)
     }
     return this.#divide(begin, end, part)
@@ -152,48 +155,30 @@ class Cutter {
     for (let i = 0; i < nodes.length; i++) this.#side[nodes[i]!] = i < best ? 1 : 0
   }
 
-  /** Cuts a part by a flow between its nodes. */
-  #cutNodes(begin: number, end: number, part: number): void {
-    const cut = this.#cut
-    cut.begin(end - begin)
-    this.#graph.begin(end - begin)
-    for (let i = begin; i < end; i++) {
-      const node = this.#nodes[i]!
-      this.#place[node] = i - begin
-      cut.add(i - begin, this.#x[node]!, this.#y[node]!)
-    }
-    for (let i = begin; i < end; i++) {
-      const node = this.#nodes[i]!
-      for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
-        const other = this.#other[at]!
-        if (this.#part[other] === part && this.#tailOf[this.#link[at]!] === node)
-          this.#graph.add(i - begin, this.#place[other]!, 1)
-      }
-    }
-    this.#graph.finish()
-    cut.find(this.#graph)
-    this.#takeSides(begin, end)
-  }
-
-  /** Cuts a part by a flow between clusters of its nodes. */
-  #cutClusters(begin: number, end: number, part: number): void {
+  /** Cuts a part by a flow between so many places, that its nodes lie at. */
+  #cutPlaces(begin: number, end: number, part: number, places: number): void {
     const [nodes, place, cut] = [this.#nodes, this.#place, this.#cut]
-    const clusters = this.#cluster(begin, end, part)
-    cut.begin(clusters)
+    cut.begin(places)
     for (let i = begin; i < end; i++) cut.add(place[nodes[i]!]!, this.#x[nodes[i]!]!, this.#y[nodes[i]!]!)
-    this.#graph.begin(clusters)
+    this.#graph.begin(places)
     for (let i = begin; i < end; i++) {
       const node = nodes[i]!
       for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
         const other = this.#other[at]!
         if (this.#part[other] !== part || this.#tailOf[this.#link[at]!] !== node || place[other] === place[node])
           continue
-        this.#graph.add(place[node]!, place[other]!, 1)
+        this.#graph.add(place[node]!, place[other]!)
       }
     }
     this.#graph.finish()
     cut.find(this.#graph)
-    this.#takeSides(begin, end)
+    for (let i = begin; i < end; i++) this.#side[nodes[i]!] = cut.side[place[nodes[i]!]!]!
+  }
+
+  /** Gives each node a place of its own. */
+  #number(begin: number, end: number): number {
+    for (let i = begin; i < end; i++) this.#place[this.#nodes[i]!] = i - begin
+    return end - begin
   }
 
   /** Numbers clusters of nodes that hang together, and returns how many there are. */
@@ -267,8 +252,8 @@ class Cutter {
       for (let at = this.#firstLink[node]!; at < this.#firstLink[node + 1]!; at++) {
         const other = this.#other[at]!
         if (this.#part[other] !== part) continue
-        if (place[other] === NOWHERE) graph.add(i + 2, side[other]!, 1)
-        else if (this.#tailOf[this.#link[at]!] === node) graph.add(i + 2, place[other]!, 1)
+        if (place[other] === NOWHERE) graph.add(i + 2, side[other]!)
+        else if (this.#tailOf[this.#link[at]!] === node) graph.add(i + 2, place[other]!)
       }
     }
     graph.finish()
@@ -287,11 +272,6 @@ class Cutter {
     }
     if (bestScore < crossing / Math.min(size[0]!, size[1]!))
       for (const [i, node] of band.entries()) side[node] = better[i]!
-  }
-
-  /** The sides of the places that a cut has found become those of the nodes there. */
-  #takeSides(begin: number, end: number): void {
-    for (let i = begin; i < end; i++) this.#side[this.#nodes[i]!] = this.#cut.side[this.#place[this.#nodes[i]!]!]!
   }
 
   /** Moves the nodes of side 1 to the front of the range. */
@@ -313,103 +293,5 @@ class Cutter {
       }
     }
     return middle
-  }
-}
-
-const NOWHERE = 2 ** 32 - 1
-/** Share of the smaller half that the band may take, so that the halves keep their sizes. */
-const BAND_SHARE = 0.3
-
-/** The sparsest cut that flows in four directions find between weighted places of a graph. */
-class Cut {
-  /** The half of each place: 1 for the first. */
-  side = new Uint8Array(0)
-  #count = 0
-  #x = new Float64Array(0)
-  #y = new Float64Array(0)
-  #weight = new Uint32Array(0)
-  #key = new Float32Array(0)
-  #places = new Uint32Array(0)
-
-  begin(count: number): void {
-    this.#count = count
-    if (this.side.length < count) {
-      const room = Math.ceil(count * 1.2)
-      this.side = new Uint8Array(room)
-      this.#x = new Float64Array(room)
-      this.#y = new Float64Array(room)
-      this.#weight = new Uint32Array(room)
-      this.#key = new Float32Array(room)
-      this.#places = new Uint32Array(room)
-    }
-    this.#x.fill(0, 0, count)
-    this.#y.fill(0, 0, count)
-    this.#weight.fill(0, 0, count)
-  }
-
-  /** Adds a node to a place. */
-  add(place: number, x: number, y: number): void {
-    this.#x[place]! += x
-    this.#y[place]! += y
-    this.#weight[place]!++
-  }
-
-  find(graph: FlowGraph): void {
-    const [count, weight, places] = [this.#count, this.#weight, this.#places]
-    let total = 0
-    for (let i = 0; i < count; i++) {
-      places[i] = i
-      total += weight[i]!
-    }
-    const terminals = Math.max(1, Math.floor(count * TERMINAL_SHARE))
-    let bestScore = Infinity
-    for (let direction = 0; direction < 4; direction++) {
-      this.#project(direction)
-      selectLowest(places, this.#key, 0, count, terminals)
-      selectLowest(places, this.#key, terminals, count, count - terminals)
-      for (let i = 0; i < count; i++) graph.terminal[places[i]!] = i < terminals ? 1 : i >= count - terminals ? 2 : 0
-      const limit = Math.ceil(bestScore * (total / 2))
-      const flow = graph.maximumFlow(limit)
-      if (flow >= limit) continue
-      for (const fromSource of [true, false]) {
-        graph.markSide(fromSource)
-        let reached = 0
-        for (let i = 0; i < count; i++) if (graph.side[i] === 1) reached += weight[i]!
-        const score = flow / Math.min(reached, total - reached)
-        if (score >= bestScore && bestScore < Infinity) continue
-        bestScore = score
-        for (let i = 0; i < count; i++) this.side[i] = (graph.side[i] === 1) === fromSource ? 1 : 0
-      }
-    }
-  }
-
-  #project(direction: number): void {
-    for (let i = 0; i < this.#count; i++) {
-      const x = this.#x[i]! / this.#weight[i]!
-      const y = this.#y[i]! / this.#weight[i]!
-      this.#key[i] = direction === 0 ? x : direction === 1 ? y : direction === 2 ? x + y : x - y
-    }
-  }
-}
-
-/** Permutes `items[begin … end)` so that the entries before `middle` have the lowest keys (quickselect). */
-function selectLowest(items: Uint32Array, key: Float32Array, begin: number, end: number, middle: number): void {
-  let left = begin
-  let right = end - 1
-  while (left < right) {
-    const pivot = key[items[(left + right) >> 1]!]!
-    let i = left
-    let j = right
-    while (i <= j) {
-      while (key[items[i]!]! < pivot) i++
-      while (key[items[j]!]! > pivot) j--
-      if (i > j) break
-      const swap = items[i]!
-      items[i++] = items[j]!
-      items[j--] = swap
-    }
-    if (middle <= j) right = j
-    else if (middle >= i) left = i
-    else return
   }
 }
