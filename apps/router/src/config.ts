@@ -53,7 +53,7 @@ const Named = Type.Object({
   TERRANE_ROUTING_MEMORY: Type.Enum(['auto', 'mapped', 'copied'], {
     default: 'auto',
     description:
-      'mapped: the graph file is mapped into memory, which routers on one file share; copied: each router has a copy of its own. auto: mapped where the router makes the graph itself and it lies on a local disk, copied where others may overwrite it.',
+      'mapped: the graph file is mapped into memory, which routers on one file share; copied: each router has a copy of its own. auto: mapped where the router makes the graph itself and it lies on a local disk (Linux), copied where others may overwrite it.',
   }),
   TERRANE_ROUTING_DRIVING_SIDE: Type.Enum(['country', 'left', 'right'], {
     default: 'country',

@@ -137,11 +137,15 @@ export async function withTypes(
   const form = FORMS[format]
   if (!geometry || !form.typesFirst) return source
   if (geometry.srid !== null && geometry.types !== null) return withShapes(source, geometry, form)
-  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number }>(
-    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid
+  const { rows } = await database.query<{ type: string; dims: number; has_m: boolean; srid: number; empty: boolean }>(
+    `select distinct geometrytype(g) as type, st_ndims(g) as dims, st_zmflag(g) in (1, 3) as has_m, st_srid(g) as srid,
+       st_isempty(g) as empty
      from (select ${geometrySql(geometry.name)} as g from ${from}) t where g is not null`,
   )
-  const types = rows.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
+  // What becomes null is of no kind, as an intersection that found nothing.
+  const seen = rows.filter(({ empty }) => !empty || !form.lacks.includes('empty geometries'))
+  const shown = seen.length > 0 ? seen : rows
+  const types = shown.map(({ type, dims, has_m: hasM }) => isoType(type.replace(/M$/, ''), dims > (hasM ? 3 : 2), hasM))
   const srid = geometry.srid ?? (rows.find((row) => row.srid !== 0)?.srid || WGS84)
   return withShapes(source, { ...geometry, srid, types: [...new Set(types)] }, form)
 }

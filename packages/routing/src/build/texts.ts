@@ -6,7 +6,12 @@ const MAP_ENTRIES = 2 ** 24 - 1
 /** Numbers of texts in the order of their first use, as many as there are: in as many maps as that takes. */
 class TextNumbers {
   readonly #maps = [new Map<string, number>()]
+  readonly #most: number
   size = 0
+
+  constructor(most = MAP_ENTRIES) {
+    this.#most = most
+  }
 
   get(text: string): number | undefined {
     for (const map of this.#maps) {
@@ -17,7 +22,7 @@ class TextNumbers {
   }
 
   add(text: string): number {
-    if (this.#maps.at(-1)!.size === MAP_ENTRIES) this.#maps.push(new Map())
+    if (this.#maps.at(-1)!.size === this.#most) this.#maps.push(new Map())
     this.#maps.at(-1)!.set(text, this.size)
     return this.size++
   }
@@ -29,7 +34,12 @@ class TextNumbers {
 
 /** Texts stored once each, as UTF-8. */
 export class TextTable {
-  readonly #numbers = new TextNumbers()
+  readonly #numbers: TextNumbers
+
+  /** @param most entries of a map, fewer than it can have for tests */
+  constructor(most?: number) {
+    this.#numbers = new TextNumbers(most)
+  }
 
   /** Number of a text; the same text gets the same number. */
   intern(text: string): number {
