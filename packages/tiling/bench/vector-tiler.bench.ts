@@ -3,7 +3,7 @@
 //
 //   TIPPECANOE   command of the peer, default `tippecanoe`; without it only our side is timed, and says so
 //   BENCH_DIR    where files go, default a temporary directory; PEER_DIR is that directory as the peer sees it
-//   ROADS, BUILDINGS, LANDUSE   GeoJSON lines to take instead of the generated town, which has no land use
+//   ROADS, BUILDINGS, POINTS, LANDUSE   GeoJSON lines to take instead of the generated town, which has no land use
 //   ROUNDS       rounds of each, interleaved; 3 when absent
 import { execFileSync } from 'node:child_process'
 import { createWriteStream, mkdtempSync, readFileSync, statSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { readArchive } from '../test/vector/read-archive.ts'
 import type { ReadArchive } from '../test/vector/read-archive.ts'
 import type { TestFeature } from '../test/vector/feature-source.ts'
-import { buildings, roads } from './vector/city.ts'
+import { buildings, points, roads } from './vector/city.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
 /** What is compared: the peer's options, and our drop rate. */
@@ -32,6 +32,7 @@ if (!hasPeer) console.log(`SKIPPED the comparison: '${peer}' cannot be run (set 
 
 await compareAll('roads', process.env['ROADS'], () => roads(100_000))
 await compareAll('buildings', process.env['BUILDINGS'], () => buildings(50_000))
+await compareAll('points', process.env['POINTS'], () => points(500_000))
 if (process.env['LANDUSE']) await compareAll('landuse', process.env['LANDUSE'], () => [])
 
 async function compareAll(

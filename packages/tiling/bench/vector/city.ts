@@ -1,6 +1,6 @@
 import { seededRandom } from '@terrane/core'
 import type { TestFeature } from '../../test/vector/feature-source.ts'
-import { line, polygon } from '../../test/vector/feature-source.ts'
+import { line, point, polygon } from '../../test/vector/feature-source.ts'
 
 const KINDS = ['residential', 'residential', 'residential', 'service', 'footway', 'tertiary', 'secondary', 'primary']
 
@@ -54,6 +54,21 @@ export function* buildings(count: number): Generator<TestFeature> {
       geometry: polygon(ring),
       properties: { building, levels: random() < 0.2 ? Math.ceil(random() * 9) : null },
     }
+  }
+}
+
+/** Addresses and shops of ten towns, most of them close together. */
+export function* points(count: number): Generator<TestFeature> {
+  const random = seededRandom(3)
+  for (let id = 1; id <= count; id++) {
+    const town = Math.floor(random() * 10)
+    const spread = 0.005 + random() ** 2 * 0.1
+    const lng = town * 1.3 + gauss(random) * spread
+    const lat = 44 + town * 0.7 + gauss(random) * spread * 0.7
+    const amenity = random() < 0.3 ? KINDS[Math.floor(random() * KINDS.length)]! : null
+    const number = random() < 0.7 ? Math.ceil(random() ** 2 * 200) : null
+    const name = random() < 0.2 ? `Place ${Math.floor(random() ** 2 * count * 0.2)}` : null
+    yield { id, geometry: point(round(lng), round(lat)), properties: { amenity, number, name } }
   }
 }
 

@@ -146,6 +146,15 @@ test('zoom by zoom, shapes stay within the tolerance of the original', async () 
   expect(checkAgainstBruteForce(features, tiles)).toEqual([])
 })
 
+test('a tile holds each attribute value once, in order, so that it compresses well', async () => {
+  const names = ['pear', 'apple 12', 'fig', 'apple 3', 'pear', 'zebra', 'fig']
+  const features = names.map((name, id) => ({ id, geometry: point(id / 1000, 1), properties: { name } }))
+  const { tiles } = await build(features, { zooms: [0, 0] })
+  const text = Buffer.from(tiles[0]!.data).toString('latin1')
+  expect(text.match(/pear|apple \d+|fig|zebra/gu)).toEqual(['apple 12', 'apple 3', 'fig', 'pear', 'zebra'])
+  for (const { id, properties } of tiles[0]!.features) expect(properties['name']).toBe(names[id!])
+})
+
 describe('shared ends', () => {
   test('a line keeps the vertices in which other lines end, at every zoom', async () => {
     const wavy: [number, number][] = Array.from({ length: 60 }, (_, i) => [10 + i * 0.01, 50 + Math.sin(i / 3) * 1e-5])

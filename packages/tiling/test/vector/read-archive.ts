@@ -20,6 +20,8 @@ export interface ReadTile {
   readonly x: number
   readonly y: number
   readonly bytes: number
+  /** The tile itself, unpacked. */
+  readonly data: Uint8Array
   readonly extent: number
   readonly layers: readonly string[]
   readonly features: readonly ReadFeature[]
@@ -58,7 +60,8 @@ export async function readArchive(bytes: Uint8Array<ArrayBuffer>): Promise<ReadA
     for (let run = 0; run < entry.runLength; run++) {
       const [zoom, x, y] = tileIdToZxy(entry.tileId + run)
       const tile = await archive.getZxy(zoom, x, y)
-      tiles.push({ zoom, x, y, bytes: entry.length, ...decode(new Uint8Array(tile!.data)) })
+      const data = new Uint8Array(tile!.data)
+      tiles.push({ zoom, x, y, bytes: entry.length, data, ...decode(data) })
     }
   }
   return { header, metadata: (await archive.getMetadata()) as Record<string, unknown>, entries, tiles }

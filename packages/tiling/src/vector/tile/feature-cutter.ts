@@ -7,10 +7,10 @@ import { unitAt } from '../world.ts'
 import type { Slicer } from './slicer.ts'
 
 /**
- * Below the highest zoom, polygons of a smaller area, in square tile units, are gathered into squares of this area: half
- * a pixel wide where a tile is drawn 512 pixels wide.
+ * Below the highest zoom, polygons of a smaller area, in square tile units, are gathered into squares of this area: three
+ * eighths of a pixel wide where a tile is drawn 512 pixels wide.
  */
-const TINY_SIDE = 4
+const TINY_SIDE = 3
 const TINY_AREA = TINY_SIDE * TINY_SIDE
 
 export interface CutterOptions {

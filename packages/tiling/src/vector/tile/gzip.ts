@@ -1,8 +1,11 @@
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 
-/** Level 7 and up gain less than 0.1 % of a tile; memory level 7, with shorter blocks than the default, 0.15 %. */
-const OPTIONS = { level: 6, memLevel: 7 } as const
+/**
+ * Level 7 makes tiles 0.1 % smaller than 6 in an eighth more time, 9 another 0.15 % in twice the time. Memory level 6 has
+ * shorter blocks than the default, which saves 0.5 %.
+ */
+const OPTIONS = { level: 7, memLevel: 6 } as const
 
 /** For tiles that the window of 2^12 bytes holds whole: setting up a smaller window takes half the time. */
 const SMALL = 1 << 12

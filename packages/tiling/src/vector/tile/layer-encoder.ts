@@ -14,27 +14,36 @@ const FEATURE_ID = 0x08
 const FEATURE_TAGS = 0x12
 const FEATURE_TYPE = 0x18
 const FEATURE_GEOMETRY = 0x22
+const VALUE_TEXT = 0x0a
+
+/** Numbers of a feature in `#features`. */
+const FEATURE_NUMBERS = 4
 
 /** Where the id and the attribute entries of a feature are, as feature records have them. */
 type Attributed = Pick<FeatureReader, 'bytes' | 'hasId' | 'attributesStart' | 'attributesEnd'>
 
 /**
- * Encodes tiles of one layer (Vector Tile specification 2.1): attribute values are taken as encoded messages and occur
- * once per tile. Not re-entrant.
+ * Encodes tiles of one layer (Vector Tile specification 2.1): attribute values are taken as encoded messages, occur once
+ * per tile and are sorted, which makes the compressed tile smaller. Not re-entrant.
  */
 export class LayerEncoder {
   /** Features in the tile so far. */
   count = 0
   readonly #head: Uint8Array
   readonly #keyNames: readonly Uint8Array[]
-  readonly #features = new GrowingBytes(1 << 16)
+  /** The kind of each feature, and where its id, its commands and its tags end. */
+  readonly #features: number[] = []
+  /** Ids and commands. */
+  readonly #contents = new GrowingBytes(1 << 16)
+  /** Pairs of a key and a value, both numbered as they came. */
+  readonly #tags: number[] = []
   readonly #keys = new GrowingBytes()
   readonly #values = new GrowingBytes(1 << 14)
-  readonly #tags = new GrowingBytes()
+  readonly #valueStarts: number[] = []
+  readonly #out = new GrowingBytes(1 << 16)
   readonly #varints = new VarintReader()
   #keyIndex: Int32Array
   #keyCount = 0
-  #valueCount = 0
   /** Open addressing from message to its number: four words a slot: tile, hash, number, place in `#values`. */
   #slots = new Int32Array(4 << 10)
   #tile = 0
@@ -49,12 +58,10 @@ export class LayerEncoder {
   /** Begins an empty tile. */
   begin(): void {
     this.count = 0
-    this.#features.at = 0
-    this.#keys.at = 0
-    this.#values.at = 0
+    for (const list of [this.#features, this.#tags, this.#valueStarts]) list.length = 0
+    for (const bytes of [this.#contents, this.#keys, this.#values, this.#out]) bytes.at = 0
     this.#keyIndex.fill(-1)
     this.#keyCount = 0
-    this.#valueCount = 0
     this.#tile++
   }
 
@@ -63,65 +70,106 @@ export class LayerEncoder {
    * `geometry[start, end)`.
    */
   add(feature: Attributed, withId: boolean, kind: Kind, geometry: Uint8Array, start: number, end: number): void {
-    const { bytes } = feature
-    let idSize = 0
-    let at = feature.attributesStart
-    if (feature.hasId) {
-      while (bytes[at + idSize]! >= 0x80) idSize++
-      idSize++
-    }
-    this.#collectTags(bytes, at + idSize, feature.attributesEnd)
-    if (!withId) idSize = 0
-    const tags = this.#tags.at
-    const size = end - start
-    const length =
-      (idSize > 0 ? 1 + idSize : 0) + (tags > 0 ? 1 + varintSize(tags) + tags : 0) + 2 + 1 + varintSize(size) + size
-    const out = this.#features
-    out.ensure(length + 6)
-    const target = out.bytes
-    let to = out.at
-    target[to++] = LAYER_FEATURE
-    to = writeVarint(target, to, length)
-    if (idSize > 0) {
-      target[to++] = FEATURE_ID
-      for (let i = 0; i < idSize; i++) target[to++] = bytes[at++]!
-    }
-    if (tags > 0) {
-      target[to++] = FEATURE_TAGS
-      to = writeVarint(target, to, tags)
-      copyBytes(target, to, this.#tags.bytes, 0, tags)
-      to += tags
-    }
-    target[to++] = FEATURE_TYPE
-    target[to++] = kind
-    target[to++] = FEATURE_GEOMETRY
-    to = writeVarint(target, to, size)
-    copyBytes(target, to, geometry, start, end)
-    out.at = to + size
+    const { bytes, attributesStart } = feature
+    let idEnd = attributesStart
+    if (feature.hasId) while (bytes[idEnd++]! >= 0x80);
+    this.#collectTags(bytes, idEnd, feature.attributesEnd)
+    const contents = this.#contents
+    if (withId) contents.append(bytes, attributesStart, idEnd)
+    const contentsOfId = contents.at
+    contents.append(geometry, start, end)
+    this.#features.push(kind, contentsOfId, contents.at, this.#tags.length)
     this.count++
   }
 
   /** The tile, in memory of its own. */
   finish(extent: number): Uint8Array {
-    const parts = [this.#head, this.#features.written(), this.#keys.written(), this.#values.written()]
+    const order = this.#sortValues()
+    this.#writeFeatures(order)
+    const out = this.#out
+    out.append(this.#keys.bytes, 0, this.#keys.at)
+    for (const value of order) out.append(this.#values.bytes, this.#valueStarts[value]!, this.#valueEnd(value))
     const tail = [LAYER_EXTENT, ...varint(extent), LAYER_VERSION, 2]
-    const length = parts.reduce((sum, part) => sum + part.length, tail.length)
+    const length = this.#head.length + out.at + tail.length
     const tile = new Uint8Array(1 + varintSize(length) + length)
     tile[0] = TILE_LAYER
     let at = writeVarint(tile, 1, length)
-    for (const part of parts) {
+    for (const part of [this.#head, out.written(), tail]) {
       tile.set(part, at)
       at += part.length
     }
-    tile.set(tail, at)
     return tile
   }
 
-  /** Turns attribute entries into pairs of key and value numbers in `#tags`. */
+  /** The values by type and content, so that neighbours begin alike. */
+  #sortValues(): number[] {
+    const { bytes } = this.#values
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const contents = this.#valueStarts.map((start, value) => {
+      const message = start + 1 + varintSizeAt(bytes, start + 1)
+      // The length of a text is no part of its content.
+      const content = bytes[message] === VALUE_TEXT ? message + 1 + varintSizeAt(bytes, message + 1) : message
+      return String.fromCharCode(bytes[message]!) + buffer.toString('latin1', content, this.#valueEnd(value))
+    })
+    return contents.map((_, value) => value).toSorted((a, b) => (contents[a]! < contents[b]! ? -1 : 1))
+  }
+
+  #valueEnd(value: number): number {
+    return this.#valueStarts[value + 1] ?? this.#values.at
+  }
+
+  /** Writes the features with the numbers that their values have in an order. */
+  #writeFeatures(order: readonly number[]): void {
+    const numbers = new Int32Array(order.length)
+    for (const [number, value] of order.entries()) numbers[value] = number
+    const features = this.#features
+    const tags = this.#tags
+    const contents = this.#contents.bytes
+    const out = this.#out
+    let idStart = 0
+    let tag = 0
+    for (let i = 0; i < features.length; i += FEATURE_NUMBERS) {
+      const idEnd = features[i + 1]!
+      const end = features[i + 2]!
+      const tagEnd = features[i + 3]!
+      let tagBytes = 0
+      for (let t = tag; t < tagEnd; t += 2) tagBytes += varintSize(tags[t]!) + varintSize(numbers[tags[t + 1]!]!)
+      const idBytes = idEnd - idStart
+      const size = end - idEnd
+      const length =
+        (idBytes > 0 ? 1 + idBytes : 0) +
+        (tagBytes > 0 ? 1 + varintSize(tagBytes) + tagBytes : 0) +
+        (2 + 1 + varintSize(size) + size)
+      out.ensure(length + 6)
+      const target = out.bytes
+      let to = out.at
+      target[to++] = LAYER_FEATURE
+      to = writeVarint(target, to, length)
+      if (idBytes > 0) {
+        target[to++] = FEATURE_ID
+        while (idStart < idEnd) target[to++] = contents[idStart++]!
+      }
+      if (tagBytes > 0) {
+        target[to++] = FEATURE_TAGS
+        to = writeVarint(target, to, tagBytes)
+        for (; tag < tagEnd; tag += 2) {
+          to = writeVarint(target, to, tags[tag]!)
+          to = writeVarint(target, to, numbers[tags[tag + 1]!]!)
+        }
+      }
+      target[to++] = FEATURE_TYPE
+      target[to++] = features[i]!
+      target[to++] = FEATURE_GEOMETRY
+      to = writeVarint(target, to, size)
+      copyBytes(target, to, contents, idEnd, end)
+      out.at = to + size
+      idStart = end
+    }
+  }
+
+  /** Adds attribute entries to `#tags`. */
   #collectTags(bytes: Uint8Array, start: number, end: number): void {
     const varints = this.#varints.open(bytes, start)
-    const tags = this.#tags
-    tags.at = 0
     while (varints.at < end) {
       const attribute = varints.next()
       let at = varints.at
@@ -131,9 +179,7 @@ export class LayerEncoder {
       at = varints.at
       varints.at = at + size
       if (this.#keyIndex[attribute] === -1) this.#addKey(attribute)
-      tags.ensure(10)
-      tags.at = writeVarint(tags.bytes, tags.at, this.#keyIndex[attribute]!)
-      tags.at = writeVarint(tags.bytes, tags.at, this.#valueIndex(bytes, at, size, hash))
+      this.#tags.push(this.#keyIndex[attribute]!, this.#valueIndex(bytes, at, size, hash))
     }
   }
 
@@ -154,15 +200,16 @@ export class LayerEncoder {
     }
     const values = this.#values
     values.ensure(size + 6)
+    this.#valueStarts.push(values.at)
     values.bytes[values.at] = LAYER_VALUE
     slots[4 * slot] = this.#tile
     slots[4 * slot + 1] = hash
-    slots[4 * slot + 2] = this.#valueCount
+    slots[4 * slot + 2] = this.#valueStarts.length - 1
     slots[4 * slot + 3] = values.at + 1
     values.at = writeVarint(values.bytes, values.at + 1, size)
     values.append(bytes, start, start + size)
-    if (++this.#valueCount * 8 > slots.length) this.#growSlots()
-    return this.#valueCount - 1
+    if (this.#valueStarts.length * 8 > slots.length) this.#growSlots()
+    return this.#valueStarts.length - 1
   }
 
   /** Whether the length and message at a place in the values are these. */
@@ -187,6 +234,13 @@ export class LayerEncoder {
     }
     this.#slots = slots
   }
+}
+
+/** Bytes of the varint at a place. */
+function varintSizeAt(bytes: Uint8Array, at: number): number {
+  let size = 1
+  while (bytes[at++]! >= 0x80) size++
+  return size
 }
 
 function field(tag: number, content: Uint8Array): Uint8Array {
