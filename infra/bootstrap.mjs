@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endWithNpm } from './end-with-npm.mjs'
 import { runTests } from './run-tests.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -73,6 +74,7 @@ function run(program, argv) {
     const forward = (signal) => child.kill(signal)
     process.on('SIGINT', waitForChild)
     process.on('SIGTERM', forward)
+    const unwatch = endWithNpm(child)
     child.on('error', (error) => {
       console.error(`bootstrap: cannot run ${program}: ${error.message}`)
       resolve(1)
@@ -80,6 +82,7 @@ function run(program, argv) {
     child.on('exit', (code, signal) => {
       process.off('SIGINT', waitForChild)
       process.off('SIGTERM', forward)
+      unwatch()
       resolve(code ?? (signal === 'SIGINT' ? 130 : 1))
     })
   })

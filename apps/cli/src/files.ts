@@ -146,15 +146,3 @@ async function makeBucket(connection: Connection, id: string): Promise<void> {
 function timestamp(): string {
   return new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
 }
-
-/** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
-export function tableNameOf(file: string): string {
-  const words = basename(file)
-    .split('.', 1)
-    .join('')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .slice(0, 60)
-  const bare = words.replace(/^_/, '').replace(/_$/, '')
-  return /^[a-z]/.test(bare) ? bare : `t_${bare}`
-}

@@ -113,6 +113,8 @@ function optionsOf(
     prefix,
     rewritePrefix: to,
     http2: false,
+    // The request is logged by this app.
+    disableRequestLogging: true,
     // Answers stream: events, ranges and functions are passed on as they come.
     undici: { headersTimeout: 600_000, bodyTimeout: 0, connections: 256, pipelining: 1 },
     preHandler(request, _reply, done) {

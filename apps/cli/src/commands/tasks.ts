@@ -1,10 +1,11 @@
+import { tableNameOf } from '@terrane/core'
 import type { Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
 import { countOf, progressLine } from '../output.ts'
 import { onTask, runTask, type TaskOptions } from '../run-task.ts'
-import { datasetFile, tableNameOf, upload, type StoredFile } from '../files.ts'
+import { datasetFile, upload, type StoredFile } from '../files.ts'
 
 interface Options extends TaskOptions, AreaOptions {
   readonly table?: string

@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest'
-import { tableNameOf, taskFor } from './uploads.ts'
-
-test('a table is named after the file, as a database can hold it', () => {
-  expect(tableNameOf('My Parcels (2).gpkg')).toBe('my_parcels_2')
-  expect(tableNameOf('2024-scene.tif')).toBe('t_2024_scene')
-  expect(tableNameOf('Überlauf.shp.zip')).toBe('berlauf')
-  expect(tableNameOf('....csv')).toBe('t_')
-})
+import { taskFor } from './uploads.ts'
 
 test('imagery is embedded, anything else imported, from where it lies in storage', () => {
   expect(taskFor('a.TIF', 'uploads/1/a.TIF')).toMatchObject({

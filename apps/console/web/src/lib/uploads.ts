@@ -1,3 +1,4 @@
+import { tableNameOf } from '@terrane/core'
 import type { Box } from '../map/graticule.ts'
 import { projectPath, request, session } from './api.ts'
 import { BUILT_IN_MODEL } from './models.ts'
@@ -82,18 +83,6 @@ function polygonOf([west, south, east, north]: Box): GeoJSON.Polygon {
     type: 'Polygon',
     coordinates: [Array.from({ length: 5 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0])],
   }
-}
-
-/** A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`. */
-export function tableNameOf(name: string): string {
-  const words = name
-    .slice(0, name.includes('.') ? name.indexOf('.') : undefined)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .slice(0, 60)
-  const trimmed = words.startsWith('_') ? words.slice(1) : words
-  const bare = trimmed.endsWith('_') ? trimmed.slice(0, -1) : trimmed
-  return /^[a-z]/.test(bare) ? bare : `t_${bare}`
 }
 
 /** A valid storage key from any file name. */

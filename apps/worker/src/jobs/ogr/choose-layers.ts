@@ -1,11 +1,13 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
-import { slug } from '../osm/names.ts'
+import { identifierOf } from '@terrane/core'
 import { conversionFailed, layerUnknown, sourceSrsNeeded } from './errors.ts'
 import type { LayerSchema } from './feature-stream.ts'
 
 /** Tables that one file may become. */
 const MOST_TABLES = 200
 const LONGEST_NAME = 63
+/** Longest part of a table's name that is made of a layer's. */
+const LONGEST_LAYER = 40
 /** All layers that are not empty, each a table of its own name. */
 export const ALL_LAYERS = '*'
 const WGS84 = 4326
@@ -34,7 +36,7 @@ export function tableNamesOf({ tableName, layer }: Ogr2ogrImport, layers: readon
   if (layers.length === 1 && layer !== ALL_LAYERS) return [tableName]
   const taken = new Set<string>()
   return layers.map(({ name }) => {
-    const base = `${tableName}_${slug(name)}`.slice(0, LONGEST_NAME)
+    const base = `${tableName}_${identifierOf(name, 'layer', LONGEST_LAYER)}`.slice(0, LONGEST_NAME)
     let unique = base
     for (let i = 2; taken.has(unique); i++) unique = `${base.slice(0, LONGEST_NAME - 4)}_${i}`
     taken.add(unique)

@@ -1,4 +1,5 @@
 import type { OsmImportArea } from '@terrane/contracts'
+import { identifierOf } from '@terrane/core'
 import type { ImportTable } from '@terrane/osm'
 import { tableNameTooLong } from './errors.ts'
 
@@ -10,7 +11,7 @@ const MADE_PREFIX_LENGTH = 40
  * @throws TABLE_NAME_TOO_LONG
  */
 export function tableNames(input: OsmImportArea, tables: readonly ImportTable[]): string[] {
-  const prefix = input.tablePrefix ?? slug(input.areaName)
+  const prefix = input.tablePrefix ?? prefixOf(input.areaName)
   return tables.map(({ suffix }) => {
     const name = `${prefix}_${suffix}`
     if (name.length > 63) throw tableNameTooLong({ name })
@@ -18,16 +19,7 @@ export function tableNames(input: OsmImportArea, tables: readonly ImportTable[])
   })
 }
 
-/** A name as a table prefix: lower-case letters of ASCII, digits and underscores; `area` where nothing is left. */
-export function slug(name: string): string {
-  const plain = name
-    .normalize('NFKD')
-    .replaceAll(/\p{Mark}/gu, '')
-    .replaceAll('ß', 'ss')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .slice(0, MADE_PREFIX_LENGTH)
-    .replaceAll(/^_+|_+$/g, '')
-  if (plain === '') return 'area'
-  return /^[a-z]/.test(plain) ? plain : `area_${plain}`
+/** A name as a table prefix; `area` where nothing is left of it. */
+export function prefixOf(areaName: string): string {
+  return identifierOf(areaName, 'area', MADE_PREFIX_LENGTH)
 }

@@ -1,7 +1,7 @@
 import type { OvertureImportArea } from '@terrane/contracts'
 import type { ImportShape } from '@terrane/database'
 import { tableNameTooLong } from '../osm/errors.ts'
-import { slug } from '../osm/names.ts'
+import { prefixOf } from '../osm/names.ts'
 import { type OvertureColumn } from './columns.ts'
 import { noTypes } from './errors.ts'
 import { OVERTURE_TYPES, typesOf } from './types.ts'
@@ -61,7 +61,7 @@ export function requestedTypes(input: OvertureImportArea): string[] {
 
 /** @throws TABLE_NAME_TOO_LONG */
 export function nameOf(input: OvertureImportArea, { suffix }: TablePlan): string {
-  const name = `${input.tablePrefix ?? slug(input.areaName)}_${suffix}`
+  const name = `${input.tablePrefix ?? prefixOf(input.areaName)}_${suffix}`
   if (name.length > 63) throw tableNameTooLong({ name })
   return name
 }

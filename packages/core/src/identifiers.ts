@@ -1,0 +1,54 @@
+/** Letters of Europe that no accent makes: their usual spelling. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+}
+
+/** Endings that stand behind the ending of what they hold, as in `roads.shp.zip` and `porto.osm.pbf`. */
+const OUTER_ENDINGS = /\.(?:zip|gz|bz2|tar|pbf|xml)$/i
+
+/**
+ * A name as PostgreSQL holds it without quotes: lower-case letters of ASCII, digits and single underscores, the first a
+ * letter. Accents are dropped (`Überlauf 2` → `uberlauf_2`); other scripts are.
+ *
+ * @param otherwise the name where nothing is left, and, with an underscore, the beginning where a digit is first
+ * @param maxLength most characters, without that beginning
+ */
+export function identifierOf(name: string, otherwise: string, maxLength: number): string {
+  const plain = name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/\p{Mark}/gu, '')
+    .replaceAll(/[^\p{ASCII}]/gu, (letter) => SPELLINGS[letter] ?? letter)
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .slice(0, maxLength)
+    .replaceAll(/^_|_$/g, '')
+  if (plain === '') return otherwise
+  return /^[a-z]/.test(plain) ? plain : `${otherwise}_${plain}`
+}
+
+/**
+ * A table name made of a file's: `My Parcels (2).gpkg` → `my_parcels_2`, `roads.v2.shp.zip` → `roads_v2`.
+ *
+ * @param file its name, its path or its https address
+ */
+export function tableNameOf(file: string): string {
+  const path = /^https?:/i.test(file) ? decoded(new URL(file).pathname) : file
+  const name = path.replace(/^.*[/\\]/, '')
+  return identifierOf(name.replace(OUTER_ENDINGS, '').replace(/\.[^.]*$/, ''), 't', 60)
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
