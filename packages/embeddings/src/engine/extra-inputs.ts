@@ -19,13 +19,13 @@ export function extraTensors(
   tiles: readonly number[],
 ): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {}
+  const pixels = metadata.find(({ name }) => name === manifest.input.name)
   for (const extra of manifest.extra_inputs ?? []) {
     const declared = metadata.find(({ name }) => name === extra.name)
     if (declared?.isTensor !== true) throw modelMismatch({ id: manifest.id, problem: `it has no input ${extra.name}` })
-    const rows = isShared(extra)
-      ? [valuesOf(manifest.id, extra, context, 0)]
-      : tiles.map((tile) => valuesOf(manifest.id, extra, context, tile))
-    feeds[extra.name] = tensorOf(manifest.id, declared, rows, isShared(extra) ? null : tiles.length)
+    const shared = isShared(extra) && !hasAxisOf(pixels, declared)
+    const rows = (shared ? tiles.slice(0, 1) : tiles).map((tile) => valuesOf(manifest.id, extra, context, tile))
+    feeds[extra.name] = tensorOf(manifest.id, declared, rows, shared ? null : tiles.length)
   }
   return feeds
 }
@@ -33,6 +33,13 @@ export function extraTensors(
 /** One value for all tiles of a run. */
 function isShared({ is }: ExtraInput): boolean {
   return is === 'gsd' || is === 'wavelengths' || is === 'constant'
+}
+
+/** Whether the graph calls its first axis as it calls the batch of the pixels: then there is one value for each tile. */
+function hasAxisOf(pixels: Metadata | undefined, declared: Metadata): boolean {
+  if (pixels?.isTensor !== true || !declared.isTensor) return false
+  const [batch] = pixels.shape
+  return typeof batch === 'string' && batch !== '' && declared.shape[0] === batch
 }
 
 function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: number): readonly number[] {
@@ -90,7 +97,11 @@ function tensorOf(
   const total = dims.reduce((product, size) => product * size, 1)
   const wanted = total / rows.length
   if (!Number.isInteger(wanted / length)) {
-    const problem = `input ${declared.name} is [${declared.shape.join(', ')}], which ${length} numbers do not fill`
+    const shape = `input ${declared.name} is [${declared.shape.join(', ')}]`
+    const ofOne = rows.length > 1 && Number.isInteger(total / length)
+    const problem = ofOne
+      ? `${shape}, which holds the numbers of one tile: input.batch 1 would fit`
+      : `${shape}, which ${length} numbers do not fill`
     throw modelMismatch({ id, problem })
   }
   const values = rows.flatMap((row) => Array.from({ length: wanted / length }, () => row).flat())
@@ -107,10 +118,22 @@ function tensorOf(
       return new Tensor('int32', Int32Array.from(values), dims)
     case 'float64':
       return new Tensor('float64', Float64Array.from(values), dims)
-    default:
+    case 'float32':
       return new Tensor('float32', Float32Array.from(values), dims)
+    case 'bool':
+      return new Tensor(
+        'bool',
+        Uint8Array.from(values, (value) => (value === 0 ? 0 : 1)),
+        dims,
+      )
+    default: {
+      const problem = `input ${declared.name} is ${declared.type}, and numbers are fed as ${NUMBERS.join(', ')} or bool`
+      throw modelMismatch({ id, problem }, { hint: 'Export the model with an input of one of these types.' })
+    }
   }
 }
+
+const NUMBERS = ['float32', 'float16', 'float64', 'int64', 'int32'] as const
 
 function waves(first: number, second: number): number[] {
   return [Math.sin(first), Math.cos(first), Math.sin(second), Math.cos(second)]

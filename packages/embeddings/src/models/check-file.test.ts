@@ -37,7 +37,7 @@ test('one fixed side of two is that of square tiles, and few numbers are said to
   writeFileSync(path, graph.encode())
   const { manifest, notes } = await checkModelFile(path)
   expect(manifest).toMatchObject({ input: { size: { width: 48, height: 48 } }, dims: 3, tile: { default: 48 } })
-  expect(notes.join('\n')).toMatch(/one side of pixels is 48.*3 numbers are scores/s)
+  expect(notes.join('\n')).toMatch(/one side of pixels is 48.*3 numbers of map are scores/s)
 })
 
 test('nothing else beside the file belongs to it, though its name stands in the graph', async () => {
