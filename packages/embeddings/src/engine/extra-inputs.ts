@@ -98,7 +98,7 @@ function tensorOf(
   const wanted = total / rows.length
   if (!Number.isInteger(wanted / length)) {
     const shape = `input ${declared.name} is [${declared.shape.join(', ')}]`
-    const ofOne = rows.length > 1 && Number.isInteger(total / length)
+    const ofOne = rows.length > 1 && fixed[0] !== null && Number.isInteger(total / length)
     const problem = ofOne
       ? `${shape}, which holds the numbers of one tile: input.batch 1 would fit`
       : `${shape}, which ${length} numbers do not fill`
