@@ -84,7 +84,7 @@ export const modelMismatch = defineError(
   'MODEL_MISMATCH',
   'invalid',
   (f: { id: string; problem: string }) => `The graph of the model "${f.id}" does not fit its manifest: ${f.problem}.`,
-  () => ({ hint: "Correct the manifest's input, outputs or dims." }),
+  () => ({ hint: "Correct the manifest's input, extra_inputs, outputs (name, pooling), patches or dims." }),
 )
 
 /** For a graph that the runtime does not open: no manifest mends that. */

@@ -25,6 +25,10 @@ export function extraTensors(
     if (declared?.isTensor !== true) throw modelMismatch({ id: manifest.id, problem: `it has no input ${extra.name}` })
     const shared = isShared(extra) && !hasAxisOf(pixels, declared)
     const rows = (shared ? tiles.slice(0, 1) : tiles).map((tile) => valuesOf(manifest.id, extra, context, tile))
+    const width = declared.shape.at(-1)
+    // A constant fills whatever there is; what has a meaning is not repeated within a row of another width.
+    const tooWide = extra.is !== 'constant' && typeof width === 'number' && width > 0 && rows[0]!.length % width !== 0
+    if (tooWide) throw modelMismatch({ id: manifest.id, problem: unfilled(declared, rows[0]!.length) })
     feeds[extra.name] = tensorOf(manifest.id, declared, rows, shared ? null : tiles.length)
   }
   return feeds
@@ -81,7 +85,7 @@ function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: num
  */
 function tensorOf(
   id: string,
-  declared: Extract<Metadata, { isTensor: true }>,
+  declared: TensorMetadata,
   rows: readonly (readonly number[])[],
   batch: number | null,
 ): Tensor {
@@ -97,11 +101,10 @@ function tensorOf(
   const total = dims.reduce((product, size) => product * size, 1)
   const wanted = total / rows.length
   if (!Number.isInteger(wanted / length)) {
-    const shape = `input ${declared.name} is [${declared.shape.join(', ')}]`
     const ofOne = rows.length > 1 && fixed[0] !== null && Number.isInteger(total / length)
     const problem = ofOne
-      ? `${shape}, which holds the numbers of one tile: input.batch 1 would fit`
-      : `${shape}, which ${length} numbers do not fill`
+      ? `input ${declared.name} is ${shapeOf(declared)}, which holds the numbers of one tile: input.batch 1 would fit`
+      : unfilled(declared, length)
     throw modelMismatch({ id, problem })
   }
   const values = rows.flatMap((row) => Array.from({ length: wanted / length }, () => row).flat())
@@ -131,6 +134,16 @@ function tensorOf(
       throw modelMismatch({ id, problem }, { hint: 'Export the model with an input of one of these types.' })
     }
   }
+}
+
+type TensorMetadata = Extract<Metadata, { isTensor: true }>
+
+function shapeOf({ shape }: TensorMetadata): string {
+  return `[${shape.join(', ')}]`
+}
+
+function unfilled(declared: TensorMetadata, length: number): string {
+  return `input ${declared.name} is ${shapeOf(declared)}, which ${length} numbers do not fill`
 }
 
 const NUMBERS = ['float32', 'float16', 'float64', 'int64', 'int32'] as const

@@ -21,7 +21,11 @@ test.for(Object.keys(MODEL_SHAPES))('%s: the draft is a manifest, and one tile r
   const { manifest, embedding, notes } = await checkModelFile(path)
   expect(parseManifest(manifest, name)).toBe(manifest)
   const { input, extra_inputs: extra } = manifestOf(name)
-  expect(manifest).toMatchObject({ id: 'my-model', input: { ...input, batch: name.startsWith('four') ? 4 : 1 }, dims: 8 })
+  expect(manifest).toMatchObject({
+    id: 'my-model',
+    input: { ...input, batch: name.startsWith('four') ? 4 : 1 },
+    dims: 8,
+  })
   expect(manifest.extra_inputs).toEqual(extra)
   expect(embedding).toHaveLength(8)
   expect(notes.join()).toContain('licence')
@@ -59,9 +63,7 @@ test('scores, texts and whole numbers are no embedding where another output is',
     graph.output('features', ['batch', 3], means)
   })
   expect((await checkModelFile(path)).manifest.outputs).toEqual([{ name: 'features', pooling: 'none' }])
-  const counts = graphFile((graph, means) =>
-    graph.output('counts', ['batch', 3], graph.cast(means, 'int64'), 'int64'),
-  )
+  const counts = graphFile((graph, means) => graph.output('counts', ['batch', 3], graph.cast(means, 'int64'), 'int64'))
   await expect(checkModelFile(counts)).rejects.toThrow(
     'none of its outputs is a tensor of floating point numbers: counts int64',
   )
@@ -77,6 +79,29 @@ test('coordinates in time are no place', async () => {
     { name: 'temporal_coords', is: 'year-day' },
     { name: 'location_coords', is: 'latitude-longitude' },
   ])
+})
+
+test('an input of another width is no time or place, whatever its name', async () => {
+  const path = graphFile((graph, means) => {
+    const day = graph.input('time', ['batch', 1])
+    graph.output('embedding', ['batch', 4], graph.op('Concat', [means, day], { axis: 1 }))
+  })
+  const { manifest, notes } = await checkModelFile(path)
+  expect(manifest.extra_inputs).toEqual([{ name: 'time', is: 'constant', values: [0] }])
+  expect(notes.join()).toContain('time [batch, 1] is filled with zeros: say what it is')
+})
+
+test('the patches of a manifest are tried, too', async () => {
+  const name = Object.keys(MODEL_SHAPES).find((one) => one.startsWith('spatial'))!
+  const path = fileOf(name)
+  const { patches, ...rest } = manifestOf(name)
+  const { manifest } = await checkModelFile(path)
+  const given = { ...manifest, ...rest, files: manifest.files, patches }
+  await expect(checkModelFile(path, given)).resolves.toMatchObject({ manifest: { patches_per_tile: 4 } })
+  await expect(checkModelFile(path, { ...given, patches: { ...patches!, layout: 'map' } })).rejects.toMatchObject({
+    code: 'MODEL_MISMATCH',
+    hint: expect.stringContaining('patches') as string,
+  })
 })
 
 test('a graph beyond the limits of a manifest is refused before it is drafted', async () => {

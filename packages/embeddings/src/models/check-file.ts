@@ -93,10 +93,14 @@ export function nameBeside(path: string, file: ModelFile): string {
 
 async function tryTile(path: string, manifest: ModelManifest, notes: readonly string[]): Promise<CheckedModel> {
   const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
+  const tile = gray(manifest)
   const run = await ModelSession.open({ manifest, graph: path, threads: 1, providers: ['cpu'] })
   const from = performance.now()
-  const embedding = await run.embed(gray(manifest), wanted, () => 0)
-  return { manifest, notes, embedding, milliseconds: performance.now() - from }
+  const embedding = await run.embed(tile, wanted, () => 0)
+  const milliseconds = performance.now() - from
+  if (manifest.patches)
+    await run.embed(tile, { ...wanted, level: 'patch', perTile: manifest.patches_per_tile }, () => 0)
+  return { manifest, notes, embedding, milliseconds }
 }
 
 async function draftManifest(path: string): Promise<{ manifest: ModelManifest; notes: string[] }> {
@@ -126,6 +130,7 @@ async function draftManifest(path: string): Promise<{ manifest: ModelManifest; n
     input,
     ...extraInputs(
       inputs.filter((one) => one !== image),
+      input.bands.length,
       notes,
     ),
     outputs: [{ name: 'unknown', pooling: 'none' }],
@@ -204,7 +209,10 @@ function imageInput(
   const image = inputs.find(({ shape, type }) => shape.length === 4 && TYPES.has(type))
   if (!image) {
     const all = inputs.map(({ name, type, shape }) => `${name} ${type} [${shape.join(', ')}]`).join('; ')
-    throw modelFileUnfit({ file, problem: `none of its inputs is an image of four axes in float32, float16, uint8 or int8: ${all}` })
+    throw modelFileUnfit({
+      file,
+      problem: `none of its inputs is an image of four axes in float32, float16, uint8 or int8: ${all}`,
+    })
   }
   const sizes = image.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
   const [batch = null, first = null, second = null, third = null] = sizes
@@ -213,7 +221,8 @@ function imageInput(
   if ((height === null) !== (width === null))
     notes.push(`one side of ${image.name} is ${height ?? width}, the other free: square tiles of it are taken`)
   const fixed = { width: width ?? height, height: height ?? width }
-  if (batch !== null && batch > 1) notes.push(`${image.name} takes ${batch} tiles at a time: runs of fewer are filled up`)
+  if (batch !== null && batch > 1)
+    notes.push(`${image.name} takes ${batch} tiles at a time: runs of fewer are filled up`)
   if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
   const bands = namesOf(channels ?? 3)
   if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
@@ -244,11 +253,11 @@ function namesOf(channels: number): string[] {
     : Array.from({ length: channels }, (_, i) => (channels === 1 ? 'gray' : `band${i + 1}`))
 }
 
-function extraInputs(inputs: readonly Metadata[], notes: string[]): Pick<ModelManifest, 'extra_inputs'> {
+function extraInputs(inputs: readonly Metadata[], bands: number, notes: string[]): Pick<ModelManifest, 'extra_inputs'> {
   if (inputs.length === 0) return {}
   return {
     extra_inputs: inputs.map((input): ExtraInput => {
-      const is = meaningOf(input)
+      const is = meaningOf(input, bands)
       if (is !== null) {
         notes.push(`${input.name} is taken for ${is} by its name and shape`)
         return { name: input.name, is }
@@ -259,17 +268,19 @@ function extraInputs(inputs: readonly Metadata[], notes: string[]): Pick<ModelMa
   }
 }
 
-function meaningOf({ name, shape }: Metadata): Exclude<ExtraInput['is'], 'constant'> | null {
-  const width = shape.at(-1)
-  if (/gsd|resolution/i.test(name)) return 'gsd'
-  if (/wave/i.test(name)) return 'wavelengths'
+function meaningOf({ name, shape }: Metadata, bands: number): Exclude<ExtraInput['is'], 'constant'> | null {
+  const last = shape.at(-1)
+  const width = typeof last === 'number' && last > 0 ? last : null
+  const of = (length: number) => width === null || width === length
+  if (/gsd|resolution/i.test(name)) return of(1) ? 'gsd' : null
+  if (/wave/i.test(name)) return of(bands) ? 'wavelengths' : null
   const lower = name.toLowerCase()
   const place = (lower.includes('lat') && lower.includes('lon')) || lower.includes('location')
   // Coordinates in time are no place.
   if (!place && /time|date|temporal/.test(lower))
-    return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : 'year-day'
-  if (place || lower.includes('coord')) return width === 4 ? 'latitude-longitude-waves' : 'latitude-longitude'
-  return null
+    return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : of(2) ? 'year-day' : null
+  if (!place && !lower.includes('coord')) return null
+  return width === 4 ? 'latitude-longitude-waves' : of(2) ? 'latitude-longitude' : null
 }
 
 function tileOf({ size }: ModelManifest['input']): ModelManifest['tile'] {
@@ -282,8 +293,8 @@ function sample({ input }: ModelManifest): TileContext {
   return { ...SAMPLE, wavelengths: input.bands.map((_, i) => 665 - 50 * i) }
 }
 
-function gray({ input }: ModelManifest): { pixels: Float32Array; count: number; width: number; height: number } {
-  const { width, height } = input.size ?? { width: SIDE, height: SIDE }
+function gray({ input, tile }: ModelManifest): { pixels: Float32Array; count: number; width: number; height: number } {
+  const { width, height } = input.size ?? { width: tile.default, height: tile.default }
   return { pixels: new Float32Array(input.bands.length * width * height).fill(0.5), count: 1, width, height }
 }
 
@@ -296,7 +307,10 @@ async function outputsOf(
   const names = session.outputMetadata.filter((one) => one.isTensor && FLOATS.has(one.type)).map(({ name }) => name)
   if (names.length === 0) {
     const all = session.outputMetadata.map((one) => `${one.name} ${one.isTensor ? one.type : '(a map or a sequence)'}`)
-    throw modelFileUnfit({ file, problem: `none of its outputs is a tensor of floating point numbers: ${all.join('; ')}` })
+    throw modelFileUnfit({
+      file,
+      problem: `none of its outputs is a tensor of floating point numbers: ${all.join('; ')}`,
+    })
   }
   const { input } = manifest
   const tiles = Array.from({ length: input.batch }, () => 0)
@@ -338,7 +352,9 @@ function embeddingOf(
     )
   const width = last || dims.length === 3 ? dims.at(-1)! : dims[1]!
   if (width < FEW || SCORES.test(name))
-    notes.push(`the ${width} numbers of ${name} are scores of classes rather than an embedding: export the layer before them`)
+    notes.push(
+      `the ${width} numbers of ${name} are scores of classes rather than an embedding: export the layer before them`,
+    )
   return { outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }], dims: width }
 }
 

@@ -62,7 +62,9 @@ function matchNames(
     if (common !== -1) return common
     const literal = bands.findIndex((band) => band.name?.toLowerCase() === wanted)
     // `B2` is how many write the band that the agency calls `B02`.
-    return literal === -1 ? bands.findIndex((band) => band.name !== null && bandKey(band.name) === bandKey(name)) : literal
+    return literal === -1
+      ? bands.findIndex((band) => band.name !== null && bandKey(band.name) === bandKey(name))
+      : literal
   })
   return found.every((index) => index !== -1) ? found : null
 }
