@@ -103,6 +103,22 @@ describe('a command that runs a task', () => {
     ])
   })
 
+  test('tells of an image what its model asks for', async () => {
+    answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
+    const options = ['--sensor', 'sentinel-2-l2a', '--datetime', '2024-06-01T10:00:00Z', '--level', 'patch', '--raw']
+    await terrane('embed', 'https://example.org/scene.tif', '--model', 'clay', ...options, '--no-watch')
+    expect(asked[0]?.body).toEqual({
+      geotiffPath: 'https://example.org/scene.tif',
+      tableName: 'scene',
+      modelName: 'clay',
+      profile: 'sentinel-2-l2a',
+      datetime: '2024-06-01T10:00:00Z',
+      level: 'patch',
+      normalizeEmbeddings: false,
+    })
+    expect(await terrane('embed', 'https://example.org/scene.tif', '--level', 'pixel')).toMatchObject({ code: 2 })
+  })
+
   test('sends what its options say, and prints the id of a job that it does not watch', async () => {
     answers['POST /worker/jobs/'] = [202, { ...job, status: 'pending' }]
     const bbox = '--bbox=-8.69,41.13,-8.55,41.19'

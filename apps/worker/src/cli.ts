@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { TerraneError, splitList } from '@terrane/core'
 import type { CheckedModel } from '@terrane/embeddings'
@@ -7,7 +7,7 @@ import type { CheckedModel } from '@terrane/embeddings'
 // Each command loads what it needs: all of it takes a second.
 const USAGE = `Usage: node apps/worker/src/cli.ts <command>
 
-Models (TERRANE_MODEL_DIR, default .terrane/models; HF_TOKEN for gated ones):
+Models (TERRANE_MODEL_DIR, default models in TERRANE_HOME, .terrane; HF_TOKEN for gated ones):
   models list                  what there is, and what is missing
   models pin <id> [--local]    write revision, sizes and checksums into <id>.json; --local from the files in place
   models fetch <id>            download and verify a model now
@@ -83,7 +83,8 @@ async function pin(id: string, local: boolean): Promise<void> {
   const { pinModel } = await import('@terrane/embeddings')
   const manifest = await pinModel({ directory: modelFolder(), id, fetcher: local ? null : await fetcher() })
   process.stdout.write(`${resolve(modelFolder(), `${id}.json`)}: revision ${manifest.revision}\n`)
-  for (const { path, size, sha256 } of manifest.files) process.stdout.write(`  ${path}  ${size} bytes  ${sha256}\n`)
+  for (const { path, size, sha256 } of [...manifest.files, ...(manifest.text?.files ?? [])])
+    process.stdout.write(`  ${path}  ${size} bytes  ${sha256}\n`)
 }
 
 async function fetchModel(id: string): Promise<void> {
@@ -146,7 +147,8 @@ async function fetcher() {
 }
 
 function modelFolder(): string {
-  return process.env['TERRANE_MODEL_DIR'] || '.terrane/models'
+  // The local stack keeps its models in its home, wherever that is.
+  return process.env['TERRANE_MODEL_DIR'] || join(process.env['TERRANE_HOME'] || '.terrane', 'models')
 }
 
 function argument(args: readonly string[], index: number, what: string): string {

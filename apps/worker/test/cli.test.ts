@@ -29,9 +29,9 @@ function cli(
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
     ...compileCache,
-    ...more,
     TERRANE_MODEL_DIR: folder,
     TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
+    ...more,
   }
   return new Promise((resolve) => {
     execFile(
@@ -148,6 +148,13 @@ describe('models', () => {
       })
       await writeFile(manifest, JSON.stringify({ ...(await draft()), revision: '2' }))
       expect(await cli(['models', 'add', file])).toMatchObject({ code: 0 })
+    })
+
+    test('add finds the home of the local stack', async () => {
+      const home = { TERRANE_MODEL_DIR: '', TERRANE_HOME: join(file, '..', 'home') }
+      expect(await cli(['models', 'add', file], home)).toMatchObject({ code: 0 })
+      expect((await cli(['models', 'list'], home)).stdout).toMatch(/tiny\s+ready/)
+      expect(await readFile(join(home.TERRANE_HOME, 'models', 'tiny.json'), 'utf8')).toContain('"dims": 32')
     })
 
     test('add refuses one that is not the file of its manifest', async () => {

@@ -84,8 +84,16 @@ export const modelMismatch = defineError(
   'MODEL_MISMATCH',
   'invalid',
   (f: { id: string; problem: string }) => `The graph of the model "${f.id}" does not fit its manifest: ${f.problem}.`,
-  () => ({ hint: "Correct the manifest's input, outputs or dims." }),
+  () => ({ hint: "Correct the manifest's input, extra_inputs, outputs (name, pooling), patches or dims." }),
 )
+
+/** For a graph that the runtime does not open: no manifest mends that. */
+export function unopenedHint(runtime: string | undefined): string {
+  return (
+    `The file must be a whole ONNX graph of operators that ONNX Runtime ${runtime ?? ''} has on the CPU: export it with an ` +
+    'operator set that this version knows, in float32 or float16, and without operators of your own.'
+  )
+}
 
 export const modelFileUnfit = defineError(
   'MODEL_MISMATCH',
@@ -93,8 +101,9 @@ export const modelFileUnfit = defineError(
   (f: { file: string; problem: string }) => `${f.file} cannot be used as a model of images: ${f.problem}.`,
   () => ({
     hint:
-      'Export a graph whose input is [batch, channels, height, width] or [batch, height, width, channels], and that has ' +
-      'a vector, tokens or a map of features for each image among its outputs.',
+      'Export a graph whose input is [batch, channels, height, width] or [batch, height, width, channels] of float32, ' +
+      'float16, uint8 or int8, and that has a vector, tokens or a map of features for each image, of floating point ' +
+      'numbers, among its outputs.',
   }),
 )
 
@@ -155,6 +164,11 @@ export const embeddingNotFinite = defineError(
   'EMBEDDING_NOT_FINITE',
   'internal',
   (f: { id: string; tile: number }) => `The model "${f.id}" gave a number that is not finite for tile ${f.tile}.`,
+  () => ({
+    hint:
+      'Look at unit, mean and std of the input in the manifest. Half floats overflow at 65504: a float32 export of the ' +
+      'model shows whether that is it.',
+  }),
 )
 
 export const threadLost = defineError(

@@ -1,5 +1,5 @@
 import { tableNameOf } from '@terrane/core'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { areaOf, onArea, type AreaOptions } from '../area.ts'
 import { columnPair, number, whole, zoomRange } from '../arguments.ts'
 import type { Connection } from '../connection.ts'
@@ -11,6 +11,10 @@ interface Options extends TaskOptions, AreaOptions {
   readonly table?: string
   readonly model?: string
   readonly tileSize?: number
+  readonly sensor?: string
+  readonly datetime?: string
+  readonly level?: 'tile' | 'patch'
+  readonly raw?: boolean
   readonly srs?: string
   readonly xy?: { readonly x: string; readonly y: string }
   readonly replace?: boolean
@@ -43,12 +47,20 @@ export function taskCommands(program: Command): void {
     .option('--append', 'add to a table that exists; files that it has and that have changed are replaced')
     .option('--model <id>', `a model of \`terrane models list\`; ${BUILT_IN_MODEL} for a new table when absent`)
     .option('--tile-size <pixels>', 'edge of a tile', whole)
+    .option(
+      '--sensor <profile>',
+      'what the bands are: sentinel-2-l2a, landsat-8-9-c2-l2, …; by the name of the product',
+    )
+    .option('--datetime <time>', 'when it was taken, e.g. 2024-06-01T10:00:00Z; by the name of the product')
+    .addOption(new Option('--level <level>', 'a vector for each tile or each patch').choices(['tile', 'patch']))
+    .option('--raw', 'leave vectors as the model gives them, instead of scaling them to length 1')
     .addHelpText(
       'after',
       examples(
         'embed scene.tif',
         'embed a.tif b.tif https://example.org/c.tif --table harbour',
         'embed d.tif --table harbour --append',
+        'embed e.tif --model clay --sensor sentinel-2-l2a --datetime 2024-06-01T10:00:00Z',
       ),
     )
     .action(embed)
@@ -126,6 +138,10 @@ function embed(files: string[], options: Options): Promise<void> {
         ? !options.append && { modelName: BUILT_IN_MODEL }
         : { modelName: options.model }),
       ...(options.tileSize !== undefined && { tileSize: options.tileSize }),
+      ...(options.sensor !== undefined && { profile: options.sensor }),
+      ...(options.datetime !== undefined && { datetime: options.datetime }),
+      ...(options.level !== undefined && { level: options.level }),
+      ...(options.raw && { normalizeEmbeddings: false }),
     }),
     ({ table, rows, dims, sources }) => {
       const said = `${String(table)}: ${String(rows)} vectors of ${String(dims)} numbers`

@@ -5,7 +5,7 @@ import { wrong, type CheckContext, type Finding } from './finding.ts'
 
 /** Manifests of models whose files are missing or not what they should be, and locks that a dead process left. */
 export async function models({ env }: CheckContext): Promise<Finding[]> {
-  const folder = env['TERRANE_MODEL_DIR'] || '.terrane/models'
+  const folder = env['TERRANE_MODEL_DIR'] || join(env['TERRANE_HOME'] || '.terrane', 'models')
   const names = await readdir(folder).catch(() => [])
   const findings: Finding[] = []
   for (const name of names.filter((one) => one.endsWith('.json'))) {

@@ -19,13 +19,17 @@ export function extraTensors(
   tiles: readonly number[],
 ): Record<string, Tensor> {
   const feeds: Record<string, Tensor> = {}
+  const pixels = metadata.find(({ name }) => name === manifest.input.name)
   for (const extra of manifest.extra_inputs ?? []) {
     const declared = metadata.find(({ name }) => name === extra.name)
     if (declared?.isTensor !== true) throw modelMismatch({ id: manifest.id, problem: `it has no input ${extra.name}` })
-    const rows = isShared(extra)
-      ? [valuesOf(manifest.id, extra, context, 0)]
-      : tiles.map((tile) => valuesOf(manifest.id, extra, context, tile))
-    feeds[extra.name] = tensorOf(manifest.id, declared, rows, isShared(extra) ? null : tiles.length)
+    const shared = isShared(extra) && !hasAxisOf(pixels, declared)
+    const rows = (shared ? tiles.slice(0, 1) : tiles).map((tile) => valuesOf(manifest.id, extra, context, tile))
+    const width = declared.shape.at(-1)
+    // A constant fills whatever there is; what has a meaning is not repeated within a row of another width.
+    const tooWide = extra.is !== 'constant' && typeof width === 'number' && width > 0 && rows[0]!.length % width !== 0
+    if (tooWide) throw modelMismatch({ id: manifest.id, problem: unfilled(declared, rows[0]!.length) })
+    feeds[extra.name] = tensorOf(manifest.id, declared, rows, shared ? null : tiles.length)
   }
   return feeds
 }
@@ -33,6 +37,13 @@ export function extraTensors(
 /** One value for all tiles of a run. */
 function isShared({ is }: ExtraInput): boolean {
   return is === 'gsd' || is === 'wavelengths' || is === 'constant'
+}
+
+/** Whether the graph calls its first axis as it calls the batch of the pixels: then there is one value for each tile. */
+function hasAxisOf(pixels: Metadata | undefined, declared: Metadata): boolean {
+  if (pixels?.isTensor !== true || !declared.isTensor) return false
+  const [batch] = pixels.shape
+  return typeof batch === 'string' && batch !== '' && declared.shape[0] === batch
 }
 
 function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: number): readonly number[] {
@@ -74,7 +85,7 @@ function valuesOf(id: string, extra: ExtraInput, context: TileContext, tile: num
  */
 function tensorOf(
   id: string,
-  declared: Extract<Metadata, { isTensor: true }>,
+  declared: TensorMetadata,
   rows: readonly (readonly number[])[],
   batch: number | null,
 ): Tensor {
@@ -90,7 +101,10 @@ function tensorOf(
   const total = dims.reduce((product, size) => product * size, 1)
   const wanted = total / rows.length
   if (!Number.isInteger(wanted / length)) {
-    const problem = `input ${declared.name} is [${declared.shape.join(', ')}], which ${length} numbers do not fill`
+    const ofOne = rows.length > 1 && fixed[0] !== null && Number.isInteger(total / length)
+    const problem = ofOne
+      ? `input ${declared.name} is ${shapeOf(declared)}, which holds the numbers of one tile: input.batch 1 would fit`
+      : unfilled(declared, length)
     throw modelMismatch({ id, problem })
   }
   const values = rows.flatMap((row) => Array.from({ length: wanted / length }, () => row).flat())
@@ -107,10 +121,32 @@ function tensorOf(
       return new Tensor('int32', Int32Array.from(values), dims)
     case 'float64':
       return new Tensor('float64', Float64Array.from(values), dims)
-    default:
+    case 'float32':
       return new Tensor('float32', Float32Array.from(values), dims)
+    case 'bool':
+      return new Tensor(
+        'bool',
+        Uint8Array.from(values, (value) => (value === 0 ? 0 : 1)),
+        dims,
+      )
+    default: {
+      const problem = `input ${declared.name} is ${declared.type}, and numbers are fed as ${NUMBERS.join(', ')} or bool`
+      throw modelMismatch({ id, problem }, { hint: 'Export the model with an input of one of these types.' })
+    }
   }
 }
+
+type TensorMetadata = Extract<Metadata, { isTensor: true }>
+
+function shapeOf({ shape }: TensorMetadata): string {
+  return `[${shape.join(', ')}]`
+}
+
+function unfilled(declared: TensorMetadata, length: number): string {
+  return `input ${declared.name} is ${shapeOf(declared)}, which ${length} numbers do not fill`
+}
+
+const NUMBERS = ['float32', 'float16', 'float64', 'int64', 'int32'] as const
 
 function waves(first: number, second: number): number[] {
   return [Math.sin(first), Math.cos(first), Math.sin(second), Math.cos(second)]

@@ -40,6 +40,21 @@ export function pixelTensor(manifest: ModelManifest['input'], input: Input): Ten
 }
 
 /**
+ * The input with its last tile repeated up to `batch` tiles, for a graph that takes no fewer. What else the buffer holds must
+ * not reach a graph that looks at its whole batch.
+ */
+export function filledUp(input: Input, batch: number, channels: number): Input {
+  const { pixels, count, height, width } = input
+  if (count >= batch) return input
+  const length = channels * height * width
+  const filled = new Float32Array(batch * length)
+  filled.set(pixels.subarray(0, count * length))
+  const last = pixels.subarray((count - 1) * length, count * length)
+  for (let tile = count; tile < batch; tile++) filled.set(last, tile * length)
+  return { pixels: filled, count: batch, height, width }
+}
+
+/**
  * Half floats as the runtime's binding takes them. Its own constructor fails on Node 24 (microsoft/onnxruntime #26791); an
  * object that looks like a tensor does not.
  */

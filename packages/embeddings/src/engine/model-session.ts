@@ -1,11 +1,11 @@
-import { InferenceSession, type Tensor } from 'onnxruntime-node'
+import { InferenceSession, type Tensor, env } from 'onnxruntime-node'
 
-import { embeddingNotFinite, inferenceFailed, modelMismatch } from '../errors.ts'
+import { embeddingNotFinite, inferenceFailed, modelMismatch, unopenedHint } from '../errors.ts'
 import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { ThreadSetup } from './protocol.ts'
 import { extraTensors } from './extra-inputs.ts'
 import type { TileContext } from './tile-context.ts'
-import { type Input, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
+import { type Input, filledUp, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
 import { type OutputTensor, poolOutput } from './pooling.ts'
 import { type OpenSession, openWithProvider } from './open-with-provider.ts'
 import type { ProviderChoice } from './providers.ts'
@@ -26,6 +26,8 @@ export class ModelSession {
   readonly #session: InferenceSession
   readonly #manifest: ModelManifest
   readonly #output: ModelManifest['outputs'][number]
+  /** Tiles of every run where the graph fixes them; 1 where it does not. */
+  readonly #fixedBatch: number
   /** What computes it. */
   readonly choice: ProviderChoice
 
@@ -34,7 +36,7 @@ export class ModelSession {
     this.choice = choice
     this.#manifest = manifest
     this.#output = findOutput(session, manifest)
-    checkInput(session, manifest)
+    this.#fixedBatch = checkInput(session, manifest)
   }
 
   /** Channels of a tile. */
@@ -56,7 +58,10 @@ export class ModelSession {
         ? InferenceSession.create(graph, { ...options, ...by })
         : InferenceSession.create(graph, { ...options, ...by }),
     ).catch((cause: unknown) => {
-      throw modelMismatch({ id: manifest.id, problem: `the runtime cannot open it: ${messageOf(cause)}` }, { cause })
+      throw modelMismatch(
+        { id: manifest.id, problem: `the runtime cannot open it: ${messageOf(cause)}` },
+        { cause, hint: unopenedHint(env.versions.node) },
+      )
     })
     return new ModelSession(opened, manifest)
   }
@@ -70,21 +75,20 @@ export class ModelSession {
   async embed(input: Input, wanted: Wanted, tileOf: (place: number) => number): Promise<Float32Array<ArrayBuffer>> {
     const { id, dims, patches } = this.#manifest
     const name = wanted.level === 'patch' && patches ? patches.output : this.#output.name
-    const tiles = Array.from({ length: input.count }, (_, place) => tileOf(place))
-    const tensor = await this.#run(
-      input,
-      extraTensors(this.#manifest, this.#session.inputMetadata, wanted.context, tiles),
-      name,
-    )
-    const embeddings = new Float32Array(input.count * wanted.perTile * dims)
-    const pooled = { batch: input.count, dims, perTile: wanted.perTile }
+    const fed = filledUp(input, this.#fixedBatch, this.channels)
+    const tiles = Array.from({ length: fed.count }, (_, place) => tileOf(Math.min(place, input.count - 1)))
+    const extra = extraTensors(this.#manifest, this.#session.inputMetadata, wanted.context, tiles)
+    const tensor = await this.#run(fed, extra, name)
+    const all = new Float32Array(fed.count * wanted.perTile * dims)
+    const pooled = { batch: fed.count, dims, perTile: wanted.perTile }
     const expected =
       wanted.level === 'patch' && patches
-        ? poolOutput(tensor, PATCH_POOLING[patches.layout ?? 'tokens'], { ...pooled, skip: patches.skip }, embeddings)
-        : poolOutput(tensor, this.#output.pooling, { ...pooled, skip: this.#output.skip ?? 0 }, embeddings)
+        ? poolOutput(tensor, PATCH_POOLING[patches.layout ?? 'tokens'], { ...pooled, skip: patches.skip }, all)
+        : poolOutput(tensor, this.#output.pooling, { ...pooled, skip: this.#output.skip ?? 0 }, all)
     if (expected !== null) {
       throw modelMismatch({ id, problem: `output ${name} is [${tensor.dims.join(', ')}] and should be ${expected}` })
     }
+    const embeddings = fed === input ? all : all.slice(0, input.count * wanted.perTile * dims)
     for (let row = 0; row < input.count * wanted.perTile; row++) {
       const finite = finishRow(embeddings, row * dims, dims, wanted.normalize)
       if (!finite) throw embeddingNotFinite({ id, tile: tileOf(Math.floor(row / wanted.perTile)) })
@@ -119,7 +123,8 @@ function findOutput(session: InferenceSession, manifest: ModelManifest): ModelMa
   throw modelMismatch({ id: manifest.id, problem })
 }
 
-function checkInput(session: InferenceSession, { id, input, extra_inputs: extra = [] }: ModelManifest): void {
+/** @returns the tiles of every run where the graph fixes them; 1 where it does not */
+function checkInput(session: InferenceSession, { id, input, extra_inputs: extra = [] }: ModelManifest): number {
   const metadata = session.inputMetadata.find(({ name }) => name === input.name)
   if (!metadata) {
     throw modelMismatch({ id, problem: `it has no input ${input.name}, but ${session.inputNames.join(', ')}` })
@@ -151,6 +156,8 @@ function checkInput(session: InferenceSession, { id, input, extra_inputs: extra 
     const why = turned ? 'which input.layout "nhwc" would fit' : `which ${fields[axis]} contradicts`
     throw modelMismatch({ id, problem: `${shape}, ${why}` })
   }
+  const [batch] = metadata.shape
+  return typeof batch === 'number' && batch > 1 ? batch : 1
 }
 
 const SIZES = ['input.size', 'input.size'] as const

@@ -70,6 +70,15 @@ describe('a model as it was exported', () => {
   })
 })
 
+test('tiles that do not fill a fixed batch are as those that do, however many there are', async () => {
+  const name = 'four tiles at a time, each beside the mean of all'
+  const model = modelOf(name)
+  const seven = await embed(model, { source: fakeTiles(7) })
+  expect(seven).toHaveLength(7 * 8)
+  expect(await embed(model, { source: fakeTiles(7, { validFractions: [1, 1, 1, 1, 0, 1, 1] }) })).toHaveLength(6 * 8)
+  expectNear(seven.slice(0, 4 * 8), await embed(model, { source: fakeTiles(4) }))
+})
+
 describe('a manifest that does not fit', () => {
   const times = 'time, place, pixel size and wavelengths'
 

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { InferenceSession, type Tensor } from 'onnxruntime-node'
+import { TerraneError } from '@terrane/core'
+import { InferenceSession, env } from 'onnxruntime-node'
 import { extraTensors } from '../engine/extra-inputs.ts'
 import type { TileContext } from '../engine/tile-context.ts'
-import { pixelTensor } from '../engine/input-tensors.ts'
+import { openTextTower } from '../text/text-tower.ts'
+import type { TextModel } from './store.ts'
+import { filledUp, pixelTensor } from '../engine/input-tensors.ts'
 import { ModelSession } from '../engine/model-session.ts'
 import { keepTelemetryOff } from '../engine/telemetry.ts'
-import { modelFileUnfit, modelUnavailable } from '../errors.ts'
-import type { ExtraInput, ModelFile, ModelManifest, Pooling } from './manifest.ts'
+import { modelFileUnfit, modelUnavailable, unopenedHint } from '../errors.ts'
+import { parseManifest, type ExtraInput, type ModelFile, type ModelManifest, type Pooling } from './manifest.ts'
 import { checkDigest, digestFile, type FileDigest } from './verify.ts'
 
 /** A manifest, given or drafted from the graph alone, and a tile that ran by it. */
@@ -38,22 +41,49 @@ const SAMPLE: TileContext = {
 /**
  * Runs one tile by an ONNX file, and drafts a manifest for it where none is given.
  *
- * @param given a draft that a person has corrected; its checksums must be those of the files
+ * @param given a draft that a person has corrected; its checksums must be those of the files, and are filled in where they are null
  * @throws MODEL_UNAVAILABLE when there is no such file; MODEL_TAMPERED when it is not the one of the manifest given;
- *   MODEL_MISMATCH when no input or output can be an image's or an embedding's, or they are not the manifest's;
- *   INFERENCE_FAILED
+ *   MODEL_MISMATCH when no input or output can be an image's or an embedding's, or they are not the manifest's, also those
+ *   of its text part; INFERENCE_FAILED
  */
 export async function checkModelFile(path: string, given?: ModelManifest | null): Promise<CheckedModel> {
   keepTelemetryOff()
   if (given) {
-    for (const file of given.files) {
-      const place = join(dirname(path), nameBeside(path, file))
-      checkDigest(given.id, place, file, await digestOf(given.id, place))
-    }
-    return tryTile(path, given, [])
+    const pinned = await pinBeside(path, given)
+    const checked = await tryTile(path, pinned, [])
+    if (pinned.text) await tryText(path, { ...pinned, text: pinned.text })
+    return checked
   }
   const { manifest, notes } = await draftManifest(path)
   return tryTile(path, manifest, notes)
+}
+
+/** The manifest with the sizes and checksums of the files beside the graph where it has none. */
+async function pinBeside(path: string, manifest: ModelManifest): Promise<ModelManifest> {
+  const pin = async (files: readonly ModelFile[]): Promise<ModelFile[]> => {
+    const pinned: ModelFile[] = []
+    for (const file of files) {
+      const place = join(dirname(path), nameBeside(path, file))
+      const digest = await digestOf(manifest.id, place)
+      checkDigest(manifest.id, place, file, digest)
+      pinned.push({ ...file, ...digest })
+    }
+    return pinned
+  }
+  const { files, text } = manifest
+  return { ...manifest, files: await pin(files), ...(text && { text: { ...text, files: await pin(text.files) } }) }
+}
+
+/** Embeds a word by the text part of a model whose files lie beside its graph. */
+async function tryText(path: string, manifest: TextModel['manifest']): Promise<void> {
+  const { files, tokenizer } = manifest.text
+  const placeOf = (file: ModelFile) => join(dirname(path), nameBeside(path, file))
+  await using tower = await openTextTower({
+    manifest,
+    graph: placeOf(files[0]!),
+    tokenizer: placeOf(files.find((file) => file.path === tokenizer)!),
+  })
+  await tower.embed('water')
 }
 
 /** What a file of a manifest is called beside the graph at `path`, whose own name may not suit the model directory. */
@@ -63,10 +93,14 @@ export function nameBeside(path: string, file: ModelFile): string {
 
 async function tryTile(path: string, manifest: ModelManifest, notes: readonly string[]): Promise<CheckedModel> {
   const wanted = { level: 'tile', perTile: 1, normalize: false, context: sample(manifest) } as const
+  const tile = gray(manifest)
   const run = await ModelSession.open({ manifest, graph: path, threads: 1, providers: ['cpu'] })
   const from = performance.now()
-  const embedding = await run.embed(gray(manifest), wanted, () => 0)
-  return { manifest, notes, embedding, milliseconds: performance.now() - from }
+  const embedding = await run.embed(tile, wanted, () => 0)
+  const milliseconds = performance.now() - from
+  if (manifest.patches)
+    await run.embed(tile, { ...wanted, level: 'patch', perTile: manifest.patches_per_tile }, () => 0)
+  return { manifest, notes, embedding, milliseconds }
 }
 
 async function draftManifest(path: string): Promise<{ manifest: ModelManifest; notes: string[] }> {
@@ -77,7 +111,8 @@ async function draftManifest(path: string): Promise<{ manifest: ModelManifest; n
   try {
     session = await InferenceSession.create(path, { logSeverityLevel: 3 })
   } catch (cause) {
-    throw modelFileUnfit({ file, problem: `the runtime cannot open it: ${reasonOf(cause)}` }, { cause })
+    const problem = `the runtime cannot open it: ${reasonOf(cause)}`
+    throw modelFileUnfit({ file, problem }, { cause, hint: unopenedHint(env.versions.node) })
   }
   const notes = ['licence and title are not in the file', 'mean and std are 0 and 1 unless the export says otherwise']
   const inputs = session.inputMetadata.filter((one): one is Metadata => one.isTensor)
@@ -95,6 +130,7 @@ async function draftManifest(path: string): Promise<{ manifest: ModelManifest; n
     input,
     ...extraInputs(
       inputs.filter((one) => one !== image),
+      input.bands.length,
       notes,
     ),
     outputs: [{ name: 'unknown', pooling: 'none' }],
@@ -104,7 +140,22 @@ async function draftManifest(path: string): Promise<{ manifest: ModelManifest; n
     patches_per_tile: 1,
   }
   const outputs = await outputsOf(file, session, draft)
-  return { manifest: { ...draft, ...embeddingOf(file, outputs, notes) }, notes }
+  const manifest = { ...draft, ...embeddingOf(file, { outputs, batch: draft.input.batch }, notes) }
+  checkBounds(file, manifest)
+  return { manifest, notes }
+}
+
+/** Graphs beyond what a manifest may say are refused before anyone corrects a draft in vain. */
+function checkBounds(file: string, manifest: ModelManifest): void {
+  try {
+    parseManifest(manifest, file)
+  } catch (cause) {
+    const problem = (cause as TerraneError).errors.map(({ path, message }) => `${path} ${message}`).join('; ')
+    throw modelFileUnfit(
+      { file, problem: `of its manifest, ${problem}` },
+      { cause, hint: 'Export the model with fewer of them: these are the limits of a manifest.' },
+    )
+  }
 }
 
 function idOf(path: string): string {
@@ -158,7 +209,10 @@ function imageInput(
   const image = inputs.find(({ shape, type }) => shape.length === 4 && TYPES.has(type))
   if (!image) {
     const all = inputs.map(({ name, type, shape }) => `${name} ${type} [${shape.join(', ')}]`).join('; ')
-    throw modelFileUnfit({ file, problem: `none of its inputs is an image of four axes: ${all}` })
+    throw modelFileUnfit({
+      file,
+      problem: `none of its inputs is an image of four axes in float32, float16, uint8 or int8: ${all}`,
+    })
   }
   const sizes = image.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
   const [batch = null, first = null, second = null, third = null] = sizes
@@ -167,6 +221,8 @@ function imageInput(
   if ((height === null) !== (width === null))
     notes.push(`one side of ${image.name} is ${height ?? width}, the other free: square tiles of it are taken`)
   const fixed = { width: width ?? height, height: height ?? width }
+  if (batch !== null && batch > 1)
+    notes.push(`${image.name} takes ${batch} tiles at a time: runs of fewer are filled up`)
   if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
   const bands = namesOf(channels ?? 3)
   if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
@@ -185,6 +241,10 @@ function imageInput(
   }
 }
 
+const FLOATS: ReadonlySet<string> = new Set(['float32', 'float16', 'float64'])
+const SCORES = /logit|prob|score|softmax/i
+/** Names of outputs that are no embedding of the image. */
+const UNLIKELY = /logit|prob|score|softmax|text/i
 const TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'uint8', 'int8'])
 
 function namesOf(channels: number): string[] {
@@ -193,11 +253,11 @@ function namesOf(channels: number): string[] {
     : Array.from({ length: channels }, (_, i) => (channels === 1 ? 'gray' : `band${i + 1}`))
 }
 
-function extraInputs(inputs: readonly Metadata[], notes: string[]): Pick<ModelManifest, 'extra_inputs'> {
+function extraInputs(inputs: readonly Metadata[], bands: number, notes: string[]): Pick<ModelManifest, 'extra_inputs'> {
   if (inputs.length === 0) return {}
   return {
     extra_inputs: inputs.map((input): ExtraInput => {
-      const is = meaningOf(input)
+      const is = meaningOf(input, bands)
       if (is !== null) {
         notes.push(`${input.name} is taken for ${is} by its name and shape`)
         return { name: input.name, is }
@@ -208,17 +268,19 @@ function extraInputs(inputs: readonly Metadata[], notes: string[]): Pick<ModelMa
   }
 }
 
-function meaningOf({ name, shape }: Metadata): Exclude<ExtraInput['is'], 'constant'> | null {
-  const width = shape.at(-1)
-  if (/gsd|resolution/i.test(name)) return 'gsd'
-  if (/wave/i.test(name)) return 'wavelengths'
+function meaningOf({ name, shape }: Metadata, bands: number): Exclude<ExtraInput['is'], 'constant'> | null {
+  const last = shape.at(-1)
+  const width = typeof last === 'number' && last > 0 ? last : null
+  const of = (length: number) => width === null || width === length
+  if (/gsd|resolution/i.test(name)) return of(1) ? 'gsd' : null
+  if (/wave/i.test(name)) return of(bands) ? 'wavelengths' : null
   const lower = name.toLowerCase()
-  if ((lower.includes('lat') && lower.includes('lon')) || lower.includes('location') || lower.includes('coord'))
-    return width === 4 ? 'latitude-longitude-waves' : 'latitude-longitude'
-  if (/time|date|temporal/i.test(name)) {
-    return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : 'year-day'
-  }
-  return null
+  const place = (lower.includes('lat') && lower.includes('lon')) || lower.includes('location')
+  // Coordinates in time are no place.
+  if (!place && /time|date|temporal/.test(lower))
+    return width === 4 ? 'week-hour-waves' : width === 3 ? 'day-month-year' : of(2) ? 'year-day' : null
+  if (!place && !lower.includes('coord')) return null
+  return width === 4 ? 'latitude-longitude-waves' : of(2) ? 'latitude-longitude' : null
 }
 
 function tileOf({ size }: ModelManifest['input']): ModelManifest['tile'] {
@@ -231,41 +293,53 @@ function sample({ input }: ModelManifest): TileContext {
   return { ...SAMPLE, wavelengths: input.bands.map((_, i) => 665 - 50 * i) }
 }
 
-function gray({ input }: ModelManifest): { pixels: Float32Array; count: number; width: number; height: number } {
-  const { width, height } = input.size ?? { width: SIDE, height: SIDE }
+function gray({ input, tile }: ModelManifest): { pixels: Float32Array; count: number; width: number; height: number } {
+  const { width, height } = input.size ?? { width: tile.default, height: tile.default }
   return { pixels: new Float32Array(input.bands.length * width * height).fill(0.5), count: 1, width, height }
 }
 
-/** Name and shape of each output for one tile; a graph whose batch is fixed gets its fill of the same tile. */
+/** Name and shape of each output that may hold embeddings, for one tile; a graph whose batch is fixed gets its fill of it. */
 async function outputsOf(
   file: string,
   session: InferenceSession,
   manifest: ModelManifest,
 ): Promise<[string, readonly number[]][]> {
-  const extra = extraTensors(manifest, session.inputMetadata, sample(manifest), [0])
-  const feeds: Record<string, Tensor> = { ...extra, [manifest.input.name]: pixelTensor(manifest.input, gray(manifest)) }
+  const names = session.outputMetadata.filter((one) => one.isTensor && FLOATS.has(one.type)).map(({ name }) => name)
+  if (names.length === 0) {
+    const all = session.outputMetadata.map((one) => `${one.name} ${one.isTensor ? one.type : '(a map or a sequence)'}`)
+    throw modelFileUnfit({
+      file,
+      problem: `none of its outputs is a tensor of floating point numbers: ${all.join('; ')}`,
+    })
+  }
+  const { input } = manifest
+  const tiles = Array.from({ length: input.batch }, () => 0)
+  const pixels = filledUp(gray(manifest), input.batch, input.bands.length)
   try {
-    const outputs = await session.run(feeds)
-    return session.outputNames.map((name) => [name, outputs[name]?.dims ?? []])
+    const extra = extraTensors(manifest, session.inputMetadata, sample(manifest), tiles)
+    const outputs = await session.run({ ...extra, [input.name]: pixelTensor(input, pixels) }, names)
+    return names.map((name) => [name, outputs[name]?.dims ?? []])
   } catch (cause) {
+    if (cause instanceof TerraneError) throw cause
     throw modelFileUnfit({ file, problem: `a tile of gray does not run: ${reasonOf(cause)}` }, { cause })
   }
 }
 
-/** One vector per tile is best, then tokens, then a map. */
+/** One vector per tile is best, then tokens, then a map; what is called scores or a text only where nothing else is there. */
 function embeddingOf(
   file: string,
-  outputs: readonly [string, readonly number[]][],
+  { outputs, batch }: { readonly outputs: readonly [string, readonly number[]][]; readonly batch: number },
   notes: string[],
 ): Pick<ModelManifest, 'outputs' | 'dims'> {
-  const of = (axes: number) => outputs.find(([, dims]) => dims.length === axes && dims[0] === 1)
+  const ranked = outputs.toSorted(([a], [b]) => Number(UNLIKELY.test(a)) - Number(UNLIKELY.test(b)))
+  const of = (axes: number) => ranked.find(([, dims]) => dims.length === axes && dims[0] === batch)
   const [name, dims, pooling] =
     [...found(of(2), 'none'), ...found(of(3), 'first-token'), ...found(of(4), 'mean-positions')][0] ?? []
   if (name === undefined || dims === undefined || pooling === undefined) {
     const all = outputs.map(([output, shape]) => `${output} [${shape.join(', ')}]`).join('; ')
     throw modelFileUnfit({ file, problem: `none of its outputs has an embedding for each tile: ${all}` })
   }
-  if (pooling === 'first-token')
+  if (pooling === 'first-token' && dims[1] !== 1)
     notes.push(`${name} has ${dims[1]} tokens: mean-tokens and first-and-mean are the other ways`)
   // A square tile has as many rows as columns: what is not alike is the dimensions.
   const last = pooling === 'mean-positions' && dims[1] === dims[2] && dims[2] !== dims[3]
@@ -277,8 +351,10 @@ function embeddingOf(
         .join('; ')}`,
     )
   const width = last || dims.length === 3 ? dims.at(-1)! : dims[1]!
-  if (width < FEW)
-    notes.push(`${width} numbers are scores of classes rather than an embedding: export the layer before them`)
+  if (width < FEW || SCORES.test(name))
+    notes.push(
+      `the ${width} numbers of ${name} are scores of classes rather than an embedding: export the layer before them`,
+    )
   return { outputs: [{ name, pooling: last ? 'mean-positions-last' : pooling }], dims: width }
 }
 

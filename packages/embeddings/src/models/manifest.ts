@@ -99,7 +99,7 @@ export interface ModelManifest {
     /** Per channel, in that unit. */
     readonly mean: readonly number[]
     readonly std: readonly number[]
-    /** Most tiles per run; 1 for a graph with a fixed batch. */
+    /** Most tiles per run; the graph's own number where its batch is fixed, whose last run is filled up. */
     readonly batch: number
     /** Type of the tensor; `float32` when absent. Bytes are of values scaled to [0, 1]: 0 to 255, or -128 to 127. */
     readonly type?: 'float32' | 'float16' | 'uint8' | 'int8' | undefined

@@ -61,6 +61,20 @@ test('files in place can be pinned without any network', async () => {
   expect(pinned.files[0]!.sha256).toBe(sha256(content))
 })
 
+test('the files of a text part are pinned with the others', async () => {
+  const directory = temporaryFolder()
+  const file = (path: string) => ({ path, url: null, size: null, sha256: null })
+  const text = { files: [file('text.onnx'), file('tokenizer.json')], tokenizer: 'tokenizer.json', ids: 'ids' }
+  writeManifest(directory, { ...unpinned(null), text: { ...text, output: 'embeds', length: 8 } })
+  mkdirSync(join(directory, 'tiny-vit/main'), { recursive: true })
+  for (const name of ['model.onnx', 'text.onnx', 'tokenizer.json'])
+    writeFileSync(join(directory, 'tiny-vit/main', name), name)
+  const pinned = await pinModel({ directory, id: 'tiny-vit', fetcher: null })
+  expect(pinned.text?.files.map((one) => one.sha256)).toEqual(
+    ['text.onnx', 'tokenizer.json'].map((name) => sha256(new TextEncoder().encode(name))),
+  )
+})
+
 test('a file that is not there cannot be pinned, and the manifest stays as it was', async () => {
   await using server = await startFileServer({})
   const directory = temporaryFolder()

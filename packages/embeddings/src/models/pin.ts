@@ -35,28 +35,35 @@ export async function pinModel(request: PinRequest): Promise<ModelManifest> {
 }
 
 async function pinLocal({ directory, signal }: PinRequest, manifest: ModelManifest): Promise<ModelManifest> {
-  const files: ModelFile[] = []
-  for (const file of manifest.files) {
+  return pinEach(manifest, async (file) => {
     const place = modelFilePath(directory, manifest, file)
     const digest = await digestFile(place, signal)
     if (!digest) throw modelNotPinnable({ id: manifest.id, file: file.path, why: `is not at ${place}` })
-    files.push({ ...file, ...digest })
-  }
-  return { ...manifest, files }
+    return { ...file, ...digest }
+  })
+}
+
+/** The files of a model, one after the other, then those of its text part. */
+async function pinEach(manifest: ModelManifest, pin: (file: ModelFile) => Promise<ModelFile>): Promise<ModelManifest> {
+  const files: ModelFile[] = []
+  for (const file of manifest.files) files.push(await pin(file))
+  if (!manifest.text) return { ...manifest, files }
+  const texts: ModelFile[] = []
+  for (const file of manifest.text.files) texts.push(await pin(file))
+  return { ...manifest, files, text: { ...manifest.text, files: texts } }
 }
 
 async function pinRemote(manifest: ModelManifest, fetcher: Fetcher, signal?: AbortSignal): Promise<ModelManifest> {
-  const files: ModelFile[] = []
   let commit: string | null = null
-  for (const file of manifest.files) {
+  const pinned = await pinEach(manifest, async (file) => {
     const answer = await describe({ manifest, file, fetcher, signal: signal ?? new AbortController().signal })
     if (commit !== null && answer.commit !== null && answer.commit !== commit) {
       throw modelNotPinnable({ id: manifest.id, file: file.path, why: `is of another commit (${answer.commit})` })
     }
     commit ??= answer.commit
-    files.push(answer.file)
-  }
-  return { ...manifest, revision: commit ?? manifest.revision, files }
+    return answer.file
+  })
+  return { ...pinned, revision: commit ?? manifest.revision }
 }
 
 interface Description {

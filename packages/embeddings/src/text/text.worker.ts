@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '@terrane/core'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { embeddingNotFinite, inferenceFailed, modelMismatch } from '../errors.ts'
+import { InferenceSession, Tensor, env } from 'onnxruntime-node'
+import { embeddingNotFinite, inferenceFailed, modelMismatch, unopenedHint } from '../errors.ts'
 import { singlePrecision } from '../engine/input-tensors.ts'
 import type { TextReply, TextRequest, TextSetup } from './text-tower.ts'
 import { createTokenizer, type Tokens } from './tokens.ts'
 
+const HINT =
+  "Correct text in the manifest: ids, mask, output, tokenizer and dims are the graph's; or export a text graph that takes ids, " +
+  'and perhaps a mask, alone.'
 const port = parentPort
 if (!port) throw new Error('this module runs in a worker thread')
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- openTextTower is the only one that starts us
@@ -28,14 +31,18 @@ try {
 }
 
 async function open({ id, dims, graph, tokenizer, text, threads }: TextSetup) {
-  const mismatch = (problem: string, cause?: unknown) => modelMismatch({ id, problem }, { cause })
+  const mismatch = (problem: string, cause?: unknown, hint = HINT) => modelMismatch({ id, problem }, { cause, hint })
   const file = await readFile(tokenizer, 'utf8')
   const session = await InferenceSession.create(graph, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
   }).catch((cause: unknown) => {
-    throw mismatch(`the runtime cannot open its text graph: ${messageOf(cause)}`, cause)
+    throw mismatch(
+      `the runtime cannot open its text graph: ${messageOf(cause)}`,
+      cause,
+      unopenedHint(env.versions.node),
+    )
   })
   const wanted = [text.ids, ...(text.mask === undefined ? [] : [text.mask])]
   const missing = wanted.find((name) => !session.inputNames.includes(name))

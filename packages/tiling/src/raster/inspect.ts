@@ -91,7 +91,7 @@ function bandsGuessed({ bands }: RasterInfo, chosen: readonly number[], names: r
   return {
     code: 'BANDS_GUESSED',
     message:
-      `The raster has ${bands.length} bands and names none that the model wants (${names.join(', ')}); ` +
+      `The raster has ${bands.length} bands and does not name all that the model wants (${names.join(', ')}); ` +
       `bands ${chosen.join(', ')} were taken by their order. Send bands, or the profile of the sensor.`,
   }
 }

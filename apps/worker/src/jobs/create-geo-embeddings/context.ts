@@ -21,10 +21,21 @@ export function tileContext(
   const zoom = request.tileSize / (manifest.input.size?.width ?? request.tileSize)
   return {
     datetime: request.datetime,
-    gsd: middleOf(inspected, Math.floor(plan.count / 2)).meters * zoom,
+    gsd: groundSize(inspected) * zoom,
     wavelengths: known.length > 0 && wavelengths.length === known.length ? wavelengths : null,
     places,
   }
+}
+
+/** A projection that stretches no more than this, such as UTM, has pixels of the size that its product is known by. */
+const TRUE_TO_SCALE = 0.01
+
+/** Meters that a pixel is long in the middle of the raster. */
+function groundSize(inspected: InspectedRaster): number {
+  const { meters } = middleOf(inspected, Math.floor(inspected.plan.count / 2))
+  const [, a, b, , d, e] = inspected.raster.affine
+  const nominal = Math.sqrt(Math.abs(a * e - b * d))
+  return Math.abs(meters / nominal - 1) < TRUE_TO_SCALE ? nominal : meters
 }
 
 /** Longitude and latitude of the middle of a tile, and how many meters of a meridian or across it a pixel is long there. */

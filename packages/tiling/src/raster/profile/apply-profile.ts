@@ -44,7 +44,8 @@ export function findBand({ bands }: Pick<SensorProfile, 'bands'>, description: s
   return found ?? null
 }
 
-function bandKey(name: string): string {
+/** What names of one band have in common. */
+export function bandKey(name: string): string {
   const first = (name.trim().split(/[\s,;:(]/)[0] ?? '').toLowerCase()
   return first.replace(/^sr_(?=b)/, '').replace(/^b0*(?=\d)/, 'b')
 }

@@ -87,12 +87,16 @@ describe('bands are found by name', () => {
       request: { profile: 'landsat-8-9-c2-l2', channels: ['nir', 'red', 'green'] },
     })
     expect(nir.bands).toEqual([4, 3, 2])
+    const short = { bands: 12, request: { channels: ['B12', 'B8', 'B2'], profile: 'sentinel-2-l2a' } }
+    expect((await inspect(short))[1].bands).toEqual([11, 7, 1])
   })
 
   test('and taken by order only with a word about it', async () => {
     const [, guessed] = await inspect({ bands: 12 })
     expect(guessed.bands).toEqual([0, 1, 2])
     expect(guessed.notices).toMatchObject([{ code: 'BANDS_GUESSED', message: expect.stringContaining('12 bands') }])
+    const [, otherwise] = await inspect({ bands: 3, options: described(['Blue', 'Green', 'NIR']) })
+    expect(otherwise.notices).toMatchObject([{ code: 'BANDS_GUESSED', message: expect.stringContaining('3 bands') }])
     const [, chosen] = await inspect({ bands: 12, request: { bands: [3, 2, 1] } })
     expect(chosen.notices).toEqual([])
     const [, as] = await inspect({ bands: 12, request: { otherwise: { profile: null, bands: [5, 6, 7] } } })

@@ -1,6 +1,6 @@
 import { bandCount, bandOutOfRange } from '../errors.ts'
 import type { RasterInfo } from '../raster-info.ts'
-import { findBand } from './apply-profile.ts'
+import { bandKey, findBand } from './apply-profile.ts'
 import type { SensorProfile } from './sensor-profiles.ts'
 import { SENSOR_PROFILES } from './sensor-profiles.ts'
 
@@ -10,7 +10,7 @@ export interface BandSelection {
   readonly bands: readonly number[]
   /** What each channel is, in common names where they are known; null when one is not known. */
   readonly channels: readonly string[] | null
-  /** True when bands were taken by their order, and the raster has more of them than the model takes. */
+  /** True when bands were taken by their order, and the raster has more of them than the model takes, or calls them otherwise. */
   readonly guessed: boolean
 }
 
@@ -47,7 +47,7 @@ export function selectBands(raster: RasterInfo, profile: SensorProfile | null, r
   return {
     bands,
     channels: known.every((name) => name !== null) ? known : null,
-    guessed: given === null && opaque.length > channels,
+    guessed: given === null && (opaque.length > channels || (chosen.length > 1 && known.some((name) => name !== null))),
   }
 }
 
@@ -59,7 +59,12 @@ function matchNames(
   const found = names.map((name) => {
     const wanted = name.toLowerCase()
     const common = [wanted, ...(NEARLY.get(wanted) ?? [])].map((n) => commons.indexOf(n)).find((i) => i !== -1) ?? -1
-    return common === -1 ? bands.findIndex((band) => band.name?.toLowerCase() === wanted) : common
+    if (common !== -1) return common
+    const literal = bands.findIndex((band) => band.name?.toLowerCase() === wanted)
+    // `B2` is how many write the band that the agency calls `B02`.
+    return literal === -1
+      ? bands.findIndex((band) => band.name !== null && bandKey(band.name) === bandKey(name))
+      : literal
   })
   return found.every((index) => index !== -1) ? found : null
 }
