@@ -10,9 +10,15 @@ export interface Input {
   readonly width: number
 }
 
+/** The axes of an image, by their letters. */
+export function axesOf({ layout = 'nchw' }: ModelManifest['input']): ('n' | 'c' | 't' | 'h' | 'w')[] {
+  return [...layout] as ReturnType<typeof axesOf>
+}
+
 /** The shape that a graph sees, by the layout of its manifest. */
-export function inputShape({ bands, layout }: ModelManifest['input'], { count, height, width }: Input): number[] {
-  return layout === 'nhwc' ? [count, height, width, bands.length] : [count, bands.length, height, width]
+export function inputShape(manifest: ModelManifest['input'], { count, height, width }: Input): number[] {
+  const sizes = { n: count, c: manifest.bands.length, t: 1, h: height, w: width }
+  return axesOf(manifest).map((axis) => sizes[axis])
 }
 
 /** Normalised pixels in the type and the layout that a graph takes. Bytes are of values from 0 to 1. */

@@ -5,7 +5,7 @@ import type { EmbeddingLevel, ModelManifest } from '../models/manifest.ts'
 import type { ThreadSetup } from './protocol.ts'
 import { extraTensors } from './extra-inputs.ts'
 import type { TileContext } from './tile-context.ts'
-import { type Input, filledUp, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
+import { axesOf, type Input, filledUp, inputShape, pixelTensor, singlePrecision } from './input-tensors.ts'
 import { type OutputTensor, poolOutput } from './pooling.ts'
 import { type OpenSession, openWithProvider } from './open-with-provider.ts'
 import type { ProviderChoice } from './providers.ts'
@@ -135,32 +135,36 @@ function checkInput(session: InferenceSession, { id, input, extra_inputs: extra 
     throw modelMismatch({ id, problem: `it also needs ${unfilled.join(', ')}, which extra_inputs does not fill` })
   }
   const type = input.type ?? 'float32'
-  if (!metadata.isTensor || metadata.type !== type || metadata.shape.length !== 4) {
+  const axes = axesOf(input)
+  if (!metadata.isTensor || metadata.type !== type || metadata.shape.length !== axes.length) {
     const found = metadata.isTensor ? `${metadata.type} [${metadata.shape.join(', ')}]` : 'no tensor'
     throw modelMismatch({
       id,
-      problem: `input ${input.name} is ${found}, and input.type ${type} with four axes is wanted`,
+      problem: `input ${input.name} is ${found}, and input.type ${type} with the axes ${axes.join(', ')} is wanted (input.layout)`,
     })
   }
   const { width = null, height = null } = input.size ?? {}
-  const last = input.layout === 'nhwc'
-  const wanted = last
-    ? [input.batch, height, width, input.bands.length]
-    : [input.batch, input.bands.length, height, width]
-  const fields = ['input.batch', ...(last ? SIZES : ['input.bands']), ...(last ? ['input.bands'] : SIZES)]
+  const wanted = { n: input.batch, c: input.bands.length, t: 1, h: height, w: width }
   for (const [axis, size] of metadata.shape.entries()) {
     // A name, or a size below 1, is a dimension that the caller chooses.
-    if (typeof size !== 'number' || size < 1 || size === wanted[axis]) continue
+    if (typeof size !== 'number' || size < 1 || size === wanted[axes[axis]!]) continue
     const shape = `input ${input.name} is [${metadata.shape.join(', ')}]`
-    const turned = !last && metadata.shape[3] === input.bands.length
-    const why = turned ? 'which input.layout "nhwc" would fit' : `which ${fields[axis]} contradicts`
+    const turned = axes.join('') === 'nchw' && metadata.shape[3] === input.bands.length
+    const why = turned ? 'which input.layout "nhwc" would fit' : `which ${FIELDS[axes[axis]!]} contradicts`
     throw modelMismatch({ id, problem: `${shape}, ${why}` })
   }
   const [batch] = metadata.shape
   return typeof batch === 'number' && batch > 1 ? batch : 1
 }
 
-const SIZES = ['input.size', 'input.size'] as const
+/** What says how long an axis is. */
+const FIELDS = {
+  n: 'input.batch',
+  c: 'input.bands',
+  t: 'input.layout, of one date,',
+  h: 'input.size',
+  w: 'input.size',
+} as const
 
 /** Scales the row to unit length when asked to, leaving a row of zeros alone; false when a number is not finite. */
 function finishRow(rows: Float32Array, start: number, length: number, normalize: boolean): boolean {

@@ -140,10 +140,40 @@ test('a file that is none, and a graph without an image, say so', async () => {
   bytes.output('map', ['batch', 3, 8, 8], cast)
   writeFileSync(join(folder, 'numbers.onnx'), bytes.encode())
   await expect(checkModelFile(join(folder, 'numbers.onnx'))).rejects.toThrow(
-    'of four axes in float32, float16, uint8 or int8: pixels int64 [batch, 3, 8, 8]',
+    'with one date, in float32, float16, uint8 or int8: pixels int64 [batch, 3, 8, 8]',
   )
   await expect(checkModelFile(join(folder, 'words.onnx'))).rejects.toThrow(
     'none of its inputs is an image of four axes',
+  )
+})
+
+/** A file of a graph whose image has five axes. */
+function datedFile(axes: readonly (string | number)[], time: 1 | 2): string {
+  const graph = new OnnxGraph('dated')
+  const dated = graph.input('pixels', axes)
+  const pixels = graph.op('ReduceMean', [dated], { axes: [time], keepdims: 0 })
+  const means = graph.op('Reshape', [graph.op('GlobalAveragePool', [pixels]), graph.ints([1, -1])])
+  graph.output('embedding', ['batch', 'dims'], means)
+  const path = join(temporaryFolder(), 'dated.onnx')
+  writeFileSync(path, graph.encode())
+  return path
+}
+
+test.each([
+  [['batch', 6, 1, 32, 32], 2, { layout: 'ncthw', size: { width: 32, height: 32 } }],
+  [['batch', 6, 'time', 'height', 'width'], 2, { layout: 'ncthw', size: null }],
+  [['batch', 1, 6, 32, 32], 1, { layout: 'ntchw' }],
+  [['batch', 'time', 6, 32, 32], 1, { layout: 'ntchw' }],
+] as const)('an image %j has a time axis, of one date', async (axes, time, input) => {
+  const { manifest, notes } = await checkModelFile(datedFile(axes, time))
+  expect(manifest.input).toMatchObject(input)
+  expect(manifest.input.bands).toHaveLength(6)
+  expect(notes.join()).toContain('pixels has a time axis')
+})
+
+test('an image of several dates is refused', async () => {
+  await expect(checkModelFile(datedFile(['batch', 6, 3, 32, 32], 2))).rejects.toThrow(
+    'pixels [batch, 6, 3, 32, 32] takes several dates at once',
   )
 })
 

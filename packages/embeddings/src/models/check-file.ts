@@ -206,23 +206,24 @@ function imageInput(
   inputs: readonly Metadata[],
   notes: string[],
 ): { image: Metadata; input: ModelManifest['input'] } {
-  const image = inputs.find(({ shape, type }) => shape.length === 4 && TYPES.has(type))
+  const images = inputs.filter(({ type }) => TYPES.has(type))
+  const image = images.find(({ shape }) => shape.length === 4) ?? images.find(({ shape }) => shape.length === 5)
   if (!image) {
     const all = inputs.map(({ name, type, shape }) => `${name} ${type} [${shape.join(', ')}]`).join('; ')
     throw modelFileUnfit({
       file,
-      problem: `none of its inputs is an image of four axes in float32, float16, uint8 or int8: ${all}`,
+      problem: `none of its inputs is an image of four axes, or of five with one date, in float32, float16, uint8 or int8: ${all}`,
     })
   }
   const sizes = image.shape.map((size) => (typeof size === 'number' && size > 0 ? size : null))
-  const [batch = null, first = null, second = null, third = null] = sizes
-  const last = third !== null && (first === null ? third <= 64 : third < first)
-  const [channels, height, width] = last ? [third, first, second] : [first, second, third]
+  const [batch = null, ...rest] = sizes
+  const { layout, channels, height, width } = rest.length === 4 ? withTime(file, image, rest) : withoutTime(rest)
   if ((height === null) !== (width === null))
     notes.push(`one side of ${image.name} is ${height ?? width}, the other free: square tiles of it are taken`)
   const fixed = { width: width ?? height, height: height ?? width }
   if (batch !== null && batch > 1)
     notes.push(`${image.name} takes ${batch} tiles at a time: runs of fewer are filled up`)
+  if (rest.length === 4) notes.push(`${image.name} has a time axis: it is fed one date`)
   if (channels === null) notes.push(`the channels of ${image.name} are free: three are taken`)
   const bands = namesOf(channels ?? 3)
   if (bands.length !== 3) notes.push('name the bands: colours, common names of STAC, or names of the sensor')
@@ -236,9 +237,37 @@ function imageInput(
       std: bands.map(() => 1),
       batch: batch ?? 1,
       ...(image.type !== 'float32' && { type: image.type as 'float16' | 'uint8' | 'int8' }),
-      ...(last && { layout: 'nhwc' as const }),
+      ...(layout !== 'nchw' && { layout }),
     },
   }
+}
+
+/** What the axes behind the batch are; null for a size that is free. */
+interface Axes {
+  readonly layout: ModelManifest['input']['layout']
+  readonly channels: number | null
+  readonly height: number | null
+  readonly width: number | null
+}
+
+function withoutTime([first = null, second = null, third = null]: readonly (number | null)[]): Axes {
+  return third !== null && (first === null ? third <= 64 : third < first)
+    ? { layout: 'nhwc', channels: third, height: first, width: second }
+    : { layout: 'nchw', channels: first, height: second, width: third }
+}
+
+/** Of the two axes before rows and columns, that of the time is the one of one date, or else the one that is free. */
+function withTime(
+  file: string,
+  { name, shape }: Metadata,
+  [first = null, second = null, height = null, width = null]: readonly (number | null)[],
+): Axes {
+  if (second === 1 || (second === null && first !== 1)) return { layout: 'ncthw', channels: first, height, width }
+  if (first === 1 || first === null) return { layout: 'ntchw', channels: second, height, width }
+  throw modelFileUnfit({
+    file,
+    problem: `${name} [${shape.join(', ')}] takes several dates at once, and a tile is of one: export it for one date`,
+  })
 }
 
 const FLOATS: ReadonlySet<string> = new Set(['float32', 'float16', 'float64'])

@@ -69,6 +69,9 @@ export interface ModelFile {
   readonly sha256: string | null
 }
 
+/** Orders of the axes of an image: tiles, channels, dates, rows, columns. */
+export const LAYOUTS = ['nchw', 'nhwc', 'ncthw', 'ntchw'] as const
+
 /**
  * What has to be known of a model to run it: the content of `<id>.json` in the model directory. Fields are
  * required where nothing else is said, unknown ones are refused.
@@ -103,8 +106,8 @@ export interface ModelManifest {
     readonly batch: number
     /** Type of the tensor; `float32` when absent. Bytes are of values scaled to [0, 1]: 0 to 255, or -128 to 127. */
     readonly type?: 'float32' | 'float16' | 'uint8' | 'int8' | undefined
-    /** Order of the axes; `nchw` when absent. */
-    readonly layout?: 'nchw' | 'nhwc' | undefined
+    /** Order of the axes, `t` a time axis of one date; `nchw` when absent. */
+    readonly layout?: (typeof LAYOUTS)[number] | undefined
   }
   /** What the graph takes beside the pixels. */
   readonly extra_inputs?: readonly ExtraInput[] | undefined
@@ -158,7 +161,7 @@ const isManifest = record<ModelManifest>({
     std: list(number(1e-9, 1e6), 1, 64),
     batch: number(1, 64, true),
     type: optional(oneOf('float32', 'float16', 'uint8', 'int8')),
-    layout: optional(oneOf('nchw', 'nhwc')),
+    layout: optional(oneOf(...LAYOUTS)),
   }),
   extra_inputs: optional(
     list(record({ name: text(), is: oneOf(...EXTRAS), values: optional(list(number(-1e9, 1e9), 1, 4096)) }), 0, 16),
