@@ -32,7 +32,7 @@ const NEAR = 1e-10
 const TRANSFORMED = 1e-7
 /** Codes of warnings that speak of each kind of difference. */
 const NAMED_BY: Readonly<Record<Difference['kind'], readonly string[]>> = {
-  layers: ['OVERLAYS_LEFT_OUT', 'TABLES_LEFT_OUT', 'MEMBERS_LEFT_OUT', 'FILES_SKIPPED'],
+  layers: ['LAYERS_UNREADABLE', 'OVERLAYS_LEFT_OUT', 'TABLES_LEFT_OUT', 'MEMBERS_LEFT_OUT', 'FILES_SKIPPED'],
   rows: ['ROWS_REJECTED', 'GEOMETRY_NOT_FINITE', 'FEATURES_NOT_CONVERTED', 'OVERLAYS_LEFT_OUT', 'MEMBERS_LEFT_OUT'],
   columns: ['OVERLAYS_LEFT_OUT', 'MEMBERS_LEFT_OUT', 'TABLES_LEFT_OUT'],
   type: ['VALUES_UNREADABLE'],

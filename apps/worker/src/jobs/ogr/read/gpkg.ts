@@ -9,7 +9,7 @@ import {
   type FieldType,
   type LayerSchema,
 } from '../feature-stream.ts'
-import type { ReadRequest } from './protocol.ts'
+import type { ReadRequest, TypesOfLayers } from './protocol.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
 
 /** Bytes of the envelope by its code in the flags of a geometry. */
@@ -45,10 +45,10 @@ interface Table {
 }
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
-export function openGpkg({ path, logical = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
+export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = new DatabaseSync(path, { readOnly: true })
   const warnings = new Warnings()
-  const tables = listTables(database, logical, isUntyped)
+  const tables = listTables(database, types, isUntyped)
   warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
@@ -57,7 +57,7 @@ export function openGpkg({ path, logical = {}, isUntyped = false }: Omit<ReadReq
   }
 }
 
-function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['logical']>, isUntyped: boolean): Table[] {
+function listTables(database: DatabaseSync, types: TypesOfLayers, isUntyped: boolean): Table[] {
   const found = database
     .prepare(
       `select c.table_name as name, g.column_name as geometry,
@@ -69,9 +69,9 @@ function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['lo
     )
     .all() as { name: string; geometry: string | null; srid: number | null }[]
   return found.map(({ name, geometry, srid }) => {
-    const own = new Set(logical[name])
+    const own = new Map(Object.entries(types[name] ?? {}))
     const said = fieldsOf(database, name, geometry).map((field) =>
-      own.has(field.name) && field.type === 'text' ? { ...field, type: 'bool' as const } : field,
+      field.type === 'text' ? { ...field, type: own.get(field.name) ?? field.type } : field,
     )
     const fields = isUntyped ? guessed(database, name, said) : said
     const { rows, geometryTypes } = survey(database, name, geometry)
