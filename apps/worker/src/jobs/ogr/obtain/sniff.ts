@@ -74,7 +74,6 @@ export async function sniffFile(path: string): Promise<Content> {
 function sniff(head: Buffer): Content {
   const binary = sniffBinary(head)
   if (binary) return binary
-  if (isUtf16(head)) return 'CSV'
   if (head.includes(0)) throw formatUnknown({ reason: 'it is binary data of a kind that is not supported' })
   const text = head.toString('utf8').replace(/^\u{feff}/u, '')
   const body = text.trimStart()
@@ -84,11 +83,6 @@ function sniff(head: Buffer): Content {
   if (isDxf(body)) return 'DXF'
   if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
   return sniffCsv(text)
-}
-
-/** Of the formats in text, spreadsheets alone write UTF-16, with a byte order mark. */
-function isUtf16(head: Buffer): boolean {
-  return head.length >= 4 && (head.readUInt16LE(0) === 0xfeff || head.readUInt16LE(0) === 0xfffe)
 }
 
 /** Pairs of lines: a code, and what it says; comments have the code 999. */
