@@ -31,6 +31,8 @@ const EXCHANGE_OPTIONS = [
   'FID=__fid__',
   '-lco',
   'GEOMETRY_NAME=__geometry__',
+  // What a schema demands is not always there.
+  '-forceNullable',
 ]
 
 /** Formats of sheets, which may hold coordinates in their columns. */
@@ -123,7 +125,7 @@ export async function openDataset(
       const features = layers.find((layer) => layer.name === name)?.features ?? rows
       const lost = Math.max(0, Math.min(features, limit) - rows)
       const message =
-        'Features could not be converted: most often their coordinates have no place in the target system.'
+        'Features could not be converted: most often their coordinates have no place in the target system, or their geometry refers to parts that lie elsewhere.'
       if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
       return lost
     },
