@@ -77,6 +77,16 @@ test('a feed without positions says so', async () => {
   })
 })
 
+test.each([
+  ['it is a binary DXF: save it as text', 'AutoCAD Binary DXF\r\n\u001a\0'],
+  ['it is a drawing in DWG: save it as DXF', 'AC1032\0\0\0\0'],
+])('a file that another program can turn into one of ours says how: %s', async (reason, head) => {
+  await expect(imported(head)).rejects.toMatchObject({
+    code: 'FORMAT_UNKNOWN',
+    message: `The file cannot be imported: ${reason}`,
+  })
+})
+
 test('OpenStreetMap XML becomes layers of points, lines and areas', async () => {
   const nodes = [
     [1, 0, 0],

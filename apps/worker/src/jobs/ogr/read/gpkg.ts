@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
+import { conversionFailed } from '../errors.ts'
 import {
   BatchBuilder,
   type FeatureBatch,
@@ -58,16 +59,24 @@ export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadReque
 }
 
 function listTables(database: DatabaseSync, types: TypesOfLayers, isUntyped: boolean): Table[] {
+  // A file without features need not have the table of their geometries.
+  const hasGeometries = database.prepare(`select 1 from sqlite_master where name = 'gpkg_geometry_columns'`).get()
   const found = database
     .prepare(
-      `select c.table_name as name, g.column_name as geometry,
-         case when upper(s.organization) = 'EPSG' then s.organization_coordsys_id end as srid
-       from gpkg_contents c
-       left join gpkg_geometry_columns g on g.table_name = c.table_name
-       left join gpkg_spatial_ref_sys s on s.srs_id = g.srs_id
-       where c.data_type in ('features', 'attributes') order by c.rowid`,
+      hasGeometries
+        ? `select c.table_name as name, g.column_name as geometry,
+             case when upper(s.organization) = 'EPSG' then s.organization_coordsys_id end as srid
+           from gpkg_contents c
+           left join gpkg_geometry_columns g on g.table_name = c.table_name
+           left join gpkg_spatial_ref_sys s on s.srs_id = g.srs_id
+           where c.data_type in ('features', 'attributes') order by c.rowid`
+        : `select table_name as name, null as geometry, null as srid from gpkg_contents
+           where data_type in ('features', 'attributes') order by rowid`,
     )
     .all() as { name: string; geometry: string | null; srid: number | null }[]
+  if (found.length === 0 && database.prepare(`select 1 from gpkg_contents where data_type like '%tile%'`).get()) {
+    throw conversionFailed({ reason: 'the GeoPackage holds map tiles and no features' })
+  }
   return found.map(({ name, geometry, srid }) => {
     const own = new Map(Object.entries(types[name] ?? {}))
     const said = fieldsOf(database, name, geometry).map((field) =>
