@@ -7,6 +7,7 @@ export type Driver =
   | 'GeoJSON'
   | 'GeoJSONSeq'
   | 'GPKG'
+  | 'SQLite'
   | 'FlatGeobuf'
   | 'ESRI Shapefile'
   | 'CSV'
@@ -42,6 +43,7 @@ export const EXTENSIONS: Readonly<Record<FileContent, string>> = {
   GeoJSON: 'geojson',
   GeoJSONSeq: 'geojsonl',
   GPKG: 'gpkg',
+  SQLite: 'sqlite',
   FlatGeobuf: 'fgb',
   'ESRI Shapefile': 'shp',
   CSV: 'csv',
@@ -115,9 +117,12 @@ function sniffBinary(head: Buffer): Content | null {
   if (ascii(0, 16) === 'SQLite format 3\0') {
     // Some programs leave the id out; the schema, which comes first, names the table that makes it one.
     if (GEOPACKAGE_IDS.has(ascii(68, 72)) || head.includes('gpkg_contents')) return 'GPKG'
+    if (head.includes('geometry_columns')) return 'SQLite'
     if (head.includes('tile_data'))
       throw formatUnknown({ reason: 'it is an archive of map tiles (MBTiles), not of features' })
-    throw formatUnknown({ reason: 'it is an SQLite database but not a GeoPackage: export its tables as one' })
+    throw formatUnknown({
+      reason: 'it is an SQLite database without geometries that are listed: export its tables as a GeoPackage',
+    })
   }
   if (head.length >= 100 && head.readInt32BE(0) === 9994 && head.readInt32LE(28) === 1000) {
     throw formatUnknown({ reason: 'a Shapefile is several files: send all of them as one zip' })

@@ -6,6 +6,7 @@ import type { FeatureBatch, FieldType, LayerSchema } from '../feature-stream.ts'
 /** Formats that are read without the engine. */
 export const READ_FORMATS = [
   'GPKG',
+  'SQLite',
   'GeoJSON',
   'GeoJSONSeq',
   'CSV',
