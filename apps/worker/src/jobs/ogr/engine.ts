@@ -102,12 +102,7 @@ export class EngineProcess {
 export function plainComplaint(messages: string): string {
   const lines = messages
     .split('\n')
-    .map((line) =>
-      line
-        .replace(/^ERROR \d+: /, '')
-        .replace(/\S*\/\w+\.(?:cpp|h), (?:line )?\d+: /, '')
-        .trim(),
-    )
+    .map((line) => (/\.cpp, \d{1,6}: (.*)/.exec(line)?.[1] ?? line.replace(/^ERROR \d+: /, '')).trim())
     .filter((line) => line !== '')
   return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
 }
