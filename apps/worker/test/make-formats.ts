@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -35,6 +35,16 @@ export async function convertTo(
   options: readonly string[] = [],
   without = '(none)',
 ): Promise<Buffer> {
+  const kept = (await filesOf(format, geojson, options)).filter((file) => !file.name.endsWith(without))
+  return kept.length === 1 ? kept[0]!.data : zip(kept)
+}
+
+/** The files that GeoJSON text becomes in another format. */
+export async function filesOf(
+  format: string,
+  geojson: string,
+  options: readonly string[] = [],
+): Promise<{ name: string; data: Buffer }[]> {
   gdal ??= load()
   const { gdal: engine, folder } = await gdal
   const name = `things${++made}`
@@ -47,10 +57,16 @@ export async function convertTo(
   await engine.ogr2ogr(datasets[0]!, ['-f', format, '-nln', name, ...options], name)
   await engine.close(datasets[0]!)
   const written = (await readdir(folder)).filter((file) => !before.has(file)).toSorted()
+  const paths = await Promise.all(written.map((file) => within(folder, file)))
   const files = await Promise.all(
-    written.map(async (file) => ({ name: file, data: await readFile(join(folder, file)) })),
+    paths.flat().map(async (file) => ({ name: file, data: await readFile(join(folder, file)) })),
   )
   for (const file of written) await rm(join(folder, file), { recursive: true })
-  const kept = files.filter((file) => !file.name.endsWith(without))
-  return kept.length === 1 ? kept[0]!.data : zip(kept)
+  return files
+}
+
+/** A file by itself, or those of a folder. */
+async function within(folder: string, name: string): Promise<string[]> {
+  if (!(await stat(join(folder, name))).isDirectory()) return [name]
+  return (await readdir(join(folder, name))).toSorted().map((file) => `${name}/${file}`)
 }

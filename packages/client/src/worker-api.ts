@@ -186,7 +186,7 @@ export interface paths {
         put?: never;
         /**
          * Import a file of features
-         * @description Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, KML, GML, GPX, DXF and others, plain, in gzip, zip or tar, and of archives of a Shapefile, of MapInfo files or of a file geodatabase. The format is found from the content, not from the name. A file with one layer becomes tableName, one with several a table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is counted in warnings.
+         * @description Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, KML, GML, GPX, GeoRSS, OpenStreetMap XML, Esri JSON, SpatiaLite, DXF, DGN and others, plain, in gzip, zip or tar, and of archives of a Shapefile, of MapInfo files or of a file geodatabase. The format is found from the content, not from the name. A file with one layer becomes tableName, one with several a table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is counted in warnings.
          */
         post: operations["ogr2ogrImport"];
         delete?: never;

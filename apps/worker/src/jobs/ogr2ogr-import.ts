@@ -51,8 +51,8 @@ export function ogr2ogrImport(settings: OgrSettings): Task {
     summary: 'Import a file of features',
     description:
       'Puts the layers of a file into tables: of GeoJSON, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, KML, ' +
-      'GML, GPX, DXF and others, plain, in gzip, zip or tar, and of archives of a Shapefile, of MapInfo files or of a file ' +
-      'geodatabase. The format is found from the content, not from the name. A file with one layer becomes tableName, one with several a ' +
+      'GML, GPX, GeoRSS, OpenStreetMap XML, Esri JSON, SpatiaLite, DXF, DGN and others, plain, in gzip, zip or tar, and of archives of a ' +
+      'Shapefile, of MapInfo files or of a file geodatabase. The format is found from the content, not from the name. A file with one layer becomes tableName, one with several a ' +
       'table {tableName}_{layer} for each that is not empty. Tables appear together or not at all; what cannot be kept is ' +
       'counted in warnings.',
     body: Ogr2ogrImport,

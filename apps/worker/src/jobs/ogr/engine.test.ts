@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { EngineProcess } from './engine.ts'
+import { EngineProcess, plainComplaint } from './engine.ts'
 
 test('a process whose output nobody reads to its end can be abandoned', async () => {
   const script = 'const piece = Buffer.alloc(65536, 120); (function more() { process.stdout.write(piece, more) })()'
@@ -13,4 +13,15 @@ test('a process whose output nobody reads to its end can be abandoned', async ()
   await expect.poll(() => stdout.readableLength).toBeGreaterThanOrEqual(stdout.readableHighWaterMark)
   await writer.abandon()
   expect(writer.child.signalCode).toBe('SIGKILL')
+})
+
+test('a complaint is told once, without places in the sources of the engine', () => {
+  const messages = [
+    'ERROR 1: /home/someone/src/gdal/ogr/drawing.cpp, 832: error at line 1124 of /input/data.dxf',
+    "ERROR 4: `/input/data.dxf' not recognized as a supported file format.",
+    "`/input/data.dxf' not recognized as a supported file format.",
+  ]
+  expect(plainComplaint(messages.join('\n'))).toBe(
+    "error at line 1124 of /input/data.dxf; `/input/data.dxf' not recognized as a supported file format.",
+  )
 })

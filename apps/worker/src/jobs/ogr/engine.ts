@@ -66,8 +66,7 @@ export class EngineProcess {
 
   /** What the engine complained about last. */
   get complaint(): string {
-    const lines = this.#messages.split('\n').filter((line) => /\S/.test(line))
-    return lines.slice(-3).join('; ').slice(0, 600) || 'the engine gave no reason'
+    return plainComplaint(this.#messages) || 'the engine gave no reason'
   }
 
   kill(): void {
@@ -97,6 +96,15 @@ export class EngineProcess {
     if (signal.aborted) throw signal.reason
     if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
   }
+}
+
+/** The last lines of what an engine says, each once, without its numbers of errors and the places in its own sources. */
+export function plainComplaint(messages: string): string {
+  const lines = messages
+    .split('\n')
+    .map((line) => (/\.cpp, \d{1,6}: (.*)/.exec(line)?.[1] ?? line.replace(/^ERROR \d+: /, '')).trim())
+    .filter((line) => line !== '')
+  return [...new Set(lines)].slice(-3).join('; ').slice(0, 600)
 }
 
 /** @throws LAYER_UNKNOWN, CONVERSION_FAILED when there is no layer at all */

@@ -12,7 +12,7 @@ export const formatUnknown = defineError(
   'unsupported_media',
   (f: { reason: string }) => `The file cannot be imported: ${f.reason}`,
   () => ({
-    hint: 'Send GeoJSON, GeoJSONSeq, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, ODS, KML, KMZ, GML, GPX, DXF or dBASE, some of these in gzip, zip or tar, or a zip of Shapefiles, of MapInfo files or of a file geodatabase.',
+    hint: 'Send GeoJSON, GeoJSONSeq, TopoJSON, GeoPackage, FlatGeobuf, GeoParquet, Arrow, CSV, XLSX, ODS, KML, KMZ, GML, GPX, GeoRSS, OpenStreetMap XML, Esri JSON, SpatiaLite, DXF, DGN or dBASE, some of these in gzip, zip or tar, or a zip of Shapefiles, of MapInfo files or of a file geodatabase.',
   }),
 )
 

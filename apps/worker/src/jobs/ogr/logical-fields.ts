@@ -1,6 +1,7 @@
 import { open, readFile, readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import type { Dataset } from './obtain/find-datasets.ts'
+import type { TypesOfLayers } from './read/protocol.ts'
 
 const HEAD_BYTES = 32
 const FIELD_BYTES = 32
@@ -11,8 +12,8 @@ const MOST_FIELDS = 2048
  * The fields of truth values of a Shapefile's or MapInfo's layers, by the names of layers: older engines hand them on as
  * texts of one letter.
  */
-export async function logicalFields({ folder, driver }: Dataset): Promise<Readonly<Record<string, readonly string[]>>> {
-  const found: Record<string, readonly string[]> = {}
+export async function logicalFields({ folder, driver }: Dataset): Promise<TypesOfLayers> {
+  const found: Record<string, Readonly<Record<string, 'bool'>>> = {}
   if (driver !== 'ESRI Shapefile' && driver !== 'MapInfo File') return found
   for (const name of await readdir(folder)) {
     const ending = extname(name)
@@ -26,7 +27,7 @@ export async function logicalFields({ folder, driver }: Dataset): Promise<Readon
 }
 
 /** Field descriptors of a dBASE file: name up to NUL, and the letter of the type at 11. */
-async function ofDbf(path: string): Promise<string[]> {
+async function ofDbf(path: string): Promise<Record<string, 'bool'>> {
   await using file = await open(path)
   const bytes = Buffer.alloc(HEAD_BYTES + MOST_FIELDS * FIELD_BYTES)
   const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
@@ -35,15 +36,20 @@ async function ofDbf(path: string): Promise<string[]> {
     const name = bytes.toString('latin1', at, at + 11).replace(/\0.*$/s, '')
     if (bytes[at + 11] === 'L'.charCodeAt(0)) names.push(name)
   }
-  return names
+  return truthValues(names)
 }
 
 /** Lines such as `Name Logical`, at the head of a table or of an interchange file. */
-function ofMapInfo(text: string): string[] {
+function ofMapInfo(text: string): Record<string, 'bool'> {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
   const data = lines.findIndex((line) => line.toLowerCase() === 'data')
-  return lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
+  const names = lines.slice(0, data < 0 ? undefined : data).flatMap((line) => {
     const [name = '', type = ''] = line.split(/\s+/, 2)
     return /^logical\b/i.test(type) ? [name] : []
   })
+  return truthValues(names)
+}
+
+function truthValues(names: readonly string[]): Record<string, 'bool'> {
+  return Object.fromEntries(names.map((name) => [name, 'bool']))
 }

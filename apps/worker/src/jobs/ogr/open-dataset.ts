@@ -8,7 +8,9 @@ import type { JobContext } from '../task.ts'
 import { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
+import { conversionFailed } from './errors.ts'
 import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import { plainTables, typesOf, type PlainTable } from './geodatabase/plain-tables.ts'
 import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { readWithoutLog } from './obtain/write-ahead.ts'
@@ -29,6 +31,8 @@ const EXCHANGE_OPTIONS = [
   'FID=__fid__',
   '-lco',
   'GEOMETRY_NAME=__geometry__',
+  // What a schema demands is not always there.
+  '-forceNullable',
 ]
 
 /** Formats of sheets, which may hold coordinates in their columns. */
@@ -91,9 +95,12 @@ export async function openDataset(
   const folder = await mkdtemp(join(workdir, 'exchange-'))
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
-  const exchange = { logical: await logicalFields(dataset), isUntyped: dataset.driver === 'GML' }
+  const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path) : []
+  const types = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
+  const exchange = { types, isUntyped: dataset.driver === 'GML' }
   const conversion = conversionOf(dataset, input, folder)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
+  checkRead(geodatabase, layers, input.layer, notes)
   let reading = await open(target, 'GPKG', input, context, exchange)
   if (input.sourceSrs === undefined && hasUnknownSystem(reading.layers)) {
     // The database knows systems by their codes only: one without is for the engine to leave.
@@ -118,7 +125,7 @@ export async function openDataset(
       const features = layers.find((layer) => layer.name === name)?.features ?? rows
       const lost = Math.max(0, Math.min(features, limit) - rows)
       const message =
-        'Features could not be converted: most often their coordinates have no place in the target system.'
+        'Features could not be converted: most often their coordinates have no place in the target system, or their geometry refers to parts that lie elsewhere.'
       if (lost > 0) warnings.add('FEATURES_NOT_CONVERTED', message, lost)
       return lost
     },
@@ -145,7 +152,7 @@ function open(
   format: ReadFormat,
   input: Ogr2ogrImport,
   { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
-  exchange: Pick<ReadRequest, 'logical' | 'isUntyped'> = {},
+  exchange: Pick<ReadRequest, 'types' | 'isUntyped'> = {},
 ) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
@@ -170,6 +177,30 @@ function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): C
     ],
     target: join(folder, 'exchange.gpkg'),
   }
+}
+
+/**
+ * A table that the engine cannot read has no features to it.
+ *
+ * @throws CONVERSION_FAILED where nothing else is asked for
+ */
+function checkRead(
+  tables: readonly PlainTable[],
+  layers: readonly Layer[],
+  wanted: string | undefined,
+  notes: Warnings,
+): void {
+  const filled = new Set(tables.filter(({ rows }) => rows !== 0).map(({ name }) => name))
+  const unread = layers.filter(({ name, features }) => features === 0 && filled.has(name)).map(({ name }) => name)
+  if (unread.length === 0) return
+  const isAll = layers.every(({ name, features }) => features === 0 || unread.includes(name))
+  if (isAll || (wanted !== undefined && unread.includes(wanted))) {
+    const names = unread.slice(0, 10).join(', ')
+    const reason = `the rows of ${names} are damaged or of a kind that the engine does not know; export them as GeoPackage`
+    throw conversionFailed({ reason })
+  }
+  const message = 'Layers whose rows are damaged, or of a kind that the engine does not know, were left out.'
+  notes.add('LAYERS_UNREADABLE', message, unread.length, unread)
 }
 
 /** The engine reads the control points of splines, but not all of their heights. */

@@ -2,6 +2,7 @@ import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { TerraneError } from '@terrane/core'
 import { formatUnknown } from '../errors.ts'
+import { asUtf8 } from './utf16.ts'
 import { driverOf, EXTENSIONS, sniffFile, type Driver } from './sniff.ts'
 
 /** Most data sets of one archive. */
@@ -52,7 +53,7 @@ export interface FoundDatasets {
  *
  * @throws FORMAT_UNKNOWN when there is none
  */
-export async function findDatasets(folder: string): Promise<FoundDatasets> {
+export async function findDatasets(folder: string, signal: AbortSignal): Promise<FoundDatasets> {
   const names = (await readdir(folder)).toSorted()
   const geodatabases = names.filter((name) => name.endsWith('.gdb'))
   const datasets: Dataset[] = geodatabases.map((file) => ({ folder, file, driver: 'OpenFileGDB', stem: stemOf(file) }))
@@ -63,7 +64,7 @@ export async function findDatasets(folder: string): Promise<FoundDatasets> {
   let refusal: TerraneError | null = null
   for (const name of documents(rest.filter((file) => !SIDE_FILES.has(endingOf(file))))) {
     try {
-      datasets.push(await single(folder, name))
+      datasets.push(await single(folder, name, signal))
     } catch (error) {
       if (!(error instanceof TerraneError) || error.code !== 'FORMAT_UNKNOWN') throw error
       refusal ??= error
@@ -83,7 +84,8 @@ function documents(names: readonly string[]): readonly string[] {
   return kml && names.every((name) => BESIDE_KML.has(endingOf(name))) ? [kml] : names
 }
 
-async function single(folder: string, name: string): Promise<Dataset> {
+async function single(folder: string, name: string, signal: AbortSignal): Promise<Dataset> {
+  await asUtf8(join(folder, name), signal)
   const content = await sniffFile(join(folder, name))
   if (content === 'zip' || content === 'gzip' || content === 'tar') {
     throw formatUnknown({ reason: `the archive holds another one, ${name}` })

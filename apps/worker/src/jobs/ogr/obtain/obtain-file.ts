@@ -14,6 +14,7 @@ import { driverOf, EXTENSIONS, sniffFile, type Driver, type FileContent } from '
 import { foldersOf, planTargets } from './unpacked-names.ts'
 import { tarPaths, untar } from './untar.ts'
 import { openZip } from './unzip.ts'
+import { asUtf8 } from './utf16.ts'
 
 /** A file geodatabase has half a dozen files for each of its tables. */
 const MAX_ENTRIES = 10_000
@@ -43,9 +44,11 @@ export async function obtainDatasets(
   const folder = join(workdir, 'data')
   await mkdir(folder)
   const limits = { maxEntries: MAX_ENTRIES, maxBytes: maxBytes * UNPACKED_SHARE, maxRatio: MAX_RATIO }
+  await asUtf8(source, signal)
   let content = await sniffFile(source)
   if (content === 'gzip') {
     await gunzipFile(source, limits.maxBytes, signal)
+    await asUtf8(source, signal)
     content = await sniffFile(source)
     if (content === 'gzip') throw formatUnknown({ reason: 'it is gzip within gzip' })
   }
@@ -53,7 +56,7 @@ export async function obtainDatasets(
     const paths = await tarPaths(source, limits, signal)
     await makeFolders(folder, paths)
     await untar(source, folder, paths, signal)
-    return findDatasets(folder)
+    return findDatasets(folder, signal)
   }
   if (content === 'zip') {
     using archive = await openZip(source, limits)
@@ -62,7 +65,7 @@ export async function obtainDatasets(
     if (!packed) {
       await makeFolders(folder, paths)
       await archive.unpack(folder, signal)
-      return findDatasets(folder)
+      return findDatasets(folder, signal)
     }
     content = packed[1]
   }

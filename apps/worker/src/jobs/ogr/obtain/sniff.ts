@@ -7,6 +7,7 @@ export type Driver =
   | 'GeoJSON'
   | 'GeoJSONSeq'
   | 'GPKG'
+  | 'SQLite'
   | 'FlatGeobuf'
   | 'ESRI Shapefile'
   | 'CSV'
@@ -21,6 +22,10 @@ export type Driver =
   | 'DXF'
   | 'Parquet'
   | 'Arrow'
+  | 'ESRIJSON'
+  | 'GeoRSS'
+  | 'OSM'
+  | 'DGN'
 
 /** What a file is: of a format, a table of dBASE, which the driver for Shapefiles reads, or an archive. */
 export type Content = Driver | 'DBF' | 'zip' | 'gzip' | 'tar'
@@ -38,6 +43,7 @@ export const EXTENSIONS: Readonly<Record<FileContent, string>> = {
   GeoJSON: 'geojson',
   GeoJSONSeq: 'geojsonl',
   GPKG: 'gpkg',
+  SQLite: 'sqlite',
   FlatGeobuf: 'fgb',
   'ESRI Shapefile': 'shp',
   CSV: 'csv',
@@ -52,6 +58,10 @@ export const EXTENSIONS: Readonly<Record<FileContent, string>> = {
   DXF: 'dxf',
   Parquet: 'parquet',
   Arrow: 'arrow',
+  ESRIJSON: 'json',
+  GeoRSS: 'xml',
+  OSM: 'osm',
+  DGN: 'dgn',
 }
 
 const HEAD_BYTES = 1 << 16
@@ -74,7 +84,6 @@ export async function sniffFile(path: string): Promise<Content> {
 function sniff(head: Buffer): Content {
   const binary = sniffBinary(head)
   if (binary) return binary
-  if (isUtf16(head)) return 'CSV'
   if (head.includes(0)) throw formatUnknown({ reason: 'it is binary data of a kind that is not supported' })
   const text = head.toString('utf8').replace(/^\u{feff}/u, '')
   const body = text.trimStart()
@@ -84,11 +93,6 @@ function sniff(head: Buffer): Content {
   if (isDxf(body)) return 'DXF'
   if (/^!table\b/i.test(body) || /^Version\s+\d+/i.test(body)) return 'MapInfo File'
   return sniffCsv(text)
-}
-
-/** Of the formats in text, spreadsheets alone write UTF-16, with a byte order mark. */
-function isUtf16(head: Buffer): boolean {
-  return head.length >= 4 && (head.readUInt16LE(0) === 0xfeff || head.readUInt16LE(0) === 0xfffe)
 }
 
 /** Pairs of lines: a code, and what it says; comments have the code 999. */
@@ -106,16 +110,29 @@ function sniffBinary(head: Buffer): Content | null {
   if (ascii(0, 4) === 'PAR1') return 'Parquet'
   if (isArrow(head)) return 'Arrow'
   if (isDbf(head)) return 'DBF'
+  if (isDgn(head)) return 'DGN'
+  if (ascii(0, 18) === 'AutoCAD Binary DXF') throw formatUnknown({ reason: 'it is a binary DXF: save it as text' })
+  if (/^AC10[0-9]{2}\0/.test(ascii(0, 7))) throw formatUnknown({ reason: 'it is a drawing in DWG: save it as DXF' })
   if (ascii(0, 7) === 'fgb\u0003fgb') return 'FlatGeobuf'
   if (ascii(0, 16) === 'SQLite format 3\0') {
     // Some programs leave the id out; the schema, which comes first, names the table that makes it one.
     if (GEOPACKAGE_IDS.has(ascii(68, 72)) || head.includes('gpkg_contents')) return 'GPKG'
-    throw formatUnknown({ reason: 'it is an SQLite database but not a GeoPackage' })
+    if (head.includes('geometry_columns')) return 'SQLite'
+    if (head.includes('tile_data'))
+      throw formatUnknown({ reason: 'it is an archive of map tiles (MBTiles), not of features' })
+    throw formatUnknown({
+      reason: 'it is an SQLite database without geometries that are listed: export its tables as a GeoPackage',
+    })
   }
   if (head.length >= 100 && head.readInt32BE(0) === 9994 && head.readInt32LE(28) === 1000) {
     throw formatUnknown({ reason: 'a Shapefile is several files: send all of them as one zip' })
   }
   return null
+}
+
+/** A drawing of MicroStation up to version 7: a first element for the file, in two dimensions or in three. */
+function isDgn(head: Buffer): boolean {
+  return (head[0] === 0x08 || head[0] === 0xc8) && head[1] === 0x09 && head[2] === 0xfe && head[3] === 0x02
 }
 
 /**
@@ -162,10 +179,18 @@ function sniffXml(body: string): Driver {
   const [, , name = '', attributes = ''] = root ?? []
   if (name === 'kml') return 'KML'
   if (name === 'gpx') return 'GPX'
+  if (name === 'osm') return 'OSM'
+  if (name === 'rss' || name === 'feed' || name === 'RDF') {
+    if (FEED_POSITIONS.test(body)) return 'GeoRSS'
+    throw formatUnknown({ reason: 'it is a feed without positions' })
+  }
   if (/^OGR|VRT|^GDAL/.test(name)) throw formatUnknown({ reason: `${name} only points to other data` })
   if (/opengis\.net\/gml/.test(attributes) || name === 'FeatureCollection') return 'GML'
   throw formatUnknown({ reason: `it is XML with the root element ${name.slice(0, 40) || '(none)'}` })
 }
+
+/** Vocabularies of positions in feeds: GeoRSS, and the one of the W3C. */
+const FEED_POSITIONS = /www\.georss\.org\/georss|www\.w3\.org\/2003\/01\/geo/
 
 /** The text without comments and processing instructions; one that is not closed goes on to the end. */
 function withoutAsides(text: string): string {
@@ -188,6 +213,7 @@ const GEOJSON_TYPES =
 
 function sniffJson(body: string): Driver {
   if (/^\{\s*"type"\s*:\s*"Topology"/.test(body)) return 'TopoJSON'
+  if (/"geometryType"\s*:\s*"esriGeometry/.test(body)) return 'ESRIJSON'
   if (!GEOJSON_TYPES.test(body)) throw formatUnknown({ reason: 'it is JSON but not GeoJSON' })
   if (body.startsWith('[')) throw formatUnknown({ reason: 'it is a JSON array, not a GeoJSON object' })
   if (body.startsWith('\u001e')) return 'GeoJSONSeq'

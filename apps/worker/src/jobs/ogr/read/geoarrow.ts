@@ -59,6 +59,8 @@ function sridOfText(text: string): number | null {
 function positionsOf(value: unknown, dimensions: Dimensions): unknown {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) {
     const list = Array.from(value as ArrayLike<unknown>)
+    // A position without numbers is that of an empty point.
+    if (list[0] === null) return Array.from(dimensions, () => Number.NaN)
     return typeof list[0] === 'number' ? list : list.map((part) => positionsOf(part, dimensions))
   }
   const position = value as Readonly<Record<string, number>>

@@ -38,3 +38,18 @@ test('what is in the column of geometries and is none is left out with a word, a
   expect(reader.takeWarnings()).toMatchObject([{ code: 'GEOMETRY_UNREADABLE', count: 2, examples: [3, 4] }])
   await rm(folder, { recursive: true })
 })
+
+test('a GeoPackage without features has tables of attributes, or says that it holds tiles', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-gpkg-'))
+  const path = join(folder, 'a.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec(`create table gpkg_contents (table_name text, data_type text);
+    insert into gpkg_contents values ('pyramid', 'tiles');
+    create table pyramid (id integer primary key, tile_data blob)`)
+  expect(() => openGpkg({ path })).toThrow('the GeoPackage holds map tiles and no features')
+  database.exec(`insert into gpkg_contents values ('list', 'attributes');
+    create table list (fid integer primary key, name text); insert into list (name) values ('a')`)
+  expect(openGpkg({ path }).layers).toMatchObject([{ name: 'list', rows: 1, hasGeometry: false }])
+  database.close()
+  await rm(folder, { recursive: true })
+})

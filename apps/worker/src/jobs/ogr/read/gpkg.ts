@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
+import { conversionFailed } from '../errors.ts'
 import {
   BatchBuilder,
   type FeatureBatch,
@@ -9,7 +10,7 @@ import {
   type FieldType,
   type LayerSchema,
 } from '../feature-stream.ts'
-import type { ReadRequest } from './protocol.ts'
+import type { ReadRequest, TypesOfLayers } from './protocol.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
 
 /** Bytes of the envelope by its code in the flags of a geometry. */
@@ -18,7 +19,7 @@ const HEAD_BYTES = 8
 /** Byte order and type of a geometry in WKB. */
 const WKB_HEAD_BYTES = 5
 
-const TYPES: Readonly<Record<string, FieldType>> = {
+export const TYPES: Readonly<Record<string, FieldType>> = {
   BOOLEAN: 'bool',
   TINYINT: 'int2',
   SMALLINT: 'int2',
@@ -38,17 +39,17 @@ const IDENTIFIERS = new Set(['fid', 'gml_id'])
 /** Types of numbers; a whole one holds those before it. */
 const NUMBERS: readonly FieldType[] = ['int4', 'int8', 'numeric', 'float8']
 
-interface Table {
+export interface Table {
   readonly name: string
   readonly geometry: string | null
   readonly schema: LayerSchema
 }
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
-export function openGpkg({ path, logical = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
+export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
   const database = new DatabaseSync(path, { readOnly: true })
   const warnings = new Warnings()
-  const tables = listTables(database, logical, isUntyped)
+  const tables = listTables(database, types, isUntyped)
   warnOfOthers(database, warnings)
   return {
     layers: tables.map(({ schema }) => schema),
@@ -57,21 +58,29 @@ export function openGpkg({ path, logical = {}, isUntyped = false }: Omit<ReadReq
   }
 }
 
-function listTables(database: DatabaseSync, logical: NonNullable<ReadRequest['logical']>, isUntyped: boolean): Table[] {
+function listTables(database: DatabaseSync, types: TypesOfLayers, isUntyped: boolean): Table[] {
+  // A file without features need not have the table of their geometries.
+  const hasGeometries = database.prepare(`select 1 from sqlite_master where name = 'gpkg_geometry_columns'`).get()
   const found = database
     .prepare(
-      `select c.table_name as name, g.column_name as geometry,
-         case when upper(s.organization) = 'EPSG' then s.organization_coordsys_id end as srid
-       from gpkg_contents c
-       left join gpkg_geometry_columns g on g.table_name = c.table_name
-       left join gpkg_spatial_ref_sys s on s.srs_id = g.srs_id
-       where c.data_type in ('features', 'attributes') order by c.rowid`,
+      hasGeometries
+        ? `select c.table_name as name, g.column_name as geometry,
+             case when upper(s.organization) = 'EPSG' then s.organization_coordsys_id end as srid
+           from gpkg_contents c
+           left join gpkg_geometry_columns g on g.table_name = c.table_name
+           left join gpkg_spatial_ref_sys s on s.srs_id = g.srs_id
+           where c.data_type in ('features', 'attributes') order by c.rowid`
+        : `select table_name as name, null as geometry, null as srid from gpkg_contents
+           where data_type in ('features', 'attributes') order by rowid`,
     )
     .all() as { name: string; geometry: string | null; srid: number | null }[]
+  if (found.length === 0 && database.prepare(`select 1 from gpkg_contents where data_type like '%tile%'`).get()) {
+    throw conversionFailed({ reason: 'the GeoPackage holds map tiles and no features' })
+  }
   return found.map(({ name, geometry, srid }) => {
-    const own = new Set(logical[name])
+    const own = new Map(Object.entries(types[name] ?? {}))
     const said = fieldsOf(database, name, geometry).map((field) =>
-      own.has(field.name) && field.type === 'text' ? { ...field, type: 'bool' as const } : field,
+      field.type === 'text' ? { ...field, type: own.get(field.name) ?? field.type } : field,
     )
     const fields = isUntyped ? guessed(database, name, said) : said
     const { rows, geometryTypes } = survey(database, name, geometry)
@@ -94,7 +103,8 @@ function warnOfOthers(database: DatabaseSync, warnings: Warnings): void {
   if (others.length > 0) warnings.add('TABLES_LEFT_OUT', message, others.length, others)
 }
 
-function fieldsOf(database: DatabaseSync, table: string, geometry: string | null): Field[] {
+/** The fields of a table, by the types that its columns are declared to have. */
+export function fieldsOf(database: DatabaseSync, table: string, geometry: string | null, declared = TYPES): Field[] {
   const json = jsonColumns(database, table)
   const columns = database.prepare(`select name, type, pk from pragma_table_info(?)`).all(table) as {
     name: string
@@ -104,7 +114,7 @@ function fieldsOf(database: DatabaseSync, table: string, geometry: string | null
   return columns
     .filter(({ name, type, pk }) => name !== geometry && !(pk === 1 && /^INTEGER$/i.test(type)))
     .map(({ name, type }) => {
-      const known = TYPES[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
+      const known = declared[type.split('(', 1)[0]!.trim().toUpperCase()] ?? 'text'
       return { name, type: json.has(name) ? 'jsonb' : known }
     })
 }
@@ -162,7 +172,17 @@ function survey(database: DatabaseSync, table: string, geometry: string | null) 
   return { rows, geometryTypes: [...types] }
 }
 
-function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Generator<FeatureBatch> {
+/**
+ * The rows of a table.
+ *
+ * @param wkbOf a geometry as WKB; nothing where it is none
+ */
+export function* readRows(
+  database: DatabaseSync,
+  table: Table,
+  warnings: Warnings,
+  wkbOf: (value: SQLOutputValue) => Uint8Array = wkbIn,
+): Generator<FeatureBatch> {
   const { fields } = table.schema
   const names = [...(table.geometry === null ? [] : [table.geometry]), ...fields.map(({ name }) => name)]
   const list = names.length > 0 ? names.map(quoted).join(', ') : '1'
@@ -174,9 +194,9 @@ function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Ge
   let row = 0
   for (const values of statement.iterate() as Iterable<unknown> as Iterable<SQLOutputValue[]>) {
     row++
-    const blob = first === 1 ? values[0] : null
-    const wkb = blob instanceof Uint8Array ? wkbIn(blob) : null
-    if (wkb === null ? blob !== null : wkb.length === 0) {
+    const geometry = first === 1 ? values[0]! : null
+    const wkb = geometry === null ? null : wkbOf(geometry)
+    if (wkb?.length === 0) {
       warnings.count('GEOMETRY_UNREADABLE', 'Geometries that cannot be read were left out of their rows.', row)
     }
     const cells = fields.map(({ type, name }, i) => {
@@ -193,8 +213,9 @@ function* readRows(database: DatabaseSync, table: Table, warnings: Warnings): Ge
 }
 
 /** The WKB in a geometry of the format. */
-function wkbIn(blob: Uint8Array): Uint8Array {
-  if (blob.length < HEAD_BYTES || blob[0] !== 0x47 || blob[1] !== 0x50) return new Uint8Array()
+function wkbIn(blob: SQLOutputValue): Uint8Array {
+  if (!(blob instanceof Uint8Array) || blob.length < HEAD_BYTES || blob[0] !== 0x47 || blob[1] !== 0x50)
+    return new Uint8Array()
   return blob.subarray(HEAD_BYTES + (ENVELOPE_BYTES[(blob[3]! >> 1) & 7] ?? 0))
 }
 
@@ -252,6 +273,6 @@ function narrowed(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

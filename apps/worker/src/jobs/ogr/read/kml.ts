@@ -1,5 +1,6 @@
 import { geoJsonType, wkbOfGeoJson } from '@terrane/core'
 import { Warnings } from '../../warnings.ts'
+import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { KmlDocument, type Placemark } from './kml-document.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
@@ -59,6 +60,9 @@ export async function openKml(path: string): Promise<FeatureReader> {
     survey(layer, placemark, document)
   }, warnings)
   await parseXml(path, document)
+  if (layers.size === 0) {
+    throw conversionFailed({ reason: 'it has no placemarks, only styles, overlays or links to other files' })
+  }
   const list = [...layers].map(([container, layer]) => ({ container, layer, fields: fieldsOf(layer) }))
   return {
     layers: list.map(({ layer: { name, rows, types }, fields }) => {

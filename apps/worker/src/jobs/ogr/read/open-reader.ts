@@ -6,6 +6,8 @@ export async function openReader(request: ReadRequest): Promise<FeatureReader> {
   switch (request.format) {
     case 'GPKG':
       return (await import('./gpkg.ts')).openGpkg(request)
+    case 'SQLite':
+      return (await import('./spatialite.ts')).openSpatialite(request.path)
     case 'GeoJSON':
     case 'GeoJSONSeq':
       return (await import('./geojson.ts')).openGeoJson(request.path)

@@ -1,11 +1,12 @@
 import { deserialize, serialize } from 'node:v8'
 import type { JobWarning } from '@terrane/contracts'
 import type { PlainError } from '@terrane/core'
-import type { FeatureBatch, LayerSchema } from '../feature-stream.ts'
+import type { FeatureBatch, FieldType, LayerSchema } from '../feature-stream.ts'
 
 /** Formats that are read without the engine. */
 export const READ_FORMATS = [
   'GPKG',
+  'SQLite',
   'GeoJSON',
   'GeoJSONSeq',
   'CSV',
@@ -18,6 +19,9 @@ export const READ_FORMATS = [
 ] as const
 export type ReadFormat = (typeof READ_FORMATS)[number]
 
+/** Types of fields by layer and name. */
+export type TypesOfLayers = Readonly<Record<string, Readonly<Record<string, FieldType>>>>
+
 /** How a data set is to be read. */
 export interface ReadRequest {
   readonly path: string
@@ -26,8 +30,8 @@ export interface ReadRequest {
   readonly encoding?: string
   /** EPSG code of a CSV's coordinates; 4326 when absent. */
   readonly srid?: number
-  /** Fields of a GeoPackage, by layer, that hold truth values as letters. */
-  readonly logical?: Readonly<Record<string, readonly string[]>>
+  /** Types of fields, by layer, that a GeoPackage has as texts. */
+  readonly types?: TypesOfLayers
   /** A GeoPackage has texts of values that its source says no types of. */
   readonly isUntyped?: boolean
   /** Columns of a CSV that hold coordinates or WKT. */

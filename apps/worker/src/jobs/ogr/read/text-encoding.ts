@@ -12,21 +12,18 @@ export interface FoundEncoding {
 }
 
 /**
- * The encoding of a file of text: what was said, or its byte order mark, or UTF-8 where all of it is that, or a guess.
+ * The encoding of a file of text: what was said, or UTF-8 where all of it is that, or a guess.
  *
  * @throws ENCODING_UNKNOWN
  */
 export async function findEncoding(path: string, said: string | undefined): Promise<FoundEncoding> {
   if (said !== undefined) {
     if (!isKnown(said)) throw encodingUnknown({ encoding: said })
-    return { name: said, isGuess: false }
+    // A file in UTF-16 was brought to UTF-8 when it was obtained.
+    return { name: isUtf16(said) ? 'utf-8' : said, isGuess: false }
   }
-  const sample = await firstBytes(path)
-  const [first = 0, second = 0] = sample
-  if (first === 0xff && second === 0xfe) return { name: 'utf-16le', isGuess: false }
-  if (first === 0xfe && second === 0xff) return { name: 'utf-16be', isGuess: false }
   if (await isUtf8(path)) return { name: 'utf-8', isGuess: false }
-  return { name: await guess(sample), isGuess: true }
+  return { name: await guess(await firstBytes(path)), isGuess: true }
 }
 
 /** Most texts need no guess, and the libraries for it are large. */
@@ -47,6 +44,10 @@ function isKnown(name: string): boolean {
   } catch {
     return false
   }
+}
+
+function isUtf16(name: string): boolean {
+  return new TextDecoder(name).encoding.startsWith('utf-16')
 }
 
 async function isUtf8(path: string): Promise<boolean> {

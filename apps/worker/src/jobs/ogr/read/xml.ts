@@ -73,13 +73,12 @@ async function* pieces(path: string, handler: XmlHandler): AsyncGenerator<void> 
   parser.close()
 }
 
-/** What the declaration or the byte order mark says; UTF-8 where neither does. */
+/** What the declaration says; UTF-8 where it says nothing, or UTF-16, in which no file is that comes here. */
 function encodingOf(head: Buffer): string {
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   const said = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']/.exec(head.toString('latin1', 0, 300))?.[1] ?? 'utf-8'
   try {
-    return new TextDecoder(said).encoding
+    const { encoding } = new TextDecoder(said)
+    return encoding.startsWith('utf-16') ? 'utf-8' : encoding
   } catch {
     throw conversionFailed({ reason: `its encoding ${said} is not known` })
   }

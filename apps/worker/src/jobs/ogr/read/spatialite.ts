@@ -1,0 +1,161 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { isoType, wkbHead } from '@terrane/core'
+import { Warnings } from '../../warnings.ts'
+import type { FeatureReader, FieldType } from '../feature-stream.ts'
+import { TYPES, fieldsOf, quoted, readRows, type Table } from './gpkg.ts'
+import { wkbOfWkt } from './wkt.ts'
+
+/** Tables that programs keep for themselves. */
+const OF_PROGRAMS =
+  /^(sqlite_|idx_|gpkg_|geometry_columns|spatial_ref_sys|views_geometry|virts_geometry|spatialite_history|sql_statements_log|data_licenses|iso_metadata|raster_coverages|vector_coverages|wms_|se_|rl2map|stored_|topologies|networks|elementarygeometries|spatialindex|layer_statistics|views_layer|virts_layer|knn)/i
+/** SQLite itself knows no types: names of other databases are used, and all its fractions have eight bytes. */
+const DECLARED: Readonly<Record<string, FieldType>> = {
+  ...TYPES,
+  BIGINT: 'int8',
+  FLOAT: 'float8',
+  'DOUBLE PRECISION': 'float8',
+  TIMESTAMP: 'timestamptz',
+  TIME: 'time',
+}
+/** Bytes before the type of a geometry. */
+const HEAD_BYTES = 39
+const START = 0x7c
+const MEMBER = 0x69
+const END = 0xfe
+/** Added to the type of a line or polygon whose inner points are single-precision steps from one to the next. */
+const COMPRESSED = 1_000_000
+
+/** Opens an SQLite database with a list of columns of geometries, as SpatiaLite and GDAL write it. */
+export function openSpatialite(path: string): FeatureReader {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const warnings = new Warnings()
+  const tables = listTables(database)
+  return {
+    layers: tables.map(({ schema }) => schema),
+    read: (layer) => readRows(database, tables[layer]!, warnings, wkbOfValue),
+    takeWarnings: () => warnings.take(),
+  }
+}
+
+function listTables(database: DatabaseSync): Table[] {
+  const names = database
+    .prepare(
+      `select name from sqlite_master where type = 'table' and sql not like 'create virtual table%' order by rowid`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+  const columns = database
+    .prepare(
+      `select g.f_table_name as name, g.f_geometry_column as geometry,
+         case when upper(s.auth_name) = 'EPSG' then cast(s.auth_srid as integer) end as srid
+       from geometry_columns g left join spatial_ref_sys s on s.srid = g.srid`,
+    )
+    .all() as { name: string; geometry: string; srid: number | null }[]
+  return names.flatMap((name): Table[] => {
+    if (OF_PROGRAMS.test(name)) return []
+    const of = columns.find((column) => column.name.toLowerCase() === name.toLowerCase())
+    const geometry = of ? columnCalled(database, name, of.geometry) : null
+    const fields = fieldsOf(database, name, geometry, DECLARED)
+    const { rows } = database.prepare(`select count(*) as rows from ${quoted(name)}`).get() as { rows: number }
+    const geometryTypes = geometry === null ? [] : typesIn(database, name, geometry)
+    const srid = of?.srid ?? null
+    return [{ name, geometry, schema: { name, rows, fields, hasGeometry: geometry !== null, geometryTypes, srid } }]
+  })
+}
+
+/** Names of the list may differ in case from those of the table. */
+function columnCalled(database: DatabaseSync, table: string, name: string): string | null {
+  const columns = database.prepare(`select name from pragma_table_info(?)`).all(table)
+  return columns.map((column) => String(column['name'])).find((own) => own.toLowerCase() === name.toLowerCase()) ?? null
+}
+
+function typesIn(database: DatabaseSync, table: string, geometry: string): number[] {
+  const column = quoted(geometry)
+  const types = new Set<number>()
+  for (const { value } of database
+    .prepare(`select ${column} as value from ${quoted(table)} where ${column} is not null`)
+    .iterate()) {
+    const head = wkbHead(wkbOfValue(value!))
+    if (head) types.add(isoType(head))
+  }
+  return [...types]
+}
+
+/** A geometry of any form in which the list allows it, as WKB; nothing of what is none. */
+function wkbOfValue(value: SQLOutputValue): Uint8Array {
+  const none = new Uint8Array()
+  try {
+    if (typeof value === 'string') return wkbOfWkt(value) ?? none
+    if (!(value instanceof Uint8Array)) return none
+    if (value[0] === 0 && value[38] === START && value.at(-1) === END) return wkbOfBlob(value)
+    return wkbHead(value) ? value : none
+  } catch (error) {
+    if (error instanceof RangeError) return none
+    throw error
+  }
+}
+
+/** SpatiaLite's form: marks, the number of the system and a box around WKB whose members begin with a mark. */
+function wkbOfBlob(blob: Uint8Array): Uint8Array {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength - 1)
+  const isLittle = blob[1] === 1
+  // Steps of four bytes become numbers of eight.
+  const out = new DataView(new ArrayBuffer(2 * blob.byteLength))
+  let at = HEAD_BYTES
+  let end = 0
+  const putUint = (value: number) => {
+    out.setUint32(end, value, true)
+    end += 4
+    return value
+  }
+  const takeUint = () => {
+    at += 4
+    return view.getUint32(at - 4, isLittle)
+  }
+  const takeDouble = () => {
+    at += 8
+    return view.getFloat64(at - 8, isLittle)
+  }
+  const points = (count: number, letters: string, isCompressed: boolean) => {
+    let before: number[] = []
+    for (let i = 0; i < count; i++) {
+      const isWhole = !isCompressed || i === 0 || i === count - 1
+      const point = Array.from(letters, (letter, axis) => {
+        if (isWhole || letter === 'm') return takeDouble()
+        at += 4
+        return before[axis]! + view.getFloat32(at - 4, isLittle)
+      })
+      for (const number of point) {
+        out.setFloat64(end, number, true)
+        end += 8
+      }
+      before = point
+    }
+  }
+  const geometry = () => {
+    const code = takeUint()
+    const type = code % COMPRESSED
+    const letters = ['xy', 'xyz', 'xym', 'xyzm'][Math.floor(type / 1000)] ?? 'xy'
+    const isCompressed = code > COMPRESSED
+    out.setUint8(end++, 1)
+    putUint(type)
+    switch (type % 1000) {
+      case 1:
+        points(1, letters, false)
+        break
+      case 2:
+        points(putUint(takeUint()), letters, isCompressed)
+        break
+      case 3:
+        for (let rings = putUint(takeUint()); rings > 0; rings--) points(putUint(takeUint()), letters, isCompressed)
+        break
+      default:
+        for (let members = putUint(takeUint()); members > 0; members--) {
+          if (view.getUint8(at++) !== MEMBER) throw new RangeError('a member without its mark')
+          geometry()
+        }
+    }
+  }
+  geometry()
+  return new Uint8Array(out.buffer, 0, end)
+}
