@@ -202,13 +202,11 @@ class Import {
     const { signal, checkpoint } = this.#context
     const total = sum(tables.map(({ layer }) => layer.rows))
     let bytes = 0
-    for await (const { layer, batch } of reading.read(chosen)) {
+    for await (const packed of reading.pack(chosen.map((layer, i) => ({ layer, plan: tables[i]!.plan })))) {
       signal.throwIfAborted()
-      bytes += batch.geometry.length + batch.rows * 8
+      bytes += packed.weight
       if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
-      const table = tables[chosen.indexOf(layer)]!
-      if (!table.isComplete) await table.write(batch, signal)
-      else if (tables.every(({ isComplete }) => isComplete)) break
+      await tables[chosen.indexOf(packed.layer)]!.load(packed, signal)
       this.#context.progress({ phase: 'import', done: sum(tables.map(({ rows }) => rows)), total, unit: 'features' })
       if (!checkpoint.isDue || tables.some((one) => one.isBehind)) continue
       for (const one of tables) await one.flush()

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import type { JobContext } from '../task.ts'
 import { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
@@ -13,7 +13,6 @@ import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
-import { pointLayers } from './point-layers.ts'
 import { READ_FORMATS } from './read/protocol.ts'
 import { Reading } from './read/reading.ts'
 
@@ -91,7 +90,11 @@ export async function openDataset(
   const folder = await mkdtemp(join(workdir, 'exchange-'))
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
-  const exchange = { logical: await logicalFields(dataset), isUntyped: dataset.driver === 'GML' }
+  const exchange = {
+    logical: await logicalFields(dataset),
+    isUntyped: dataset.driver === 'GML',
+    isWorkbook: WORKBOOKS.has(dataset.driver),
+  }
   const conversion = conversionOf(dataset, input, folder)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
   let reading = await open(target, 'GPKG', input, context, exchange)
@@ -107,10 +110,8 @@ export async function openDataset(
     notes.add('SYSTEM_WITHOUT_CODE', message)
   }
   const own = reading
-  const isWorkbook = WORKBOOKS.has(dataset.driver)
-  const srid = sridOf(input.sourceSrs ?? DEFAULT_SRS)
   return {
-    reading: isWorkbook ? pointLayers(own, input.csv ?? {}, srid) : own,
+    reading: own,
     notes: notes.list(),
     layerNames: layers.map(({ name }) => name),
     lostOf: (index, limit, warnings) => {
@@ -145,7 +146,7 @@ function open(
   format: ReadFormat,
   input: Ogr2ogrImport,
   { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
-  exchange: Pick<ReadRequest, 'logical' | 'isUntyped'> = {},
+  exchange: Pick<ReadRequest, 'logical' | 'isUntyped' | 'isWorkbook'> = {},
 ) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }

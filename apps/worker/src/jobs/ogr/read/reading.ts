@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { JobWarning } from '@terrane/contracts'
-import { reviveError } from '@terrane/core'
+import { reviveError } from '@terrane/core/errors'
 import { EngineProcess } from '../engine.ts'
 import { conversionFailed } from '../errors.ts'
-import type { FeatureBatch, LayerSchema, LayerSource } from '../feature-stream.ts'
-import { framesOf, type Frame, type ReadRequest } from './protocol.ts'
+import type { FeatureBatch, LayerPlan, LayerRows, LayerSchema, LayerSource } from '../feature-stream.ts'
+import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
 const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
 /** Most memory of the script: one feature of some hundred megabytes has to fit. */
@@ -16,11 +16,11 @@ export class Reading implements LayerSource {
   /** What could not be kept, as known at the end of the layer that was read last. */
   warnings: readonly JobWarning[]
   readonly #process: EngineProcess
-  readonly #frames: AsyncGenerator<Frame>
+  readonly #frames: AsyncGenerator<ReceivedFrame>
 
   private constructor(
     process: EngineProcess,
-    frames: AsyncGenerator<Frame>,
+    frames: AsyncGenerator<ReceivedFrame>,
     first: Extract<Frame, { readonly kind: 'layers' }>,
   ) {
     this.#process = process
@@ -39,7 +39,7 @@ export class Reading implements LayerSource {
     process_.child.stdin!.write(`${JSON.stringify(request)}\n`)
     const frames = framesOf(process_.child.stdout as AsyncIterable<Buffer>)
     try {
-      const first = await nextOf(frames, process_)
+      const { frame: first } = await nextOf(frames, process_)
       if (first.kind !== 'layers') throw new Error(`the reading process began with ${first.kind}`)
       return new Reading(process_, frames, first)
     } catch (error) {
@@ -50,15 +50,30 @@ export class Reading implements LayerSource {
 
   /** The rows of layers, one layer after the other, by their numbers. */
   async *read(layers: readonly number[]): AsyncGenerator<{ readonly layer: number; readonly batch: FeatureBatch }> {
-    this.#process.child.stdin!.write(`${JSON.stringify(layers)}\n`)
-    for (let open = layers.length; open > 0;) {
-      const frame = await nextOf(this.#frames, this.#process)
-      if (frame.kind === 'batch') yield frame
+    for await (const { frame } of this.#ask(layers.map((layer) => ({ layer })))) if (frame.kind === 'batch') yield frame
+  }
+
+  async *pack(plans: readonly LayerPlan[]): AsyncGenerator<LayerRows> {
+    for await (const { frame, chunks } of this.#ask(plans)) {
+      if (frame.kind === 'rows') yield { ...frame, chunks, warnings: [] }
       else if (frame.kind === 'end') {
+        yield { layer: frame.layer, rows: 0, rejected: 0, weight: 0, chunks, warnings: frame.unkept }
+      }
+    }
+  }
+
+  /** What the process says of layers, to the end of the last one. */
+  async *#ask(requests: readonly LayerRequest[]): AsyncGenerator<ReceivedFrame> {
+    this.#process.child.stdin!.write(`${JSON.stringify(requests)}\n`)
+    for (let open = requests.length; open > 0;) {
+      const received = await nextOf(this.#frames, this.#process)
+      const { frame } = received
+      if (frame.kind === 'end') {
         const { name } = this.layers[frame.layer]!
         this.warnings = [...this.warnings, ...frame.warnings.map((warning) => ({ ...warning, layer: name }))]
         open--
       }
+      yield received
     }
   }
 
@@ -67,12 +82,13 @@ export class Reading implements LayerSource {
   }
 }
 
-async function nextOf(frames: AsyncGenerator<Frame>, process_: EngineProcess): Promise<Frame> {
+async function nextOf(frames: AsyncGenerator<ReceivedFrame>, process_: EngineProcess): Promise<ReceivedFrame> {
   const { value, done } = await frames.next()
   if (done === true) {
     await process_.ended
     throw conversionFailed({ reason: process_.complaint })
   }
-  if (value.kind === 'error') throw reviveError(value.error, (reason) => conversionFailed({ reason }))
+  const { frame } = value
+  if (frame.kind === 'error') throw reviveError(frame.error, (reason) => conversionFailed({ reason }))
   return value
 }

@@ -1,4 +1,4 @@
-import { WkbWriter, type Dimensions } from '@terrane/core'
+import { WkbWriter, type Dimensions } from '@terrane/core/wkb'
 
 /** Codes of ISO 13249-3; an `inner` is what members are that do not say what they are. */
 const KINDS: Readonly<Record<string, { readonly code: number; readonly inner?: string }>> = {
@@ -29,6 +29,9 @@ const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:ini
 /** Characters of numbers without letters, but for that of an exponent. */
 const NUMERAL = new Uint8Array(128)
 for (const sign of '0123456789.+-eE') NUMERAL[sign.charCodeAt(0)] = 1
+const [OPEN, MINUS, POINT, ZERO, NINE] = [40, 45, 46, 48, 57]
+/** Powers of ten that doubles hold exactly. */
+const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const FIRST_POSITION = /\(([^(),]+)[,)]/
 
 /**
@@ -37,23 +40,30 @@ const FIRST_POSITION = /\(([^(),]+)[,)]/
  */
 export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
   const plain = text.replace(/^\s*SRID=\d+;/i, '')
+  const head = headAt(plain, 0)
   try {
-    return new WktReader(plain, dimensionsOf(plain)).whole()
+    return new WktReader(plain, dimensionsOf(plain, head?.letters)).whole(head)
   } catch {
     return null
   }
 }
 
 /** By the letters behind the first name, else by the numbers of the first position. */
-function dimensionsOf(text: string): Dimensions {
-  const letters = headAt(text, 0)?.letters ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
+function dimensionsOf(text: string, first: string | undefined): Dimensions {
+  const letters = first ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
   if (letters !== undefined) return `xy${letters.toLowerCase()}` as Dimensions
   const numbers = FIRST_POSITION.exec(text)?.[1]?.trim().split(/\s+/).length ?? 2
   return numbers === 4 ? 'xyzm' : numbers === 3 ? 'xyz' : 'xy'
 }
 
+interface Head {
+  readonly name: string
+  readonly letters: string | undefined
+  readonly end: number
+}
+
 /** The name of a geometry and the letters behind it, `POINT Z` or `POINTZ`, where a geometry begins; null otherwise. */
-function headAt(text: string, at: number): { name: string; letters: string | undefined; end: number } | null {
+function headAt(text: string, at: number): Head | null {
   WORD.lastIndex = at
   const word = WORD.exec(text)?.[1]?.toUpperCase()
   if (word === undefined) return null
@@ -84,15 +94,15 @@ class WktReader {
     this.#writer = new WkbWriter(dimensions)
   }
 
-  whole(): Uint8Array<ArrayBuffer> {
-    this.#geometry(null)
+  /** @param head that it begins with */
+  whole(head: Head | null): Uint8Array<ArrayBuffer> {
+    this.#geometry(null, head)
     if (this.#text.slice(this.#at).trim() !== '') throw new SyntaxError('text follows')
     return this.#writer.take()
   }
 
   /** A geometry with its name, or one without where a container says what its members are. */
-  #geometry(inner: string | null): void {
-    const head = headAt(this.#text, this.#at)
+  #geometry(inner: string | null, head = headAt(this.#text, this.#at)): void {
     const name = head?.name ?? inner
     if (head) this.#at = head.end
     const kind = KINDS[name ?? '']
@@ -133,7 +143,8 @@ class WktReader {
     numbers.length = 0
     for (let number = this.#number(); number !== null; number = this.#number()) numbers.push(number)
     if (numbers.length < 2 || numbers.length > this.#width) throw new SyntaxError('a position has two to four numbers')
-    this.#writer.position(numbers)
+    if (this.#width === 2) this.#writer.xy(numbers[0]!, numbers[1]!)
+    else this.#writer.position(numbers)
   }
 
   /** The next number; null where there is none. */
@@ -142,8 +153,19 @@ class WktReader {
     let at = this.#at
     while (isBlank(text.charCodeAt(at))) at++
     let end = at
-    while (NUMERAL[text.charCodeAt(end)] === 1) end++
-    const number = end === at ? Number.NaN : Number(text.slice(at, end))
+    let mantissa = 0
+    let decimals = -1
+    let isPlain = true
+    for (let code = text.charCodeAt(at); NUMERAL[code] === 1; code = text.charCodeAt(++end)) {
+      if (code >= ZERO) {
+        // Letters of an exponent are beyond the digits.
+        if (code > NINE) isPlain = false
+        mantissa = mantissa * 10 + code - ZERO
+        if (decimals >= 0) decimals++
+      } else if (code === POINT && decimals < 0) decimals = 0
+      else if (code !== MINUS || end > at) isPlain = false
+    }
+    const number = isPlain ? decimalOf(text, at, end, mantissa, Math.max(decimals, 0)) : Number(text.slice(at, end))
     if (!Number.isNaN(number)) {
       this.#at = end
       return number
@@ -157,6 +179,7 @@ class WktReader {
   }
 
   #isEmpty(): boolean {
+    if (this.#text.charCodeAt(this.#at) === OPEN) return false
     EMPTY.lastIndex = this.#at
     if (!EMPTY.test(this.#text)) return false
     this.#at = EMPTY.lastIndex
@@ -169,6 +192,19 @@ class WktReader {
     this.#at++
     return true
   }
+}
+
+/**
+ * The number that `text[at, end)` is: digits with at most one point, perhaps a minus before them; NaN without digits. A
+ * quotient of two numbers that doubles hold exactly is rounded as the text would be.
+ */
+function decimalOf(text: string, at: number, end: number, mantissa: number, decimals: number): number {
+  if (mantissa > Number.MAX_SAFE_INTEGER || decimals >= POWERS.length) return Number(text.slice(at, end))
+  const isNegative = text.charCodeAt(at) === MINUS
+  const hasDigits = end - at > (isNegative ? 1 : 0) + (decimals > 0 ? 1 : 0) && text.charCodeAt(end - 1) >= ZERO
+  if (!hasDigits) return end === at ? Number.NaN : Number(text.slice(at, end))
+  const number = mantissa / POWERS[decimals]!
+  return isNegative ? -number : number
 }
 
 /** Blanks that WKT has between its parts; NaN, beyond the end of a text, is none. */
