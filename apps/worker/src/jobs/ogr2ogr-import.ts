@@ -29,6 +29,7 @@ import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
 import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
 import { DEFAULT_SRS } from './ogr/open-dataset.ts'
 import { openDatasets } from './ogr/open-datasets.ts'
+import { SpareReader } from './ogr/read/reading.ts'
 import type { LayerSchema, LayerSource } from './ogr/feature-stream.ts'
 import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
@@ -125,15 +126,16 @@ class Import {
   /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
   async #loadAll(): Promise<Loaded> {
     const { engine, maxBytes } = this.#settings
-    const { checkpoint } = this.#context
+    const { checkpoint, workdir, signal } = this.#context
+    await using spare = new SpareReader(workdir, signal)
     const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
     const warnings = new Warnings()
     if (skipped.length > 0) {
       const message = 'Files of the archive are no data of a format that is known, and were left out.'
       warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
     }
-    const { files, bytes } = await filesIn(join(this.#context.workdir, 'data'))
-    await using opened = await openDatasets(datasets, engine, this.#input, this.#context)
+    const { files, bytes } = await filesIn(join(workdir, 'data'))
+    await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, spare })
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
     const layers = chosen.map((index) => reading.layers[index]!)

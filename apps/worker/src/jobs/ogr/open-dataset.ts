@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
 import { TerraneError } from '@terrane/core/errors'
-import type { JobContext } from '../task.ts'
 import { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
@@ -14,7 +13,7 @@ import type { Dataset } from './obtain/find-datasets.ts'
 import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
 import { READ_FORMATS } from './read/protocol.ts'
-import { Reading } from './read/reading.ts'
+import { Reading, type ReadingPlace } from './read/reading.ts'
 
 export const DEFAULT_SRS = 'EPSG:4326'
 
@@ -58,7 +57,7 @@ export async function openDataset(
   dataset: Dataset,
   engine: Engine,
   input: Ogr2ogrImport,
-  context: Pick<JobContext, 'workdir' | 'signal'>,
+  context: ReadingPlace,
 ): Promise<OpenedDataset> {
   const { workdir, signal } = context
   const path = join(dataset.folder, dataset.file)
@@ -145,16 +144,12 @@ function open(
   path: string,
   format: ReadFormat,
   input: Ogr2ogrImport,
-  { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
+  place: ReadingPlace,
   exchange: Pick<ReadRequest, 'logical' | 'isUntyped' | 'isWorkbook'> = {},
 ) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
-  return Reading.open(
-    { path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) },
-    workdir,
-    signal,
-  )
+  return Reading.open({ path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) }, place)
 }
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {

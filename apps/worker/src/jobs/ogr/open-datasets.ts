@@ -1,11 +1,11 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
-import type { JobContext } from '../task.ts'
 import { ALL_LAYERS } from './choose-layers.ts'
 import type { Engine } from './engine.ts'
 import { layerUnknown } from './errors.ts'
 import type { LayerPlan, LayerSchema, LayerSource } from './feature-stream.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { openDataset, type OpenedDataset } from './open-dataset.ts'
+import type { ReadingPlace } from './read/reading.ts'
 
 /**
  * Opens the data sets of an archive as one: their layers one after the other, called by their files where a file holds
@@ -15,7 +15,7 @@ export async function openDatasets(
   datasets: readonly Dataset[],
   engine: Engine,
   input: Ogr2ogrImport,
-  context: Pick<JobContext, 'workdir' | 'signal'>,
+  context: ReadingPlace,
 ): Promise<OpenedDataset> {
   if (datasets.length === 1) return openDataset(datasets[0]!, engine, input, context)
   await using opening = new AsyncDisposableStack()

@@ -1,4 +1,5 @@
 import { WkbWriter } from '@terrane/core/wkb'
+import { decimalOf } from './decimals.ts'
 
 const OPEN = 91
 const CLOSE = 93
@@ -9,8 +10,6 @@ const ZERO = 48
 const BLANKS = new Set([9, 10, 13, 32])
 /** Digits of whole numbers that a double holds exactly. */
 const SAFE_DIGITS = 15
-/** Powers of ten that doubles hold exactly; a quotient of two exact numbers is rounded as the text would be. */
-const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 const MOST_DEPTH = 4
 const TO_SINGLE = 3
 
@@ -175,10 +174,8 @@ export class FlatCoordinates {
     // An exponent follows.
     if ((bytes[at]! | 0x20) === 0x65) return Number.NaN
     this.#at = at
-    if (mantissa <= Number.MAX_SAFE_INTEGER && decimals < POWERS.length) {
-      const number = mantissa / POWERS[decimals]!
-      return isNegative ? -number : number
-    }
+    const number = decimalOf(mantissa, decimals, isNegative)
+    if (!Number.isNaN(number)) return number
     let text = ''
     for (let i = start; i < at; i++) text += String.fromCharCode(bytes[i]!)
     return Number(text)

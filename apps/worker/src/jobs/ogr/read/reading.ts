@@ -10,6 +10,33 @@ const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
 /** Most memory of the script: one feature of some hundred megabytes has to fit. */
 const HEAP_MB = 2048
 
+/** A process that is being started, for the data set that is opened first: its start takes as long as bringing a small file. */
+export class SpareReader implements AsyncDisposable {
+  #process: EngineProcess | null
+
+  constructor(workdir: string, signal: AbortSignal) {
+    this.#process = startProcess(workdir, signal)
+  }
+
+  /** The process, which is the caller's then; null when it has been taken. */
+  take(): EngineProcess | null {
+    const process_ = this.#process
+    this.#process = null
+    return process_
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.take()?.abandon()
+  }
+}
+
+/** What a reading takes place in. */
+export interface ReadingPlace {
+  readonly workdir: string
+  readonly signal: AbortSignal
+  readonly spare?: SpareReader
+}
+
 /** A data set that is open in a process of its own, which ends with it. */
 export class Reading implements LayerSource {
   readonly layers: readonly LayerSchema[]
@@ -30,12 +57,8 @@ export class Reading implements LayerSource {
   }
 
   /** @throws CONVERSION_FAILED, and what the readers throw */
-  static async open(request: ReadRequest, workdir: string, signal: AbortSignal): Promise<Reading> {
-    const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
-    const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
-    // A process that ended early says why itself.
-    process_.child.stdin!.on('error', () => {})
+  static async open(request: ReadRequest, { workdir, signal, spare }: ReadingPlace): Promise<Reading> {
+    const process_ = spare?.take() ?? startProcess(workdir, signal)
     process_.child.stdin!.write(`${JSON.stringify(request)}\n`)
     const frames = framesOf(process_.child.stdout as AsyncIterable<Buffer>)
     try {
@@ -80,6 +103,15 @@ export class Reading implements LayerSource {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process.abandon()
   }
+}
+
+function startProcess(workdir: string, signal: AbortSignal): EngineProcess {
+  const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
+  const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
+  const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
+  // A process that ended early says why itself.
+  process_.child.stdin!.on('error', () => {})
+  return process_
 }
 
 async function nextOf(frames: AsyncGenerator<ReceivedFrame>, process_: EngineProcess): Promise<ReceivedFrame> {
