@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { seededRandom } from '@terrane/core'
 import copyStreams from 'pg-copy-streams'
-import { CopyEncoder } from '../src/bulk-load/copy-binary.ts'
+import { COPY_HEADER, COPY_TRAILER, CopyEncoder } from '../src/bulk-load/copy-binary.ts'
 import { bulkLoad, type Column, type Database, type Row } from '../src/index.ts'
 import { openTestDatabase } from '../src/testing/test-database.ts'
 
@@ -54,8 +54,7 @@ async function load(): Promise<number> {
 async function copyEncoded(): Promise<number> {
   const encoder = new CopyEncoder(columns)
   for (const row of rows) encoder.write(row)
-  encoder.end()
-  const bytes = encoder.take()
+  const bytes = Buffer.concat([COPY_HEADER, encoder.take(), COPY_TRAILER])
   const chunks = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, i) =>
     bytes.subarray(i * 65_536, (i + 1) * 65_536),
   )

@@ -3,7 +3,7 @@ export type { Database, DatabaseOptions, Queryable, Session } from './database.t
 export type { Capabilities } from './capabilities.ts'
 export { migrate } from './migrate.ts'
 export type { MigrationSet } from './migrate.ts'
-export { bulkLoad } from './bulk-load/bulk-load.ts'
+export { bulkLoad, loadEncoded } from './bulk-load/bulk-load.ts'
 export type { BulkLoadOptions, BulkLoadTarget } from './bulk-load/bulk-load.ts'
 export { JsonText } from './bulk-load/columns.ts'
 export { fitsColumn } from './bulk-load/fits.ts'

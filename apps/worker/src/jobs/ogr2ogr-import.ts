@@ -29,6 +29,7 @@ import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
 import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
 import { DEFAULT_SRS } from './ogr/open-dataset.ts'
 import { openDatasets } from './ogr/open-datasets.ts'
+import { SpareReader } from './ogr/read/reading.ts'
 import type { LayerSchema, LayerSource } from './ogr/feature-stream.ts'
 import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
@@ -125,15 +126,16 @@ class Import {
   /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
   async #loadAll(): Promise<Loaded> {
     const { engine, maxBytes } = this.#settings
-    const { checkpoint } = this.#context
+    const { checkpoint, workdir, signal } = this.#context
+    await using spare = new SpareReader(workdir, signal)
     const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
     const warnings = new Warnings()
     if (skipped.length > 0) {
       const message = 'Files of the archive are no data of a format that is known, and were left out.'
       warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
     }
-    const { files, bytes } = await filesIn(join(this.#context.workdir, 'data'))
-    await using opened = await openDatasets(datasets, engine, this.#input, this.#context)
+    const { files, bytes } = await filesIn(join(workdir, 'data'))
+    await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, spare })
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
     const layers = chosen.map((index) => reading.layers[index]!)
@@ -202,13 +204,11 @@ class Import {
     const { signal, checkpoint } = this.#context
     const total = sum(tables.map(({ layer }) => layer.rows))
     let bytes = 0
-    for await (const { layer, batch } of reading.read(chosen)) {
+    for await (const packed of reading.pack(chosen.map((layer, i) => ({ layer, plan: tables[i]!.plan })))) {
       signal.throwIfAborted()
-      bytes += batch.geometry.length + batch.rows * 8
+      bytes += packed.weight
       if (bytes > mostBytes) throw conversionFailed({ reason: `its rows take more than ${mostBytes} bytes` })
-      const table = tables[chosen.indexOf(layer)]!
-      if (!table.isComplete) await table.write(batch, signal)
-      else if (tables.every(({ isComplete }) => isComplete)) break
+      await tables[chosen.indexOf(packed.layer)]!.load(packed, signal)
       this.#context.progress({ phase: 'import', done: sum(tables.map(({ rows }) => rows)), total, unit: 'features' })
       if (!checkpoint.isDue || tables.some((one) => one.isBehind)) continue
       for (const one of tables) await one.flush()

@@ -1,4 +1,4 @@
-import { defineError } from '../errors.ts'
+import { defineError } from '../errors/index.ts'
 import { Aoi, polygonKm2, shifted } from './aoi.ts'
 import type { Ring } from './aoi.ts'
 import { ringCrosses } from './ring-crosses.ts'

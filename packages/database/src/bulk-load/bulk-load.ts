@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import copyStreams from 'pg-copy-streams'
 import { quoteIdentifier, qualified, type Database, type Session } from '../database.ts'
 import { STAGING_SCHEMA } from '../staging.ts'
 import { bulkLoadFailed, mapConnectionError } from '../errors.ts'
 import type { Column, Row } from './columns.ts'
-import { CopyEncoder } from './copy-binary.ts'
+import { COPY_HEADER, COPY_TRAILER, CopyEncoder } from './copy-binary.ts'
 
 export interface BulkLoadTarget {
   readonly schema: string
@@ -56,17 +56,44 @@ export async function bulkLoad(
           rows++
           if (encoder.size >= COPY_CHUNK) await part.send(encoder.take())
           if (part.bytes < partBytes) continue
-          await part.end(encoder)
-          encoder.begin()
+          await part.end(encoder.take())
           part = await CopyPart.begin(session, target, inTransaction)
         }
         options.onRows?.(rows)
       }
-      await part.end(encoder)
+      await part.end(encoder.take())
       return rows
     } catch (error) {
       await part.abandon()
       throw wrap(error, target, rows, options.signal)
+    }
+  })
+}
+
+/**
+ * Loads rows that a {@link CopyEncoder} has made, by one COPY: all of them or none.
+ *
+ * @param chunks its bytes, cut anywhere
+ * @throws what {@link bulkLoad} throws
+ */
+export async function loadEncoded(
+  database: Database,
+  target: BulkLoadTarget,
+  chunks: readonly Uint8Array[],
+  { signal }: Pick<BulkLoadOptions, 'signal'> = {},
+): Promise<void> {
+  const inTransaction = database.capabilities.parallel && target.schema === STAGING_SCHEMA
+  await database.session(async (session) => {
+    const part = await CopyPart.begin(session, target, inTransaction)
+    try {
+      for (const chunk of chunks) {
+        signal?.throwIfAborted()
+        await part.send(chunk)
+      }
+      await part.end()
+    } catch (error) {
+      await part.abandon()
+      throw wrap(error, target, 0, signal)
     }
   })
 }
@@ -100,25 +127,23 @@ class CopyPart {
   ): Promise<CopyPart> {
     const names = columns.map((column) => quoteIdentifier(column.name)).join(', ')
     if (inTransaction) await session.query('begin; set local synchronous_commit to off')
-    return new CopyPart(
-      session,
-      `copy ${qualified(schema, table)} (${names}) from stdin (format binary)`,
-      inTransaction,
-    )
+    const sql = `copy ${qualified(schema, table)} (${names}) from stdin (format binary)`
+    const part = new CopyPart(session, sql, inTransaction)
+    part.#stream.write(COPY_HEADER)
+    return part
   }
 
-  async send(bytes: Buffer): Promise<void> {
+  async send(bytes: Uint8Array): Promise<void> {
     this.bytes += bytes.length
     if (this.#failure) throw this.#failure
     if (!this.#stream.write(bytes)) await Promise.race([drained(this.#stream), this.#failed.promise])
     if (this.#failure) throw this.#failure
   }
 
-  /** Sends the rest with the end mark, and waits until the server has all. */
-  async end(encoder: CopyEncoder): Promise<void> {
-    encoder.end()
-    await this.send(encoder.take())
-    this.#stream.end()
+  /** Sends the rest and the end mark, and waits until the server has all. */
+  async end(rest?: Uint8Array): Promise<void> {
+    if (rest) await this.send(rest)
+    this.#stream.end(COPY_TRAILER)
     if (!this.#stream.writableFinished) await Promise.race([once(this.#stream, 'finish'), this.#failed.promise])
     if (this.#isTransaction) await this.#session.query('commit')
   }

@@ -1,29 +1,21 @@
+import { EWKB_EXTRA, writeEwkb } from '@terrane/core/wkb'
 import { daysOf, microsOf, microsOfDay } from './calendar.ts'
 import { encodeNumeric } from './numeric.ts'
 import { jsonText, toHalf, withoutNul, type Column, type ColumnType, type Row } from './columns.ts'
 
 /** PGCOPY header: signature, flags, extension length (PostgreSQL manual, COPY, binary format). */
-const HEADER = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
-const TRAILER = Buffer.from([0xff, 0xff])
+export const COPY_HEADER = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
+export const COPY_TRAILER = Buffer.from([0xff, 0xff])
 const MICROS_TO_2000 = 946_684_800_000_000n
 
-/**
- * Encodes rows in PostgreSQL's binary COPY format into one growing buffer that is handed out and reused. Not
- * re-entrant: take what {@link take} returns before the next row is written.
- */
+/** Encodes rows in PostgreSQL's binary COPY format, without its header and end mark, into one growing buffer. */
 export class CopyEncoder {
   #buffer = Buffer.allocUnsafe(1 << 18)
   #length = 0
-  readonly #columns: readonly Column[]
+  readonly #columns: readonly Pick<Column, 'type'>[]
 
-  constructor(columns: readonly Column[]) {
+  constructor(columns: readonly Pick<Column, 'type'>[]) {
     this.#columns = columns
-    this.begin()
-  }
-
-  /** Begins a new file, when everything before was taken. */
-  begin(): void {
-    this.#length = HEADER.copy(this.#buffer)
   }
 
   /** Bytes that wait to be taken. */
@@ -35,28 +27,36 @@ export class CopyEncoder {
   write(row: Row): void {
     const start = this.#length
     try {
-      this.#reserve(2)
-      this.#length = this.#buffer.writeInt16BE(this.#columns.length, this.#length)
-      for (let i = 0; i < this.#columns.length; i++) {
-        const column = this.#columns[i] as Column
-        const value = row[i]
-        if (value === null || value === undefined) {
-          this.#reserve(4)
-          this.#length = this.#buffer.writeInt32BE(-1, this.#length)
-        } else {
-          this.#value(column.type, value)
-        }
-      }
+      this.beginRow()
+      for (let i = 0; i < this.#columns.length; i++) this.value(this.#columns[i]!.type, row[i])
     } catch (error) {
       this.#length = start
       throw error
     }
   }
 
-  /** Appends the end mark. */
-  end(): void {
+  /** Begins a row whose values are appended one by one. */
+  beginRow(): void {
     this.#reserve(2)
-    this.#length += TRAILER.copy(this.#buffer, this.#length)
+    this.#length = this.#buffer.writeInt16BE(this.#columns.length, this.#length)
+  }
+
+  /** Appends the next value of a row. @throws RangeError when it does not fit its column */
+  value(type: ColumnType, value: unknown): void {
+    if (value !== null && value !== undefined) {
+      this.#value(type, value)
+      return
+    }
+    this.#reserve(4)
+    this.#length = this.#buffer.writeInt32BE(-1, this.#length)
+  }
+
+  /** Appends the EWKB of a geometry in `source[start, end)`, as {@link writeEwkb} makes it, as the next value of a row. */
+  ewkb(source: Uint8Array, start: number, end: number, srid: number, multi: boolean): void {
+    this.#reserve(4 + end - start + EWKB_EXTRA)
+    const at = this.#length + 4
+    this.#length = writeEwkb(this.#buffer, at, source, start, end, srid, multi)
+    this.#buffer.writeInt32BE(this.#length - at, at - 4)
   }
 
   /** Hands out what was written since the last call and starts a new buffer. */

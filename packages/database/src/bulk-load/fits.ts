@@ -5,13 +5,20 @@ import { encodeNumeric } from './numeric.ts'
 /** The years that the server's calendar has. */
 const FIRST_DAY = -2_451_545
 const LAST_DAY = 2_145_031_948
-const INTEGERS: Readonly<Record<string, bigint>> = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n }
+/** The first whole number that a type does not hold; the least that it does is that one, negative. */
+const INTEGERS: Readonly<Partial<Record<ColumnType, number>>> = { int2: 2 ** 15, int4: 2 ** 31, int8: 2 ** 63 }
+const FLOATS: Readonly<Partial<Record<ColumnType, true>>> = { float4: true, float8: true }
 
 /** Whether a column of a type can hold a value of the kind that its loading takes; without this check a load fails as one. */
 export function fitsColumn(type: ColumnType, value: string | number | bigint | boolean): boolean {
   try {
+    if (FLOATS[type]) return true
     const limit = INTEGERS[type]
-    if (limit !== undefined) return BigInt(value) >= -limit && BigInt(value) < limit
+    if (limit !== undefined) {
+      // A number is compared without a bigint of its own, of which there would be one for each value.
+      const whole = typeof value === 'number' && Number.isInteger(value) ? value : BigInt(value)
+      return whole >= -limit && whole < limit
+    }
     if (type === 'date') return isInCalendar(daysOf(String(value)))
     if (type === 'timestamp' || type === 'timestamptz')
       return isInCalendar(Number(microsOf(String(value)) / 86_400_000_000n))

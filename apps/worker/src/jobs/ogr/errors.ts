@@ -1,4 +1,4 @@
-import { defineError } from '@terrane/core'
+import { defineError } from '@terrane/core/errors'
 
 export const fileMissing = defineError(
   'FILE_REQUIRED',

@@ -1,5 +1,6 @@
 import type { JobWarning } from '@terrane/contracts'
 import type { Column } from '@terrane/database'
+import type { RowPack, RowPlan } from './row-packer.ts'
 
 /** Type of a field, by its name in the database. */
 export type FieldType = Exclude<Column['type'], 'geometry' | 'vector' | 'halfvec' | 'uuid'>
@@ -52,6 +53,22 @@ export interface LayerSource extends AsyncDisposable {
   readonly warnings: readonly JobWarning[]
   /** The rows of layers, one layer after the other, by their numbers. */
   read(layers: readonly number[]): AsyncIterable<{ readonly layer: number; readonly batch: FeatureBatch }>
+  /** The rows of layers as COPY takes them, made by a plan for each. It ends early once no plan wants more. */
+  pack(plans: readonly LayerPlan[]): AsyncIterable<LayerRows>
+}
+
+/** What rows of a layer are to become. */
+export interface LayerPlan {
+  readonly layer: number
+  readonly plan: RowPlan
+}
+
+/** Some rows of a layer, ready for COPY. */
+export interface LayerRows extends Omit<RowPack, 'bytes'> {
+  readonly layer: number
+  readonly chunks: readonly Uint8Array[]
+  /** What could not be kept, said at the end of a layer. */
+  readonly warnings: readonly JobWarning[]
 }
 
 /** Gathers rows into batches. */

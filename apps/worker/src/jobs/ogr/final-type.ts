@@ -1,4 +1,4 @@
-import { isPromotable } from '@terrane/core'
+import { isPromotable } from '@terrane/core/wkb'
 
 const NAMES = [
   '',

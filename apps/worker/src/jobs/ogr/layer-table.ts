@@ -1,9 +1,6 @@
-import { WkbCursor, isPromotable, problemAt, type WkbProblem } from '@terrane/core'
 import {
-  JsonText,
   STAGING_SCHEMA,
-  bulkLoad,
-  fitsColumn,
+  loadEncoded,
   qualified,
   quoteIdentifier,
   type Column,
@@ -15,28 +12,17 @@ import { Lanes } from '../lanes.ts'
 import { Warnings } from '../warnings.ts'
 import { keyAndColumns, type TargetColumn } from './column-names.ts'
 import { columnsMissing, conversionFailed } from './errors.ts'
-import { EwkbSlab } from './ewkb-slab.ts'
-import type { FeatureBatch, LayerSchema } from './feature-stream.ts'
-import { codeOf, finalType, type FinalType } from './final-type.ts'
+import type { LayerRows, LayerSchema } from './feature-stream.ts'
+import { finalType, type FinalType } from './final-type.ts'
+import type { RowPlan } from './row-packer.ts'
 
 const MOST_COLUMNS = 1500
 const GEOMETRY = 'geom'
 /** Loads that may run beside the reading; the embedded database has one session only. */
 const LOADS_AT_ONCE = 2
-const FIRST_CURVE = 8
-const LAST_CURVE = 12
-
 /** Degrees, with what rounding adds. */
 const MOST_LNG = 180.000001
 const MOST_LAT = 90.000001
-
-const PROBLEMS: Readonly<Record<WkbProblem, string>> = {
-  damaged: 'their bytes are damaged',
-  'short line': 'a line needs two positions, or none',
-  'open ring': 'a ring of a polygon ends where it begins',
-  'short ring': 'a ring of a polygon needs four positions',
-  'odd part': 'a collection of one kind holds another',
-}
 
 export interface LayerTableOptions {
   readonly promoteToMulti: boolean
@@ -74,8 +60,6 @@ export class LayerTable {
   readonly #columns: readonly TargetColumn[]
   readonly #final: FinalType
   readonly #lanes: Lanes
-  readonly #cursor = new WkbCursor()
-  #read = 0
 
   constructor(database: Database, staged: StagedTable, layer: LayerSchema, options: LayerTableOptions) {
     if (layer.fields.length > MOST_COLUMNS) {
@@ -101,11 +85,6 @@ export class LayerTable {
     return this.#columns.map(({ target, type }) => ({ name: target, type }))
   }
 
-  /** True when no more rows are wanted. */
-  get isComplete(): boolean {
-    return this.rows >= this.#options.limit
-  }
-
   /** True while what is read is there already. */
   get isBehind(): boolean {
     return this.rows < this.#options.loaded
@@ -118,28 +97,35 @@ export class LayerTable {
     await this.#database.query(`create table ${this.#table} (${[key, ...columns, ...geometry].join(', ')})`)
   }
 
-  /** Starts loading a batch, once there is a free lane. */
-  async write(batch: FeatureBatch, signal: AbortSignal): Promise<void> {
-    const rows: unknown[][] = []
-    const slab = new EwkbSlab(batch)
-    for (let i = 0; i < batch.rows && !this.isComplete; i++) {
-      this.#read++
-      const geometry = this.#geometryOf(batch, i, slab)
-      if (geometry === undefined) {
-        this.rejected++
-        continue
-      }
-      this.rows++
-      const values = this.#columns.map((column) => this.#valueOf(batch.columns[column.field]![i], column))
-      if (this.rows > this.#options.loaded) rows.push([this.rows, ...values, ...(this.hasGeometry ? [geometry] : [])])
+  /** What rows of the layer are to become. */
+  get plan(): RowPlan {
+    const { promoteToMulti, onlyCode, sourceSrid, limit, loaded } = this.#options
+    const { fills, hasZ, hasM } = this.#final
+    return {
+      columns: this.#columns,
+      hasGeometry: this.hasGeometry,
+      promoteToMulti,
+      onlyCode,
+      srid: sourceSrid,
+      final: { fills, hasZ, hasM },
+      limit: Number.isFinite(limit) ? limit : null,
+      loaded,
     }
+  }
+
+  /** Starts loading rows that were made by the plan, once there is a free lane. */
+  async load({ rows, rejected, chunks, warnings }: LayerRows, signal: AbortSignal): Promise<void> {
+    this.rows += rows
+    this.rejected += rejected
+    for (const { code, message, count, examples } of warnings) this.warnings.add(code, message, count, examples)
+    if (chunks.length === 0) return
     const columns: Column[] = [
       { name: this.key, type: 'int8' },
       ...this.#columns.map(({ target, type }) => ({ name: target, type })),
       ...(this.hasGeometry ? [{ name: GEOMETRY, type: 'geometry' as const }] : []),
     ]
     const target = { schema: STAGING_SCHEMA, table: this.staged.staging, columns }
-    if (rows.length > 0) await this.#lanes.start(() => bulkLoad(this.#database, target, [rows], { signal }))
+    await this.#lanes.start(() => loadEncoded(this.#database, target, chunks, { signal }))
   }
 
   /** Waits until all rows so far are in the table; throws when some could not be loaded. */
@@ -187,76 +173,6 @@ export class LayerTable {
 
   get #table(): string {
     return qualified(STAGING_SCHEMA, this.staged.staging)
-  }
-
-  /** The EWKB of a row, null when it has no geometry, undefined when the row is not wanted for it. */
-  #geometryOf({ geometry, geometryEnds }: FeatureBatch, row: number, slab: EwkbSlab): Uint8Array | null | undefined {
-    const { onlyCode, promoteToMulti, sourceSrid } = this.#options
-    if (!this.hasGeometry) return null
-    const start = row === 0 ? 0 : geometryEnds[row - 1]!
-    const end = geometryEnds[row]!
-    if (start === end) return onlyCode === 0 ? null : this.#reject('have no geometry')
-    const cursor = this.#cursor
-    cursor.open(geometry, start, end)
-    const problem = problemAt(cursor)
-    if (problem !== null) {
-      this.warnings.count(
-        'GEOMETRY_INVALID',
-        `Geometries were left out of their rows: ${PROBLEMS[problem]}.`,
-        this.#read,
-      )
-      return null
-    }
-    cursor.open(geometry, start, end)
-    const code = cursor.head()
-    const multi = promoteToMulti && (onlyCode === 0 || onlyCode > 3)
-    if (onlyCode !== 0 && codeOf(code, multi) !== onlyCode) return this.#reject('are of another geometry type')
-    if (code >= FIRST_CURVE && code <= LAST_CURVE) {
-      const message = 'Arcs became lines of segments that turn by 4 degrees at most.'
-      this.warnings.count('CURVES_LINEARIZED', message, this.#read)
-    }
-    if (this.#final.fills && !(cursor.hasZ === this.#final.hasZ && cursor.hasM === this.#final.hasM)) {
-      const message = 'Heights or measures that only other rows have were set to 0.'
-      this.warnings.count('DIMENSIONS_FILLED', message, this.#read)
-    }
-    return slab.ewkbOf(start, end, sourceSrid, multi && isPromotable(code))
-  }
-
-  #reject(why: string): undefined {
-    this.warnings.count('ROWS_REJECTED', `Features are not in the table because they ${why}.`, this.#read)
-    return undefined
-  }
-
-  #valueOf(value: unknown, { type, target }: TargetColumn): unknown {
-    if (value === null || value === undefined) return null
-    if (type === 'jsonb') return this.#json(value)
-    if (typeof value === 'string' && type === 'text') {
-      if (value.includes('\0')) this.#countNul()
-      return value
-    }
-    if (value instanceof Uint8Array) return value
-    if (fitsColumn(type, value as string | number)) return value
-    this.warnings.count('VALUES_UNREADABLE', `Values do not fit the type of their column, as in ${target}.`, this.#read)
-    return null
-  }
-
-  #json(value: unknown): JsonText {
-    const text = JSON.stringify(value, (_, part: unknown) => {
-      if (typeof part === 'bigint') return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(part))
-      return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part
-    })
-    if (!text.includes('\\u0000')) return new JsonText(text)
-    this.#countNul()
-    return new JsonText(
-      JSON.stringify(JSON.parse(text), (_, part: unknown) =>
-        typeof part === 'string' ? part.replaceAll('\0', '') : part,
-      ),
-    )
-  }
-
-  #countNul(): void {
-    const message = 'Characters U+0000 were left out of texts: the database cannot store them.'
-    this.warnings.count('NUL_REMOVED', message, this.#read)
   }
 
   async #measure(session: Queryable): Promise<Omit<Contents, 'geometryType'>> {

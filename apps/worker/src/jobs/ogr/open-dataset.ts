@@ -3,8 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { JobWarning, Ogr2ogrImport } from '@terrane/contracts'
-import { TerraneError } from '@terrane/core'
-import type { JobContext } from '../task.ts'
+import { TerraneError } from '@terrane/core/errors'
 import { Warnings } from '../warnings.ts'
 import { ALL_LAYERS, sridOf } from './choose-layers.ts'
 import type { Conversion, Engine, Layer } from './engine.ts'
@@ -15,9 +14,8 @@ import { logicalFields } from './logical-fields.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { readWithoutLog } from './obtain/write-ahead.ts'
 import type { ReadFormat, ReadRequest } from './read/protocol.ts'
-import { pointLayers } from './point-layers.ts'
 import { READ_FORMATS } from './read/protocol.ts'
-import { Reading } from './read/reading.ts'
+import { Reading, type ReadingPlace } from './read/reading.ts'
 
 export const DEFAULT_SRS = 'EPSG:4326'
 
@@ -63,7 +61,7 @@ export async function openDataset(
   dataset: Dataset,
   engine: Engine,
   input: Ogr2ogrImport,
-  context: Pick<JobContext, 'workdir' | 'signal'>,
+  context: ReadingPlace,
 ): Promise<OpenedDataset> {
   const { workdir, signal } = context
   const path = join(dataset.folder, dataset.file)
@@ -97,7 +95,7 @@ export async function openDataset(
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
   const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path) : []
   const types = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
-  const exchange = { types, isUntyped: dataset.driver === 'GML' }
+  const exchange = { types, isUntyped: dataset.driver === 'GML', isWorkbook: WORKBOOKS.has(dataset.driver) }
   const conversion = conversionOf(dataset, input, folder)
   let { layers, target } = await convert(engine, conversion, workdir, signal)
   checkRead(geodatabase, layers, input.layer, notes)
@@ -114,10 +112,8 @@ export async function openDataset(
     notes.add('SYSTEM_WITHOUT_CODE', message)
   }
   const own = reading
-  const isWorkbook = WORKBOOKS.has(dataset.driver)
-  const srid = sridOf(input.sourceSrs ?? DEFAULT_SRS)
   return {
-    reading: isWorkbook ? pointLayers(own, input.csv ?? {}, srid) : own,
+    reading: own,
     notes: notes.list(),
     layerNames: layers.map(({ name }) => name),
     lostOf: (index, limit, warnings) => {
@@ -151,16 +147,12 @@ function open(
   path: string,
   format: ReadFormat,
   input: Ogr2ogrImport,
-  { workdir, signal }: Pick<JobContext, 'workdir' | 'signal'>,
-  exchange: Pick<ReadRequest, 'types' | 'isUntyped'> = {},
+  place: ReadingPlace,
+  exchange: Pick<ReadRequest, 'types' | 'isUntyped' | 'isWorkbook'> = {},
 ) {
   const { encoding, csv, sourceSrs } = input
   const srid = sourceSrs === undefined ? {} : { srid: sridOf(sourceSrs) }
-  return Reading.open(
-    { path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) },
-    workdir,
-    signal,
-  )
+  return Reading.open({ path, format, ...srid, ...exchange, ...(encoding && { encoding }), ...(csv && { csv }) }, place)
 }
 
 function conversionOf(dataset: Dataset, input: Ogr2ogrImport, folder: string): Conversion {

@@ -1,11 +1,11 @@
 import type { Ogr2ogrImport } from '@terrane/contracts'
-import type { JobContext } from '../task.ts'
 import { ALL_LAYERS } from './choose-layers.ts'
 import type { Engine } from './engine.ts'
 import { layerUnknown } from './errors.ts'
-import type { LayerSchema, LayerSource } from './feature-stream.ts'
+import type { LayerPlan, LayerSchema, LayerSource } from './feature-stream.ts'
 import type { Dataset } from './obtain/find-datasets.ts'
 import { openDataset, type OpenedDataset } from './open-dataset.ts'
+import type { ReadingPlace } from './read/reading.ts'
 
 /**
  * Opens the data sets of an archive as one: their layers one after the other, called by their files where a file holds
@@ -15,7 +15,7 @@ export async function openDatasets(
   datasets: readonly Dataset[],
   engine: Engine,
   input: Ogr2ogrImport,
-  context: Pick<JobContext, 'workdir' | 'signal'>,
+  context: ReadingPlace,
 ): Promise<OpenedDataset> {
   if (datasets.length === 1) return openDataset(datasets[0]!, engine, input, context)
   await using opening = new AsyncDisposableStack()
@@ -90,17 +90,31 @@ class Joined implements LayerSource {
   }
 
   async *read(chosen: readonly number[]) {
-    for (const [set, source] of this.#sources.entries()) {
-      const own = chosen.filter((index) => this.#places[index]!.set === set)
-      if (own.length === 0) continue
-      const first = this.#places.findIndex((place) => place.set === set)
-      for await (const { layer, batch } of source.read(own.map((index) => this.#places[index]!.layer))) {
+    for (const { source, first, own } of this.#each(chosen)) {
+      for await (const { layer, batch } of source.read(own.map((index) => index - first))) {
         yield { layer: first + layer, batch }
+      }
+    }
+  }
+
+  async *pack(plans: readonly LayerPlan[]) {
+    for (const { source, first, own } of this.#each(plans.map(({ layer }) => layer))) {
+      const ownPlans = plans.filter(({ layer }) => own.includes(layer))
+      for await (const rows of source.pack(ownPlans.map(({ layer, plan }) => ({ layer: layer - first, plan })))) {
+        yield { ...rows, layer: first + rows.layer }
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#sources.map((source) => source[Symbol.asyncDispose]()))
+  }
+
+  /** The sources that have some of the layers, with the number of the first layer of each. */
+  *#each(chosen: readonly number[]) {
+    for (const [set, source] of this.#sources.entries()) {
+      const own = chosen.filter((index) => this.#places[index]!.set === set)
+      if (own.length > 0) yield { source, own, first: this.#places.findIndex((place) => place.set === set) }
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, readdir, rename } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { TerraneError } from '@terrane/core'
+import { TerraneError } from '@terrane/core/errors'
 import { formatUnknown } from '../errors.ts'
 import { asUtf8 } from './utf16.ts'
 import { driverOf, EXTENSIONS, sniffFile, type Driver } from './sniff.ts'

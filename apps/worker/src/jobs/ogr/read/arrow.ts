@@ -8,7 +8,7 @@ import {
   type RecordBatch,
   type Schema,
 } from 'apache-arrow'
-import { isoType, wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'

@@ -1,4 +1,4 @@
-import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
+import { wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
 import type { Warnings } from '../../warnings.ts'
 import { wkbOfWkt } from './wkt.ts'
 

@@ -1,4 +1,4 @@
-import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core'
+import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed, csvColumnsUnknown } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'

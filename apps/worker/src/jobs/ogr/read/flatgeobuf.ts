@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import type { Dimensions } from '@terrane/core'
+import type { Dimensions } from '@terrane/core/wkb'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
 import { GeometryWriter } from './flatgeobuf/geometry.ts'

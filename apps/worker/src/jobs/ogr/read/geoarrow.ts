@@ -1,4 +1,4 @@
-import { wkbOfGeoJson, type Dimensions } from '@terrane/core'
+import { wkbOfGeoJson, type Dimensions } from '@terrane/core/wkb'
 import { wkbOfWkt } from './wkt.ts'
 
 const WGS84 = 4326

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { isoType, wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core'
+import { isoType, wkbHead, wkbOfGeoJson, type GeoJsonGeometry } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { chunksOf, twice } from './chunks.ts'
+import { FlatCoordinates } from './flat-coordinates.ts'
 import { jsonObjects } from './json-objects.ts'
 import { TypeGuess, valueOf } from './value-types.ts'
 
@@ -23,8 +24,13 @@ const GEOMETRIES = /^(Multi)?(Point|LineString|Polygon)$|^GeometryCollection$/
 const FRACTION = /\s*:\s*-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)\s*[,}]/iy
 /** Members of a feature that are known (RFC 7946), with those of it that say nothing of the feature itself. */
 const KNOWN_MEMBERS = new Set(['type', 'id', 'bbox', 'geometry', 'properties', 'crs'])
+const [BLANK, MINUS, ZERO, NINE, COLON, BACKSLASH] = [32, 45, 48, 57, 58, 92]
 /** A whole number that a double may not hold. */
 const LONG_NUMBER = /[^.\d]\d{16}/
+
+const COORDINATES = Buffer.from('"coordinates":')
+/** What stands for coordinates that were read otherwise: a number that nobody writes there. */
+const COORDINATES_MARK = '-0'
 
 /** A feature as it is parsed. */
 interface Parsed {
@@ -57,13 +63,13 @@ class Survey {
   readonly geometryTypes = new Set<number>()
   readonly #guesses = new Map<string, TypeGuess>()
 
-  /** @param bytes the text of the feature */
-  add(bytes: Buffer, parsed: Parsed, { id, properties, wkb }: Feature): void {
+  /** @param text the text of the feature, which may lack its coordinates */
+  add(text: string, parsed: Parsed, { id, properties, wkb }: Feature): void {
     this.rows++
     for (const key in parsed) if (!KNOWN_MEMBERS.has(key)) this.foreign.add(key)
     if (properties !== null) {
       for (const key in properties) this.#guessOf(key).add(properties[key])
-      this.#addFractions(bytes, properties)
+      this.#addFractions(text, properties)
     }
     if (isId(id)) {
       this.hasIds = true
@@ -80,9 +86,8 @@ class Survey {
   }
 
   /** Counts fields whose numbers are written as fractions as such: their text is gone once it is parsed. */
-  #addFractions(bytes: Buffer, properties: Readonly<Record<string, unknown>>): void {
-    for (const name of fractionMembers(bytes.toString('latin1'))) {
-      const key = Buffer.from(name, 'latin1').toString('utf8')
+  #addFractions(text: string, properties: Readonly<Record<string, unknown>>): void {
+    for (const key of fractionMembers(text)) {
       if (typeof properties[key] === 'number') this.#guessOf(key).addKind('float8')
     }
   }
@@ -145,9 +150,10 @@ function* readRows(
 
 /** The features of a file; what is to be learnt of them goes into the survey. */
 function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
+  const coordinates = new FlatCoordinates()
   let row = 0
   for (const { bytes, isMember } of jsonObjects(chunksOf(path), 'features')) {
-    const { value, isLatin } = parse(bytes)
+    const { value, isLatin, text, wkb } = parseQuickly(bytes, coordinates) ?? parse(bytes)
     const { type } = value
     if (!isMember && type === 'FeatureCollection') {
       if (survey) describe(value, survey)
@@ -162,10 +168,10 @@ function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
       id,
       properties: typeof properties === 'object' ? properties : null,
       hasGeometry: Boolean(geometry),
-      wkb: geometry ? wkbOfGeoJson(geometry) : null,
+      wkb: wkb ?? (geometry ? wkbOfGeoJson(geometry) : null),
       isLatin,
     }
-    survey?.add(bytes, parsed, feature)
+    survey?.add(text, parsed, feature)
     yield feature
   }
 }
@@ -173,12 +179,25 @@ function* featuresOf(path: string, survey: Survey | null): Generator<Feature> {
 /** Names, as they are written, of the members of JSON whose numbers are fractions; every string is looked at once. */
 function* fractionMembers(json: string): Generator<string> {
   for (let at = json.indexOf('"'); at >= 0;) {
-    let end = at + 1
-    while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1
-    FRACTION.lastIndex = end + 1
-    if (FRACTION.test(json)) yield json.slice(at + 1, end)
+    let end = json.indexOf('"', at + 1)
+    if (end < 0) return
+    if (json.charCodeAt(end - 1) === BACKSLASH) {
+      for (end = at + 1; end < json.length && json[end] !== '"';) end += json[end] === '\\' ? 2 : 1
+    }
+    if (isNumberAt(json, end + 1)) {
+      FRACTION.lastIndex = end + 1
+      if (FRACTION.test(json)) yield json.slice(at + 1, end)
+    }
     at = json.indexOf('"', end + 1)
   }
+}
+
+/** Whether a number may be what follows a name. */
+function isNumberAt(json: string, after: number): boolean {
+  let at = after
+  let code = json.charCodeAt(at)
+  while (code === COLON || code <= BLANK) code = json.charCodeAt(++at)
+  return code === MINUS || (code >= ZERO && code <= NINE)
 }
 
 function describe(head: Readonly<Record<string, unknown>>, about: { name: string; srid: number | null }): void {
@@ -196,12 +215,43 @@ function sridOf(name: unknown): number | null {
 
 const latin = new TextDecoder('windows-1252')
 
-function parse(bytes: Buffer): { value: Record<string, unknown>; isLatin: boolean } {
+interface ParsedObject {
+  readonly value: Record<string, unknown>
+  readonly isLatin: boolean
+  readonly text: string
+  /** Of its geometry, where that was read beside the rest. */
+  readonly wkb?: Uint8Array
+}
+
+/**
+ * Reads the coordinates of a feature from their bytes, and only the rest as JSON: lists of positions are most of a file. Null
+ * for a feature that is not plain.
+ */
+function parseQuickly(bytes: Buffer, coordinates: FlatCoordinates): ParsedObject | null {
+  // A string cannot hold these bytes: their first quote would begin it, and their second one end it.
+  const name = bytes.indexOf(COORDINATES)
+  if (name < 0) return null
+  const start = name + COORDINATES.length
+  const end = coordinates.read(bytes, start)
+  if (end < 0 || bytes.indexOf(COORDINATES, end) >= 0 || !isUtf8(bytes)) return null
+  const text = bytes.toString('utf8', 0, start) + COORDINATES_MARK + bytes.toString('utf8', end)
+  const value = valueOfText(text)
+  const { geometry } = value as { geometry?: Partial<GeoJsonGeometry> | null }
+  if (!geometry || value['type'] !== 'Feature' || !Object.is(geometry.coordinates, -0)) return null
+  const wkb = geometry.geometries === undefined ? coordinates.wkbOf(String(geometry.type)) : null
+  return wkb && { value, isLatin: false, text, wkb }
+}
+
+function parse(bytes: Buffer): ParsedObject {
   const isLatin = !isUtf8(bytes)
   const text = isLatin ? latin.decode(bytes) : bytes.toString('utf8')
+  return { value: valueOfText(text), isLatin, text }
+}
+
+function valueOfText(text: string): Record<string, unknown> {
   try {
     const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, exactly as never) : JSON.parse(text)
-    return { value: value as Record<string, unknown>, isLatin }
+    return value as Record<string, unknown>
   } catch (cause) {
     throw conversionFailed({ reason: `it is no JSON: ${(cause as Error).message.slice(0, 200)}` }, { cause })
   }

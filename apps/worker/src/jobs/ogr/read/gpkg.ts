@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { isoType, wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import {

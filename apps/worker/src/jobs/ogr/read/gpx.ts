@@ -1,4 +1,4 @@
-import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core'
+import { isoType, wkbHead, wkbOfGeoJson } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
 import { GPX_LAYERS, GpxDocument, type GpxFeature, type GpxLayer, type GpxPosition } from './gpx-document.ts'

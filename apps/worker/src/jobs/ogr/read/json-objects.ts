@@ -67,13 +67,17 @@ class Cutter {
       parts.push(chunk.subarray(from, end))
       this.#size += end - from
     }
-    for (let at = 0; at < chunk.length; at++) {
+    const { length } = chunk
+    for (let at = 0; at < length; at++) {
       if (this.#inString) {
         at = this.#skipString(chunk, at)
         continue
       }
+      if (this.#depth > 0) {
+        while (at < length && SIGNS[chunk[at]!] === 0) at++
+        if (at === length) break
+      }
       const byte = chunk[at]!
-      if (SIGNS[byte] === 0 && this.#depth > 0) continue
       if (byte === QUOTE) {
         this.#inString = true
         this.#text = ''

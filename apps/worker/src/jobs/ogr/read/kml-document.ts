@@ -1,4 +1,4 @@
-import type { GeoJsonGeometry } from '@terrane/core'
+import type { GeoJsonGeometry } from '@terrane/core/wkb'
 import type { Warnings } from '../../warnings.ts'
 import { isoInstant } from './kml-time.ts'
 import type { XmlHandler } from './xml.ts'

@@ -1,4 +1,4 @@
-import { geoJsonType, wkbOfGeoJson } from '@terrane/core'
+import { geoJsonType, wkbOfGeoJson } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'

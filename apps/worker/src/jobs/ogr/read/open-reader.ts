@@ -1,11 +1,16 @@
 import type { FeatureReader } from '../feature-stream.ts'
 import type { ReadRequest } from './protocol.ts'
 
+const WGS84 = 4326
+
 /** Opens a data set with the reader of its format. Only that one is loaded: the libraries of all take half a second. */
 export async function openReader(request: ReadRequest): Promise<FeatureReader> {
   switch (request.format) {
-    case 'GPKG':
-      return (await import('./gpkg.ts')).openGpkg(request)
+    case 'GPKG': {
+      const reader = (await import('./gpkg.ts')).openGpkg(request)
+      if (!request.isWorkbook) return reader
+      return (await import('./point-layers.ts')).pointLayers(reader, request.csv ?? {}, request.srid ?? WGS84)
+    }
     case 'SQLite':
       return (await import('./spatialite.ts')).openSpatialite(request.path)
     case 'GeoJSON':

@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import { isoType, wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core/wkb'
 import {
   parquetMetadataAsync,
   parquetRead,

@@ -1,7 +1,8 @@
 import { deserialize, serialize } from 'node:v8'
 import type { JobWarning } from '@terrane/contracts'
-import type { PlainError } from '@terrane/core'
+import type { PlainError } from '@terrane/core/errors'
 import type { FeatureBatch, FieldType, LayerSchema } from '../feature-stream.ts'
+import type { RowPack, RowPlan } from '../row-packer.ts'
 
 /** Formats that are read without the engine. */
 export const READ_FORMATS = [
@@ -28,51 +29,97 @@ export interface ReadRequest {
   readonly format: ReadFormat
   /** Character encoding of a CSV or of a Shapefile's table; found out when absent. */
   readonly encoding?: string
-  /** EPSG code of a CSV's coordinates; 4326 when absent. */
+  /** EPSG code of the coordinates of a CSV or of sheets; 4326 when absent. */
   readonly srid?: number
   /** Types of fields, by layer, that a GeoPackage has as texts. */
   readonly types?: TypesOfLayers
   /** A GeoPackage has texts of values that its source says no types of. */
   readonly isUntyped?: boolean
-  /** Columns of a CSV that hold coordinates or WKT. */
+  /** Columns that hold coordinates or WKT, of a CSV or of sheets. */
   readonly csv?: { readonly x?: string; readonly y?: string; readonly wkt?: string }
+  /** A GeoPackage has the sheets of a workbook, whose columns may hold coordinates. */
+  readonly isWorkbook?: boolean
 }
 
-/** What the reading process says, in this order: the layers, then batches of each layer that was asked for. */
+/** Which layer is to be read; by a plan for its rows, or as batches. */
+export interface LayerRequest {
+  readonly layer: number
+  readonly plan?: RowPlan
+}
+
+/** What the reading process says, in this order: the layers, then batches or rows of each layer that was asked for. */
 export type Frame =
   | { readonly kind: 'layers'; readonly layers: readonly LayerSchema[]; readonly warnings: readonly JobWarning[] }
   | { readonly kind: 'batch'; readonly layer: number; readonly batch: FeatureBatch }
-  | { readonly kind: 'end'; readonly layer: number; readonly warnings: readonly JobWarning[] }
+  | ({ readonly kind: 'rows'; readonly layer: number } & Omit<RowPack, 'bytes'>)
+  | {
+      readonly kind: 'end'
+      readonly layer: number
+      readonly warnings: readonly JobWarning[]
+      /** What its plan could not keep. */
+      readonly unkept: readonly JobWarning[]
+    }
   | { readonly kind: 'error'; readonly error: PlainError }
 
-/** A frame as bytes: its length and itself, in the engine's own form of values. */
-export function frameBytes(frame: Frame): Buffer[] {
-  const bytes = serialize(frame)
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(bytes.length)
-  return [length, bytes]
+/** A frame that was read, and the bytes that came with it. */
+export interface ReceivedFrame {
+  readonly frame: Frame
+  readonly chunks: readonly Buffer[]
+}
+
+const LENGTHS_BYTES = 8
+
+/** A frame as bytes: the lengths of itself, in the engine's own form of values, and of the bytes that follow it as they are. */
+export function frameBytes(frame: Frame, bytes?: Uint8Array): Uint8Array[] {
+  const own = serialize(frame)
+  const lengths = Buffer.alloc(LENGTHS_BYTES)
+  lengths.writeUInt32LE(own.length)
+  lengths.writeUInt32LE(bytes?.length ?? 0, 4)
+  return bytes ? [lengths, own, bytes] : [lengths, own]
 }
 
 /** Reads frames from the output of a process. */
-export async function* framesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
-  let pending: Buffer[] = []
-  let size = 0
-  let wanted = 4
-  let inHead = true
+export async function* framesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReceivedFrame> {
+  const pieces = new Pieces()
+  let lengths: { readonly frame: number; readonly bytes: number } | null = null
   for await (const chunk of chunks) {
-    pending.push(chunk)
-    size += chunk.length
-    while (size >= wanted) {
-      const bytes = pending.length === 1 ? pending[0]! : Buffer.concat(pending)
-      const part = bytes.subarray(0, wanted)
-      pending = [bytes.subarray(wanted)]
-      size -= wanted
-      if (inHead) wanted = part.readUInt32LE()
-      else {
-        yield deserialize(part) as Frame
-        wanted = 4
+    pieces.push(chunk)
+    for (;;) {
+      if (lengths === null) {
+        if (pieces.size < LENGTHS_BYTES) break
+        const head = Buffer.concat(pieces.take(LENGTHS_BYTES))
+        lengths = { frame: head.readUInt32LE(), bytes: head.readUInt32LE(4) }
       }
-      inHead = !inHead
+      if (pieces.size < lengths.frame + lengths.bytes) break
+      const frame = deserialize(Buffer.concat(pieces.take(lengths.frame))) as Frame
+      yield { frame, chunks: pieces.take(lengths.bytes) }
+      lengths = null
     }
+  }
+}
+
+/** Bytes as they came, of which some are taken. */
+class Pieces {
+  size = 0
+  #pieces: Buffer[] = []
+
+  push(piece: Buffer): void {
+    this.#pieces.push(piece)
+    this.size += piece.length
+  }
+
+  take(bytes: number): Buffer[] {
+    const taken: Buffer[] = []
+    this.size -= bytes
+    let left = bytes
+    let whole = 0
+    for (; left > 0 && this.#pieces[whole]!.length <= left; whole++) left -= this.#pieces[whole]!.length
+    taken.push(...this.#pieces.splice(0, whole))
+    if (left > 0) {
+      const [first] = this.#pieces as [Buffer]
+      taken.push(first.subarray(0, left))
+      this.#pieces[0] = first.subarray(left)
+    }
+    return taken
   }
 }

@@ -2,10 +2,12 @@
 // can be killed at any moment. It takes two lines of JSON, what to open and which layers, and answers by frames.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { TerraneError, toPlainError } from '@terrane/core'
+import { TerraneError, toPlainError } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
+import type { FeatureReader } from '../feature-stream.ts'
+import { RowPacker } from '../row-packer.ts'
 import { openReader } from './open-reader.ts'
-import { frameBytes, type Frame, type ReadRequest } from './protocol.ts'
+import { frameBytes, type Frame, type LayerRequest, type ReadRequest } from './protocol.ts'
 
 const OUTPUT = 1
 const RETRY_MS = 1
@@ -15,10 +17,7 @@ try {
   const request = JSON.parse(await lineOf(lines)) as ReadRequest
   const reader = await openReader(request)
   send({ kind: 'layers', layers: reader.layers, warnings: reader.takeWarnings() })
-  for (const layer of JSON.parse(await lineOf(lines)) as number[]) {
-    for await (const batch of reader.read(layer)) send({ kind: 'batch', layer, batch })
-    send({ kind: 'end', layer, warnings: reader.takeWarnings() })
-  }
+  await answer(reader, JSON.parse(await lineOf(lines)) as LayerRequest[])
 } catch (error) {
   const shown = error instanceof TerraneError ? error : conversionFailed({ reason: (error as Error).message })
   send({ kind: 'error', error: toPlainError(shown) })
@@ -31,9 +30,32 @@ async function lineOf(lines: AsyncIterator<string>): Promise<string> {
   return value
 }
 
+async function answer(reader: FeatureReader, requests: readonly LayerRequest[]): Promise<void> {
+  const packers = requests.map(
+    ({ layer, plan }) =>
+      plan && new RowPacker(plan, ({ bytes, ...pack }) => send({ kind: 'rows', layer, ...pack }, bytes)),
+  )
+  for (const [i, { layer }] of requests.entries()) {
+    const packer = packers[i]
+    let isCut = false
+    for await (const batch of reader.read(layer)) {
+      if (!packer) send({ kind: 'batch', layer, batch })
+      else if (!packer.isComplete) packer.add(batch)
+      else if (packers.every((one) => one?.isComplete)) {
+        isCut = true
+        break
+      }
+    }
+    packer?.flush()
+    const warnings = reader.takeWarnings()
+    // Where it was cut off they may be about rows that nobody wants.
+    send({ kind: 'end', layer, warnings: isCut ? [] : warnings, unkept: packer?.warnings.take() ?? [] })
+  }
+}
+
 /** Writes to a pipe whose reader may be slower. */
-function send(frame: Frame): void {
-  for (const bytes of frameBytes(frame)) {
+function send(frame: Frame, payload?: Uint8Array): void {
+  for (const bytes of frameBytes(frame, payload)) {
     for (let sent = 0; sent < bytes.length;) {
       try {
         sent += writeSync(OUTPUT, bytes, sent)

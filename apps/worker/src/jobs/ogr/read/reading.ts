@@ -1,14 +1,41 @@
 import { fileURLToPath } from 'node:url'
 import type { JobWarning } from '@terrane/contracts'
-import { reviveError } from '@terrane/core'
+import { reviveError } from '@terrane/core/errors'
 import { EngineProcess } from '../engine.ts'
 import { conversionFailed } from '../errors.ts'
-import type { FeatureBatch, LayerSchema, LayerSource } from '../feature-stream.ts'
-import { framesOf, type Frame, type ReadRequest } from './protocol.ts'
+import type { FeatureBatch, LayerPlan, LayerRows, LayerSchema, LayerSource } from '../feature-stream.ts'
+import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
 const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
 /** Most memory of the script: one feature of some hundred megabytes has to fit. */
 const HEAP_MB = 2048
+
+/** A process that is being started, for the data set that is opened first: its start takes as long as bringing a small file. */
+export class SpareReader implements AsyncDisposable {
+  #process: EngineProcess | null
+
+  constructor(workdir: string, signal: AbortSignal) {
+    this.#process = startProcess(workdir, signal)
+  }
+
+  /** The process, which is the caller's then; null when it has been taken. */
+  take(): EngineProcess | null {
+    const process_ = this.#process
+    this.#process = null
+    return process_
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.take()?.abandon()
+  }
+}
+
+/** What a reading takes place in. */
+export interface ReadingPlace {
+  readonly workdir: string
+  readonly signal: AbortSignal
+  readonly spare?: SpareReader
+}
 
 /** A data set that is open in a process of its own, which ends with it. */
 export class Reading implements LayerSource {
@@ -16,11 +43,11 @@ export class Reading implements LayerSource {
   /** What could not be kept, as known at the end of the layer that was read last. */
   warnings: readonly JobWarning[]
   readonly #process: EngineProcess
-  readonly #frames: AsyncGenerator<Frame>
+  readonly #frames: AsyncGenerator<ReceivedFrame>
 
   private constructor(
     process: EngineProcess,
-    frames: AsyncGenerator<Frame>,
+    frames: AsyncGenerator<ReceivedFrame>,
     first: Extract<Frame, { readonly kind: 'layers' }>,
   ) {
     this.#process = process
@@ -30,16 +57,12 @@ export class Reading implements LayerSource {
   }
 
   /** @throws CONVERSION_FAILED, and what the readers throw */
-  static async open(request: ReadRequest, workdir: string, signal: AbortSignal): Promise<Reading> {
-    const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
-    const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
-    // A process that ended early says why itself.
-    process_.child.stdin!.on('error', () => {})
+  static async open(request: ReadRequest, { workdir, signal, spare }: ReadingPlace): Promise<Reading> {
+    const process_ = spare?.take() ?? startProcess(workdir, signal)
     process_.child.stdin!.write(`${JSON.stringify(request)}\n`)
     const frames = framesOf(process_.child.stdout as AsyncIterable<Buffer>)
     try {
-      const first = await nextOf(frames, process_)
+      const { frame: first } = await nextOf(frames, process_)
       if (first.kind !== 'layers') throw new Error(`the reading process began with ${first.kind}`)
       return new Reading(process_, frames, first)
     } catch (error) {
@@ -50,15 +73,30 @@ export class Reading implements LayerSource {
 
   /** The rows of layers, one layer after the other, by their numbers. */
   async *read(layers: readonly number[]): AsyncGenerator<{ readonly layer: number; readonly batch: FeatureBatch }> {
-    this.#process.child.stdin!.write(`${JSON.stringify(layers)}\n`)
-    for (let open = layers.length; open > 0;) {
-      const frame = await nextOf(this.#frames, this.#process)
-      if (frame.kind === 'batch') yield frame
+    for await (const { frame } of this.#ask(layers.map((layer) => ({ layer })))) if (frame.kind === 'batch') yield frame
+  }
+
+  async *pack(plans: readonly LayerPlan[]): AsyncGenerator<LayerRows> {
+    for await (const { frame, chunks } of this.#ask(plans)) {
+      if (frame.kind === 'rows') yield { ...frame, chunks, warnings: [] }
       else if (frame.kind === 'end') {
+        yield { layer: frame.layer, rows: 0, rejected: 0, weight: 0, chunks, warnings: frame.unkept }
+      }
+    }
+  }
+
+  /** What the process says of layers, to the end of the last one. */
+  async *#ask(requests: readonly LayerRequest[]): AsyncGenerator<ReceivedFrame> {
+    this.#process.child.stdin!.write(`${JSON.stringify(requests)}\n`)
+    for (let open = requests.length; open > 0;) {
+      const received = await nextOf(this.#frames, this.#process)
+      const { frame } = received
+      if (frame.kind === 'end') {
         const { name } = this.layers[frame.layer]!
         this.warnings = [...this.warnings, ...frame.warnings.map((warning) => ({ ...warning, layer: name }))]
         open--
       }
+      yield received
     }
   }
 
@@ -67,12 +105,22 @@ export class Reading implements LayerSource {
   }
 }
 
-async function nextOf(frames: AsyncGenerator<Frame>, process_: EngineProcess): Promise<Frame> {
+function startProcess(workdir: string, signal: AbortSignal): EngineProcess {
+  const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
+  const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
+  const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
+  // A process that ended early says why itself.
+  process_.child.stdin!.on('error', () => {})
+  return process_
+}
+
+async function nextOf(frames: AsyncGenerator<ReceivedFrame>, process_: EngineProcess): Promise<ReceivedFrame> {
   const { value, done } = await frames.next()
   if (done === true) {
     await process_.ended
     throw conversionFailed({ reason: process_.complaint })
   }
-  if (value.kind === 'error') throw reviveError(value.error, (reason) => conversionFailed({ reason }))
+  const { frame } = value
+  if (frame.kind === 'error') throw reviveError(frame.error, (reason) => conversionFailed({ reason }))
   return value
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isoType, wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core/wkb'
 import { BatchBuilder, type FeatureBatch, type FeatureReader } from '../feature-stream.ts'
 import { FileWindow, twice } from './chunks.ts'
 import type { ReadRequest } from './protocol.ts'

@@ -1,7 +1,11 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { encodingUnknown } from '../errors.ts'
+import { chunksOf } from './chunks.ts'
 
 const SAMPLE_BYTES = 1 << 20
+/** Bytes of a character of UTF-8, at most. */
+const LONGEST_CHARACTER = 4
 /** Below it the first guesser knows nothing. */
 const LEAST_CONFIDENCE = 0.1
 
@@ -22,7 +26,7 @@ export async function findEncoding(path: string, said: string | undefined): Prom
     // A file in UTF-16 was brought to UTF-8 when it was obtained.
     return { name: isUtf16(said) ? 'utf-8' : said, isGuess: false }
   }
-  if (await isUtf8(path)) return { name: 'utf-8', isGuess: false }
+  if (isUtf8File(path)) return { name: 'utf-8', isGuess: false }
   return { name: await guess(await firstBytes(path)), isGuess: true }
 }
 
@@ -50,17 +54,19 @@ function isUtf16(name: string): boolean {
   return new TextDecoder(name).encoding.startsWith('utf-16')
 }
 
-async function isUtf8(path: string): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-      decoder.decode(chunk as Buffer, { stream: true })
-    }
-    decoder.decode()
-    return true
-  } catch {
-    return false
+function isUtf8File(path: string): boolean {
+  let rest: Buffer = Buffer.alloc(0)
+  for (const chunk of chunksOf(path)) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    // A character at the end may go on in the next piece: it begins with one of the last bytes.
+    let end = bytes.length
+    while (end > 0 && bytes.length - end < LONGEST_CHARACTER && (bytes[end - 1]! & 0xc0) === 0x80) end--
+    if (end > 0 && bytes[end - 1]! >= 0xc0) end--
+    else end = bytes.length
+    if (!isUtf8(bytes.subarray(0, end))) return false
+    rest = bytes.subarray(end)
   }
+  return isUtf8(rest)
 }
 
 async function firstBytes(path: string): Promise<Buffer> {

@@ -84,6 +84,7 @@ function kindOfText(text: string): Kind {
 
 const WHOLE = /^[+-]?(0|[1-9]\d*)$/
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i
+const BEGINS_VALUE = /^[-+.\dtf]/i
 const LEADING_ZERO = /^[+-]?0\d/
 
 /** The kind of a field of a text table. Digits that begin with a zero are a key, and no number. */
@@ -92,6 +93,8 @@ export function kindOfCell(cell: string): Kind | null {
   const text = cell.trim()
   // Blanks alone are a text.
   if (text === '') return 'text'
+  // Nothing but a truth value begins with another sign than numbers, days and times do.
+  if (!BEGINS_VALUE.test(text)) return 'text'
   if (WHOLE.test(text)) {
     const number = Number(text)
     if (number >= -INT4 && number < INT4) return 'int4'

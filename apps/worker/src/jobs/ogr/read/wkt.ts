@@ -1,4 +1,5 @@
-import { WkbWriter, type Dimensions } from '@terrane/core'
+import { WkbWriter, type Dimensions } from '@terrane/core/wkb'
+import { decimalOf } from './decimals.ts'
 
 /** Codes of ISO 13249-3; an `inner` is what members are that do not say what they are. */
 const KINDS: Readonly<Record<string, { readonly code: number; readonly inner?: string }>> = {
@@ -29,6 +30,8 @@ const NUMBER = /\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:ini
 /** Characters of numbers without letters, but for that of an exponent. */
 const NUMERAL = new Uint8Array(128)
 for (const sign of '0123456789.+-eE') NUMERAL[sign.charCodeAt(0)] = 1
+const [OPEN, CLOSE, COMMA, MINUS, POINT, ZERO, NINE] = [40, 41, 44, 45, 46, 48, 57]
+const NO_BREAK = 160
 const FIRST_POSITION = /\(([^(),]+)[,)]/
 
 /**
@@ -37,23 +40,30 @@ const FIRST_POSITION = /\(([^(),]+)[,)]/
  */
 export function wkbOfWkt(text: string): Uint8Array<ArrayBuffer> | null {
   const plain = text.replace(/^\s*SRID=\d+;/i, '')
+  const head = headAt(plain, 0)
   try {
-    return new WktReader(plain, dimensionsOf(plain)).whole()
+    return new WktReader(plain, dimensionsOf(plain, head?.letters)).whole(head)
   } catch {
     return null
   }
 }
 
 /** By the letters behind the first name, else by the numbers of the first position. */
-function dimensionsOf(text: string): Dimensions {
-  const letters = headAt(text, 0)?.letters ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
+function dimensionsOf(text: string, first: string | undefined): Dimensions {
+  const letters = first ?? /\b(ZM|Z|M)\s*\(/i.exec(text)?.[1]
   if (letters !== undefined) return `xy${letters.toLowerCase()}` as Dimensions
   const numbers = FIRST_POSITION.exec(text)?.[1]?.trim().split(/\s+/).length ?? 2
   return numbers === 4 ? 'xyzm' : numbers === 3 ? 'xyz' : 'xy'
 }
 
+interface Head {
+  readonly name: string
+  readonly letters: string | undefined
+  readonly end: number
+}
+
 /** The name of a geometry and the letters behind it, `POINT Z` or `POINTZ`, where a geometry begins; null otherwise. */
-function headAt(text: string, at: number): { name: string; letters: string | undefined; end: number } | null {
+function headAt(text: string, at: number): Head | null {
   WORD.lastIndex = at
   const word = WORD.exec(text)?.[1]?.toUpperCase()
   if (word === undefined) return null
@@ -76,23 +86,26 @@ class WktReader {
   readonly #width: number
   readonly #writer: WkbWriter
   readonly #numbers: number[] = []
+  /** Each character as a byte: bytes are looked at much faster than characters. */
+  readonly #signs: Uint8Array
   #at = 0
 
   constructor(text: string, dimensions: Dimensions) {
     this.#text = text
+    this.#signs = signsOf(text)
     this.#width = dimensions.length
     this.#writer = new WkbWriter(dimensions)
   }
 
-  whole(): Uint8Array<ArrayBuffer> {
-    this.#geometry(null)
+  /** @param head that it begins with */
+  whole(head: Head | null): Uint8Array<ArrayBuffer> {
+    this.#geometry(null, head)
     if (this.#text.slice(this.#at).trim() !== '') throw new SyntaxError('text follows')
     return this.#writer.take()
   }
 
   /** A geometry with its name, or one without where a container says what its members are. */
-  #geometry(inner: string | null): void {
-    const head = headAt(this.#text, this.#at)
+  #geometry(inner: string | null, head = headAt(this.#text, this.#at)): void {
     const name = head?.name ?? inner
     if (head) this.#at = head.end
     const kind = KINDS[name ?? '']
@@ -107,9 +120,9 @@ class WktReader {
   /** Points within a multi point may stand without brackets. */
   #point(mayBeBare: boolean): void {
     if (this.#isEmpty()) this.#writer.position(EMPTY_POINT)
-    else if (this.#takes('(')) {
+    else if (this.#takes(OPEN)) {
       this.#position()
-      if (!this.#takes(')')) throw new SyntaxError('a bracket is missing')
+      if (!this.#takes(CLOSE)) throw new SyntaxError('a bracket is missing')
     } else if (mayBeBare) this.#position()
     else throw new SyntaxError('a bracket is missing')
   }
@@ -118,13 +131,13 @@ class WktReader {
   #list(item: () => void): void {
     const at = this.#writer.openCount()
     if (this.#isEmpty()) return
-    if (!this.#takes('(')) throw new SyntaxError('a bracket is missing')
+    if (!this.#takes(OPEN)) throw new SyntaxError('a bracket is missing')
     let count = 0
     do {
       item()
       count++
-    } while (this.#takes(','))
-    if (!this.#takes(')')) throw new SyntaxError('a bracket is missing')
+    } while (this.#takes(COMMA))
+    if (!this.#takes(CLOSE)) throw new SyntaxError('a bracket is missing')
     this.#writer.setCount(at, count)
   }
 
@@ -133,17 +146,32 @@ class WktReader {
     numbers.length = 0
     for (let number = this.#number(); number !== null; number = this.#number()) numbers.push(number)
     if (numbers.length < 2 || numbers.length > this.#width) throw new SyntaxError('a position has two to four numbers')
-    this.#writer.position(numbers)
+    if (this.#width === 2) this.#writer.xy(numbers[0]!, numbers[1]!)
+    else this.#writer.position(numbers)
   }
 
   /** The next number; null where there is none. */
   #number(): number | null {
     const text = this.#text
+    const signs = this.#signs
     let at = this.#at
-    while (isBlank(text.charCodeAt(at))) at++
+    while (isBlank(signs[at]!)) at++
+    // Most often it is the last one of a position that another is looked for behind.
+    if (signs[at] === COMMA || signs[at] === CLOSE) return null
     let end = at
-    while (NUMERAL[text.charCodeAt(end)] === 1) end++
-    const number = end === at ? Number.NaN : Number(text.slice(at, end))
+    let mantissa = 0
+    let decimals = -1
+    let isPlain = true
+    for (let code = signs[at]!; NUMERAL[code] === 1; code = signs[++end]!) {
+      if (code >= ZERO) {
+        // Letters of an exponent are beyond the digits.
+        if (code > NINE) isPlain = false
+        mantissa = mantissa * 10 + code - ZERO
+        if (decimals >= 0) decimals++
+      } else if (code === POINT && decimals < 0) decimals = 0
+      else if (code !== MINUS || end > at) isPlain = false
+    }
+    const number = isPlain ? plainNumber(text, at, end, mantissa, Math.max(decimals, 0)) : Number(text.slice(at, end))
     if (!Number.isNaN(number)) {
       this.#at = end
       return number
@@ -157,23 +185,48 @@ class WktReader {
   }
 
   #isEmpty(): boolean {
+    if (this.#signs[this.#at] === OPEN) return false
     EMPTY.lastIndex = this.#at
     if (!EMPTY.test(this.#text)) return false
     this.#at = EMPTY.lastIndex
     return true
   }
 
-  #takes(sign: string): boolean {
-    while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
-    if (this.#text[this.#at] !== sign) return false
+  #takes(sign: number): boolean {
+    while (isBlank(this.#signs[this.#at]!)) this.#at++
+    if (this.#signs[this.#at] !== sign) return false
     this.#at++
     return true
   }
 }
 
-/** Blanks that WKT has between its parts; NaN, beyond the end of a text, is none. */
-function isBlank(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13) || code === 160
+/** The number that `text[at, end)` is: digits with at most one point, perhaps a minus before them; NaN without digits. */
+function plainNumber(text: string, at: number, end: number, mantissa: number, decimals: number): number {
+  const isNegative = text.charCodeAt(at) === MINUS
+  const hasDigits = end - at > (isNegative ? 1 : 0) + (decimals > 0 ? 1 : 0) && text.charCodeAt(end - 1) >= ZERO
+  const number = hasDigits ? decimalOf(mantissa, decimals, isNegative) : Number.NaN
+  return Number.isNaN(number) && end > at ? Number(text.slice(at, end)) : number
+}
+
+/** Blanks that WKT has between its parts. */
+function isBlank(sign: number): boolean {
+  return sign === 32 || (sign >= 9 && sign <= 13)
+}
+
+let scratch = Buffer.alloc(1 << 16)
+
+/** The characters of a text as bytes, which hold until the next call, with a 0 behind them; one beyond ASCII is a blank or means nothing. */
+function signsOf(text: string): Uint8Array {
+  const { length } = text
+  if (3 * length >= scratch.length) scratch = Buffer.alloc(6 * length)
+  if (scratch.write(text) !== length) {
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      scratch[i] = code < 128 ? code : code === NO_BREAK ? 32 : 1
+    }
+  }
+  scratch[length] = 0
+  return scratch
 }
 
 function numberOf(text: string): number {

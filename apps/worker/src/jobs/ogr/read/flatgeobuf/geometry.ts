@@ -1,4 +1,4 @@
-import { isoCode, WkbWriter, type Dimensions } from '@terrane/core'
+import { isoCode, WkbWriter, type Dimensions } from '@terrane/core/wkb'
 import type { Table } from './table.ts'
 
 // Slots of a geometry.

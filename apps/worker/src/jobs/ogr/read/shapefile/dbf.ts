@@ -1,5 +1,6 @@
 import type { Field, FieldType } from '../../feature-stream.ts'
 import { FileWindow } from '../chunks.ts'
+import { decimalOf } from '../decimals.ts'
 import { UnusualFile } from './unusual.ts'
 
 const LATIN1 = 'iso-8859-1'
@@ -9,6 +10,7 @@ const FIELD_BYTES = 32
 const NAME_BYTES = 11
 const LAST_FIELD = 0x0d
 const BLANK = 0x20
+const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30]
 const DELETED = 0x2a
 /** Whole numbers of so many characters fit a type. */
 const INT4_WIDTH = 9
@@ -32,7 +34,7 @@ export class DbfTable implements Disposable {
   readonly #file: FileWindow
   readonly #head: number
   readonly #width: number
-  readonly #decode: (bytes: Buffer) => string
+  readonly #decode: Decode
 
   /**
    * @param encoding of its texts; null where neither the request nor a `.cpg` says it
@@ -87,10 +89,18 @@ export class DbfTable implements Disposable {
   }
 
   #cell(row: Buffer, { name, letter, type, offset, width }: Column): unknown {
-    const bytes = trimmed(textIn(row.subarray(offset, offset + width)))
-    if (bytes.length === 0) return null
-    if (letter === 'C') return this.#decode(bytes)
-    const text = bytes.toString('latin1')
+    let from = offset
+    let to = offset
+    while (to < offset + width && row[to] !== 0) to++
+    while (from < to && row[from] === BLANK) from++
+    while (to > from && row[to - 1] === BLANK) to--
+    if (from === to) return null
+    if (letter === 'C') return this.#decode(row, from, to)
+    if (letter === 'N' || letter === 'F') {
+      const number = plainNumber(row, from, to, type === 'float8')
+      if (!Number.isNaN(number)) return number
+    }
+    const text = row.toString('latin1', from, to)
     const unusual = () => new UnusualFile(`a cell of ${name}: ${text}`)
     switch (letter) {
       case 'L':
@@ -126,8 +136,19 @@ function typeOf(letter: string, width: number, decimals: number): FieldType {
   throw new UnusualFile(`a column of type ${letter}, ${width} wide`)
 }
 
-/** @param encoding null where it is not known: then all texts are to be ASCII */
-function decoderOf(encoding: string | null): (bytes: Buffer) => string {
+type Decode = (bytes: Buffer, from: number, to: number) => string
+
+/** @param encoding null where it is not known: then all texts are to be ASCII, which all encodings of tables share */
+function decoderOf(encoding: string | null): Decode {
+  const decodeOther = otherDecoderOf(encoding)
+  return (bytes, from, to) => {
+    for (let i = from; i < to; i++) if (bytes[i]! >= 128) return decodeOther(bytes.subarray(from, to))
+    return bytes.toString('latin1', from, to)
+  }
+}
+
+/** A decoder of texts that are not ASCII. */
+function otherDecoderOf(encoding: string | null): (bytes: Buffer) => string {
   if (encoding !== null && encoding !== LATIN1) {
     const decoder = new TextDecoder(encoding, { fatal: true })
     return (bytes) => {
@@ -138,7 +159,7 @@ function decoderOf(encoding: string | null): (bytes: Buffer) => string {
       }
     }
   }
-  // All encodings of tables share ASCII; what Latin-1 leaves open is most often Windows-1252.
+  // What Latin-1 leaves open is most often Windows-1252.
   const isSaid = (byte: number) => byte < 128 || (byte > 159 && encoding === LATIN1)
   return (bytes) => {
     if (!bytes.every(isSaid)) throw new UnusualFile('a text in an encoding that is not said')
@@ -146,18 +167,28 @@ function decoderOf(encoding: string | null): (bytes: Buffer) => string {
   }
 }
 
+/** The number of digits with at most one point, perhaps a minus before them; NaN for any other text. */
+function plainNumber(bytes: Buffer, from: number, to: number, mayHavePoint: boolean): number {
+  const isNegative = bytes[from] === MINUS
+  let digits = 0
+  let count = 0
+  let decimals = -1
+  for (let at = isNegative ? from + 1 : from; at < to; at++) {
+    const digit = bytes[at]! - ZERO
+    if (digit >= 0 && digit <= 9) {
+      digits = digits * 10 + digit
+      count++
+      if (decimals >= 0) decimals++
+    } else if (bytes[at] === POINT && decimals < 0 && mayHavePoint) decimals = 0
+    else return Number.NaN
+  }
+  return count === 0 ? Number.NaN : decimalOf(digits, Math.max(decimals, 0), isNegative)
+}
+
 /** The bytes before the first NUL. */
 function textIn(bytes: Buffer): Buffer {
   const end = bytes.indexOf(0)
   return end < 0 ? bytes : bytes.subarray(0, end)
-}
-
-function trimmed(bytes: Buffer): Buffer {
-  let from = 0
-  let to = bytes.length
-  while (from < to && bytes[from] === BLANK) from++
-  while (to > from && bytes[to - 1] === BLANK) to--
-  return bytes.subarray(from, to)
 }
 
 /** `20260131` as ISO 8601; null for what is no day. */

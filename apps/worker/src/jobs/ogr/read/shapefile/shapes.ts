@@ -1,4 +1,4 @@
-import { WkbWriter } from '@terrane/core'
+import { WkbWriter } from '@terrane/core/wkb'
 import { ringsIn, type Ring } from './rings.ts'
 import { UnusualFile } from './unusual.ts'
 
