@@ -12,7 +12,7 @@ export interface Input {
 
 /** The axes of an image, by their letters. */
 export function axesOf({ layout = 'nchw' }: ModelManifest['input']): ('n' | 'c' | 't' | 'h' | 'w')[] {
-  return [...layout] as ReturnType<typeof axesOf>
+  return layout.split('') as ReturnType<typeof axesOf>
 }
 
 /** The shape that a graph sees, by the layout of its manifest. */

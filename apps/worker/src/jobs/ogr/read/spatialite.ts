@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { isoType, wkbHead } from '@terrane/core'
+import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import type { FeatureReader, FieldType } from '../feature-stream.ts'
 import { TYPES, fieldsOf, quoted, readRows, type Table } from './gpkg.ts'
