@@ -240,4 +240,24 @@ describe('a query that is not a tile', () => {
       code: '42P01',
     })
   })
+
+  test('sooner where the rows of a label lie in more pages than half of the buffers hold', async () => {
+    await db.database.transaction(async (session) => {
+      const { rows: found } = await session.query<{ pages: number }>(
+        `select (pg_size_bytes(current_setting('shared_buffers')) / current_setting('block_size')::int)::int as pages`,
+      )
+      const half = Math.ceil(found[0]!.pages / 2)
+      const pages = Math.max(half + 1, 20_000)
+      await session.query(`update pg_class set relpages = $1 where oid = 'geoembeddings.many'::regclass`, [pages])
+      const { rows } = await session.query(
+        `select geoembeddings.cost_of_pages(c, $1) as few, geoembeddings.cost_of_pages(c, 10 * $2) as many,
+           geoembeddings.index_is_faster(e, $2, 10, true) as together,
+           geoembeddings.index_is_faster(e, $2, 10, true, true) as scattered
+         from geoembeddings.embeddings_catalogue c, jsonb_populate_record(c, $3) e`,
+        [half - 1, pages, JSON.stringify({ rows: pages, dims: 1, index_kind: 'bit' })],
+      )
+      expect(rows).toEqual([{ few: 0, many: 1800 * pages, together: false, scattered: true }])
+    })
+    await db.database.query('analyze geoembeddings.many')
+  })
 })
