@@ -63,6 +63,19 @@ test('a geodatabase as it was is imported as before', async () => {
   expect(tables.map(({ rows: count, srid }) => [count, srid])).toEqual([[2, 4326]])
 })
 
+test('a list of places that makes a small table large is refused', async () => {
+  const files = await writeGeodatabase(rows)
+  const places = files.find(({ name }) => name.endsWith('a00000009.gdbtablx'))!
+  const [head, width, count] = [16, 5, 1024]
+  const same = Buffer.from(places.data)
+  for (let i = 1; i < count; i++) same.copyWithin(head + i * width, head, head + width)
+  const large = files.map((file) => (file === places ? { name: file.name, data: same } : file))
+  await expect(importFile(db.database, zip(large))).rejects.toMatchObject({
+    code: 'CONVERSION_FAILED',
+    message: expect.stringContaining('are damaged') as string,
+  })
+})
+
 test('a layer that cannot be read is refused by its name', async () => {
   const files = await writeGeodatabase(rows)
   const table = files.find(({ name }) => name.endsWith('a00000009.gdbtable'))!

@@ -93,7 +93,7 @@ export async function openDataset(
   const folder = await mkdtemp(join(workdir, 'exchange-'))
   if (dataset.driver === 'DXF') await warnOfSplines(path, notes)
   // Of GML the engine sees no schema, and is told to leave its texts as they are.
-  const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path) : []
+  const geodatabase = dataset.driver === 'OpenFileGDB' ? await plainTables(path, signal) : []
   const types = { ...(await logicalFields(dataset)), ...typesOf(geodatabase) }
   const exchange = { types, isUntyped: dataset.driver === 'GML', isWorkbook: WORKBOOKS.has(dataset.driver) }
   const conversion = conversionOf(dataset, input, folder)

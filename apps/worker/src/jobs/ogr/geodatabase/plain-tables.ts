@@ -48,14 +48,14 @@ export interface PlainTable {
  *
  * @returns the tables that the geodatabase lists; none where it is damaged, which is for the engine to say
  */
-export async function plainTables(folder: string): Promise<readonly PlainTable[]> {
+export async function plainTables(folder: string, signal: AbortSignal): Promise<readonly PlainTable[]> {
   const files = new Set(await readdir(folder))
   const tables: PlainTable[] = []
-  for (const { number, name } of await listTables(join(folder, CATALOG)).catch(damaged([]))) {
+  for (const { number, name } of await listTables(join(folder, CATALOG), signal).catch(damaged([]))) {
     const file = `a${number.toString(16).padStart(8, '0')}.gdbtable`
     if (name.startsWith('GDB_') || !files.has(file)) continue
     const path = join(folder, file)
-    tables.push(await plainTable(path, name).catch(damaged({ name, rows: null, types: {} })))
+    tables.push(await plainTable(path, name, signal).catch(damaged({ name, rows: null, types: {} })))
   }
   return tables
 }
@@ -72,14 +72,14 @@ function damaged<T>(instead: T): (error: unknown) => T {
   }
 }
 
-async function listTables(catalog: string): Promise<{ number: number; name: string }[]> {
+async function listTables(catalog: string, signal: AbortSignal): Promise<{ number: number; name: string }[]> {
   await using table = await open(catalog)
   await using places = await open(placesOf(catalog))
   const head = await readHead(table)
   const at = head.fields.findIndex(({ name }) => name === NAME_FIELD)
   const isUtf8 = (head.description.readUInt8(9) & 1) === 1
   const found: { number: number; name: string }[] = []
-  for await (const { number, row } of rowsOf(table, places, head)) {
+  for await (const { number, row } of rowsOf(table, places, head, signal)) {
     const place = valuesIn(row, head.fields)[at]
     if (!place) continue
     const text = row.subarray(place.start, place.end)
@@ -90,7 +90,7 @@ async function listTables(catalog: string): Promise<{ number: number; name: stri
   return found
 }
 
-async function plainTable(path: string, name: string): Promise<PlainTable> {
+async function plainTable(path: string, name: string, signal: AbortSignal): Promise<PlainTable> {
   const fresh = `${path}.new`
   let head: TableHead
   {
@@ -101,7 +101,7 @@ async function plainTable(path: string, name: string): Promise<PlainTable> {
     await using places = await open(placesOf(path))
     await using plain = await open(fresh, 'w')
     await using plainPlaces = await open(`${fresh}x`, 'w')
-    await rewrite(head, rowsOf(table, places, head), plain, plainPlaces)
+    await rewrite(head, rowsOf(table, places, head, signal), plain, plainPlaces)
   }
   await rename(fresh, path)
   await rename(`${fresh}x`, placesOf(path))

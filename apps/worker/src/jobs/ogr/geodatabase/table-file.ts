@@ -8,7 +8,11 @@ const INDEX_HEAD_BYTES = 16
 /** Places are listed in blocks of so many; blocks without any may be left out. */
 export const BLOCK_ROWS = 1024
 const MOST_FIELD_BYTES = 10 << 20
-const MOST_MAP_BYTES = 1 << 24
+/** A bit for each block of 2³² rows. */
+const MOST_MAP_BYTES = 1 << 19
+/** The row is in memory more than once while it is written anew. */
+const MOST_ROW_BYTES = 1 << 27
+const MOST_FIELDS = 10_000
 /** Of a table with numbers of objects in 64 bits: where its map of blocks lies in the end of the list, and how long it is. */
 const WIDE_MAP_AT = 22
 const WIDE_MAP_BYTES = 32_768
@@ -86,6 +90,7 @@ export async function readHead(table: FileHandle): Promise<TableHead> {
 
 function fieldsIn(bytes: Buffer): TableField[] {
   const count = bytes.readUInt16LE(12)
+  if (count > MOST_FIELDS) throw new RangeError(`${count} fields`)
   const flags = bytes.readUInt8(11)
   const fields: TableField[] = []
   let at = 14
@@ -151,16 +156,25 @@ export function nullBytes(fields: readonly TableField[]): number {
   return Math.ceil(fields.filter(({ isNullable }) => isNullable).length / 8)
 }
 
-/** The rows that are there, by their numbers from 0; those that were deleted have none. */
+/**
+ * The rows that are there, by their numbers from 0; those that were deleted have none. Together they are no larger than their
+ * file: a list of places cannot make more of it than there is.
+ */
 export async function* rowsOf(
   table: FileHandle,
   places: FileHandle,
   { version }: Pick<TableHead, 'version'>,
+  signal: AbortSignal,
 ): AsyncGenerator<{ readonly number: number; readonly row: Buffer }> {
   const { size } = await table.stat()
+  let left = size
   for await (const { number, place } of placesIn(places, version)) {
+    signal.throwIfAborted()
     const length = (await bytesAt(table, place, 4)).readInt32LE()
     if (length < 0 || place + 4 + length > size) throw new RangeError('a row that goes on after the end of its file')
+    if (length > MOST_ROW_BYTES) throw new RangeError(`a row of ${length} bytes`)
+    left -= 4 + length
+    if (left < 0) throw new RangeError('rows that lie over each other')
     yield { number, row: await bytesAt(table, place + 4, length) }
   }
 }
