@@ -23,6 +23,7 @@ test('defaults are filled in, texts are converted and the result is frozen', () 
     HOST: '127.0.0.1',
     LOG_LEVEL: 'info',
     DRAIN_TIMEOUT_MS: 10_000,
+    FAREWELL_MS: 500,
     PORT: 8080,
     TERRANE_MODE: 'local',
     TERRANE_FETCH_ALLOW_HTTP: true,

@@ -52,6 +52,12 @@ export const ServiceEnv = {
     minimum: 0,
     description: 'Longest stop: jobs, requests and what they need, from the signal to the end.',
   }),
+  FAREWELL_MS: Type.Integer({
+    default: 500,
+    minimum: 0,
+    description:
+      'A stopping app closes open connections that were silent for so long: more than its clients may pause.',
+  }),
   TERRANE_TRUSTED_PROXIES: List(
     'Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed, comma-separated.',
   ),
