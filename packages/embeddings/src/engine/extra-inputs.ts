@@ -136,7 +136,8 @@ function tensorOf(
   }
 }
 
-type TensorMetadata = Extract<Metadata, { isTensor: true }>
+/** An input of a graph that is a tensor. */
+export type TensorMetadata = Extract<Metadata, { isTensor: true }>
 
 function shapeOf({ shape }: TensorMetadata): string {
   return `[${shape.join(', ')}]`
