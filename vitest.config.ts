@@ -1,23 +1,24 @@
 import { defineConfig } from 'vitest/config'
+import { TEST_FILES } from './infra/tests/src/tiers.ts'
 
+// How every test file runs; which tier it belongs to and what follows from that is decided in infra/tests/src/tiers.ts.
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/{src,test}/**/*.test.ts',
-      'apps/*/{src,test,web/src}/**/*.test.ts',
-      'infra/*/{src,test}/**/*.test.ts',
-    ],
+    include: TEST_FILES,
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
     globalSetup: ['packages/database/src/testing/global-setup.ts'],
+    setupFiles: ['infra/tests/src/observe-file.ts'],
     pool: 'forks',
-    // One function of the embedded database takes V8 three seconds and 600 MB to optimize, and each test begins anew: only
-    // what runs for seconds is worth it. The default is 13 million bytes of code executed.
+    // One process runs many files, so that modules are loaded, and engines of databases started, once. A file puts back
+    // what it changes for its process.
+    isolate: false,
+    // One function of the embedded database takes V8 three seconds and 600 MB to optimize, and few run for so long that
+    // it is worth it. The default is 13 million bytes of code executed.
     execArgv: ['--wasm-tiering-budget=1000000000'],
     // For tests that open the ONNX runtime themselves; Terrane's engine sets it where it is needed.
     env: { ORT_DISABLE_TELEMETRY: '1' },
-    // Most of a test's time is spent waiting for a database or a child process: two run at once, also on two cores.
-    maxWorkers: 2,
-    // What is waited for comes sooner or later; how soon, on a machine that does much else, is not what a test is about.
+    maxWorkers: 1,
+    // Only a hang ends by the clock: a slow machine must not fail a test.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

@@ -2,23 +2,33 @@
 // repository needs from the npm registry, and hands over to Node 24, which the `node` package of that registry brings.
 // Plain JavaScript and built-in modules only: nothing is installed yet when it starts.
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, homedir } from 'node:os'
 import { dirname, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endWithNpm } from './end-with-npm.mjs'
-import { runTests } from './run-tests.mjs'
+import { machineKey } from './tests/src/machine-key.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = join(root, 'node_modules', '.bin')
+/** What clones on this machine share. */
+const machineFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'terrane')
+/** Tells results of this run from those of earlier ones. */
+const runId = process.env.TERRANE_RUN ?? randomUUID()
 const stamp = join(root, 'node_modules', '.terrane-install')
+
+/** Turbo tasks that run at once: one for each core, and one more since many of them wait for children. */
+const TASKS_AT_ONCE = Math.max(2, availableParallelism() + 1)
 
 const commands = {
   install: async () => 0,
   stack: (args) => run('node', ['infra/local/src/main.ts', ...args]),
-  // With arguments only the tests they name, without the checks.
-  test: async (args) => (args.length > 0 ? runTests(run, 'tests', args) : await checkAndTest()),
-  lane: ([report, ...args]) => runTests(run, report ?? 'lane', args),
+  // With arguments only the tests that they name, without the checks.
+  test: async (args) => (args.length > 0 ? run('vitest', ['run', ...args]) : await everyday()),
+  postgres: (args) => turbo(['test:postgres', ...args]),
+  long: () => run('node', ['infra/tests/src/long.ts']),
+  summary: (lanes) => run('node', ['infra/tests/src/summary.ts', ...lanes]),
 }
 
 const [name = 'install', ...rest] = process.argv.slice(2)
@@ -30,15 +40,17 @@ if (!command) {
 requireNode(20, 20)
 process.exitCode = (await install()) || (await command(rest))
 
-/** The checks, then the tests. A run that repeats failed files wants all there is to know, so it tests in any case. */
-async function checkAndTest() {
-  const checks = await run('pnpm', ['check'])
-  if (checks === 0) return runTests(run, 'tests', [])
-  if (process.env.TERRANE_RETRY_FAILED === '1') await runTests(run, 'tests', [])
-  console.error(
-    'The checks failed (types, lint, format, boundaries, unused code, docs): see above, or run `pnpm check`.',
-  )
-  return checks
+/** The checks and the everyday tests, of which those whose inputs have not changed since they passed are not run again. */
+async function everyday() {
+  const code = await turbo(['types', 'lint', 'rules', 'test'])
+  return (await run('node', ['infra/tests/src/summary.ts', 'everyday'])) || code
+}
+
+/** Runs tasks of turbo.json. Results are kept per machine, so that other clones of the repository find them. */
+function turbo(args) {
+  const force = process.env.TERRANE_TEST_ALL === '1' ? ['--force'] : []
+  const flags = ['--continue', '--output-logs=new-only', '--log-order=grouped', `--concurrency=${TASKS_AT_ONCE}`]
+  return run('turbo', ['run', ...flags, ...force, ...args])
 }
 
 /** Installs the locked dependencies unless the lockfile is the one that was installed last. */
@@ -66,7 +78,15 @@ function run(program, argv) {
   const path = `${bin}${delimiter}${process.env.PATH ?? ''}`
   // Of every program that starts, Node keeps what it compiled of its modules, and their types stripped.
   const kept = process.env.NODE_COMPILE_CACHE ?? join(root, '.cache', 'node')
-  const env = { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1', NODE_COMPILE_CACHE: kept }
+  const env = {
+    ...process.env,
+    PATH: path,
+    TURBO_TELEMETRY_DISABLED: '1',
+    TURBO_CACHE_DIR: process.env.TURBO_CACHE_DIR ?? join(machineFolder, 'turbo'),
+    NODE_COMPILE_CACHE: kept,
+    TERRANE_RUN: runId,
+    TERRANE_TEST_MACHINE: machineKey(root),
+  }
   // An npm script exports its own configuration; pnpm would read it as flags of its own and warn about each.
   for (const key of Object.keys(env)) if (/^npm_(config|package|lifecycle)_/i.test(key)) delete env[key]
   return new Promise((resolve) => {

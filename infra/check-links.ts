@@ -7,7 +7,7 @@ const root = dirname(import.meta.dirname)
 const pages = globSync(['*.md', 'docs/**/*.md', '{packages,apps,infra}/*/*.md'], { cwd: root })
 const broken = pages.flatMap((page) => {
   const text = readFileSync(join(root, page), 'utf8')
-  const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map((match) => match[1])
+  const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map((match) => match[1]!)
   const lost = targets.filter((target) => !existsSync(join(root, dirname(page), target)))
   return lost.map((target) => `${page}: ${target}`)
 })

@@ -18,8 +18,8 @@ interface Setting {
 }
 
 const root = dirname(import.meta.dirname)
-const schemas: Readonly<Record<string, ConfigSchema>> = { worker, origin, functions, router, console: consoleEnv }
-const apps = new Map(Object.entries(schemas).map(([app, schema]) => [app, settingsOf(schema)]))
+const schemas: Readonly<Record<string, object>> = { worker, origin, functions, router, console: consoleEnv }
+const apps = new Map(Object.entries(schemas).map(([app, schema]) => [app, settingsOf(schema as ConfigSchema)]))
 const common = [...commonTo([...apps.values()])]
 const stale = [
   write('docs/operations.md', (text) => between(text, operations())),

@@ -1,0 +1,1 @@
+export function machineKey(root: string, env?: Readonly<Record<string, string | undefined>>): string

@@ -1,0 +1,75 @@
+// Set-up of every test file. It counts the CPU seconds of the file for the report of run.ts, and refuses reads of files
+// of the repository that are not in the key of the package's cached result: a wrong cache hit would hide a failure.
+import fs, { appendFileSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect } from 'vitest'
+import { inputsOf, isInput } from './inputs.ts'
+import { ROOT, folderOf } from './tiers.ts'
+
+/** Where run.ts reads the seconds; absent when vitest was started by hand. */
+const target = process.env['TERRANE_TEST_CPU']
+/** Clock ticks per second of /proc, the same on every Linux that Node runs on. */
+const TICKS = 100
+
+const file = relative(ROOT, expect.getState().testPath!).split(sep).join('/')
+/** The package of the running file; a process runs those of several when vitest was started by hand. */
+const current = globalThis as { terraneTestFolder?: string | undefined }
+const isFirst = !('terraneTestFolder' in current)
+current.terraneTestFolder = undefined
+const folder = folderOf(file)
+inputsOf(folder)
+current.terraneTestFolder = folder
+if (isFirst) guardReads()
+
+if (target) {
+  const before = cpuSeconds()
+  afterAll(() => appendFileSync(target, `${JSON.stringify({ file, seconds: cpuSeconds() - before })}\n`))
+}
+
+/** Lets the reading functions of node:fs throw for files of the repository outside the package's inputs. */
+function guardReads(): void {
+  for (const [owner, names] of [
+    [
+      fs,
+      ['readFile', 'readFileSync', 'readdir', 'readdirSync', 'createReadStream', 'open', 'openSync', 'cpSync', 'cp'],
+    ],
+    [fs.promises, ['readFile', 'readdir', 'open', 'cp']],
+  ] as const) {
+    const functions = owner as unknown as Record<string, (path: unknown, ...rest: unknown[]) => unknown>
+    for (const name of names) {
+      const original = functions[name]!
+      functions[name] = function guardedRead(this: unknown, path, ...rest) {
+        check(path)
+        return original.call(this, path, ...rest)
+      }
+    }
+  }
+  syncBuiltinESMExports()
+}
+
+function check(path: unknown): void {
+  if (typeof path !== 'string' && !(path instanceof URL)) return
+  const target_ = resolve(path instanceof URL ? fileURLToPath(path) : path)
+  const owner = current.terraneTestFolder
+  if (owner === undefined || isInput(owner, target_)) return
+  const input = relative(ROOT, target_).split(sep).join('/')
+  throw new Error(
+    `the tests of ${owner} read ${input}, which is not in the key of their cached result: ` +
+      `add "$TURBO_ROOT$/${input}" to the inputs of the test tasks in ${owner}/turbo.json`,
+  )
+}
+
+/** CPU seconds of this process, its threads, and the children it has waited for (on Linux). */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6 + childSeconds()
+}
+
+function childSeconds(): number {
+  if (process.platform !== 'linux') return 0
+  // The fields after the command's name, which may hold spaces: cutime and cstime are the 14th and 15th of them.
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / TICKS
+}

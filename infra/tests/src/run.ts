@@ -1,0 +1,155 @@
+// Runs the tests of one package in one lane: `node ../../infra/tests/src/run.ts [everyday|postgres|long]` from its folder, as
+// the package's scripts do. The report lies in the package's .cache/tests, where turbo keeps it and summary.ts reads it.
+// A failed file runs once more, alone: if it passes then it is flaky, which is reported.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { LANES, ROOT, filesOf, type Lane } from './tiers.ts'
+
+/** A vitest JSON report, with what this run adds. */
+export interface Report {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: FileResult[]
+  /** The run that made it: another one than today's run when turbo restored it. */
+  run?: string
+  /** Files that failed and passed when they ran again alone, with the names of the tests. */
+  flaky?: { readonly file: string; readonly tests: string }[]
+  /** CPU seconds by file, children included. */
+  cpuSeconds?: Record<string, number>
+  /** TERRANE_TEST_SEED of the run. */
+  seed?: number
+}
+
+/** One file of a report; `name` is its path. */
+export interface FileResult {
+  name: string
+  status: string
+  startTime: number
+  endTime: number
+  message?: string
+  assertionResults: { status: string; fullName: string; failureMessages?: string[] }[]
+}
+
+/** Runs vitest on files, resolves to its exit code, and leaves a JSON report in `report`. */
+export type RunVitest = (files: readonly string[], report: string) => Promise<number>
+
+/** More failed files than this have a common cause that another run does not mend. */
+const MOST_RETRIES = 12
+
+/** Runs files, failed ones once more alone, and returns the whole report. `folder` is for intermediate files. */
+export async function runFiles(files: readonly string[], folder: string, vitest: RunVitest): Promise<Report> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'vitest.json')
+  await vitest(files, path)
+  const report = readReport(path) ?? crashed(files)
+  report.seed = seed()
+  report.flaky = []
+  report.cpuSeconds = readCpuSeconds(path)
+  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  if (failed.length > MOST_RETRIES) return report
+  for (const result of failed) {
+    const file = relative(ROOT, result.name)
+    process.stdout.write(`\nOnce more, alone: ${file}\n`)
+    const again = join(folder, 'again.json')
+    rmSync(again, { force: true })
+    await vitest([file], again)
+    const second = readReport(again)?.testResults
+    // Anything but this one file says nothing about it.
+    if (second?.length !== 1 || second[0]!.name !== result.name) continue
+    replace(report, result, second[0]!)
+    if (second[0]!.status === 'passed') report.flaky.push({ file, tests: failedTests(result) })
+  }
+  return report
+}
+
+/** TERRANE_TEST_SEED, or that of the UTC day: its digits and five more for the cases of the day. */
+export function seed(): number {
+  return Number(process.env['TERRANE_TEST_SEED'] ?? `${new Date().toISOString().slice(0, 10).replaceAll('-', '')}00000`)
+}
+
+async function main(): Promise<void> {
+  const lane = (process.argv[2] ?? 'everyday') as Lane
+  if (!LANES.includes(lane)) throw new Error(`unknown lane '${lane}'; one of ${LANES.join(', ')}`)
+  const folder = relative(ROOT, process.cwd()).replaceAll('\\', '/')
+  const reports = join(process.cwd(), '.cache', 'tests')
+  const target = join(reports, `${lane}.json`)
+  rmSync(target, { force: true })
+  const files = filesOf(folder, lane)
+  const report: Report =
+    files.length === 0
+      ? { numPassedTests: 0, numFailedTests: 0, testResults: [] }
+      : await runFiles(files, join(reports, lane), (chosen, path) => startVitest(chosen, path, lane))
+  report.run = process.env['TERRANE_RUN'] ?? ''
+  mkdirSync(reports, { recursive: true })
+  writeFileSync(target, JSON.stringify(report))
+  rmSync(join(reports, lane), { recursive: true, force: true })
+  if (report.testResults.some(({ status }) => status === 'failed')) process.exitCode = 1
+}
+
+/** Runs vitest on files as a lane does; see {@link RunVitest}. */
+export function startVitest(files: readonly string[], report: string, lane: Lane): Promise<number> {
+  const config = lane === 'long' ? ['--config', 'vitest.long.config.ts'] : []
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
+  const child = spawn(process.execPath, [vitest, 'run', ...config, ...reporters, ...files], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+/** A report for a run that left none: each of its files failed. */
+function crashed(files: readonly string[]): Report {
+  const testResults = files.map((file) => ({
+    name: join(ROOT, file),
+    status: 'failed',
+    startTime: 0,
+    endTime: 0,
+    message: 'the test runner ended without a report',
+    assertionResults: [],
+  }))
+  return { numPassedTests: 0, numFailedTests: 0, testResults }
+}
+
+/** Puts the second run of a file in the place of the first. */
+function replace(report: Report, before: FileResult, after: FileResult): void {
+  report.numPassedTests += count(after, 'passed') - count(before, 'passed')
+  report.numFailedTests += count(after, 'failed') - count(before, 'failed')
+  report.testResults[report.testResults.indexOf(before)] = after
+}
+
+function count(result: FileResult, status: string): number {
+  return result.assertionResults.filter((test) => test.status === status).length
+}
+
+function failedTests(result: FileResult): string {
+  const tests = result.assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+  return tests.join(' | ') || 'the file could not be loaded'
+}
+
+/** Where infra/tests/src/observe-file.ts writes the seconds of the run whose report is given. */
+function cpuFile(report: string): string {
+  return `${report}.cpu`
+}
+
+function readCpuSeconds(report: string): Record<string, number> {
+  if (!existsSync(cpuFile(report))) return {}
+  const lines = readFileSync(cpuFile(report), 'utf8').trim().split('\n')
+  const files = lines.map((line) => JSON.parse(line) as { file: string; seconds: number })
+  return Object.fromEntries(files.map(({ file, seconds }) => [file, seconds]))
+}
+
+function readReport(path: string): Report | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Report
+  } catch {
+    return null
+  }
+}
+
+if (import.meta.main) await main()

@@ -1,0 +1,34 @@
+import { globSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { ROOT, TEST_FILES, filesOf, folderOf, tierOf } from '../src/tiers.ts'
+
+const files = globSync(TEST_FILES, { cwd: ROOT })
+/** Files that fail at times and may not end a run. It stays empty: a flaky test is mended or it is no test. */
+const QUARANTINE: readonly string[] = []
+
+test('no file is in quarantine', () => {
+  expect(QUARANTINE).toEqual([])
+})
+
+test.each([
+  ['packages/core/src/uuid.test.ts', 'unit'],
+  ['packages/database/src/database.test.ts', 'database'],
+  // By way of its harness.
+  ['apps/worker/test/jobs.test.ts', 'database'],
+  ['apps/router/test/build-graph.test.ts', 'process'],
+  ['infra/local/test/functions.test.ts', 'stack'],
+  ['packages/routing/test/long/legality.long.test.ts', 'long'],
+])('%s belongs to the tier %s', (file, tier) => {
+  expect(tierOf(file)).toBe(tier)
+})
+
+test('every file runs in one of the lanes, and on PostgreSQL only what uses a database', () => {
+  const folders = [...new Set(files.map(folderOf))]
+  const lanes = (['everyday', 'postgres', 'long'] as const).map((lane) =>
+    folders.flatMap((folder) => filesOf(folder, lane)),
+  )
+  const [everyday, postgres, long] = lanes as [string[], string[], string[]]
+  expect([...everyday, ...long].toSorted()).toEqual(files.toSorted())
+  expect(postgres.filter((file) => !['database', 'stack'].includes(tierOf(file)))).toEqual([])
+  expect(everyday.filter((file) => file.includes('.long.'))).toEqual([])
+})
