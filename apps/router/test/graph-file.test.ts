@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { factsOf } from '@terrane/routing'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Engine } from '../src/engine/engine.ts'
+import { buildInProcess } from '../src/graph/build.ts'
 import { isOnLocalDisk } from '../src/graph/local-disk.ts'
 import {
   alongStreet,
@@ -45,11 +46,12 @@ test('while there is no graph yet, routes are refused and readiness says startin
   const { folder, extract } = await makeTown()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const host = await serveFiles((_, response) => void released.then(async () => response.end(await readFile(extract))))
-  await using router = await startRouter({
+  const env = {
     TERRANE_ROUTING_OSM: `http://${host}/town.osm.pbf`,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
     TERRANE_FETCH_ALLOW_HOSTS: host,
-  })
+  }
+  await using router = await startRouter(env, buildInProcess)
   const early = await router.route(alongStreet(0, 8))
   expect(early).toMatchObject({ status: 503, body: { error_code: 503_001, status: 'Service Unavailable' } })
   expect(early.headers.get('retry-after')).toBe('5')
@@ -152,7 +154,7 @@ test('after a start with changed extracts the earlier graph serves until the new
   await writeTown(extract, { name: 'New', columns: [0, 8] })
   const swap = vi.spyOn(Engine.prototype, 'swap')
   onTestFinished(() => swap.mockRestore())
-  await using second = await startRouter(env)
+  await using second = await startRouter(env, buildInProcess)
   await second.until(isNew, alongStreet(0, 8))
   const [before, after] = swap.mock.calls.map(([network]) => factsOf(network))
   expect(before?.inputs).not.toBe(after?.inputs)
@@ -246,7 +248,7 @@ test('files that are not there end the start and are named', async () => {
 test('an extract that no graph can be made of: readiness says down until there is a better one', async () => {
   const { env, extract } = await makeTown()
   await writeFile(extract, 'no map at all')
-  await using router = await startRouter(env)
+  await using router = await startRouter(env, buildInProcess)
   await router.untilMetric(FAILED)
   const ready = await fetch(`${router.url}/health/ready`)
   expect(await ready.json()).toEqual({ status: 'down', checks: { graph: 'down' } })
@@ -260,7 +262,7 @@ test('of several extracts the one that cannot be read is named', async () => {
   const { env, extract, folder } = await makeTown()
   const broken = join(folder, 'broken.osm.pbf')
   await writeFile(broken, (await readFile(extract)).subarray(0, 300))
-  await using router = await startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract},${broken}` })
+  await using router = await startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract},${broken}` }, buildInProcess)
   await router.untilMetric(FAILED)
   const message = `Building the routing graph failed: ${broken}: The OSM file ends at byte 300`
   expect(router.deps.keeper.failure?.message).toContain(message)
