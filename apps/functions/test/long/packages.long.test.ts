@@ -1,42 +1,23 @@
-// Packages from npm that were not written for this host, run unchanged in a function.
+// Packages from npm that were not written for this host, run unchanged in a function. Of what they need of the host the
+// everyday packages.test.ts has a small example each.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
+import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { createHmac } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startHost, type TestHost } from './support/host.ts'
-import { tryRuntime } from './support/runtimes.ts'
+import { migrate } from '@terrane/database'
+import { openTestDatabase, testLane } from '@terrane/database/testing'
+import { ASKED_AS_BOTH, NOTES, askAsBoth, type ClientCode } from '../support/database-clients.ts'
+import { startHost, type TestHost } from '../support/host.ts'
+import { mailServer } from '../support/mail-server.ts'
+import { installPeers } from '../support/peers.ts'
+import { tryRuntime } from '../support/runtimes.ts'
 
 const { probed, title } = await tryRuntime('deno', 'standard')
+const packages = probed && installPeers()
+const why = probed && packages === null ? ' (SKIPPED: infra/peers/functions could not be installed)' : ''
 
-/** A mail server that takes one message and records it. */
-function mailServer(letters: string[]): TcpServer {
-  return createTcpServer((socket) => {
-    let text = ''
-    let inLetter = false
-    socket.on('error', () => {})
-    socket.write('220 mail.test\r\n')
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1')
-      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
-        const line = text.slice(0, end)
-        text = text.slice(end + 2)
-        if (inLetter) {
-          letters.push(line)
-          if (line !== '.') continue
-          inLetter = false
-        } else if (line === 'DATA') {
-          inLetter = true
-          socket.write('354 go\r\n')
-          continue
-        }
-        socket.write(line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
-      }
-    })
-  })
-}
-
-describe.skipIf(!probed)(`packages in functions: ${title}`, () => {
+describe.skipIf(!packages)(`packages in functions: ${title}${why}`, () => {
   let host: TestHost
   let web: Server
   let mail: TcpServer
@@ -70,7 +51,7 @@ describe.skipIf(!probed)(`packages in functions: ${title}`, () => {
   }
 
   async function run(source: string, init: RequestInit = {}, file = 'index.ts'): Promise<Response> {
-    await host.deploy('packaged', source, { packages: true, policy: { net }, entry: file })
+    await host.deploy('packaged', source, { packages: packages!, policy: { net }, entry: file })
     const response = await fetch(host.url('packaged'), init)
     const said = JSON.stringify([host.lines.slice(-3), host.bootFailures.slice(-1)])
     expect(response.status, said).toBe(200)
@@ -206,3 +187,39 @@ describe.skipIf(!probed)(`packages in functions: ${title}`, () => {
     expect(await automatic.text()).toBe('<p class="a">2</p>')
   })
 })
+
+const CLIENTS = {
+  Drizzle: [
+    `import { drizzle } from 'drizzle-orm/node-postgres'; import { sql } from 'drizzle-orm'; import pg from 'pg'`,
+    `const pool = new pg.Pool({ connectionString: url, max: 2 }); const db = drizzle(pool)
+     const ask = async (text) => (await db.execute(sql.raw(text))).rows
+     const named = async () => (await db.transaction((tx) => tx.execute(sql\`select \${1}::int + 1 as n\`))).rows[0].n
+     const end = () => pool.end()`,
+  ],
+  Kysely: [
+    `import { Kysely, PostgresDialect, sql } from 'kysely'; import pg from 'pg'`,
+    `const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }) })
+     const ask = async (text) => (await sql.raw(text).execute(db)).rows
+     const named = async () => (await db.transaction().execute((tx) => sql\`select \${1}::int + 1 as n\`.execute(tx))).rows[0].n
+     const end = () => db.destroy()`,
+  ],
+} as const satisfies Record<string, ClientCode>
+
+for (const profile of ['standard', 'hardened'] as const) {
+  const runtime = await tryRuntime('deno', profile)
+  const isThere = runtime.probed && packages !== null && testLane() === 'postgres'
+  describe.skipIf(!isThere)(`clients of the database in functions (${testLane()}): ${runtime.title}`, () => {
+    test.each(Object.entries(CLIENTS))(
+      '%s asks as the caller of the call, and as the function itself',
+      async (_, client) => {
+        await using database = await openTestDatabase()
+        await migrate(database.database, ['project'])
+        await database.database.query(NOTES)
+        await using host = await startHost({ ...runtime.probed!, databaseUrl: database.url, sessions: 3 })
+        await host.deploy('asker', askAsBoth(client), { packages: packages! })
+        const response = await fetch(host.url('asker'), { headers: { authorization: 'Bearer user' } })
+        expect(await response.json(), JSON.stringify(host.lines.slice(-3))).toEqual(ASKED_AS_BOTH)
+      },
+    )
+  })
+}
