@@ -13,6 +13,7 @@ import {
   alongStreet,
   isRoute,
   makeFolder,
+  prepareGraph,
   startRouter,
   streetsOf,
   writeTown,
@@ -108,8 +109,7 @@ describe('a graph file is built anew', () => {
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'terrane-router-'))
     town = await makeTown('Old', folder)
-    await using first = await startRouter(town.env)
-    await first.until(isRoute, alongStreet(0, 8))
+    await prepareGraph(town.env)
     whole = await readFile(town.graph)
     return () => rm(folder, { recursive: true, force: true })
   })
@@ -147,10 +147,7 @@ async function setVersion(path: string, version: number): Promise<void> {
 
 test('after a start with changed extracts the earlier graph serves until the new one is built', async () => {
   const { env, extract } = await makeTown()
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   await writeTown(extract, { name: 'New', columns: [0, 8] })
   const swap = vi.spyOn(Engine.prototype, 'swap')
   onTestFinished(() => swap.mockRestore())
@@ -164,10 +161,7 @@ test('after a start with changed extracts the earlier graph serves until the new
 
 test('a graph of other extracts is not served in the meantime; one of the other driving side is replaced', async () => {
   const { env, folder, graph } = await makeTown()
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   const swap = vi.spyOn(Engine.prototype, 'swap')
   onTestFinished(() => swap.mockRestore())
   const other = join(folder, 'other.osm.pbf')
@@ -187,10 +181,7 @@ test('a graph of other extracts is not served in the meantime; one of the other 
 
 test('without extracts the graph file is served as it is, and a new one in its place is noticed', async () => {
   const [old, next] = [await makeTown('Old'), await makeTown('New')]
-  for (const { env } of [old, next]) {
-    await using router = await startRouter(env)
-    await router.until(isRoute, alongStreet(0, 8))
-  }
+  for (const { env } of [old, next]) await prepareGraph(env)
   await using router = await startRouter({ TERRANE_ROUTING_GRAPH: old.graph, TERRANE_ROUTING_WATCH_MS: '50' })
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, 'damaged')
@@ -222,10 +213,7 @@ test('a graph of its own on a local disk is mapped into memory, one that it is g
 
 test('a restart without its extract serves the graph that was made of it, and follows the extract when it is back', async () => {
   const { env, extract, graph } = await makeTown()
-  {
-    await using router = await startRouter(env)
-    await router.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   await rm(extract)
   await using router = await startRouter(env)
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])

@@ -6,12 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { hashKey } from '@terrane/auth'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import type { ProblemBody, RouteResponse } from '@terrane/routing'
+import { createLogger } from '@terrane/service'
 import { onTestFinished, vi } from 'vitest'
 import { buildApp, ROUTING_BASE } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps, type Deps } from '../src/deps.ts'
 import type { BuildGraph } from '../src/graph/build.ts'
 import { buildGraphFile } from '../src/graph/build-graph-file.ts'
+import { configuredKeeper } from '../src/graph/configured-keeper.ts'
+import type { Outcome } from '../src/graph/keeper.ts'
 
 // A graph is built by a process of its own, which takes its time where others work too.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -65,6 +68,13 @@ export async function writeTown(path: string, { name, columns: [first, last] }: 
 /** The operator's. */
 const METRICS_KEY = 'the-key-of-the-operator'
 
+const SETTINGS = {
+  LOG_LEVEL: 'silent',
+  TERRANE_ACCEPTED_KEYS: hashKey(KEY),
+  TERRANE_METRICS_KEY: METRICS_KEY,
+  TERRANE_ROUTING_THREADS: '1',
+}
+
 /** A router that listens on loopback. */
 export interface TestRouter extends AsyncDisposable {
   readonly url: string
@@ -101,15 +111,23 @@ export const buildHere: BuildGraph = async (task, onProgress, signal) => {
   signal.throwIfAborted()
 }
 
+/** Makes the graph file that a router of these settings leaves. */
+export async function prepareGraph(env: Readonly<Record<string, string>>): Promise<void> {
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+  await using keeper = configuredKeeper(readConfig({ ...SETTINGS, ...env }), {
+    build: buildHere,
+    watchMs: 0,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    serve: async () => {},
+    onOutcome: resolve,
+  })
+  await keeper.start()
+  if ((await outcome) !== 'built') throw keeper.failure ?? new Error('the graph was there already')
+}
+
 /** Starts a router on extracts; does not wait for its graph. */
 export async function startRouter(env: Readonly<Record<string, string>>, build = buildHere): Promise<TestRouter> {
-  const config = readConfig({
-    LOG_LEVEL: 'silent',
-    TERRANE_ACCEPTED_KEYS: hashKey(KEY),
-    TERRANE_METRICS_KEY: METRICS_KEY,
-    TERRANE_ROUTING_THREADS: '1',
-    ...env,
-  })
+  const config = readConfig({ ...SETTINGS, ...env })
   const deps = await openDeps(config, build)
   const app = await buildApp(deps)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
