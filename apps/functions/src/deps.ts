@@ -27,6 +27,7 @@ import { LogBook } from './observe/log-book.ts'
 import { FunctionMetrics } from './observe/metrics.ts'
 import { createObserver } from './observe/observer.ts'
 import { BuildCache } from './bundle/build-cache.ts'
+import { writeBuildProgram } from './bundle/build-program.ts'
 import { Builder } from './bundle/builder.ts'
 import { openImports } from './imports/imports.ts'
 import { Capacity } from './pool/capacity.ts'
@@ -47,9 +48,10 @@ export interface Deps extends AppDeps, AsyncDisposable {
  * Opens the runtime, the instances' host, and the functions: a folder, a registry, or both.
  *
  * @param env PATH for setpriv and bubblewrap, and the variables for reaching registries
+ * @param checkTypes false in tests that are not about the types of a folder, whose check takes seconds of CPU time
  * @throws FUNCTION_HARDENED_REQUIRED, FUNCTION_RUNTIME_UNAVAILABLE and others that say what is missing
  */
-export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv): Promise<Deps> {
+export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, checkTypes = true): Promise<Deps> {
   if (config.TERRANE_MODE === 'shared') checkShared(config)
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'functions', level: config.LOG_LEVEL })
@@ -94,6 +96,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv):
   const store = opening.use(new VersionStore(join(stateDir, 'versions'), factory))
   const builder = opening.use(
     new Builder({
+      program: await writeBuildProgram(stateDir),
       parallel: config.TERRANE_FUNCTIONS_BUILDS,
       cache: new BuildCache(join(stateDir, 'builds')),
       imports: await openImports(join(stateDir, 'imports'), splitList(config.TERRANE_FUNCTIONS_IMPORT_HOSTS), env),
@@ -103,7 +106,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv):
   const functions = opening.use(new Functions(factory, capacity, observer))
   metrics.watch(functions, capacity)
 
-  const folder = await openFolder(config, { projects, functions, factory, builder, logBook })
+  const folder = await openFolder(config, { projects, functions, factory, builder, logBook, checkTypes })
   if (folder) opening.use(folder)
   const deployed = database
     ? await openDeployed(config, { database, sealer, projects, registryIds, functions, store, builder, folder, logger })

@@ -3,9 +3,12 @@ import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BuildCache } from '../src/bundle/build-cache.ts'
+import { writeBuildProgram } from '../src/bundle/build-program.ts'
 import { Builder } from '../src/bundle/builder.ts'
 import { Imports } from '../src/imports/imports.ts'
+import { STATE_DIR } from './support/runtimes.ts'
 
+const program = await writeBuildProgram(STATE_DIR)
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrane-builder-'))
@@ -16,7 +19,7 @@ const upload = (source: string) => new Map([['index.ts', new TextEncoder().encod
 const HOSTILE = `const a=${'['.repeat(1_000_000)}`
 
 test('a project that fills the line holds nobody else: the others have their turn in between', async () => {
-  using builder = new Builder({ parallel: 2, cache: null })
+  using builder = new Builder({ program, parallel: 2, cache: null })
   const ended: string[] = []
   const build = (project: string, label: string, source: string) =>
     builder.bundleFiles(project, upload(source)).then(
@@ -36,7 +39,7 @@ test('a folder that somebody waits for is built before the others; who stops giv
     await mkdir(home(name))
     await writeFile(join(home(name), 'index.ts'), 'export default 1')
   }
-  using builder = new Builder({ parallel: 1, cache: null })
+  using builder = new Builder({ program, parallel: 1, cache: null })
   const ended: string[] = []
   builder.hurry('p', home('wanted later'))
   const all = names.map((name) => builder.bundleFolder('p', home(name)).then(() => ended.push(name)))
@@ -53,7 +56,7 @@ test('a folder that somebody waits for is built before the others; who stops giv
 })
 
 test('a build that takes too long is ended, and says by which bound', async () => {
-  using builder = new Builder({ parallel: 1, cache: null, uploadMs: 1 })
+  using builder = new Builder({ program, parallel: 1, cache: null, uploadMs: 1 })
   await expect(builder.bundleFiles('p', upload(HOSTILE))).rejects.toMatchObject({
     code: 'FUNCTION_BUILD_LIMIT',
     kind: 'invalid',
@@ -67,7 +70,7 @@ test('a folder is bundled once for what is in it, and again for anything that co
   await writeFile(join(home, 'index.ts'), `import { x } from './x'; export default () => new Response(x)`)
   await writeFile(join(home, 'x.js'), `export const x = 'js'`)
   const cache = new BuildCache(join(folder, 'cache'))
-  using builder = new Builder({ parallel: 1, cache })
+  using builder = new Builder({ program, parallel: 1, cache })
   const still = async () => true
   const bundle = await builder.bundleFolder('p', home)
   await builder.keepFolder(home, bundle, async () => false)
@@ -97,7 +100,7 @@ test('types are looked at once nothing is built, behind everything else; for som
   await writeFile(deno, '#!/bin/sh\necho "error: $(nice)" >&2; exit 1')
   await chmod(deno, 0o755)
   const imports = new Imports({ deno, home: join(folder, 'imports'), hosts: [], env: { PATH: '/usr/bin:/bin' } })
-  using builder = new Builder({ parallel: 1, cache: null, imports })
+  using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const ended: string[] = []
   const builds = [1, 2, 3].map(() => builder.bundleFolder('p', home))
   const bundle = builds[0]!.then((first) => builder.typesOf(home, first)).then((found) => ended.push(found!.unchecked!))

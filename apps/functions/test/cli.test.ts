@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { compileCache } from '@terrane/testing/compile-cache'
+import { runCommandLine } from '../src/cli/command-line.ts'
 import { SERVICE_KEY, startApp, type TestApp } from './support/app.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
@@ -24,20 +25,34 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Runs the command line in the folder. */
-function terrane(args: string[], key = SERVICE_KEY): Promise<{ code: number; out: string; err: string }> {
-  const env = {
-    ...compileCache,
-    TERRANE_FUNCTIONS_URL: app.origin,
-    TERRANE_PROJECT_REF: 'test',
-    TERRANE_SERVICE_ROLE_KEY: key,
-  }
+const environment = (key: string) => ({
+  TERRANE_FUNCTIONS_URL: app.origin,
+  TERRANE_PROJECT_REF: 'test',
+  TERRANE_SERVICE_ROLE_KEY: key,
+})
+
+/** Runs the program in the folder. */
+function runProgram(args: string[], key = SERVICE_KEY): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...compileCache, ...environment(key) }
   return new Promise((resolve) => {
     execFile(process.execPath, [CLI, ...args], { cwd: folder, env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     )
   })
 }
+
+/** Runs a command line in this process, on the functions of the folder; looks at no types. */
+async function terrane(args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' }
+  const code = await runCommandLine([...args, '--dir', join(folder, 'functions')], {
+    env: environment(SERVICE_KEY),
+    print: (line) => (said.out += `${line}\n`),
+    printError: (line) => (said.err += `${line}\n`),
+    openImports: async () => null,
+  })
+  return { code, ...said }
+}
+
 async function write(path: string, text: string) {
   await mkdir(dirname(join(folder, path)), { recursive: true })
   await writeFile(join(folder, path), text)
@@ -45,7 +60,7 @@ async function write(path: string, text: string) {
 const call = async (name: string) => (await fetch(app.url(name), { method: 'POST', body: '{"name":"Ada"}' })).text()
 
 test('help, and what is wrong with a call', { timeout: 120_000 }, async () => {
-  expect(await terrane(['functions'])).toMatchObject({
+  expect(await runProgram(['functions'])).toMatchObject({
     code: 0,
     out: expect.stringContaining('deploy [name ...]') as string,
   })
@@ -61,7 +76,7 @@ test('help, and what is wrong with a call', { timeout: 120_000 }, async () => {
     code: 1,
     err: expect.stringContaining('name of one function') as string,
   })
-  expect(await terrane(['functions', 'deploy'], '')).toMatchObject({
+  expect(await runProgram(['functions', 'deploy'], '')).toMatchObject({
     code: 1,
     err: expect.stringContaining('TERRANE_SERVICE_ROLE_KEY') as string,
   })
@@ -84,7 +99,7 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
     err: expect.stringContaining("There is no function 'nowhere'") as string,
   })
 
-  const deployed = await terrane(['functions', 'deploy'])
+  const deployed = await runProgram(['functions', 'deploy'])
   expect(deployed).toMatchObject({ code: 0, out: expect.stringMatching(/^greet: deployed, version 1 /) as string })
   expect(await call('greet')).toContain('Hello Ada')
   expect((await terrane(['functions', 'deploy', 'greet'])).out).toContain('greet: unchanged, version 1')
@@ -117,7 +132,7 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
   expect(logs.out).toContain('version live')
 
   await write('.env', 'TOKEN=secret-value\nOTHER=x')
-  expect((await terrane(['functions', 'secrets', '--env-file', '.env'])).out).toMatch(/^OTHER .*\nTOKEN /)
+  expect((await terrane(['functions', 'secrets', '--env-file', join(folder, '.env')])).out).toMatch(/^OTHER .*\nTOKEN /)
   const left = await terrane(['functions', 'secrets', '--unset', 'OTHER'])
   expect(left.out).toMatch(/^TOKEN /)
   expect(left.out).not.toContain('secret-value')
@@ -136,10 +151,10 @@ test('new, deploy, logs, rollback, secrets, prune: the way of a function', { tim
 test('deploy warns of types that are wrong, and with --strict sends nothing', { timeout: 120_000 }, async () => {
   await write('types/wrong/index.ts', `const n: number = 'one'; export default () => new Response(String(n))`)
   await write('types/wrong/function.json', `{"auth":"none"}`)
-  const strict = await terrane(['functions', 'deploy', 'wrong', '--strict', '--dir', 'types'])
+  const strict = await runProgram(['functions', 'deploy', 'wrong', '--strict', '--dir', 'types'])
   expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('wrong: index.ts:1:7: TS2322') as string })
   expect((await fetch(app.url('wrong'), { method: 'POST' })).status).toBe(404)
-  const { code, out } = await terrane(['functions', 'deploy', 'wrong', '--dir', 'types'])
+  const { code, out } = await runProgram(['functions', 'deploy', 'wrong', '--dir', 'types'])
   expect([code, out]).toEqual([
     0,
     expect.stringMatching(/deployed, version 1[^]*wrong: warning: index\.ts:1:7: TS2322/),

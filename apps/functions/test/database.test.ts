@@ -2,10 +2,29 @@
 import { migrate, openDatabase } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startHost, type TestHost } from './support/host.ts'
+import { ASKED_AS_BOTH, NOTES, askAsBoth, type ClientCode } from './support/database-clients.ts'
+import { PACKAGES, startHost, type TestHost } from './support/host.ts'
 import { tryRuntime } from './support/runtimes.ts'
 
 const isPostgres = testLane() === 'postgres'
+
+/** Drizzle and Kysely: long/packages.long.test.ts. */
+const CLIENTS = {
+  pg: [
+    `import pg from 'pg'`,
+    `const pool = new pg.Pool({ connectionString: url, max: 2 })
+     const ask = async (text, values) => (await pool.query(text, values)).rows
+     const named = async () => (await pool.query({ name: 'n', text: 'select $1::int + 1 as n', values: [1] })).rows[0].n
+     const end = () => pool.end()`,
+  ],
+  'postgres.js': [
+    `import postgres from 'postgres'`,
+    `const sql = postgres(url, { max: 2 })
+     const ask = (text, values) => sql.unsafe(text, values)
+     const named = async () => (await sql\`select \${1}::int + 1 as n\`)[0].n
+     const end = () => sql.end()`,
+  ],
+} as const satisfies Record<string, ClientCode>
 
 for (const profile of ['standard', 'hardened'] as const) {
   const { probed, title } = await tryRuntime('deno', profile)
@@ -15,18 +34,7 @@ for (const profile of ['standard', 'hardened'] as const) {
     beforeAll(async () => {
       database = await openTestDatabase()
       await migrate(database.database, ['project'])
-      await database.database.query(`
-        create table notes (owner text, text text);
-        insert into notes values ('Zoë', 'of Zoë'), ('Ada', 'of Ada');
-        alter table notes enable row level security;
-        create policy own on notes for select to authenticated
-          using (owner = current_setting('request.jwt.claims', true)::json->>'name');
-        revoke all on notes from anon;
-        grant select on notes to authenticated;
-        create table vault (secret text);
-        insert into vault values ('the secret');
-        revoke all on vault from anon, authenticated;
-        grant all on vault, notes to service_role`)
+      await database.database.query(NOTES)
       host = await startHost({ ...probed!, databaseUrl: database.url, sessions: 3 })
     })
     afterAll(async () => {
@@ -35,7 +43,7 @@ for (const profile of ['standard', 'hardened'] as const) {
     })
 
     async function run(source: string, headers: Record<string, string> = {}, policy: object = {}) {
-      await host.deploy('asker', source, { packages: true, policy })
+      await host.deploy('asker', source, { packages: PACKAGES, policy })
       const response = await fetch(host.url('asker'), { headers })
       const text = await response.text()
       expect([response.status, text], JSON.stringify(host.lines.slice(-3))).toEqual([200, expect.anything()])
@@ -59,59 +67,12 @@ for (const profile of ['standard', 'hardened'] as const) {
     )
 
     const USER = { authorization: 'Bearer user' }
-    const CLIENTS = {
-      pg: [
-        `import pg from 'pg'`,
-        `const pool = new pg.Pool({ connectionString: url, max: 2 })
-         const ask = async (text, values) => (await pool.query(text, values)).rows
-         const named = async () => (await pool.query({ name: 'n', text: 'select $1::int + 1 as n', values: [1] })).rows[0].n
-         const end = () => pool.end()`,
-      ],
-      'postgres.js': [
-        `import postgres from 'postgres'`,
-        `const sql = postgres(url, { max: 2 })
-         const ask = (text, values) => sql.unsafe(text, values)
-         const named = async () => (await sql\`select \${1}::int + 1 as n\`)[0].n
-         const end = () => sql.end()`,
-      ],
-      Drizzle: [
-        `import { drizzle } from 'drizzle-orm/node-postgres'; import { sql } from 'drizzle-orm'; import pg from 'pg'`,
-        `const pool = new pg.Pool({ connectionString: url, max: 2 }); const db = drizzle(pool)
-         const ask = async (text) => (await db.execute(sql.raw(text))).rows
-         const named = async () => (await db.transaction((tx) => tx.execute(sql\`select \${1}::int + 1 as n\`))).rows[0].n
-         const end = () => pool.end()`,
-      ],
-      Kysely: [
-        `import { Kysely, PostgresDialect, sql } from 'kysely'; import pg from 'pg'`,
-        `const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }) })
-         const ask = async (text) => (await sql.raw(text).execute(db)).rows
-         const named = async () => (await db.transaction().execute((tx) => sql\`select \${1}::int + 1 as n\`.execute(tx))).rows[0].n
-         const end = () => db.destroy()`,
-      ],
-    } as const
 
     describe.skipIf(!isPostgres)('on a server', () => {
       test.each(Object.entries(CLIENTS))(
         '%s asks as the caller of the call, and as the function itself',
-        async (_, [imports, open]) => {
-          const said = await run(
-            `${imports}
-           const as = async (url) => {
-             ${open}
-             const [{ current_user: role }] = await ask('select current_user')
-             const notes = await ask('select text from notes').then((rows) => rows.map((r) => r.text), (e) => e.code ?? e.cause.code)
-             const n = await named()
-             const many = await Promise.all(Array.from({ length: 6 }, (_, i) => ask('select ' + i + ' as i'))).then((all) => all.map((rows) => rows[0].i))
-             await end()
-             return [role, notes, n, many.join()]
-           }
-           export default async (req, ctx) => Response.json([await as(ctx.databaseUrl), await as(process.env.TERRANE_DB_URL)])`,
-            USER,
-          )
-          expect(said).toEqual([
-            ['authenticated', ['of Zoë'], 2, '0,1,2,3,4,5'],
-            ['anon', '42501', 2, '0,1,2,3,4,5'],
-          ])
+        async (_, client) => {
+          expect(await run(askAsBoth(client), USER)).toEqual(ASKED_AS_BOTH)
         },
       )
 
@@ -221,7 +182,7 @@ for (const profile of ['standard', 'hardened'] as const) {
              if (!kept) { kept = new pg.Client(ctx.databaseUrl); kept.on('error', () => {}); await kept.connect(); return Response.json((await kept.query('select 1 as one')).rows[0].one) }
              return Response.json(await kept.query('select 1').then(() => 'still', () => 'ended'))
            }`,
-          { packages: true, policy: { max: 1 } },
+          { packages: PACKAGES, policy: { max: 1 } },
         )
         const call = async () => (await fetch(host.url('keeper'), { headers: USER })).json()
         expect([await call(), await call()]).toEqual([1, 'ended'])
@@ -237,16 +198,16 @@ for (const profile of ['standard', 'hardened'] as const) {
              await Promise.all([open(), open()]); open().catch(() => {})
              const r = await fetch('http://project.internal/functions/v1/other'); return new Response(await r.text())
            }`,
-          { packages: true },
+          { packages: PACKAGES },
         )
         const other = `import pg from 'pg'
            export default async (req, ctx) => { const c = new pg.Client(ctx.databaseUrl); await c.connect(); const { rows } = await c.query('select 1 as one'); await c.end(); return Response.json(rows) }`
-        await host.deploy('other', other, { packages: true })
+        await host.deploy('other', other, { packages: PACKAGES })
         const call = async (name: string) => (await fetch(host.url(name), { headers: USER })).json()
         // Three sessions: two for the one that keeps them, and one for the other.
         expect(await call('hog')).toEqual([{ one: 1 }])
         // Its clients are still connected and silent; two calls at once need the places that they had.
-        await host.deploy('third', other, { packages: true })
+        await host.deploy('third', other, { packages: PACKAGES })
         expect(await Promise.all([call('other'), call('third'), call('other')])).toEqual([
           [{ one: 1 }],
           [{ one: 1 }],

@@ -270,7 +270,7 @@ describe(`a registry on ${testLane()}`, { timeout: 120_000 }, () => {
         seen.add(answer)
         if (!answer.startsWith('200 ')) failed.push(answer)
         // Leaves the deploys a share of a small machine.
-        await sleep(5)
+        await sleep(25)
       }
     })
     for (let i = 1; i <= 10; i++) {

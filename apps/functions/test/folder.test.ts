@@ -31,7 +31,7 @@ const call = async (name = 'hello') => {
   const response = await fetch(app.url(name))
   return `${response.status} ${response.status === 200 ? await response.text() : response.headers.get('x-error-code')}`
 }
-const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 20 }).toBe(answer)
+const expectServed = (answer: string, name = 'hello') => expect.poll(() => call(name), { interval: 50 }).toBe(answer)
 
 test('what is in the folder is served; folders that begin with _ are not', async () => {
   expect(await call()).toBe('200 one')
@@ -229,6 +229,10 @@ test('a folder that contains itself by links does not hold the host', async () =
 })
 
 test('errors of types are told after the function is served, in the log and in the list', async () => {
+  await app[Symbol.asyncDispose]()
+  // Its types would be checked too.
+  await rm(join(folder, 'hello'), { recursive: true })
+  app = await startApp({ TERRANE_FUNCTIONS_DIR: folder }, true)
   await write('typed/index.ts', `const n: number = 'text'; export default () => new Response(String(n))`)
   await write('typed/function.json', `{"auth":"none","methods":["GET"]}`)
   await expectServed('200 text', 'typed')

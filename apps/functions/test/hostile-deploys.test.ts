@@ -19,6 +19,6 @@ afterAll(async () => {
 const LONG = /deep|times|elements|MB|thousand|1,500/
 const everyday = Object.keys(HOSTILE_DEPLOYS).filter((name) => !LONG.test(name))
 
-test.each(['a million brackets', 'nine million elements', 'a policy 1,000 deep', ...everyday])('%s', async (name) => {
+test.each(['nine million elements', 'a policy 1,000 deep', ...everyday])('%s', async (name) => {
   expect(await deployHostile(inOneProject(app), name)).toMatchObject({ wrong: null })
 })

@@ -8,12 +8,15 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BuildProcess } from '../src/bundle/build-process.ts'
+import { writeBuildProgram } from '../src/bundle/build-program.ts'
 import { Builder } from '../src/bundle/builder.ts'
 import { Imports } from '../src/imports/imports.ts'
 import { findDeno } from '../src/runtime/machine.ts'
+import { STATE_DIR } from './support/runtimes.ts'
 
 const run = promisify(execFile)
 const deno = (await findDeno())!
+const program = await writeBuildProgram(STATE_DIR)
 
 let root: string
 let stack: AsyncDisposableStack
@@ -90,7 +93,7 @@ async function write(path: string, text: string): Promise<void> {
 async function built(at: { readonly host: string; readonly origin: string }, hosts = [at.host]): Promise<unknown> {
   const env = { NPM_CONFIG_REGISTRY: at.origin, JSR_URL: `${at.origin}/jsr/` }
   const imports = new Imports({ deno, home: join(root, 'imports'), hosts, env })
-  using builder = new Builder({ parallel: 1, cache: null, imports })
+  using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const { code } = await builder.bundleFolder('p', join(root, 'functions', 'fn'))
   const file = join(root, `${crypto.randomUUID()}.mjs`)
   await writeFile(file, code)
@@ -355,7 +358,7 @@ test('a folder that had to be fetched for is bundled once when it is saved again
   const from = await mirror()
   from.module('/lib.ts', 'export default 1')
   const imports = new Imports({ deno, home: join(root, 'imports'), hosts: [from.host], env: {} })
-  using builder = new Builder({ parallel: 1, cache: null, imports })
+  using builder = new Builder({ program, parallel: 1, cache: null, imports })
   const folder = join(root, 'functions', 'fn')
   const fetched = vi.spyOn(imports, 'fetch')
   const bundled = async (text: string) => {

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { writeBuildProgram } from '../src/bundle/build-program.ts'
 import { Builder } from '../src/bundle/builder.ts'
 import { bundleFolder } from '../src/bundle/bundle.ts'
 import { modulesNamed } from '../src/bundle/computed-requires.ts'
+import { STATE_DIR } from './support/runtimes.ts'
 
+const program = await writeBuildProgram(STATE_DIR)
 let root: string
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'terrane-workspace-')))
@@ -22,7 +25,7 @@ async function lay(files: Readonly<Record<string, string | Uint8Array>>): Promis
 
 /** Value that the bundle of a folder exports as `default`, after it is written to disk with its files. */
 async function run(folder: string): Promise<{ readonly value: unknown; readonly inputs: readonly string[] }> {
-  using builder = new Builder({ parallel: 1, cache: null })
+  using builder = new Builder({ program, parallel: 1, cache: null })
   const { code, files, inputs } = await builder.bundleFolder('p', join(root, folder))
   const place = join(root, 'out', crypto.randomUUID())
   for (const [path, bytes] of [['index.mjs', code] as const, ...files]) {

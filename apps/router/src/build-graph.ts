@@ -1,5 +1,6 @@
 import { createLogger } from '@terrane/service'
 import { readConfig } from './config.ts'
+import { buildInProcess } from './graph/build.ts'
 import { configuredKeeper } from './graph/configured-keeper.ts'
 import type { Outcome } from './graph/keeper.ts'
 
@@ -7,6 +8,7 @@ import type { Outcome } from './graph/keeper.ts'
 const config = readConfig(process.env)
 const { promise, resolve } = Promise.withResolvers<Outcome>()
 await using keeper = configuredKeeper(config, {
+  build: buildInProcess,
   watchMs: 0,
   logger: createLogger({ name: 'routing-graph', level: config.LOG_LEVEL }),
   serve: async () => {},

@@ -16,6 +16,7 @@ import type { AppDeps } from './app.ts'
 import type { RouterConfig } from './config.ts'
 import { openDoor } from './door.ts'
 import { Engine } from './engine/engine.ts'
+import { buildInProcess, type BuildGraph } from './graph/build.ts'
 import { configuredKeeper } from './graph/configured-keeper.ts'
 import type { GraphKeeper } from './graph/keeper.ts'
 
@@ -28,9 +29,10 @@ export interface Deps extends AppDeps, AsyncDisposable {
 /**
  * Opens the engine and begins to load or build its graph.
  *
+ * @param build tests that are not about the process of a build replace it
  * @throws EXTRACT_MISSING, NOTHING_TO_SERVE when configured files are not there
  */
-export async function openDeps(config: RouterConfig): Promise<Deps> {
+export async function openDeps(config: RouterConfig, build: BuildGraph = buildInProcess): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'router', level: config.LOG_LEVEL })
   const registry = createRegistry('router')
@@ -50,6 +52,7 @@ export async function openDeps(config: RouterConfig): Promise<Deps> {
   )
   const keeper = opening.use(
     configuredKeeper(config, {
+      build,
       watchMs: config.TERRANE_ROUTING_WATCH_MS,
       logger,
       serve: async (network, graphPath) => engine.swap(network, (await stat(graphPath)).mtime),

@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { factsOf } from '@terrane/routing'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Engine } from '../src/engine/engine.ts'
+import { buildInProcess } from '../src/graph/build.ts'
 import { isOnLocalDisk } from '../src/graph/local-disk.ts'
 import {
   alongStreet,
   isRoute,
   makeFolder,
+  prepareGraph,
   startRouter,
   streetsOf,
   writeTown,
@@ -45,11 +47,12 @@ test('while there is no graph yet, routes are refused and readiness says startin
   const { folder, extract } = await makeTown()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const host = await serveFiles((_, response) => void released.then(async () => response.end(await readFile(extract))))
-  await using router = await startRouter({
+  const env = {
     TERRANE_ROUTING_OSM: `http://${host}/town.osm.pbf`,
     TERRANE_ROUTING_GRAPH: join(folder, 'graph.bin'),
     TERRANE_FETCH_ALLOW_HOSTS: host,
-  })
+  }
+  await using router = await startRouter(env, buildInProcess)
   const early = await router.route(alongStreet(0, 8))
   expect(early).toMatchObject({ status: 503, body: { error_code: 503_001, status: 'Service Unavailable' } })
   expect(early.headers.get('retry-after')).toBe('5')
@@ -106,8 +109,7 @@ describe('a graph file is built anew', () => {
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'terrane-router-'))
     town = await makeTown('Old', folder)
-    await using first = await startRouter(town.env)
-    await first.until(isRoute, alongStreet(0, 8))
+    await prepareGraph(town.env)
     whole = await readFile(town.graph)
     return () => rm(folder, { recursive: true, force: true })
   })
@@ -145,14 +147,11 @@ async function setVersion(path: string, version: number): Promise<void> {
 
 test('after a start with changed extracts the earlier graph serves until the new one is built', async () => {
   const { env, extract } = await makeTown()
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   await writeTown(extract, { name: 'New', columns: [0, 8] })
   const swap = vi.spyOn(Engine.prototype, 'swap')
   onTestFinished(() => swap.mockRestore())
-  await using second = await startRouter(env)
+  await using second = await startRouter(env, buildInProcess)
   await second.until(isNew, alongStreet(0, 8))
   const [before, after] = swap.mock.calls.map(([network]) => factsOf(network))
   expect(before?.inputs).not.toBe(after?.inputs)
@@ -162,10 +161,7 @@ test('after a start with changed extracts the earlier graph serves until the new
 
 test('a graph of other extracts is not served in the meantime; one of the other driving side is replaced', async () => {
   const { env, folder, graph } = await makeTown()
-  {
-    await using first = await startRouter(env)
-    await first.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   const swap = vi.spyOn(Engine.prototype, 'swap')
   onTestFinished(() => swap.mockRestore())
   const other = join(folder, 'other.osm.pbf')
@@ -185,10 +181,7 @@ test('a graph of other extracts is not served in the meantime; one of the other 
 
 test('without extracts the graph file is served as it is, and a new one in its place is noticed', async () => {
   const [old, next] = [await makeTown('Old'), await makeTown('New')]
-  for (const { env } of [old, next]) {
-    await using router = await startRouter(env)
-    await router.until(isRoute, alongStreet(0, 8))
-  }
+  for (const { env } of [old, next]) await prepareGraph(env)
   await using router = await startRouter({ TERRANE_ROUTING_GRAPH: old.graph, TERRANE_ROUTING_WATCH_MS: '50' })
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
   await writeFile(old.graph, 'damaged')
@@ -220,10 +213,7 @@ test('a graph of its own on a local disk is mapped into memory, one that it is g
 
 test('a restart without its extract serves the graph that was made of it, and follows the extract when it is back', async () => {
   const { env, extract, graph } = await makeTown()
-  {
-    await using router = await startRouter(env)
-    await router.until(isRoute, alongStreet(0, 8))
-  }
+  await prepareGraph(env)
   await rm(extract)
   await using router = await startRouter(env)
   expect(streetsOf(await router.until(isRoute, alongStreet(0, 8)))).toEqual(['Old Street 4'])
@@ -246,7 +236,7 @@ test('files that are not there end the start and are named', async () => {
 test('an extract that no graph can be made of: readiness says down until there is a better one', async () => {
   const { env, extract } = await makeTown()
   await writeFile(extract, 'no map at all')
-  await using router = await startRouter(env)
+  await using router = await startRouter(env, buildInProcess)
   await router.untilMetric(FAILED)
   const ready = await fetch(`${router.url}/health/ready`)
   expect(await ready.json()).toEqual({ status: 'down', checks: { graph: 'down' } })
@@ -260,7 +250,7 @@ test('of several extracts the one that cannot be read is named', async () => {
   const { env, extract, folder } = await makeTown()
   const broken = join(folder, 'broken.osm.pbf')
   await writeFile(broken, (await readFile(extract)).subarray(0, 300))
-  await using router = await startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract},${broken}` })
+  await using router = await startRouter({ ...env, TERRANE_ROUTING_OSM: `${extract},${broken}` }, buildInProcess)
   await router.untilMetric(FAILED)
   const message = `Building the routing graph failed: ${broken}: The OSM file ends at byte 300`
   expect(router.deps.keeper.failure?.message).toContain(message)

@@ -6,10 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { hashKey } from '@terrane/auth'
 import { writePbf, type OsmElement } from '@terrane/osm'
 import type { ProblemBody, RouteResponse } from '@terrane/routing'
+import { createLogger } from '@terrane/service'
 import { onTestFinished, vi } from 'vitest'
 import { buildApp, ROUTING_BASE } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps, type Deps } from '../src/deps.ts'
+import type { BuildGraph } from '../src/graph/build.ts'
+import { buildGraphFile } from '../src/graph/build-graph-file.ts'
+import { configuredKeeper } from '../src/graph/configured-keeper.ts'
+import type { Outcome } from '../src/graph/keeper.ts'
 
 // A graph is built by a process of its own, which takes its time where others work too.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
@@ -63,6 +68,13 @@ export async function writeTown(path: string, { name, columns: [first, last] }: 
 /** The operator's. */
 const METRICS_KEY = 'the-key-of-the-operator'
 
+const SETTINGS = {
+  LOG_LEVEL: 'silent',
+  TERRANE_ACCEPTED_KEYS: hashKey(KEY),
+  TERRANE_METRICS_KEY: METRICS_KEY,
+  TERRANE_ROUTING_THREADS: '1',
+}
+
 /** A router that listens on loopback. */
 export interface TestRouter extends AsyncDisposable {
   readonly url: string
@@ -70,6 +82,8 @@ export interface TestRouter extends AsyncDisposable {
   compileSchemas(): void
   /** Posts to the endpoint with the key of the tests. */
   route(body: unknown): Promise<Answer>
+  /** The same without a connection, which takes more time than most routes. */
+  inject(body: string): Promise<Omit<Answer, 'headers'>>
   /** Waits until a graph is served whose answers pass. */
   until(passes: (answer: Answer) => boolean, body: unknown): Promise<Answer>
   /** The value of a metric; its name with the labels that tell it from others. */
@@ -91,16 +105,30 @@ export async function makeFolder(): Promise<string> {
   return folder
 }
 
-/** Starts a router on extracts; does not wait for its graph. */
-export async function startRouter(env: Readonly<Record<string, string>>): Promise<TestRouter> {
-  const config = readConfig({
-    LOG_LEVEL: 'silent',
-    TERRANE_ACCEPTED_KEYS: hashKey(KEY),
-    TERRANE_METRICS_KEY: METRICS_KEY,
-    TERRANE_ROUTING_THREADS: '1',
-    ...env,
+/** Builds a graph in this process, in a tenth of the time that a process of its own takes. */
+export const buildHere: BuildGraph = async (task, onProgress, signal) => {
+  await buildGraphFile(task, onProgress)
+  signal.throwIfAborted()
+}
+
+/** Makes the graph file that a router of these settings leaves. */
+export async function prepareGraph(env: Readonly<Record<string, string>>): Promise<void> {
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+  await using keeper = configuredKeeper(readConfig({ ...SETTINGS, ...env }), {
+    build: buildHere,
+    watchMs: 0,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    serve: async () => {},
+    onOutcome: resolve,
   })
-  const deps = await openDeps(config)
+  await keeper.start()
+  if ((await outcome) !== 'built') throw keeper.failure ?? new Error('the graph was there already')
+}
+
+/** Starts a router on extracts; does not wait for its graph. */
+export async function startRouter(env: Readonly<Record<string, string>>, build = buildHere): Promise<TestRouter> {
+  const config = readConfig({ ...SETTINGS, ...env })
+  const deps = await openDeps(config, build)
   const app = await buildApp(deps)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const route = async (body: unknown): Promise<Answer> => {
@@ -121,6 +149,11 @@ export async function startRouter(env: Readonly<Record<string, string>>): Promis
     deps,
     compileSchemas: () => app.compileSchemas(),
     route,
+    inject: async (payload) => {
+      const headers = { apikey: KEY }
+      const answer = await app.inject({ method: 'POST', url: `${ROUTING_BASE}/route`, headers, payload })
+      return { status: answer.statusCode, body: answer.json() }
+    },
     until: async (passes, body) => {
       for (;;) {
         const answer = await route(body)

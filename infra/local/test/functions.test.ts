@@ -2,7 +2,7 @@
 // origin again, each a process of its own.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +68,8 @@ beforeAll(async () => {
   )
   const folder = await mkdtemp(join(tmpdir(), 'terrane-functions-'))
   open.defer(() => rm(folder, { recursive: true, force: true }))
+  // Else a host that is root keeps its versions in a folder elsewhere, which stays.
+  await chmod(folder, 0o711)
   for (const [name, [policy, code]] of Object.entries({ ...SOURCES, 'who-as-host': privileged(SOURCES['who']!) })) {
     await mkdir(join(folder, 'functions', name), { recursive: true })
     await writeFile(join(folder, 'functions', name, 'function.json'), JSON.stringify(policy))

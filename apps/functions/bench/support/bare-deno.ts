@@ -17,11 +17,14 @@ export interface BareDeno extends AsyncDisposable {
   readonly firstLine: Promise<string>
 }
 
-/** A folder with a program that may import this app's packages. */
-export async function program(source: string): Promise<{ readonly file: string } & AsyncDisposable> {
+/** A folder with a program that may import these packages, or this app's. */
+export async function program(
+  source: string,
+  packages = PACKAGES,
+): Promise<{ readonly file: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'terrane-bare-'))
   const file = join(folder, 'index.ts')
-  await symlink(PACKAGES, join(folder, 'node_modules'))
+  await symlink(packages, join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
   await writeFile(file, source)
   return { file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }

@@ -28,7 +28,6 @@ const BUNDLER_MB = 450
 const NODE_BASE_MB = 640
 const CPU_SECONDS = 60
 
-const WORKER = fileURLToPath(new URL('./build.worker.ts', import.meta.url))
 const BUNDLER = fileURLToPath(new URL('./bundler.sh', import.meta.url))
 
 /**
@@ -42,7 +41,8 @@ export class BuildProcess {
   readonly #frames: AsyncGenerator<Frame>
   readonly #ready: Promise<unknown>
 
-  constructor() {
+  /** @param program path of the bundled `build.worker.ts` */
+  constructor(program: string) {
     const script = [
       'ulimit -c 0',
       `ulimit -t ${CPU_SECONDS}`,
@@ -51,7 +51,7 @@ export class BuildProcess {
       ...(process.platform === 'linux' ? [`ulimit -d ${(NODE_BASE_MB + NODE_HEAP_MB) * 1024}`] : []),
       'exec "$0" "$@"',
     ].join(' && ')
-    const command = [process.execPath, `--max-old-space-size=${NODE_HEAP_MB}`, '--no-warnings', WORKER]
+    const command = [process.execPath, `--max-old-space-size=${NODE_HEAP_MB}`, '--no-warnings', program]
     this.#child = spawn('/bin/sh', ['-c', script, ...command], {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],

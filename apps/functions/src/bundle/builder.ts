@@ -29,6 +29,7 @@ const NOTHING = new Uint8Array()
 export class Builder implements Disposable {
   readonly #cache: BuildCache | null
   readonly #imports: Imports | null
+  readonly #program: string
   readonly #parallel: number
   readonly #uploadMs: number
   readonly #folderMs: number
@@ -48,16 +49,19 @@ export class Builder implements Disposable {
   #closed = false
 
   /**
+   * @param program path of the program that `writeBuildProgram` has written
    * @param parallel number of concurrent builds; a project gets all of them only where it is the only one
    * @param imports fetches imports of functions in folders; absent: packages come from node_modules
    */
   constructor(options: {
+    readonly program: string
     readonly parallel: number
     readonly cache: BuildCache | null
     readonly imports?: Imports | null
     readonly uploadMs?: number
     readonly folderMs?: number
   }) {
+    this.#program = options.program
     this.#cache = options.cache
     this.#imports = options.imports ?? null
     this.#parallel = options.parallel
@@ -218,7 +222,7 @@ export class Builder implements Disposable {
   }
 
   #start(): BuildProcess {
-    const process = new BuildProcess()
+    const process = new BuildProcess(this.#program)
     this.#processes.add(process)
     return process
   }

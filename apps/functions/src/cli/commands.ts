@@ -6,7 +6,7 @@ import { bundleFolder } from '../bundle/bundle.ts'
 import { FILES } from '../bundle/files-beside.ts'
 import { readStatic } from '../bundle/static-files.ts'
 import { DEFAULT_IMPORT_HOSTS } from '../imports/hosts.ts'
-import { openImports, withImports, type Imports } from '../imports/imports.ts'
+import { withImports, type Imports, type openImports } from '../imports/imports.ts'
 import { bundleFailed, cliFailed, invalidPolicy } from '../errors.ts'
 import type { LogEntry } from '../observe/log-book.ts'
 import { FUNCTION_NAME, parsePolicy, type Policy } from '../policy.ts'
@@ -69,12 +69,17 @@ export async function deploy(
   target: Target,
   root: string,
   names: readonly string[],
-  options: { readonly prune: boolean; readonly dryRun: boolean; readonly strict: boolean },
+  options: {
+    readonly prune: boolean
+    readonly dryRun: boolean
+    readonly strict: boolean
+    readonly openImports: typeof openImports
+  },
   env: NodeJS.ProcessEnv,
   print: Print,
 ): Promise<void> {
   const present = await functionNames(root)
-  const imports = await openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
+  const imports = await options.openImports(resolve('.terrane', 'functions', 'imports'), importHosts(env), env)
   for (const name of names) if (!present.includes(name)) throw cliFailed({ reason: `there is no ${join(root, name)}` })
   const wanted = names.length > 0 ? names : present
   if (options.strict) await refuseTypeErrors(root, wanted, imports)

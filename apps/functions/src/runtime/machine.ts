@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { writeProgram } from '../bundle/program-file.ts'
 
 const run = promisify(execFile)
 
@@ -73,11 +73,5 @@ export async function bundleShim(shim: 'deno' | 'node' | 'tmp/tmp', folder: stri
     // CommonJS code loads built-in modules with `require`.
     ...(shim === 'tmp/tmp' && { minify: true, banner: { js: REQUIRE } }),
   })
-  const code = outputFiles[0]!.contents
-  const file = join(folder, `shim-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.mjs`)
-  const known = await readFile(file).catch(() => null)
-  if (known?.equals(code)) return file
-  await mkdir(folder, { recursive: true, mode: 0o755 })
-  await writeFile(file, code, { mode: 0o644 })
-  return file
+  return writeProgram('shim', outputFiles[0]!.contents, folder)
 }

@@ -29,6 +29,8 @@ export interface FolderSourceOptions {
   readonly builder: Builder
   readonly onBuilt: (version: FunctionVersion, ms: number) => void
   readonly onFailed: (name: string, error: unknown) => void
+  /** Whether the types of a version are checked after it is served. */
+  readonly checkTypes: boolean
   /** Called with the result of the type check of the served version, once the check has run. */
   readonly onTypes: (version: FunctionVersion, found: TypesFound) => void
 }
@@ -326,6 +328,7 @@ export class FolderSource implements AsyncDisposable {
   /** Runs after the version is served, so that it delays no call. */
   async #lookAtTypes(folder: Folder, version: FunctionVersion, { bundle }: BuiltFolder): Promise<void> {
     folder.types = null
+    if (!this.#options.checkTypes) return
     await sleep(TYPES_AFTER_MS, undefined, { ref: false })
     if (this.#closed || folder.version !== version) return
     const found = await this.#options.builder.typesOf(folder.home, bundle).catch(() => null)

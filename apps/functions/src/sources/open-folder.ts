@@ -17,9 +17,10 @@ export async function openFolder(
     readonly factory: InstanceFactory
     readonly builder: Builder
     readonly logBook: LogBook
+    readonly checkTypes: boolean
   },
 ): Promise<FolderSource | null> {
-  const { projects, functions, factory, builder, logBook } = parts
+  const { projects, functions, factory, builder, logBook, checkTypes } = parts
   const project = projects.get(config.TERRANE_PROJECT_REF)
   if (config.TERRANE_FUNCTIONS_DIR === undefined || config.TERRANE_MODE === 'shared' || !project) return null
   const subject = (name: string) => ({ project: project.id, name, version: 0 })
@@ -29,6 +30,7 @@ export async function openFolder(
     ceilings: ceilingsOf(config),
     functions,
     builder,
+    checkTypes,
     // Versions built here live as long as the process.
     store: new VersionStore(join(factory.base, 'versions'), factory),
     onBuilt: ({ name }, ms) => logBook.event('info', subject(name), 'function built', { ms: Math.round(ms) }),

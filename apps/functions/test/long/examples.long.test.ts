@@ -82,14 +82,17 @@ describe.skipIf(absent.length > 0)(`examples of others${absent.map((name) => `; 
 })
 
 async function judgeRoot(root: Root, hosts: readonly string[], judged: Judged[]): Promise<void> {
-  await using app = await startApp({
-    TERRANE_FUNCTIONS_DIR: root.folder,
-    TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
-    TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
-    // Four start at once beside builds: how soon is not what is judged.
-    TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '30000',
-    TERRANE_HOME: join(root.folder, '.terrane'),
-  })
+  await using app = await startApp(
+    {
+      TERRANE_FUNCTIONS_DIR: root.folder,
+      TERRANE_FUNCTIONS_OWN_ORIGIN: 'true',
+      TERRANE_FUNCTIONS_IMPORT_HOSTS: hosts.join(','),
+      // Four start at once beside builds: how soon is not what is judged.
+      TERRANE_FUNCTIONS_BOOT_TIMEOUT_MS: '30000',
+      TERRANE_HOME: join(root.folder, '.terrane'),
+    },
+    true,
+  )
   const waiting = root.names.filter((name) => ONLY.test(labelOf(root, name)))
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {

@@ -30,7 +30,7 @@ test.concurrent.for(runs)(
     for (let i = 0; i < functions; i++) await model.add(`start${i}`)
     let late = 0
     {
-      await using app = await startApp({ TERRANE_FUNCTIONS_DIR: root })
+      await using app = await startApp({ TERRANE_FUNCTIONS_DIR: root }, true)
       for (const name of model.functions.keys())
         await expectHere.poll(() => meets(app.url(name))).toBe(model.expected(name))
       for (let round = 0; round < rounds; round++) {

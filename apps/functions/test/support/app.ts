@@ -15,8 +15,12 @@ export const SERVICE_KEY = 'sb_secret_of_the_tests'
 export const token = (claims: object, secret = JWT_SECRET, seconds = 3600) =>
   signToken({ ref: 'test', ...claims }, secret, seconds)
 
-/** The whole app on a free port, with a state folder of its own. */
-export async function startApp(env: Record<string, string> = {}) {
+/**
+ * The whole app on a free port, with a state folder of its own.
+ *
+ * @param checkTypes whether it checks the types of its folder, which takes a second of CPU time for each saved function
+ */
+export async function startApp(env: Record<string, string> = {}, checkTypes = false) {
   const stack = new AsyncDisposableStack()
   const home = await mkdtemp(join(tmpdir(), 'terrane-app-'))
   stack.defer(() => rm(home, { recursive: true, force: true }))
@@ -34,7 +38,7 @@ export async function startApp(env: Record<string, string> = {}) {
     ...env,
   })
   // oxlint-disable-next-line node/no-process-env -- The programs that a profile needs are looked up on PATH.
-  const deps: Deps = stack.use(await openDeps(config, process.env))
+  const deps: Deps = stack.use(await openDeps(config, process.env, checkTypes))
   const app = await buildApp(deps)
   stack.defer(async () => {
     // Those of calls that hang, and those that a client keeps for later, would be waited for.

@@ -29,8 +29,8 @@ export interface Deployment {
   readonly files?: Record<string, string>
   /** Fill the cache by a run of its own and seal it, as a registry's versions are. */
   readonly sealed?: boolean
-  /** Bundle it where the packages of this workspace are found. */
-  readonly packages?: boolean
+  /** Bundle it where the packages of this `node_modules` are found. */
+  readonly packages?: string
   /** Name of the source's file; index.ts when absent. */
   readonly entry?: string
 }
@@ -164,8 +164,10 @@ export async function startHost(options: {
       const encoder = new TextEncoder()
       const uploads = new Map([[deployment.entry ?? 'index.ts', encoder.encode(source)]])
       for (const [path, text] of Object.entries(deployment.files ?? {})) uploads.set(path, encoder.encode(text))
-      const { code } = deployment.packages ? await bundlePackages(folder, uploads) : await bundleFiles(uploads)
-      const archive = { code, files: pickStatic(uploads, policy.static) }
+      const { code, files: beside } = await (deployment.packages === undefined
+        ? bundleFiles(uploads)
+        : bundleBeside(deployment.packages, folder, uploads))
+      const archive = { code, files: new Map([...pickStatic(uploads, policy.static), ...beside]) }
       const facts = { project: 'test', name, version: ++count, policy, env: { ...databaseEnv, ...deployment.env } }
       const added = await store.add(archive, facts)
       await functions.install(deployment.sealed ? await store.prepare(added) : added)
@@ -178,12 +180,13 @@ export async function startHost(options: {
 
 export type TestHost = Awaited<ReturnType<typeof startHost>>
 
-const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url))
+/** The `node_modules` of this app. */
+export const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-/** Bundles from a folder of its own, which has the packages of this app. */
-async function bundlePackages(root: string, files: ReadonlyMap<string, Uint8Array>) {
+/** Bundles from a folder of its own, which has these packages. */
+async function bundleBeside(packages: string, root: string, files: ReadonlyMap<string, Uint8Array>) {
   const place = await mkdtemp(join(root, 'packages-'))
-  await symlink(PACKAGES, join(place, 'node_modules'))
+  await symlink(packages, join(place, 'node_modules'))
   for (const [path, bytes] of files) await writeFile(join(place, path), bytes)
   return bundleFolder(place, null)
 }

@@ -3,6 +3,7 @@ import { migrate } from '@terrane/database'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { BOUND_MS, LIMITS, SHORT_TIMEOUT, gainsOf, openArena } from './hostile-arena.ts'
+import { PACKAGES } from './host.ts'
 import { outcome } from './http.ts'
 import { tryRuntime } from './runtimes.ts'
 
@@ -101,7 +102,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
         export default async (req, ctx) => { const c = new pg.Client(ctx.databaseUrl); await c.connect(); const { rows } = await c.query('select current_user as me, pg_sleep(0.2)'); await c.end(); return new Response(rows[0].me) }`
 
       test('database: one function that takes all sessions leaves some for the others, and all when its call is over', async () => {
-        await arena.host.deploy('asker', ASKER, { packages: true, policy: LIMITS })
+        await arena.host.deploy('asker', ASKER, { packages: PACKAGES, policy: LIMITS })
         const hog = attack(
           `${WORDS} if (!req.url.endsWith('/ok')) { const all = []; for (let i = 0; i < 20; i++) all.push(signedIn()); globalThis.kept = all; const first = await Promise.all(all.slice(0, 6)); await new Promise((done) => setTimeout(done, 3000)); return new Response(String(first.length)) }`,
         )
@@ -115,7 +116,7 @@ export async function hostileSurfaces(profile: 'standard' | 'hardened'): Promise
       })
 
       test("database: guessed keys cancel nobody's statement", async () => {
-        await arena.host.deploy('asker', ASKER, { packages: true, policy: LIMITS })
+        await arena.host.deploy('asker', ASKER, { packages: PACKAGES, policy: LIMITS })
         const answers = Promise.all(Array.from({ length: 5 }, ask))
         const { status } = await attack(
           `${WORDS} const [c] = await signedIn(); await c.write(query('select pid from pg_stat_activity')); const said = await heard(c); const pids = [...said.matchAll(/[0-9]{2,7}/g)].map((m) => Number(m[0]))

@@ -26,7 +26,7 @@ export function watchNeighbour(host: TestHost): () => Promise<Report> {
       }
       calls++
       worstMs = Math.max(worstMs, performance.now() - begun)
-      await sleep(10)
+      await sleep(20)
     }
   })()
   return async () => {

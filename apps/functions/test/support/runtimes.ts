@@ -10,7 +10,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'node standard': 'Node, trusted code only',
 }
 
-const STATE_DIR = fileURLToPath(new URL('../../../../.cache/functions/', import.meta.url))
+/** Folder of programs that hosts of the tests share. */
+export const STATE_DIR = fileURLToPath(new URL('../../../../.cache/functions/', import.meta.url))
 
 /** A runtime of this machine, or null and a title with the reason why there is none. */
 export async function tryRuntime(

@@ -27,15 +27,18 @@ export type BuildMessage =
   | { readonly type: 'failed'; readonly reason: string }
 
 /**
- * Builds a graph file in a process of its own.
+ * Builds a graph file.
  *
  * @throws GRAPH_BUILD_FAILED, and the reason of the signal when it is aborted
  */
-export async function buildInProcess(
+export type BuildGraph = (
   task: BuildTask,
   onProgress: (phase: string, message: string | null) => void,
   signal: AbortSignal,
-): Promise<void> {
+) => Promise<void>
+
+/** Builds a graph file in a process of its own. */
+export const buildInProcess: BuildGraph = async (task, onProgress, signal) => {
   signal.throwIfAborted()
   const child = fork(fileURLToPath(new URL('./build-process.ts', import.meta.url)), {
     stdio: 'inherit',

@@ -6,7 +6,7 @@ import type { RouterConfig } from '../config.ts'
 import { Extracts } from './extracts.ts'
 import { GraphKeeper, type KeeperOptions } from './keeper.ts'
 
-type Use = Pick<KeeperOptions, 'watchMs' | 'logger' | 'onOutcome'> & {
+type Use = Pick<KeeperOptions, 'build' | 'watchMs' | 'logger' | 'onOutcome'> & {
   readonly serve: (network: Network, graphPath: string) => Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { TerraneError } from '@terrane/core'
 import { factsOf, mapNetworkFile, readNetworkFile, type Network } from '@terrane/routing'
 import type { Logger } from '@terrane/service'
 import { nothingToServe } from '../errors.ts'
-import { type BuildChoices, buildInProcess } from './build.ts'
+import type { BuildChoices, BuildGraph } from './build.ts'
 import { openDraft } from './drafts.ts'
 import { isOnLocalDisk } from './local-disk.ts'
 import { digestOf, lookAgain, reasonOf, type Extract, type Extracts } from './extracts.ts'
@@ -14,6 +14,7 @@ export interface KeeperOptions {
   readonly extracts: Extracts | null
   readonly graphPath: string
   readonly choices: BuildChoices
+  readonly build: BuildGraph
   /** Whether the graph file is mapped into memory; null: where only this program replaces it, and on a disk of this machine. */
   readonly mapped: boolean | null
   /** Milliseconds between two looks at the files; 0 for none. */
@@ -164,7 +165,7 @@ export class GraphKeeper implements AsyncDisposable {
   }
 
   async #make(digest: string, extracts: readonly Extract[]): Promise<'loaded' | 'built' | 'changed'> {
-    const { graphPath, choices, logger } = this.#options
+    const { graphPath, choices, build, logger } = this.#options
     const paths = extracts.map(({ path }) => path)
     const kept = this.#served === null ? await this.#readKept() : null
     if (kept !== null) {
@@ -186,7 +187,7 @@ export class GraphKeeper implements AsyncDisposable {
     }
     logger.info({ extracts: extracts.map(({ name }) => name) }, 'building the routing graph')
     const onProgress = (phase: string, message: string | null) => logger.debug({ phase, message }, 'building')
-    await buildInProcess(task, onProgress, this.#stop.signal)
+    await build(task, onProgress, this.#stop.signal)
     if (digestOf(await Promise.all(extracts.map(lookAgain)), choices) !== digest) return 'changed'
     const network = await this.#read(output)
     await rename(output, graphPath)
