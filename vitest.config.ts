@@ -8,7 +8,6 @@ export default defineConfig({
       'infra/*/{src,test}/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
-    globalSetup: ['packages/database/src/testing/global-setup.ts'],
     pool: 'forks',
     // One function of the embedded database takes V8 three seconds and 600 MB to optimize, and each test begins anew: only
     // what runs for seconds is worth it. The default is 13 million bytes of code executed.
