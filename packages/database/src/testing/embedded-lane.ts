@@ -35,7 +35,7 @@ export async function borrowEmbedded(): Promise<TestDatabase> {
 }
 
 async function start(): Promise<EmbeddedDatabase> {
-  const embedded = await startEmbeddedDatabase({ snapshot: await readSnapshot(), rewindable: true })
+  const embedded = await startEmbeddedDatabase({ snapshot: await migratedSnapshot(), rewindable: true })
   embedded.unref()
   return embedded
 }
@@ -51,8 +51,8 @@ async function giveBack(embedded: EmbeddedDatabase): Promise<void> {
   idle.push(embedded)
 }
 
-/** The bytes of the snapshot. One process at a time makes it; the others wait. */
-async function readSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
+/** A snapshot with every migration applied. One process at a time makes it; the others wait. */
+export async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
   const path = fileURLToPath(new URL(`pglite-${await fingerprint()}.tar`, CACHE))
   while (!existsSync(path)) {
     const lock = lockFolder(path)

@@ -4,11 +4,15 @@ import { migrate } from '../migrate.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { TestDatabase } from './test-database.ts'
 
+/** Names of the templates that this process has found or made, by the URL of their server. */
+const templates = new Map<string, Promise<string>>()
+
 /** Creates a database on the server from the template of this version. */
 export async function createOnServer(server: string): Promise<TestDatabase> {
-  const template = await prepareTemplate(server)
+  const template = templates.get(server) ?? prepareTemplate(server)
+  templates.set(server, template)
   const name = `terrane_test_${Date.now().toString(36)}_${randomBytes(4).toString('hex')}`
-  await administer(server, `create database ${quoteIdentifier(name)} template ${quoteIdentifier(template)}`)
+  await administer(server, `create database ${quoteIdentifier(name)} template ${quoteIdentifier(await template)}`)
   const url = withDatabase(server, name)
   const database = await openDatabase({ url, applicationName: 'test' })
   return {
