@@ -6,7 +6,6 @@ export default defineConfig({
   test: {
     include: TEST_FILES,
     exclude: ['**/node_modules/**', '**/*.long.test.ts'],
-    globalSetup: ['packages/database/src/testing/global-setup.ts'],
     setupFiles: ['infra/tests/src/observe-file.ts'],
     pool: 'forks',
     // One process runs many files, so that modules are loaded, and engines of databases started, once. A file puts back

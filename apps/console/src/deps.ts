@@ -9,6 +9,7 @@ import {
 import { migrate, openDatabase, type Database } from '@terrane/database'
 import { createLogger, createRegistry, createSealer, parseSecretsKey, readEdge, type Logger } from '@terrane/service'
 import { Accounts } from './accounts/accounts.ts'
+import type { HashCost } from './accounts/password.ts'
 import type { AppDeps } from './app.ts'
 import type { ConsoleConfig } from './config.ts'
 import { secretsKeyMissing } from './errors.ts'
@@ -23,8 +24,10 @@ export type Deps = AppDeps & AsyncDisposable
 
 /**
  * Opens the control database, creates the first user and the local project if they do not exist, and builds the page.
+ *
+ * @param hashCost of passwords; tests take a lower one
  */
-export async function openDeps(config: ConsoleConfig): Promise<Deps> {
+export async function openDeps(config: ConsoleConfig, hashCost?: HashCost): Promise<Deps> {
   await using opening = new AsyncDisposableStack()
   const logger = createLogger({ name: 'console', level: config.LOG_LEVEL })
   const database = opening.use(
@@ -36,7 +39,7 @@ export async function openDeps(config: ConsoleConfig): Promise<Deps> {
     }),
   )
   await migrate(database, ['control'])
-  const accounts = new Accounts(database)
+  const accounts = new Accounts(database, hashCost)
   const local = config.TERRANE_MODE === 'local' ? await registerStack(config, database, logger) : null
   await makeFirst(config, database, accounts, logger)
   const sealer = openSealer(config)

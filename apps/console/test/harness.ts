@@ -6,12 +6,16 @@ import { join } from 'node:path'
 import { Organizations } from '@terrane/control'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { Accounts } from '../src/accounts/accounts.ts'
+import type { HashCost } from '../src/accounts/password.ts'
 import { buildApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { openDeps } from '../src/deps.ts'
 
 export const EMAIL = 'ada@example.org'
 export const PASSWORD = 'correct horse battery'
+
+/** A thousandth of the default cost. */
+const CHEAP: HashCost = { ln: 6, r: 8, p: 1 }
 
 /** A request that a service behind the console received. */
 export interface Asked {
@@ -78,7 +82,11 @@ export interface Browser {
   ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
 }
 
-export async function openConsole(env: Readonly<Record<string, string>> = {}): Promise<TestConsole> {
+/** @param hashCost of passwords; null for the default */
+export async function openConsole(
+  env: Readonly<Record<string, string>> = {},
+  hashCost: HashCost | null = CHEAP,
+): Promise<TestConsole> {
   const db = await openTestDatabase()
   const page = await mkdtemp(join(tmpdir(), 'terrane-page-'))
   await mkdir(join(page, 'assets'))
@@ -98,6 +106,7 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
       TERRANE_CONSOLE_PAGE_DIR: page,
       ...env,
     }),
+    hashCost ?? undefined,
   )
   const app = await buildApp(deps)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -106,7 +115,7 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}): P
     db,
     unbounded: app.unboundedBodies,
     compileSchemas: () => app.compileSchemas(),
-    accounts: new Accounts(db.database),
+    accounts: new Accounts(db.database, hashCost ?? undefined),
     addOrganization: async (name) => (await new Organizations(db.database).create(name)).id,
     signIn: (email = EMAIL, password = PASSWORD) => signIn(url, email, password),
     [Symbol.asyncDispose]: async () => {

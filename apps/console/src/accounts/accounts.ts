@@ -1,6 +1,6 @@
 import { uuidv7 } from '@terrane/core'
 import type { Database } from '@terrane/database'
-import { hashPassword, verifyPassword } from './password.ts'
+import { HASH_COST, hashPassword, verifyPassword, type HashCost } from './password.ts'
 
 /** A person who signs in. */
 export interface User {
@@ -16,9 +16,11 @@ interface UserRow extends User {
 /** Users and the organizations they are members of. */
 export class Accounts {
   readonly #database: Database
+  readonly #cost: HashCost
 
-  constructor(database: Database) {
+  constructor(database: Database, cost = HASH_COST) {
     this.#database = database
+    this.#cost = cost
   }
 
   /**
@@ -32,7 +34,7 @@ export class Accounts {
       [normaliseEmail(email)],
     )
     const user = rows[0]
-    if (!(await verifyPassword(password, user?.password_hash ?? null, failures)) || !user) return null
+    if (!(await verifyPassword(password, user?.password_hash ?? null, this.#cost, failures)) || !user) return null
     return { id: user.id, email: user.email, name: user.name }
   }
 
@@ -46,14 +48,14 @@ export class Accounts {
     const { rows } = await this.#database.query<User>(
       `insert into terrane.users (id, email, name, password_hash) values ($1, $2, $3, $4)
        on conflict (email) do nothing returning id, email, name`,
-      [uuidv7(), normaliseEmail(user.email), user.name ?? '', await hashPassword(user.password)],
+      [uuidv7(), normaliseEmail(user.email), user.name ?? '', await hashPassword(user.password, this.#cost)],
     )
     return rows[0] ?? null
   }
 
   /** Sets a new password and ends the user's other sessions. False when there is no such user. */
   async setPassword(email: string, password: string, keepSession = ''): Promise<boolean> {
-    const hash = await hashPassword(password)
+    const hash = await hashPassword(password, this.#cost)
     return this.#database.transaction(async (session) => {
       const { rows } = await session.query<{ id: string }>(
         'update terrane.users set password_hash = $2 where email = $1 returning id',

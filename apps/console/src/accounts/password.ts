@@ -2,11 +2,15 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 import { promisify } from 'node:util'
 import { tooBusy } from '../errors.ts'
 
-/**
- * Cost of a hash (RFC 7914): N = 2^15, r = 8, p = 3 takes 32 MiB. It is as strong as OWASP's first choice, N = 2^17 with
- * p = 1, at a quarter of the memory.
- */
-const COST = { ln: 15, r: 8, p: 3 }
+/** Cost of a scrypt hash (RFC 7914): N = 2^ln. */
+export interface HashCost {
+  readonly ln: number
+  readonly r: number
+  readonly p: number
+}
+
+/** N = 2^15, r = 8, p = 3 takes 32 MiB. It is as strong as OWASP's first choice, N = 2^17 with p = 1, at a quarter of the memory. */
+export const HASH_COST: HashCost = { ln: 15, r: 8, p: 3 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 /**
@@ -24,33 +28,38 @@ const derive: (password: string, salt: Buffer, length: number, options: ScryptOp
   promisify(scrypt)
 
 /** Hashes a new password: `$scrypt$ln=15,r=8,p=3${salt}${hash}`, both in base64. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost: HashCost): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const hash = await inTurn(() => run(password, salt, COST), 0)
-  const { ln, r, p } = COST
+  const hash = await inTurn(() => run(password, salt, cost), 0)
+  const { ln, r, p } = cost
   return `$scrypt$ln=${ln},r=${r},p=${p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
 /**
- * True when the password belongs to the stored hash. Without a stored hash it takes just as long and is false, so that
- * the time tells nobody which accounts exist.
+ * True when the password belongs to the stored hash. Without a stored hash it is false and takes as long
+ * as a hash of `cost`, so the time does not show which accounts exist.
  *
  * @param failures how often sign-ins from there have failed lately
  * @throws TOO_BUSY when too many sign-ins are waiting
  */
-export async function verifyPassword(password: string, stored: string | null, failures = 0): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string | null,
+  cost: HashCost,
+  failures = 0,
+): Promise<boolean> {
   const parsed = parse(stored ?? '')
   const salt = parsed?.salt ?? Buffer.alloc(SALT_BYTES)
-  const hash = await inTurn(() => run(password, salt, parsed ?? COST), failures)
+  const hash = await inTurn(() => run(password, salt, parsed ?? cost), failures)
   return parsed !== null && parsed.hash.length === hash.length && timingSafeEqual(parsed.hash, hash)
 }
 
-function run(password: string, salt: Buffer, { ln, r, p }: { ln: number; r: number; p: number }): Promise<Buffer> {
+function run(password: string, salt: Buffer, { ln, r, p }: HashCost): Promise<Buffer> {
   const N = 2 ** ln
   return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
 }
 
-function parse(stored: string): { ln: number; r: number; p: number; salt: Buffer; hash: Buffer } | null {
+function parse(stored: string): (HashCost & { salt: Buffer; hash: Buffer }) | null {
   const found = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/=]+)\$([\w+/=]+)$/.exec(stored)
   if (!found) return null
   const [, ln, r, p, salt = '', hash = ''] = found

@@ -6,10 +6,13 @@ import type { SessionLimits } from './turns.ts'
 export interface EmbeddedSettings {
   readonly dataDir: string | null
   readonly snapshot: Uint8Array<SharedArrayBuffer> | null
+  readonly rewindable: boolean
   /** 0 for any that is free. */
   readonly port: number
   readonly limits: Partial<SessionLimits>
 }
+
+export type EmbeddedCommand = 'snapshot' | 'rewind' | 'close'
 
 /** What it says. */
 export type EmbeddedReply =
@@ -22,6 +25,8 @@ export interface EmbeddedOptions {
   readonly dataDir?: string
   /** A {@link EmbeddedDatabase.snapshot} to start from. */
   readonly snapshot?: Uint8Array<ArrayBuffer>
+  /** Allows {@link EmbeddedDatabase.rewind}, for some 150 MB; only in memory. */
+  readonly rewindable?: boolean
   /** TCP port on 127.0.0.1; a free one when absent. */
   readonly port?: number
   /** How long silent clients may keep the others waiting. */
@@ -33,6 +38,10 @@ export interface EmbeddedDatabase extends AsyncDisposable {
   readonly url: string
   /** The whole data folder as bytes, to start further databases from. */
   snapshot(): Promise<Uint8Array<ArrayBuffer>>
+  /** Ends its clients and returns to the state right after the start, at another URL. @throws EMBEDDED_DATABASE when it cannot */
+  rewind(): Promise<void>
+  /** Lets the process end although this runs. */
+  unref(): void
   close(): Promise<void>
 }
 
@@ -55,27 +64,45 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions = {}): Prom
   const settings: EmbeddedSettings = {
     dataDir: options.dataDir ?? null,
     snapshot: options.snapshot ? shared(options.snapshot) : null,
+    rewindable: options.rewindable ?? false,
     port: options.port ?? 0,
     limits: options.limits ?? {},
   }
   const worker = new Worker(new URL('./embedded.worker.ts', import.meta.url), { workerData: settings })
-  const { port } = await next(worker, 'ready')
+  let isKept = true
+  const hear = async <T extends EmbeddedReply['type']>(type: T) => {
+    worker.ref()
+    try {
+      return await next(worker, type)
+    } finally {
+      if (!isKept) worker.unref()
+    }
+  }
+  const ask = <T extends EmbeddedReply['type']>(command: EmbeddedCommand, type: T) => {
+    const reply = hear(type)
+    worker.postMessage(command)
+    return reply
+  }
+  let { port } = await hear('ready')
   let closing: Promise<void> | null = null
   const close = () => {
     closing ??= (async () => {
-      const closed = next(worker, 'closed')
-      worker.postMessage('close')
-      await closed
+      await ask('close', 'closed')
       await worker.terminate()
     })()
     return closing
   }
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    snapshot: async () => {
-      const reply = next(worker, 'snapshot')
-      worker.postMessage('snapshot')
-      return (await reply).bytes
+    get url() {
+      return `postgres://postgres@127.0.0.1:${port}/postgres`
+    },
+    snapshot: async () => (await ask('snapshot', 'snapshot')).bytes,
+    rewind: async () => {
+      port = (await ask('rewind', 'ready')).port
+    },
+    unref: () => {
+      isKept = false
+      worker.unref()
     },
     close,
     [Symbol.asyncDispose]: close,

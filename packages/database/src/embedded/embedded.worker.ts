@@ -1,25 +1,38 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Engine } from './engine.ts'
-import type { EmbeddedSettings, EmbeddedReply } from './embedded.ts'
+import type { EmbeddedCommand, EmbeddedReply, EmbeddedSettings } from './embedded.ts'
 import { lockFolder } from './folder-lock.ts'
 import { WireServer } from './wire-server.ts'
 
 // This thread hears the clients, whatever the engine's is doing.
-const { dataDir, snapshot, port: wanted, limits } = workerData as EmbeddedSettings
+const { dataDir, snapshot, rewindable, port: wanted, limits } = workerData as EmbeddedSettings
 const port = parentPort
 if (!port) throw new Error('embedded.worker.ts runs in a worker thread')
 
 const reply = (message: EmbeddedReply) => port.postMessage(message)
 const lock = dataDir === null ? null : lockFolder(dataDir)
 if (dataDir !== null && lock === null) throw new Error(`another process has its data folder ${dataDir} open`)
-const server = new WireServer({
-  open: (again) => Engine.start({ dataDir, snapshot: again ? null : snapshot }),
-  persistent: dataDir !== null,
-  limits,
-})
-reply({ type: 'ready', port: await server.listen(wanted, '127.0.0.1') })
+let server = await serve((again) => Engine.start({ dataDir, snapshot: again ? null : snapshot, rewindable }))
 
-port.on('message', (command: 'snapshot' | 'close') => void (command === 'snapshot' ? takeSnapshot() : close()))
+port.on('message', (command: EmbeddedCommand) => {
+  if (command === 'snapshot') void takeSnapshot()
+  else if (command === 'rewind') void rewind()
+  else void close()
+})
+
+async function serve(open: (again: boolean) => Promise<Engine>): Promise<WireServer> {
+  const wire = new WireServer({ open, persistent: dataDir !== null, limits })
+  reply({ type: 'ready', port: await wire.listen(wanted, '127.0.0.1') })
+  return wire
+}
+
+/** Goes on at another port, so that clients of before do not come back. */
+async function rewind(): Promise<void> {
+  const engine = await server.release()
+  if (!engine) throw new Error('its engine was lost')
+  if (!(await engine.rewind())) throw new Error('it has loaded a library since its start')
+  server = await serve(async () => engine)
+}
 
 async function takeSnapshot(): Promise<void> {
   reply({ type: 'snapshot', bytes: await server.snapshot() })

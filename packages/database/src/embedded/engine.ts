@@ -6,6 +6,8 @@ export interface EngineSource {
   /** Folder of the data; null for in memory. */
   readonly dataDir: string | null
   readonly snapshot: Uint8Array<SharedArrayBuffer> | null
+  /** Saves its state when it has started, which {@link Engine.rewind} returns to. */
+  readonly rewindable: boolean
 }
 
 /** What the thread of the engine is started with. */
@@ -17,6 +19,7 @@ export interface EngineSettings extends EngineSource {
 export type EngineCommand =
   | { readonly type: 'run'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'snapshot' }
+  | { readonly type: 'rewind' }
   | { readonly type: 'close' }
 
 export type EngineReply =
@@ -24,6 +27,7 @@ export type EngineReply =
   | { readonly type: 'data'; readonly data: Uint8Array<ArrayBuffer> }
   | { readonly type: 'done'; readonly data: Uint8Array<ArrayBuffer>; readonly inTransaction: boolean }
   | { readonly type: 'snapshot'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'rewound'; readonly done: boolean }
   | { readonly type: 'closed' }
   /** The server has crashed. */
   | { readonly type: 'trapped'; readonly reason: string }
@@ -94,6 +98,11 @@ export class Engine {
 
   async snapshot(): Promise<Uint8Array<ArrayBuffer>> {
     return (await this.#ask({ type: 'snapshot' }, 'snapshot')).bytes
+  }
+
+  /** Returns to the state right after the start, in memory and files. False when it cannot: then it is of no more use. */
+  async rewind(): Promise<boolean> {
+    return (await this.#ask({ type: 'rewind' }, 'rewound')).done
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { shareMemory } from './shared-memory.ts'
+import type { FileSystemState } from './rewind.ts'
+import { shareMemory, type LoadedServer } from './shared-memory.ts'
 import type { EngineCommand, EngineReply, EngineSettings, ServerWords } from './engine.ts'
 
 // PGlite computes on the thread that runs it: it has this one to itself.
-const { dataDir, snapshot, flow } = workerData as EngineSettings
+const { dataDir, snapshot, rewindable, flow } = workerData as EngineSettings
 const port = parentPort
 if (!port) throw new Error('engine.worker.ts runs in a worker thread')
 
-const servers = shareMemory()
+const loaded = shareMemory()
 const [{ PGlite }, { vector }, { dataFrom, postgisAlone, withoutOldLog }] = await Promise.all([
   import('@electric-sql/pglite'),
   import('@electric-sql/pglite-pgvector'),
@@ -17,7 +18,8 @@ const db = await PGlite.create({
   extensions: { postgis: postgisAlone, vector, ...(snapshot === null ? {} : { data: dataFrom(snapshot) }) },
   ...(dataDir === null ? {} : { dataDir }),
 })
-const { words, stack } = await findWords()
+const { server, words } = await findWords()
+const { stack } = server
 
 /** Bytes of an answer that are sent in one message, at least, unless it ends. */
 const CHUNK = 1 << 16
@@ -30,11 +32,13 @@ await db.exec(interruptibleSleep())
 await db.exec('delete from pg_catalog.pg_conversion')
 const stackAtRest = stack.value
 watchForTraps()
+const rewind = rewindable ? await checkpointed() : null
 reply({ type: 'ready', words })
 
 port.on('message', (command: EngineCommand) => {
   if (command.type === 'run') void run(command.bytes)
   else if (command.type === 'snapshot') void takeSnapshot()
+  else if (command.type === 'rewind') reply({ type: 'rewound', done: rewind?.() ?? false })
   else void close()
 })
 
@@ -100,6 +104,13 @@ async function takeSnapshot(): Promise<void> {
   reply({ type: 'snapshot', bytes })
 }
 
+/** A state to return to, in which the libraries that databases use are loaded: one that comes later prevents the return. */
+async function checkpointed(): Promise<() => boolean> {
+  const { checkpoint } = await import('./rewind.ts')
+  await db.exec(`load 'postgis-3'; load 'vector'; load 'dict_snowball'`)
+  return checkpoint(server, (db as unknown as { Module: { FS: FileSystemState } }).Module.FS, () => loaded.instances)
+}
+
 async function close(): Promise<void> {
   await db.close()
   reply({ type: 'closed' })
@@ -121,17 +132,17 @@ function whole(chunks: readonly Buffer[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The words of the server that answers, its stack, and where it keeps `statement_timeout`, in milliseconds, as it holds for
+ * The server that answers, its words, and where it keeps `statement_timeout`, in milliseconds, as it holds for
  * the statement that runs. Its build does not export that variable: it is the one word among the static data that follows
  * what is set.
  */
-async function findWords(): Promise<{ words: ServerWords; stack: { value: number } }> {
+async function findWords(): Promise<{ server: LoadedServer; words: ServerWords }> {
   await db.exec('set statement_timeout = 1234567')
-  let candidates = servers.flatMap((server) => {
-    const view = new Int32Array(server.words.memory, 0, server.endOfData >> 2)
+  let candidates = loaded.servers.flatMap((begun) => {
+    const view = new Int32Array(begun.words.memory, 0, begun.endOfData >> 2)
     const indexes: number[] = []
     for (let at = view.indexOf(1_234_567); at !== -1; at = view.indexOf(1_234_567, at + 1)) indexes.push(at)
-    return indexes.map((index) => ({ server, view, index }))
+    return indexes.map((index) => ({ server: begun, view, index }))
   })
   const steps: [string, number][] = [
     [`select set_config('statement_timeout', '7654321ms', false)`, 7_654_321],
@@ -145,8 +156,7 @@ async function findWords(): Promise<{ words: ServerWords; stack: { value: number
   }
   const [found, ...others] = candidates
   if (!found || others.length > 0) throw new Error('statement_timeout was not found in the memory')
-  const { words: interrupts, stack: ofServer } = found.server
-  return { words: { ...interrupts, statementTimeout: found.index * 4 }, stack: ofServer }
+  return { server: found.server, words: { ...found.server.words, statementTimeout: found.index * 4 } }
 }
 
 /**

@@ -2,10 +2,14 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openScripts, runAlone, runTogether } from '../../test/session-scripts.ts'
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded.ts'
+import { migratedSnapshot } from '../testing/embedded-lane.ts'
 
 let embedded: EmbeddedDatabase
 beforeAll(async () => {
-  embedded = await startEmbeddedDatabase({ limits: { idleInTransactionMs: 300, idleHoldingMs: 300 } })
+  embedded = await startEmbeddedDatabase({
+    snapshot: await migratedSnapshot(),
+    limits: { idleInTransactionMs: 300, idleHoldingMs: 300 },
+  })
   const client = new Client({ connectionString: embedded.url })
   await client.connect()
   await client.query('create role reader; create role writer; create schema other')

@@ -9,10 +9,18 @@ export interface InterruptWords {
 /** A server that has begun in this thread. */
 export interface LoadedServer {
   readonly words: InterruptWords
+  readonly memory: { readonly buffer: SharedArrayBuffer }
   /** Where its C stack ends now; it grows downwards. */
   readonly stack: { value: number }
   /** Static data and the stack end here. */
   readonly endOfData: number
+}
+
+/** WebAssembly that this thread has loaded. */
+export interface LoadedModules {
+  readonly servers: readonly LoadedServer[]
+  /** How many instances there are, libraries included. */
+  readonly instances: number
 }
 
 /** Pages of 64 KiB: the most that the database's own build allows itself, which a shared memory has to name. */
@@ -27,6 +35,7 @@ const SHARED_WITH_MAXIMUM = 3
 interface Wasm {
   Memory: new (descriptor: { readonly initial: number }) => { readonly buffer: SharedArrayBuffer }
   Module: new (bytes: Bytes) => object
+  Instance: new (module: object, imports?: Imports) => Instance
   instantiate(source: Bytes | object, imports?: Imports): Promise<Instance & { readonly instance?: Instance }>
 }
 type Bytes = ArrayBuffer | ArrayBufferView
@@ -40,24 +49,26 @@ interface WasmGlobal {
 
 /**
  * Has every WebAssembly module that this thread loads from now on work on shared memory, which other threads can write
- * into while it computes. Its build does not ask for that: the import of the memory is rewritten. Returns
- * the servers that have begun in this thread, in a list that grows: a new database is made by one of its own.
+ * into while it computes. Its build does not ask for that: the import of the memory is rewritten. Returns what has
+ * been loaded, which is kept up to date: a new database is made by a server of its own.
  */
-export function shareMemory(): readonly LoadedServer[] {
+export function shareMemory(): LoadedModules {
   const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
-  const { Memory, Module } = wasm
+  const { Memory, Module, Instance } = wasm
   const instantiate = wasm.instantiate.bind(wasm)
-  const found: LoadedServer[] = []
+  const servers: LoadedServer[] = []
+  const loaded = { servers, instances: 0 }
   const look = ({ exports = {} }: Instance, imports: Imports = {}) => {
     const { InterruptPending, QueryCancelPending } = exports
     const { memory, __stack_pointer: stack } = imports['env'] ?? {}
     if (!InterruptPending || !QueryCancelPending || !memory || !stack) return
-    found.push({
+    servers.push({
       words: {
-        memory: (memory as { buffer: SharedArrayBuffer }).buffer,
+        memory: (memory as LoadedServer['memory']).buffer,
         interruptPending: address(InterruptPending),
         queryCancelPending: address(QueryCancelPending),
       },
+      memory: memory as LoadedServer['memory'],
       stack: stack as WasmGlobal,
       endOfData: (stack as WasmGlobal).value,
     })
@@ -70,13 +81,20 @@ export function shareMemory(): readonly LoadedServer[] {
   wasm.Module = new Proxy(Module, {
     construct: (target, [bytes]: [Bytes]) => new target(withSharedMemory(bytes)),
   })
+  wasm.Instance = new Proxy(Instance, {
+    construct: (target, [module, imports]: [object, Imports]) => {
+      loaded.instances++
+      return new target(module, imports)
+    },
+  })
   wasm.instantiate = async (source, imports) => {
     const isModule = source instanceof Module
     const made = await instantiate(isModule ? source : withSharedMemory(source as Bytes), imports)
+    loaded.instances++
     look(isModule ? made : (made.instance ?? made), imports)
     return made
   }
-  return found
+  return loaded
 }
 
 function address(exported: unknown): number {

@@ -31,14 +31,9 @@ export class SharedSession {
     this.#current = client
     if (before?.session.dirty && !before.gone) await this.#remember(before.session)
     before?.session.left()
-    if (before) {
-      await this.ask(OWN_USER)
-      await this.ask('discard all')
-    }
     client.session.left()
-    const answers: Buffer[] = []
-    for (const statement of client.session.restore) answers.push(await this.ask(statement))
-    return Buffer.concat(answers)
+    const statements = [...(before ? [OWN_USER, 'discard all'] : []), ...client.session.restore]
+    return statements.length === 0 ? Buffer.alloc(0) : this.ask(...statements)
   }
 
   /** Prepares what a unit of the client uses and the session has forgotten. */
@@ -60,9 +55,9 @@ export class SharedSession {
     await answerTo(this.engine, Buffer.concat([SYNC, simpleQuery('rollback')]))
   }
 
-  /** Runs statements of the server's own. */
-  ask(sql: string): Promise<Buffer> {
-    return answerTo(this.engine, simpleQuery(sql))
+  /** Runs statements of the server's own, each as a query of its own, in one turn of the engine. */
+  ask(...statements: readonly string[]): Promise<Buffer> {
+    return answerTo(this.engine, Buffer.concat(statements.map(simpleQuery)))
   }
 
   async #remember(session: SessionState): Promise<void> {
@@ -73,8 +68,7 @@ export class SharedSession {
         union all select 'session_authorization', current_setting('session_authorization') ${own}`),
     )
     // Not everyone may see every setting.
-    await this.ask(OWN_USER)
-    const listed = rowsOf(await this.ask(`select name, setting from pg_settings where source = 'session'`))
+    const listed = rowsOf(await this.ask(OWN_USER, `select name, setting from pg_settings where source = 'session'`))
     const known = new Set(listed.map(([name]) => name))
     const settings = [...listed, ...special.filter(([name]) => !known.has(name as string))]
     session.remember(settings.filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== ''))

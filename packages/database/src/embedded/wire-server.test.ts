@@ -1,11 +1,12 @@
 import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded.ts'
+import { migratedSnapshot } from '../testing/embedded-lane.ts'
 
 let embedded: EmbeddedDatabase
 let pool: Pool
 beforeAll(async () => {
-  embedded = await startEmbeddedDatabase()
+  embedded = await startEmbeddedDatabase({ snapshot: await migratedSnapshot() })
   pool = new Pool({ connectionString: embedded.url, max: 8 })
   await pool.query('create table t (a int primary key, b text)')
 })

@@ -65,6 +65,11 @@ export class WireServer {
   }
 
   async close(): Promise<void> {
+    await (await this.release())?.close()
+  }
+
+  /** Ends as {@link close} does, but for the engine: what it runs is cancelled. Null when it was lost. */
+  async release(): Promise<Engine | null> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const client of this.#clients.values()) client.socket.destroy()
@@ -72,7 +77,7 @@ export class WireServer {
     await this.#draining
     await closed
     this.#turns.clear()
-    await this.#session?.engine.close()
+    return this.#session?.engine ?? null
   }
 
   async #begin(again: boolean): Promise<void> {

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { openDatabase } from '../database.ts'
+import { startEmbeddedDatabase, type EmbeddedDatabase } from '../embedded/embedded.ts'
+import { lockFolder } from '../embedded/folder-lock.ts'
+import { migrate } from '../migrate.ts'
+import { fingerprint } from './fingerprint.ts'
+import type { TestDatabase } from './test-database.ts'
+
+const CACHE = new URL('../../../../.cache/', import.meta.url)
+/** Engines that wait for the next test, at most: few tests use more than two databases at once. */
+const MOST_IDLE = 2
+const POLL_MS = 100
+
+/** Engines of this process that have been rewound to the state of the snapshot. */
+const idle: EmbeddedDatabase[] = []
+
+/** Lends an engine of this process in the state of the snapshot; disposing rewinds it for the next test. */
+export async function borrowEmbedded(): Promise<TestDatabase> {
+  const embedded = idle.pop() ?? (await start())
+  const { url } = embedded
+  const database = await openDatabase({ url, applicationName: 'test' })
+  let ended: Promise<void> | null = null
+  return {
+    url,
+    database,
+    [Symbol.asyncDispose]: () => {
+      ended ??= database.close().then(() => giveBack(embedded))
+      return ended
+    },
+  }
+}
+
+async function start(): Promise<EmbeddedDatabase> {
+  const embedded = await startEmbeddedDatabase({ snapshot: await migratedSnapshot(), rewindable: true })
+  embedded.unref()
+  return embedded
+}
+
+async function giveBack(embedded: EmbeddedDatabase): Promise<void> {
+  if (idle.length >= MOST_IDLE) return embedded.close()
+  try {
+    await embedded.rewind()
+  } catch {
+    // It was lost in a test, or has loaded another library: its thread has ended.
+    return
+  }
+  idle.push(embedded)
+}
+
+/** A snapshot with every migration applied. One process at a time makes it; the others wait. */
+export async function migratedSnapshot(): Promise<Uint8Array<ArrayBuffer>> {
+  const path = fileURLToPath(new URL(`pglite-${await fingerprint()}.tar`, CACHE))
+  while (!existsSync(path)) {
+    const lock = lockFolder(path)
+    try {
+      if (lock === null) await sleep(POLL_MS)
+      else if (!existsSync(path)) await makeSnapshot(path)
+    } finally {
+      lock?.[Symbol.dispose]()
+    }
+  }
+  return readFile(path)
+}
+
+async function makeSnapshot(path: string): Promise<void> {
+  await using embedded = await startEmbeddedDatabase()
+  await using database = await openDatabase({ url: embedded.url, applicationName: 'test' })
+  await migrate(database, ['control', 'project'])
+  // Its pages lie in memory anyway; the server fills this cache with zeros at every start.
+  await database.query(`alter system set shared_buffers = '16MB'`)
+  await mkdir(CACHE, { recursive: true })
+  const temporary = `${path}.${randomBytes(4).toString('hex')}`
+  await writeFile(temporary, await embedded.snapshot())
+  await rename(temporary, path)
+}

@@ -1,1 +1,0 @@
-export { prepareTestDatabases as setup } from './test-database.ts'
