@@ -1,4 +1,5 @@
 import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, it } from 'vitest'
 
 import { Descent } from '../src/search/cch/descent.ts'
@@ -10,7 +11,7 @@ import { contract } from '../src/search/cch/topology.ts'
 import { reverseArcs, type Seed, UNREACHABLE } from '../src/search/search.ts'
 import { Sweep } from '../src/search/sweep.ts'
 import { dijkstra } from './support/dijkstra.ts'
-import { randomCase, shuffled } from './support/random-graph.ts'
+import { randomCase, shuffled, sizeOf } from './support/random-graph.ts'
 
 /** Some vertices with costs, as a location has them: one to three. */
 function randomSeeds(random: () => number, vertexCount: number, lowest: number): Seed[] {
@@ -20,15 +21,14 @@ function randomSeeds(random: () => number, vertexCount: number, lowest: number):
   }))
 }
 
-it('rows of buckets cost what plain Dijkstra finds on random graphs, cell by cell', () => {
+it('rows of buckets cost what plain Dijkstra finds on random graphs, cell by cell', async () => {
   let found = 0
-  for (let seed = 1; seed <= 40; seed++) {
-    const { graph, weights } = randomCase(seed, 5 + seed * 4)
+  const ran = await randomCases(40, (random, seed) => {
+    const { graph, weights } = randomCase(seed, sizeOf(seed))
     const reference = dijkstra(graph, weights)
     const topology = contract(graph, shuffled(graph.vertexCount, seed))
     const metric = customize(topology, graph, weights)
     const climb = new Climb(graph.vertexCount)
-    const random = seededRandom(seed)
     const sources = Array.from({ length: 7 }, () => randomSeeds(random, graph.vertexCount, 0))
     const targets = Array.from({ length: 9 }, () => randomSeeds(random, graph.vertexCount, -200))
     const buckets = new Buckets(targets.map((seeds) => labelOf(metric, topology, seeds, { direction: 'down', climb })))
@@ -37,23 +37,22 @@ it('rows of buckets cost what plain Dijkstra finds on random graphs, cell by cel
       const { cost } = buckets.row(label)
       for (const [j, target] of targets.entries()) {
         const want = reference.find(source, target)?.cost ?? UNREACHABLE
-        expect(cost[j], `graph ${seed}, cell ${i} ${j}`).toBe(want)
+        expect(cost[j], `cell ${i} ${j}`).toBe(want)
         if (want < UNREACHABLE) found++
       }
     }
-  }
-  expect(found).toBeGreaterThan(1000)
+  })
+  expect(found).toBeGreaterThan(25 * ran)
 })
 
 it.each(['forwards', 'backwards'] as const)(
   'a sweep %s costs what plain Dijkstra finds to every vertex',
-  (direction) => {
+  async (direction) => {
     let found = 0
-    for (let seed = 1; seed <= 30; seed++) {
-      const { graph, weights } = randomCase(seed, 5 + seed * 4)
+    const ran = await randomCases(30, (random, seed) => {
+      const { graph, weights } = randomCase(seed, sizeOf(seed))
       const reference = dijkstra(graph, weights)
       const sweep = new Sweep(graph, () => reverseArcs(graph))
-      const random = seededRandom(seed)
       for (let round = 0; round < 3; round++) {
         const seeds = randomSeeds(random, graph.vertexCount, -100)
         const rules = {
@@ -77,24 +76,23 @@ it.each(['forwards', 'backwards'] as const)(
           expect(sweep.metersOf(vertex)).toBeCloseTo(want.cost * 2, 6)
         }
       }
-    }
-    expect(found).toBeGreaterThan(1000)
+    })
+    expect(found).toBeGreaterThan(25 * ran)
   },
 )
 
 it.each(['forwards', 'backwards'] as const)(
   'a sweep %s by a hierarchy finds what one without finds, however far it guesses to come',
-  (direction) => {
+  async (direction) => {
     let found = 0
-    for (let seed = 1; seed <= 40; seed++) {
-      const { graph, weights } = randomCase(seed, 5 + seed * 4)
+    const ran = await randomCases(40, (random, seed) => {
+      const { graph, weights } = randomCase(seed, sizeOf(seed))
       const topology = contract(graph, shuffled(graph.vertexCount, seed))
       const metric = customize(topology, graph, weights)
       const climb = new Climb(graph.vertexCount)
       const plain = new Sweep(graph, () => reverseArcs(graph))
       const reference = dijkstra(graph, weights)
       const fast = new HierarchySweep(graph, () => reverseArcs(graph), topology)
-      const random = seededRandom(seed)
       for (let round = 0; round < 4; round++) {
         const seeds = randomSeeds(random, graph.vertexCount, -100)
         const most = [400, 2000, 8000, Infinity][round]!
@@ -125,14 +123,14 @@ it.each(['forwards', 'backwards'] as const)(
           expect(fast.metersOf(vertex)).toBeCloseTo(cost * 2, 6)
         }
       }
-    }
-    expect(found).toBeGreaterThan(1000)
+    })
+    expect(found).toBeGreaterThan(25 * ran)
   },
 )
 
-it('a descent knows the costs within its limit, and leaves out what is below ranks that are all beyond', () => {
+it('a descent knows the costs within its limit, and leaves out what is below ranks that are all beyond', async () => {
   let [within, without] = [0, 0]
-  for (let seed = 1; seed <= 20; seed++) {
+  const ran = await randomCases(20, (_, seed) => {
     const { graph, weights } = randomCase(seed, 400)
     const topology = contract(
       graph,
@@ -154,9 +152,9 @@ it('a descent knows the costs within its limit, and leaves out what is below ran
         else if (want !== UNREACHABLE) without++
       }
     }
-  }
-  expect(within).toBeGreaterThan(1000)
-  expect(without).toBeGreaterThan(1000)
+  })
+  expect(within).toBeGreaterThan(50 * ran)
+  expect(without).toBeGreaterThan(50 * ran)
 })
 
 it('a sweep goes no further than it is told', () => {

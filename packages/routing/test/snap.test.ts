@@ -1,4 +1,4 @@
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, it } from 'vitest'
 
 import { visitNearest } from '../src/snap/nearest.ts'
@@ -7,12 +7,11 @@ import { openTown } from './support/town.ts'
 const { graph } = await openTown()
 const METERS_PER_DEGREE = 110_567
 
-it('visits the geometries that are wanted from the nearest outward, as trying each of them would', () => {
-  const random = seededRandom(4)
+it('visits the geometries that are wanted from the nearest outward, as trying each of them would', async () => {
   const wanted = (shape: number): boolean => shape % 3 < 2
   const [west, east] = [Math.min(...graph.nodeLon) / 1e7, Math.max(...graph.nodeLon) / 1e7]
   const [south, north] = [Math.min(...graph.nodeLat) / 1e7, Math.max(...graph.nodeLat) / 1e7]
-  for (let i = 0; i < 40; i++) {
+  await randomCases(40, (random) => {
     const lon = west + (east - west) * (random() * 1.2 - 0.1)
     const lat = south + (north - south) * (random() * 1.2 - 0.1)
     const visited: number[] = []
@@ -25,7 +24,7 @@ it('visits the geometries that are wanted from the nearest outward, as trying ea
     const expected = all.toSorted((a, b) => a - b).slice(0, 12)
     expect(visited).toHaveLength(12)
     visited.forEach((meters, rank) => expect(meters).toBeCloseTo(expected[rank]!, 1))
-  }
+  })
 })
 
 it('visits nothing beyond the limit', () => {

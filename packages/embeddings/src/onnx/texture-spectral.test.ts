@@ -109,9 +109,13 @@ describe('embeddings', () => {
   const labels = names.flatMap((_, label) => Array.from({ length: 8 }, () => label))
   const images = names.flatMap((name) => Array.from({ length: 8 }, (_, i) => textureImage(name, i, SIZE)))
 
+  let imageVectors: Promise<Float32Array[]> | undefined
+  /** The embeddings of all images, which are computed once. */
+  const embedded = (): Promise<Float32Array[]> =>
+    (imageVectors ??= open(buildTextureSpectralV2()).then((session) => run(session, images)))
+
   test('find images of the same texture, where plain image statistics do not', async () => {
-    const session = await open(buildTextureSpectralV2())
-    const found = precisionAtFive(await run(session, images), labels)
+    const found = precisionAtFive(await embedded(), labels)
     const baseline = precisionAtFive(imageStatistics(images), labels)
     expect(found).toBeGreaterThan(0.97)
     expect(baseline).toBeLessThan(0.85)
@@ -139,7 +143,7 @@ describe('embeddings', () => {
 
   test('do not change when the tile is turned', async () => {
     const session = await open(buildTextureSpectralV2())
-    const straight = await run(session, images)
+    const straight = await embedded()
     const turned = await run(
       session,
       images.map((image) => rotate90(image, SIZE)),
@@ -149,7 +153,7 @@ describe('embeddings', () => {
 
   test('hardly change with brightness', async () => {
     const session = await open(buildTextureSpectralV2())
-    const plain = await run(session, images)
+    const plain = await embedded()
     const brighter = await run(
       session,
       images.map((image) => image.map((value) => Math.min(1, value * 1.15))),

@@ -1,4 +1,4 @@
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
 import { AreaAssembler } from './assemble.ts'
 import { pointOnArea } from './point-on-area.ts'
@@ -40,10 +40,9 @@ test('of a horseshoe and of a ring one in the flesh', () => {
   expect(ringX > 60 && ringX < 90).toBe(true)
 })
 
-test('of random stars always one within them', () => {
-  const random = seededRandom(8)
-  for (let round = 0; round < 500; round++) {
-    const corners = 3 + (round % 20)
+test('of random stars always one within them', async () => {
+  await randomCases(500, (random, seed) => {
+    const corners = 3 + (seed % 20)
     const star = Array.from({ length: corners }, (_, i): [number, number] => {
       const angle = (i / corners) * 2 * Math.PI
       const radius = 1e3 + random() * 1e6
@@ -59,5 +58,5 @@ test('of random stars always one within them', () => {
       if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside = !inside
     }
     expect(inside).toBe(true)
-  }
+  })
 })

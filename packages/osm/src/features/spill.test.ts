@@ -43,6 +43,10 @@ function mapOf(isSorted: boolean): OsmElement[] {
   return elements.toSorted((a, b) => places.get(a)! - places.get(b)!)
 }
 
+const FILES = new Map(
+  [true, false].map((isSorted) => [isSorted, Buffer.concat([...writePbf(mapOf(isSorted), { blockSize: 100 })])]),
+)
+
 async function rowsOf(isSorted: boolean, options: ImportOptions): Promise<string[]> {
   const rows: string[] = []
   const write = (table: number, batch: readonly (readonly unknown[])[]): void => {
@@ -51,7 +55,7 @@ async function rowsOf(isSorted: boolean, options: ImportOptions): Promise<string
       rows.push(JSON.stringify([table, ...shown]))
     }
   }
-  const source = bytesSource(Buffer.concat([...writePbf(mapOf(isSorted), { blockSize: 100 })]))
+  const source = bytesSource(FILES.get(isSorted)!)
   await importOsmArea(new PbfReader(source), null, [...TOPICS], { write }, options)
   return rows
 }

@@ -1,7 +1,7 @@
 import { writeFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { describe, expect, test } from 'vitest'
 import type { OsmElement } from '../element.ts'
 import { openOsm } from '../open.ts'
@@ -20,15 +20,12 @@ const estimate = async (bytes: Uint8Array): Promise<number | null> => new PbfRea
 
 describe('the number of nodes', () => {
   test('is exact where blobs hold as many as each other, wherever nodes end', async () => {
-    const random = seededRandom(9)
-    const wrong: number[][] = []
-    for (let round = 0; round < 60; round++) {
+    await randomCases(60, async (random) => {
       const counts = [2000, 1000].map((most) => Math.floor(random() * most)) as [number, number]
       const blockSize = 1 + Math.floor(random() ** 2 * 60)
       const found = await estimate(pbf([...nodes(counts[0]), ...ways(counts[1])], blockSize))
-      if (found !== counts[0]) wrong.push([...counts, blockSize, found ?? -1])
-    }
-    expect(wrong).toEqual([])
+      expect(found, `${counts.join(' nodes, ')} ways, ${blockSize} in a block`).toBe(counts[0])
+    })
   })
 
   test('is not too low by more than a part where blobs come in any order', async () => {

@@ -1,4 +1,4 @@
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { describe, expect, it } from 'vitest'
 
 import {
@@ -52,28 +52,27 @@ describe('a program', () => {
     expect(valueOf(quotient(1, { fact: 'meters' }), [0, 8, 0])).toBe(0.125)
   })
 
-  it('says what its expression says, term by term, for any expression', () => {
-    const random = seededRandom(15)
-    const number = (most: number): number => Math.floor(random() * most)
-    const weights = (): number[] =>
-      Array.from({ length: 8 }, () => (random() < 0.3 ? 0 : Math.round(random() * 40) / 8))
-    const fact = (): Fact => (['use', 'meters', 'kind'] as const)[number(3)]!
-    const draw = (depth: number): Expression<Fact> => {
-      const kind = depth === 0 ? number(3) : number(7)
-      if (kind === 0) return [0, 1, 2.5, 7][number(4)]!
-      if (kind === 1) return { fact: fact() }
-      if (kind === 2) return (random() < 0.5 ? share : factor)('term', fact(), weights(), random() < 0.5 ? 1 : 3)
-      const parts = Array.from({ length: 2 + number(3) }, () => draw(depth - 1))
-      if (kind === 3)
-        return { by: fact(), cases: { [number(8)]: parts[0]!, [number(8)]: parts[1]! }, otherwise: draw(depth - 1) }
-      if (kind === 4) return quotient(parts[0]!, sum(1, product(parts[1]!, parts[1]!)))
-      return kind === 5 ? sum(...parts) : product(...parts)
-    }
-    for (let i = 0; i < 500; i++) {
+  it('says what its expression says, term by term, for any expression', async () => {
+    await randomCases(500, (random) => {
+      const number = (most: number): number => Math.floor(random() * most)
+      const weights = (): number[] =>
+        Array.from({ length: 8 }, () => (random() < 0.3 ? 0 : Math.round(random() * 40) / 8))
+      const fact = (): Fact => (['use', 'meters', 'kind'] as const)[number(3)]!
+      const draw = (depth: number): Expression<Fact> => {
+        const kind = depth === 0 ? number(3) : number(7)
+        if (kind === 0) return [0, 1, 2.5, 7][number(4)]!
+        if (kind === 1) return { fact: fact() }
+        if (kind === 2) return (random() < 0.5 ? share : factor)('term', fact(), weights(), random() < 0.5 ? 1 : 3)
+        const parts = Array.from({ length: 2 + number(3) }, () => draw(depth - 1))
+        if (kind === 3)
+          return { by: fact(), cases: { [number(8)]: parts[0]!, [number(8)]: parts[1]! }, otherwise: draw(depth - 1) }
+        if (kind === 4) return quotient(parts[0]!, sum(1, product(parts[1]!, parts[1]!)))
+        return kind === 5 ? sum(...parts) : product(...parts)
+      }
       const expression = draw(4)
       const facts = [number(8), number(8), number(8)]
       expect(valueOf(expression, facts)).toBeCloseTo(plainly(expression, facts), 9)
-    }
+    })
   })
 })
 

@@ -146,9 +146,18 @@ function countingParts<Fact extends string>({
   return parts.filter((part, i) => (i === 0 && name === 'quotient') || constantOf(part) !== NEUTRAL[name])
 }
 
+/** Constants of expressions, each of which is asked about by all that it is part of. */
+const constants = new WeakMap<object, number | null>()
+
 /** The value of an expression that is the same whatever the facts; else null. */
 function constantOf(expression: Expression<string>): number | null {
   if (typeof expression === 'number') return expression
+  let constant = constants.get(expression)
+  if (constant === undefined) constants.set(expression, (constant = findConstant(expression)))
+  return constant
+}
+
+function findConstant(expression: Exclude<Expression<string>, number>): number | null {
   if ('term' in expression) {
     const [first, ...others] = weightsOf(expression)
     return others.every((weight) => weight === first) ? first! : null
@@ -157,8 +166,8 @@ function constantOf(expression: Expression<string>): number | null {
   const counting = countingParts(expression)
   if (counting.length === 0) return NEUTRAL[expression.operation]
   if (counting.length === 1) return constantOf(counting[0]!)
-  const constants = counting.map((part) => constantOf(part))
-  return expression.operation === 'product' && constants.includes(0) ? 0 : null
+  const values = counting.map((part) => constantOf(part))
+  return expression.operation === 'product' && values.includes(0) ? 0 : null
 }
 
 const stack = new Float64Array(32)

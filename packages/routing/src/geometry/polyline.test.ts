@@ -1,5 +1,5 @@
 import polyline from '@mapbox/polyline'
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, it } from 'vitest'
 
 import { encodeLine } from './polyline.ts'
@@ -15,9 +15,8 @@ it('encodes no points as no text', () => {
   expect(encodeLine({ lon: [], lat: [] })).toBe('')
 })
 
-it.each([5, 6] as const)('encodes as others do, with %i decimals', (decimals) => {
-  const random = seededRandom(3)
-  for (let i = 0; i < 50; i++) {
+it.each([5, 6] as const)('encodes as others do, with %i decimals', async (decimals) => {
+  await randomCases(50, (random) => {
     const points = Array.from({ length: 1 + Math.floor(random() * 30) }, () => ({
       lon: Math.round((random() * 360 - 180) * 1e6) / 1e6,
       lat: Math.round((random() * 180 - 90) * 1e6) / 1e6,
@@ -30,5 +29,5 @@ it.each([5, 6] as const)('encodes as others do, with %i decimals', (decimals) =>
       expect(lat).toBeCloseTo(points[at]!.lat, decimals - 1)
       expect(lon).toBeCloseTo(points[at]!.lon, decimals - 1)
     })
-  }
+  })
 })

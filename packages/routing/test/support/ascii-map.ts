@@ -46,6 +46,8 @@ export class AsciiTown {
     this.reader = reader
     this.network = network
     this.#router = new Router(network)
+    // A closed router answers as one whose hierarchies for options are not ready, and starts no thread.
+    void this.#router.close()
     this.#places = places
   }
 

@@ -46,3 +46,8 @@ export function shuffled(count: number, seed: number): Uint32Array {
   }
   return order
 }
+
+/** Sizes of random graphs from 9 to 165 vertices, small and large ones in turn. */
+export function sizeOf(seed: number): number {
+  return 9 + ((seed * 17) % 40) * 4
+}

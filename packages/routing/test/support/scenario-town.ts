@@ -115,5 +115,7 @@ export async function scenarioNetwork(pbf = placeScenarios().pbf): Promise<Netwo
 export async function openScenarios(): Promise<{ asks: PlacedAsk[]; answer: (ask: PlacedAsk) => Outcome }> {
   const { pbf, asks } = placeScenarios()
   const router = new Router(await scenarioNetwork(pbf))
+  // Nothing is prepared for options of their own: each is asked for a few times at most.
+  await router.close()
   return { asks, answer: ({ request, places }) => outcomeOf(router.answer(request).body, places) }
 }

@@ -9,8 +9,15 @@ export function townPbf(): Uint8Array {
   return Buffer.concat([...writePbf(elements, header)])
 }
 
-/** The network of the invented town, where one drives on the right. */
-export async function openTown(options: BuildOptions = { drivingSide: 'right' }): Promise<Network> {
+let town: Promise<Network> | undefined
+
+/** The network of the invented town, where one drives on the right; it is built once and must not be changed. */
+export function openTown(): Promise<Network> {
+  return (town ??= buildTown({ drivingSide: 'right' }))
+}
+
+/** Builds a network of the invented town with options of its own. */
+export async function buildTown(options: BuildOptions): Promise<Network> {
   return buildNetwork([await openOsm(bytesSource(townPbf(), 'town.osm.pbf'))], options)
 }
 

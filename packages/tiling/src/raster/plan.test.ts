@@ -1,5 +1,5 @@
+import { randomCases } from '@terrane/testing/property'
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '@terrane/core'
 import type { PlanRequest } from './plan.ts'
 import { coveredRect, planTiles, tileWindow } from './plan.ts'
 
@@ -105,10 +105,9 @@ describe('aligned to a grid of the CRS', () => {
   })
 })
 
-test('padded plans cover every pixel, shifted ones stay inside, and both count as the formula says', () => {
-  const random = seededRandom(7)
-  const upTo = (limit: number): number => 1 + Math.floor(random() * limit)
-  for (let round = 0; round < 300; round++) {
+test('padded plans cover every pixel, shifted ones stay inside, and both count as the formula says', async () => {
+  await randomCases(300, (random) => {
+    const upTo = (limit: number): number => 1 + Math.floor(random() * limit)
     const [width, tileSize] = [upTo(80), upTo(30)]
     const stride = Math.min(tileSize, upTo(30))
     const edge = random() < 0.5 ? 'pad' : 'shift'
@@ -124,5 +123,5 @@ test('padded plans cover every pixel, shifted ones stay inside, and both count a
       expect(covered.size, 'every tile adds a pixel').toBeGreaterThan(before)
     }
     expect(covered.size).toBe(width)
-  }
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { seededRandom } from '@terrane/core'
 import { imageOf } from '@terrane/testing/geotiff'
+import { randomCases } from '@terrane/testing/property'
 import type { GeoTiffOptions, ImageSource } from '@terrane/testing/geotiff'
 import { fixture, valueOf } from '../../test/fixtures.ts'
 import { planTiles, tileWindow } from './plan.ts'
@@ -245,10 +245,9 @@ describe('what is invalid', () => {
 })
 
 test('random layouts, plans and bands give the values that the definition gives', async () => {
-  const random = seededRandom(44)
-  const upTo = (limit: number): number => 1 + Math.floor(random() * limit)
-  const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
-  for (let round = 0; round < 80; round++) {
+  await randomCases(80, async (random) => {
+    const upTo = (limit: number): number => 1 + Math.floor(random() * limit)
+    const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
     const type = oneOf(['uint8', 'int16', 'uint16', 'float32'] as const)
     const [width, height, count] = [upTo(70), upTo(70), upTo(5)]
     const image = imageOf({ width, height, bands: count }, (x, y, band) => valueOf(type, x, y, band))
@@ -289,7 +288,7 @@ test('random layouts, plans and bands give the values that the definition gives'
         }
       }
     })
-  }
+  })
 })
 
 describe('in the order of the plan each block is read once', () => {

@@ -5,7 +5,7 @@ import { batchesOf, point } from './feature-source.ts'
 import { randomFeatures } from './random-features.ts'
 import { bytesOf } from './read-archive.ts'
 
-const features = randomFeatures(1200, 41)
+const features = randomFeatures(400, 41)
 const attributes = Object.keys(features[0]!.properties!)
 const options = { layers: [{ name: 'x', attributes }], zooms: [0, 8] as const, memoryBytes: 1 << 18 }
 
@@ -17,7 +17,7 @@ async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 /** Batches with memory of their own, which another thread may take. */
 async function* ownBatches(): AsyncGenerator<FeatureBatch> {
-  for await (const batch of batchesOf(features, attributes, 100)) yield { ...batch, geometry: batch.geometry.slice() }
+  for await (const batch of batchesOf(features, attributes, 40)) yield { ...batch, geometry: batch.geometry.slice() }
 }
 
 test('an archive made on another thread is the same to the byte', async () => {

@@ -1,4 +1,5 @@
-import { Path, PolygonCleaner, seededRandom } from '@terrane/core'
+import { Path, PolygonCleaner } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { describe, expect, test } from 'vitest'
 import { area, holds, invalidity } from './validity.ts'
 import type { Ring } from './validity.ts'
@@ -101,10 +102,9 @@ describe('single cases', () => {
   })
 })
 
-test('rings on grid lines keep exactly the cells that outer rings cover and holes do not', () => {
-  const random = seededRandom(7)
-  const wrong: unknown[] = []
-  for (let round = 0; round < 3000; round++) {
+test('rings on grid lines keep exactly the cells that outer rings cover and holes do not', async () => {
+  await randomCases(3000, (random) => {
+    const wrong: unknown[] = []
     const rings = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, i) => ({
       role: i === 0 || random() < 0.5 ? ('outer' as const) : ('hole' as const),
       ring: skyline(random, 8),
@@ -118,33 +118,28 @@ test('rings on grid lines keep exactly the cells that outer rings cover and hole
         if (shown !== isCovered(rings, x, y)) wrong.push({ rings, x, y })
       }
     }
-  }
-  expect(wrong).toEqual([])
+    expect(wrong).toEqual([])
+  })
 })
 
-test('random rings of any shape come out valid', () => {
-  const random = seededRandom(11)
-  const wrong: unknown[] = []
-  for (let round = 0; round < 4000; round++) {
+test('random rings of any shape come out valid', async () => {
+  await randomCases(4000, (random) => {
     const size = 4 + Math.floor(random() * 40)
     const rings = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, i) => ({
       role: i === 0 || random() < 0.4 ? ('outer' as const) : ('hole' as const),
       ring: scribble(random, 3 + Math.floor(random() * 12), size),
     }))
-    const problem = invalidity(clean(rings))
-    if (problem) wrong.push({ rings, problem })
-  }
-  expect(wrong).toEqual([])
+    expect({ rings, problem: invalidity(clean(rings)) }).toEqual({ rings, problem: null })
+  })
 })
 
-test('large rings with noise come out valid and keep their area', () => {
-  const random = seededRandom(13)
-  for (let round = 0; round < 20; round++) {
+test('large rings with noise come out valid and keep their area', async () => {
+  await randomCases(20, (random) => {
     const ring = wobblyCircle(random, 800, 1500)
     const polygons = clean([{ role: 'outer', ring }])
     expect(invalidity(polygons)).toBeNull()
     expect(Math.abs(totalArea(polygons) - Math.abs(area(ring)))).toBeLessThan(3000)
-  }
+  })
 })
 
 /** A ring of columns of random height on a random base line, in either direction and orientation. */

@@ -1,6 +1,7 @@
+import { gunzipSync } from 'node:zlib'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
-import { PMTiles, tileIdToZxy } from 'pmtiles'
+import { Compression, PMTiles, tileIdToZxy } from 'pmtiles'
 import type { Entry, Header, Source } from 'pmtiles'
 import type { TilerResult } from '../../src/vector/index.ts'
 import { area } from './validity.ts'
@@ -45,7 +46,10 @@ export async function readArchive(bytes: Uint8Array<ArrayBuffer>): Promise<ReadA
     getKey: () => 'memory',
     getBytes: async (offset, length) => ({ data: bytes.slice(offset, offset + length).buffer }),
   }
-  const archive = new PMTiles(source)
+  // The reader's own unpacking opens a stream for each tile.
+  const archive = new PMTiles(source, undefined, async (packed, compression) =>
+    compression === Compression.Gzip ? Uint8Array.from(gunzipSync(packed)).buffer : packed,
+  )
   const header = await archive.getHeader()
   const entries: Entry[] = []
   const walk = async (offset: number, length: number): Promise<void> => {

@@ -1,4 +1,4 @@
-import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
 import { featureSizeBound, writeFeature } from '../../src/vector/features/feature-record.ts'
 import { LINE, POLYGON, Shape } from '../../src/vector/features/shape.ts'
@@ -63,20 +63,18 @@ function kept(shape: Shape, tolerance: number, junctions = new Bits(shape.size),
     .map((i) => [shape.xy[2 * i]!, shape.xy[2 * i + 1]!])
 }
 
-test('one ranking gives what Douglas-Peucker gives at every tolerance', () => {
-  const random = seededRandom(1)
-  for (let round = 0; round < 100; round++) {
+test('one ranking gives what Douglas-Peucker gives at every tolerance', async () => {
+  await randomCases(100, (random) => {
     const walk = randomWalk(random, 2 + Math.floor(random() * 200))
     // Drawn from the lower end, as the ranking draws every stretch: equal distances must fall alike.
     if (walk.at(-1)![0] < walk[0]![0]) walk.reverse()
     const shape = shapeOf(LINE, walk)
     for (const tolerance of [1, 30, 200, 1000]) expect(kept(shape, tolerance)).toEqual(douglasPeucker(walk, tolerance))
-  }
+  })
 })
 
-test('a border loses the same vertices whichever feature draws it, in whichever direction', () => {
-  const random = seededRandom(2)
-  for (let round = 0; round < 100; round++) {
+test('a border loses the same vertices whichever feature draws it, in whichever direction', async () => {
+  await randomCases(100, (random) => {
     const border = randomWalk(random, 60)
     const a = shapeOf(LINE, border)
     const b = shapeOf(LINE, border.toReversed())
@@ -84,7 +82,7 @@ test('a border loses the same vertices whichever feature draws it, in whichever 
     const ring = shapeOf(POLYGON, border)
     const turned = shapeOf(POLYGON, [...border.slice(17), ...border.slice(0, 17)].toReversed())
     expect(new Set(kept(turned, 300).map(String))).toEqual(new Set(kept(ring, 300).map(String)))
-  }
+  })
 })
 
 test('a stretch longer than any stack could take is ranked in time', () => {

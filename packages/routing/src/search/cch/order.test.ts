@@ -1,13 +1,13 @@
 import { seededRandom } from '@terrane/core'
+import { randomCases } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
 
 import { FlowGraph } from './flow.ts'
 import { type LinkNetwork, nestedDissection } from './order.ts'
 
-test('a maximum flow is as large as the smallest cut, and marks such cuts from both ends', () => {
-  const random = seededRandom(3)
+test('a maximum flow is as large as the smallest cut, and marks such cuts from both ends', async () => {
   const graph = new FlowGraph()
-  for (let round = 0; round < 300; round++) {
+  await randomCases(300, (random) => {
     const count = 2 + Math.floor(random() * 7)
     const edges = Array.from({ length: Math.floor(random() * 30) }, () => {
       const [tail, head] = [0, 0].map(() => Math.floor(random() * count)) as [number, number]
@@ -38,7 +38,7 @@ test('a maximum flow is as large as the smallest cut, and marks such cuts from b
       expect(crossing((node) => (side[node] === 1) === fromSource)).toBe(least)
     }
     if (least > 1) expect(graph.maximumFlow(least - 1)).toBeGreaterThanOrEqual(least - 1)
-  }
+  })
 })
 
 /** Streets along both axes of a grid, some of them missing. */

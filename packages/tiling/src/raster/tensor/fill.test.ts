@@ -1,5 +1,5 @@
+import { randomCases } from '@terrane/testing/property'
 import { expect, test } from 'vitest'
-import { seededRandom } from '@terrane/core'
 import { createTileFiller } from './fill.ts'
 
 /** Fills a square drawn as rows of letters, where a dot is invalid. */
@@ -35,10 +35,9 @@ test('a tile that is valid throughout stays as it is', () => {
   expect(filled('abc', 'def', 'ghi')).toEqual(['abc', 'def', 'ghi'])
 })
 
-test('all planes are filled alike, valid pixels stay, and nothing but valid pixels is used', () => {
-  const random = seededRandom(3)
+test('all planes are filled alike, valid pixels stay, and nothing but valid pixels is used', async () => {
   const filler = createTileFiller(16)
-  for (let round = 0; round < 200; round++) {
+  await randomCases(200, (random) => {
     const share = random()
     const valid = Uint8Array.from({ length: 256 }, () => (random() < share ? 1 : 0))
     valid[Math.floor(random() * 256)] = 1
@@ -50,5 +49,5 @@ test('all planes are filled alike, valid pixels stay, and nothing but valid pixe
       expect(planes[256 + i]).toBe(256 + source)
       if (valid[i] === 1) expect(source).toBe(i)
     }
-  }
+  })
 })

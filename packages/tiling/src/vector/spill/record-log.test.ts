@@ -8,7 +8,7 @@ test('records are scanned in order and fetched by address, whether they stayed i
     const { open, files } = memoryScratch()
     using log = new RecordLog(open, limit)
     const random = seededRandom(5)
-    const records = Array.from({ length: 400 }, (_, i) =>
+    const records = Array.from({ length: 150 }, (_, i) =>
       new Uint8Array(Math.floor(random() ** 8 * 3_000_000) + 1).fill(i),
     )
     const addresses = records.map((record) => {
@@ -22,7 +22,7 @@ test('records are scanned in order and fetched by address, whether they stayed i
       expect(Buffer.compare(log.page.subarray(log.start, log.end), record)).toBe(0)
     }
     expect(log.next()).toBe(-1)
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 300; i++) {
       const pick = Math.floor(random() * records.length)
       log.open(addresses[pick]!)
       expect(Buffer.compare(log.page.subarray(log.start, log.end), records[pick]!)).toBe(0)

@@ -1,0 +1,45 @@
+import { seededRandom } from '@terrane/core'
+import { afterEach, expect, test, vi } from 'vitest'
+import { randomCases } from './index.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+  vi.useRealTimers()
+})
+
+test('an everyday run ends with its share of time, but not before the least number of cases', async () => {
+  vi.stubEnv('TERRANE_TEST_ALL', '')
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const slow = () => void (now += 100)
+  expect(await randomCases(100, slow)).toBe(5)
+  expect(await randomCases(100, slow, { least: 2 })).toBe(3)
+  expect(await randomCases(4, slow)).toBe(4)
+  vi.stubEnv('TERRANE_TEST_ALL', '1')
+  expect(await randomCases(100, slow)).toBe(100)
+})
+
+test('a failure names the seed of its case, which repeats it as the first one', async () => {
+  vi.stubEnv('TERRANE_TEST_SEED', '700')
+  const drawn: number[] = []
+  const failing = (random: () => number, seed: number) => {
+    drawn.push(random())
+    expect(seed).not.toBe(703)
+  }
+  const name = 'a failure names the seed of its case, which repeats it as the first one'
+  const command = `TERRANE_TEST_SEED=703 npx vitest run packages/testing/src/property/property.test.ts -t "${name}"`
+  await expect(randomCases(9, failing)).rejects.toThrow(command)
+  expect(drawn[3]).toBe(seededRandom(703)())
+  vi.stubEnv('TERRANE_TEST_SEED', '703')
+  await expect(randomCases(9, async (random, seed) => failing(random, seed))).rejects.toThrow('after 0 that passed')
+  expect(drawn[4]).toBe(drawn[3])
+})
+
+test('without a seed the cases are those of the UTC day', async () => {
+  vi.stubEnv('TERRANE_TEST_SEED', undefined)
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 26, 23, 59), toFake: ['Date'] })
+  const seeds: number[] = []
+  await randomCases(2, (_, seed) => void seeds.push(seed))
+  expect(seeds).toEqual([20261126_00000, 20261126_00001])
+})
