@@ -23,7 +23,7 @@ Organizations, projects and keys: terrane org, terrane project, terrane key.
 class UsageError extends Error {}
 
 /** Where a command reads its settings and writes its answers. */
-export interface Surroundings {
+interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: (text: string) => unknown
   readonly stderr: (text: string) => unknown

@@ -5,7 +5,7 @@ import type { FeatureBatch, LayerPlan, LayerRows, LayerSchema, LayerSource } fro
 import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
 /** A reader of one data set, which `serveReading` runs on its other side. */
-export interface Reader {
+interface Reader {
   /** Frames as bytes. */
   readonly output: AsyncIterable<Buffer>
   /** Sends a line of JSON. */

@@ -6,7 +6,7 @@ import { openReader } from './open-reader.ts'
 import type { Frame, LayerRequest, ReadRequest } from './protocol.ts'
 
 /** Sends a frame, and bytes that follow it. */
-export type SendFrame = (frame: Frame, payload?: Uint8Array) => void
+type SendFrame = (frame: Frame, payload?: Uint8Array) => void
 
 /**
  * Reads a data set: takes two lines of JSON, a `ReadRequest` and the `LayerRequest`s, and answers with frames. It ends
