@@ -13,7 +13,7 @@ import { features, indexParquet, overtureParquet, serveFiles, type FileServer } 
 import { zip } from './zip-writer.ts'
 
 const RELEASE = '2026-08-19.0'
-const LINES = 9000
+const LINES = 3000
 /** A job, and where its worker stops: at its so-many-th checkpoint. */
 export interface Case {
   readonly task: string
@@ -66,7 +66,7 @@ export async function scene(seed: number, width = 1600): Promise<void> {
 function publishRelease(): void {
   const entries = (['building', 'building', 'building', 'water', 'water'] as const).map((type, i) => {
     const path = `/release/part-${i}.zstd.parquet`
-    const shifted = features(3000, type, i).map((feature) => ({ ...feature, id: `${i}-${feature.id}` }))
+    const shifted = features(1000, type, i).map((feature) => ({ ...feature, id: `${i}-${feature.id}` }))
     server.files.set(path, overtureParquet(shifted, 500))
     return { type, href: `${server.base}${path}`, bbox: [0, 0, 11, 11] }
   })

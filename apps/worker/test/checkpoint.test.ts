@@ -25,8 +25,8 @@ vi.setConfig({ testTimeout: 120_000 })
  */
 const MADE: Readonly<Record<string, { readonly version: number; readonly hash: string }>> = {
   osmImportArea: { version: 1, hash: '01131b9d562af4797a63e098970572c4' },
-  overtureImportArea: { version: 1, hash: '312e1af893d564d6c955c474875853a8' },
-  ogr2ogrImport: { version: 1, hash: 'c5a01949e23dc1a0177d71be0d446c46' },
+  overtureImportArea: { version: 1, hash: '123d8f3e2d73922b88be54b0b614defc' },
+  ogr2ogrImport: { version: 1, hash: '68ddcc834bc19952e74618125bb4dec8' },
 }
 
 let api: TestWorker

@@ -10,6 +10,7 @@ import { openTestDatabase } from '@terrane/database/testing'
 import { buildRandomVit } from '@terrane/embeddings/onnx'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { compileCache } from '@terrane/testing/compile-cache'
+import { runCommand } from '../src/commands.ts'
 
 const COMMIT = 'c0ffee'.padEnd(40, '0')
 const MODEL = 'dinov3-vitl16-pretrain-sat493m'
@@ -23,32 +24,46 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-function cli(
-  args: string[],
-  more: Readonly<Record<string, string>> = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = {
-    ...compileCache,
-    TERRANE_MODEL_DIR: folder,
-    TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1',
-    ...more,
-  }
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command in this process. */
+async function cli(args: string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const said = { stdout: '', stderr: '' }
+  const code = await runCommand(args, {
+    env: { TERRANE_MODEL_DIR: folder, TERRANE_FETCH_ALLOW_HOSTS: '127.0.0.1', ...more },
+    stdout: (text) => (said.stdout += text),
+    stderr: (text) => (said.stderr += text),
+  })
+  return { code, ...said }
+}
+
+/** Runs the program. */
+function program(args: string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const script = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [fileURLToPath(new URL('../src/cli.ts', import.meta.url)), ...args],
-      { env },
-      (error, stdout, stderr) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    execFile(process.execPath, [script, ...args], { env: { ...compileCache, ...more } }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
     )
   })
 }
+
+test('the program reads its environment, and ends with the code of the command', async () => {
+  const listed = await program(['models', 'list'], { TERRANE_MODEL_DIR: folder })
+  expect(listed).toMatchObject({ code: 0, stderr: '' })
+  expect(listed).toEqual(await cli(['models', 'list']))
+  expect(await program(['models', 'pin'])).toEqual(await cli(['models', 'pin']))
+})
 
 test('migrate brings a database up to date, its queue too', async () => {
   await using db = await openTestDatabase()
   const env = { DATABASE_URL: db.url }
   await db.database.query(`delete from terrane.migrations where id = 'control/0043_leftovers'`)
   await db.database.query('alter table terrane.jobs drop column leftovers')
-  expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'applied control/0043_leftovers\n' })
+  expect(await program(['migrate'], env)).toMatchObject({ code: 0, stdout: 'applied control/0043_leftovers\n' })
   expect(await cli(['migrate'], env)).toMatchObject({ code: 0, stdout: 'nothing to apply\n' })
   const { rows } = await db.database.query(`select to_regclass('pgboss.job') is not null as queue`)
   expect(rows).toEqual([{ queue: true }])

@@ -7,9 +7,13 @@ import { uuidv7 } from '@terrane/core'
 import { beginRun, type Database } from '@terrane/database'
 import { createGuardedFetch, createLogger } from '@terrane/service'
 import { NO_CHECKPOINT } from '../src/jobs/task.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
-import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
+import { ogr2ogrImport, type OgrSettings } from '../src/jobs/ogr2ogr-import.ts'
 import type { JobContext } from '../src/jobs/task.ts'
+import { gdalHere } from './gdal-here.ts'
+import { readHere } from './read-here.ts'
+
+/** What a test of values reads and converts with: nothing in a process of its own. */
+export const READ_HERE = { engine: gdalHere, startReader: readHere }
 
 /** A table that an import made, as its result describes it. */
 export interface MadeTable {
@@ -34,12 +38,17 @@ export interface SourceFile {
 
 let made = 0
 
-/** Runs the task on a file by itself, without a queue; returns its result, or throws what it fails with. */
+/**
+ * Runs the task on a file by itself, without a queue; returns its result, or throws what it fails with.
+ *
+ * @param readers what reads and converts the file
+ */
 export async function importFile(
   database: Database,
   file: Buffer | SourceFile,
   options: object = {},
   signal: AbortSignal = new AbortController().signal,
+  readers: Pick<OgrSettings, 'engine' | 'startReader'> = READ_HERE,
 ): Promise<ImportResult> {
   const source = Buffer.isBuffer(file) ? { size: file.length, open: () => Readable.from([file]) } : file
   const workdir = await mkdtemp(join(tmpdir(), 'terrane-import-'))
@@ -55,7 +64,7 @@ export async function importFile(
     checkpoint: NO_CHECKPOINT,
     progress: () => {},
   }
-  const task = ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 30 })
+  const task = ogr2ogrImport({ ...readers, maxBytes: 2 ** 30 })
   const storagePath = { bucket: 'files', path: 'file' }
   try {
     const result = await task.run({ storagePath, tableName: `imported_${++made}`, ...options }, context)

@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nativeEngine } from '../src/jobs/ogr/native-engine.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
-import { HEADERS, openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
+import { READ_HERE } from './import-file.ts'
+import { openWorker, submit, until, type JobRecord, type TestWorker } from './harness.ts'
 import { convertTo, removeFormats } from './make-formats.ts'
 import { zip } from './zip-writer.ts'
 
@@ -88,9 +88,9 @@ describe.each(ENGINES)('$name', ({ path }) => {
   let made = 0
 
   beforeAll(async () => {
-    const engine = path ? nativeEngine(path) : wasmEngine
+    const readers = { ...READ_HERE, ...(path && { engine: nativeEngine(path) }) }
     worker = await openWorker({
-      tasks: [ogr2ogrImport({ engine, maxBytes: MAX_BYTES, openSchemas: ['opened'] })],
+      tasks: [ogr2ogrImport({ ...readers, maxBytes: MAX_BYTES, openSchemas: ['opened'] })],
       env: {
         TERRANE_FETCH_ALLOW_HOSTS: new URL(base).host,
         TERRANE_WORKER_CONCURRENCY: '2',
@@ -736,23 +736,6 @@ describe.each(ENGINES)('$name', ({ path }) => {
       await run('link.json', JSON.stringify({ ...(JSON.parse(TOWNS) as object), crs }))
       expect(requested).toEqual(['/link.json'])
     })
-  })
-
-  test('a cancelled job ends its engine, with nothing left behind', async () => {
-    const many = Array.from({ length: 60_000 }, (_, i) => `${JSON.stringify(feature({}, pointAt(i % 180, 1)))}\n`).join(
-      '',
-    )
-    files.set('/many.json', many.slice(0, MAX_BYTES).replace(/[^\n]*$/, ''))
-    const { body: job } = await submit(worker, TASK, { fileUrl: `${base}/many.json`, tableName: 'cancelled_import' })
-    await until(
-      worker,
-      job.links.self,
-      ({ progress }) => progress?.phase === 'import' || progress?.phase === 'download',
-    )
-    await worker.app.inject({ method: 'DELETE', url: job.links.self, headers: HEADERS })
-    const done = await until(worker, job.links.self)
-    expect(done).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
-    await expectNothingLeft('cancelled_import')
   })
 
   describe('at submit', () => {

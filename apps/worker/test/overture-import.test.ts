@@ -20,8 +20,17 @@ const PLACES = features(3000, 'place', 4)
 
 let worker: TestWorker
 let server: FileServer
+/** The files of the release, which each test begins with. */
+let published: readonly (readonly [type: string, name: string, bytes: Uint8Array, bbox?: readonly number[]])[]
 
 beforeAll(async () => {
+  const shifted = BUILDINGS[1].map((feature) => ({ ...feature, id: `far-${feature.id}` }))
+  published = [
+    ['building', 'part-0', overtureParquet(BUILDINGS[0], 500)],
+    ['building', 'part-1', overtureParquet(shifted, 500), [20, 0, 30, 10]],
+    ['water', 'part-0', overtureParquet(WATER, 400)],
+    ['place', 'part-0', overtureParquet(PLACES, 400)],
+  ]
   server = await serveFiles()
   worker = await openWorker({
     env: {
@@ -39,11 +48,7 @@ beforeEach(() => {
   server.intercept = null
   server.requests.length = 0
   server.files.clear()
-  const shifted = BUILDINGS[1].map((feature) => ({ ...feature, id: `far-${feature.id}` }))
-  publish('building', 'part-0', overtureParquet(BUILDINGS[0], 500))
-  publish('building', 'part-1', overtureParquet(shifted, 500), [20, 0, 30, 10])
-  publish('water', 'part-0', overtureParquet(WATER, 400))
-  publish('place', 'part-0', overtureParquet(PLACES, 400))
+  for (const file of published) publish(...file)
   writeCatalogue()
 })
 

@@ -7,9 +7,8 @@ import { seededRandom } from '@terrane/core'
 import { scan, type Database } from '@terrane/database'
 import { findTable, readSystems, withTypes } from '@terrane/exports'
 import { writeFile } from '../src/jobs/export/write-file.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { Warnings } from '../src/jobs/warnings.ts'
-import { importFile, type ImportResult } from './import-file.ts'
+import { READ_HERE, importFile, type ImportResult } from './import-file.ts'
 import { randomLayer } from './random-layer.ts'
 
 /** Exports a table and imports the file again, all of it but its name unchanged. */
@@ -22,7 +21,7 @@ export async function roundTripOf(database: Database, table: string, format: Exp
     const { path } = await writeFile(source, format, {
       scan: (...asked) => scan(database, ...asked),
       systems: await readSystems(database, source),
-      engine: wasmEngine,
+      engine: READ_HERE.engine,
       workdir,
       signal,
       warnings,

@@ -8,7 +8,7 @@ import type { FeatureBatch, FeatureReader, LayerSchema } from '../src/jobs/ogr/f
 import { openZip } from '../src/jobs/ogr/obtain/unzip.ts'
 import { openDataset } from '../src/jobs/ogr/open-dataset.ts'
 import { openShapefile } from '../src/jobs/ogr/read/shapefile.ts'
-import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { READ_HERE } from './import-file.ts'
 import { convertTo, removeFormats } from './make-formats.ts'
 import { NO_SHAPE, WGS84, partsShape, pointShape, writeShapefile, type Shapes } from './shapefile-writer.ts'
 
@@ -67,7 +67,8 @@ async function engineContents(path: string) {
   const folder = join(path, '..')
   const dataset = { folder, file: '.', driver: 'ESRI Shapefile', stem: 'shapes' } as const
   const workdir = await newFolder()
-  await using opened = await openDataset(dataset, wasmEngine, { tableName: 'a' }, { workdir, signal })
+  const { engine, startReader } = READ_HERE
+  await using opened = await openDataset(dataset, engine, { tableName: 'a' }, { workdir, signal, startReader })
   const batches: FeatureBatch[] = []
   for await (const { batch } of opened.reading.read([0])) batches.push(batch)
   return contentsOf(opened.reading.layers[0]!, batches)

@@ -11,6 +11,7 @@ import { fileMissing } from '../jobs/ogr/errors.ts'
 import type { FeatureBatch, LayerSchema } from '../jobs/ogr/feature-stream.ts'
 import { obtainDatasets } from '../jobs/ogr/obtain/obtain-file.ts'
 import { openDatasets } from '../jobs/ogr/open-datasets.ts'
+import { startReaderProcess } from '../jobs/ogr/read/reader-process.ts'
 import { ProjectPlaces } from '../projects/project-places.ts'
 import { inspectBusy, inspectTooSlow } from './errors.ts'
 
@@ -76,7 +77,11 @@ export class FileInspector {
     const project = { store: store.withSignal(signal) }
     const context = { workdir, signal, fetch, project, progress: () => {} }
     const { datasets } = await obtainDatasets(request, MAX_BYTES, context)
-    await using opened = await openDatasets(datasets, engine, request, context)
+    await using opened = await openDatasets(datasets, engine, request, {
+      workdir,
+      signal,
+      startReader: startReaderProcess,
+    })
     const { layers } = opened.reading
     const shapes = layers.map(() => new ShapeFacts())
     for await (const { layer, batch } of opened.reading.read(layers.map((_, i) => i))) {

@@ -29,7 +29,8 @@ import { filesIn, mostBytesOf } from './ogr/most-bytes.ts'
 import { obtainDatasets } from './ogr/obtain/obtain-file.ts'
 import { DEFAULT_SRS } from './ogr/open-dataset.ts'
 import { openDatasets } from './ogr/open-datasets.ts'
-import { SpareReader } from './ogr/read/reading.ts'
+import { startReaderProcess } from './ogr/read/reader-process.ts'
+import { SpareReader, type StartReader } from './ogr/read/reading.ts'
 import type { LayerSchema, LayerSource } from './ogr/feature-stream.ts'
 import { identityOf } from './identity.ts'
 import { checkStoredObject } from './stored-object.ts'
@@ -39,6 +40,8 @@ import { Warnings, acceptWarnings } from './warnings.ts'
 
 export interface OgrSettings {
   readonly engine: Engine
+  /** Starts what reads a file; a confined process by default. */
+  readonly startReader?: StartReader
   /** Largest file; an archive may hold four times as much. */
   readonly maxBytes: number
   /** Schemas besides `public` that tables may go into. */
@@ -125,9 +128,9 @@ class Import {
 
   /** Reads the file and loads its layers; of what an earlier run has loaded of the same file only the rest. */
   async #loadAll(): Promise<Loaded> {
-    const { engine, maxBytes } = this.#settings
+    const { engine, startReader = startReaderProcess, maxBytes } = this.#settings
     const { checkpoint, workdir, signal } = this.#context
-    await using spare = new SpareReader(workdir, signal)
+    await using spare = new SpareReader(startReader(workdir, signal))
     const { datasets, skipped } = await obtainDatasets(this.#input, maxBytes, this.#context)
     const warnings = new Warnings()
     if (skipped.length > 0) {
@@ -135,7 +138,7 @@ class Import {
       warnings.add('FILES_SKIPPED', message, skipped.length, skipped)
     }
     const { files, bytes } = await filesIn(join(workdir, 'data'))
-    await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, spare })
+    await using opened = await openDatasets(datasets, engine, this.#input, { workdir, signal, startReader, spare })
     const { reading } = opened
     const chosen = chooseLayers(reading.layers, this.#input.layer)
     const layers = chosen.map((index) => reading.layers[index]!)

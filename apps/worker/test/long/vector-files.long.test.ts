@@ -5,6 +5,7 @@ import { TerraneError } from '@terrane/core'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sniffFile } from '../../src/jobs/ogr/obtain/sniff.ts'
+import { wasmEngine } from '../../src/jobs/ogr/wasm-engine.ts'
 import { importFile, type ImportResult } from '../import-file.ts'
 import { compareLayers, type Difference } from './vector-files/compare.ts'
 import { convertNatively, nativeLayers, type NativeLayer, type Peer } from './vector-files/native.ts'
@@ -208,6 +209,7 @@ describe.runIf(isHere)('beside native ogr2ogr', () => {
       source,
       body,
       AbortSignal.timeout(TIMEOUT_MS),
+      { engine: wasmEngine },
     )
     const like = { tolerance, ownGivesMore: /\.km[lz]$/i.test(file) }
     try {

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { TerraneError, reviveError, type PlainError } from '@terrane/core'
 import type { CrsEntry, InspectRequest, InspectedRaster, Scale, ScaleRequest } from '@terrane/tiling/raster'
 
-/** What the thread is started with. */
+/** What the thread is asked. */
 export interface InspectTask {
   readonly path: string
   readonly request: Omit<InspectRequest, 'crs'>
@@ -19,7 +19,7 @@ export type InspectReply =
   | { readonly type: 'refused'; readonly error: PlainError }
 
 /**
- * Checks a raster by its headers, in a thread of its own.
+ * Checks a raster by its headers, in a thread.
  *
  * @throws what `inspectGeoTiff` throws, the reason of the signal
  */
@@ -30,7 +30,7 @@ export function inspectHeaders(task: Omit<InspectTask, 'scale'>, signal: AbortSi
 }
 
 /**
- * Checks a raster and finds its scale in a thread of its own.
+ * Checks a raster and finds its scale in a thread.
  *
  * @param onInspected called between the two, for checks that need the plan; what it throws ends the work
  * @throws what `inspectGeoTiff` and `settleScale` throw, the reason of the signal
@@ -54,23 +54,61 @@ function inThread<T>(
 ): Promise<T> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const worker = new Worker(new URL('./inspect.worker.ts', import.meta.url), { workerData: task })
-  worker.on('message', (reply: InspectReply) => {
+  const thread = takeThread()
+  let isIdle = false
+  const onMessage = (reply: InspectReply) => {
+    isIdle = reply.type !== 'inspected' || task.scale === null
     try {
       if (reply.type === 'refused') throw reviveError(reply.error, unexpected)
       onReply(reply, resolve)
     } catch (error) {
       reject(error instanceof Error ? error : new Error(String(error)))
     }
-  })
-  worker.on('error', reject)
-  worker.on('exit', () => reject(new Error('the thread that reads the raster ended')))
+  }
+  const onExit = () => reject(new Error('the thread that reads the raster ended'))
   const onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+  thread.on('message', onMessage).on('error', reject).on('exit', onExit)
   signal.addEventListener('abort', onAbort)
+  thread.postMessage(task)
   return promise.finally(() => {
     signal.removeEventListener('abort', onAbort)
-    void worker.terminate()
+    thread.off('message', onMessage).off('error', reject).off('exit', onExit)
+    if (isIdle) keepThread(thread)
+    else void thread.terminate()
   })
+}
+
+/** Time that an idle thread is kept for the next raster: starting one takes longer than reading most headers. */
+const IDLE_MS = 10_000
+let kept: { readonly thread: Worker; readonly timer: NodeJS.Timeout } | null = null
+
+function takeThread(): Worker {
+  if (kept === null) {
+    const thread = new Worker(new URL('./inspect.worker.ts', import.meta.url))
+    thread.on('error', () => {
+      if (kept?.thread === thread) dropThread()
+    })
+    return thread
+  }
+  const { thread, timer } = kept
+  kept = null
+  clearTimeout(timer)
+  thread.ref()
+  return thread
+}
+
+/** Keeps one idle thread at most; it does not keep the process alive. */
+function keepThread(thread: Worker): void {
+  dropThread()
+  thread.unref()
+  kept = { thread, timer: setTimeout(dropThread, IDLE_MS).unref() }
+}
+
+function dropThread(): void {
+  if (kept === null) return
+  clearTimeout(kept.timer)
+  void kept.thread.terminate()
+  kept = null
 }
 
 /** What is in no catalogue is a fault of this program. */

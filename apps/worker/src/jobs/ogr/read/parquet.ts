@@ -248,10 +248,10 @@ function cellOf(value: unknown, type: FieldType): unknown {
 
 async function bufferOf(path: string): Promise<AsyncBuffer> {
   const { size } = await stat(path)
-  const file = await open(path)
   return {
     byteLength: size,
     async slice(start, end = size) {
+      await using file = await open(path)
       const bytes = new Uint8Array(end - start)
       const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
       return bytes.buffer.slice(0, bytesRead)

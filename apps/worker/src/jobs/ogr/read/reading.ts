@@ -1,28 +1,39 @@
-import { fileURLToPath } from 'node:url'
 import type { JobWarning } from '@terrane/contracts'
 import { reviveError } from '@terrane/core/errors'
-import { EngineProcess } from '../engine.ts'
 import { conversionFailed } from '../errors.ts'
 import type { FeatureBatch, LayerPlan, LayerRows, LayerSchema, LayerSource } from '../feature-stream.ts'
 import { framesOf, type Frame, type LayerRequest, type ReadRequest, type ReceivedFrame } from './protocol.ts'
 
-const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
-/** Most memory of the script: one feature of some hundred megabytes has to fit. */
-const HEAP_MB = 2048
+/** A reader of one data set, which `serveReading` runs on its other side. */
+interface Reader {
+  /** Frames as bytes. */
+  readonly output: AsyncIterable<Buffer>
+  /** Sends a line of JSON. */
+  write(line: string): void
+  /** Resolves at the end of the reader; rejects with why it ended early. */
+  readonly ended: Promise<void>
+  /** The last error message of a reader that ended without an answer. */
+  complaint(): string
+  /** Ends it, whether it is done or not. */
+  abandon(): Promise<void>
+}
 
-/** A process that is being started, for the data set that is opened first: its start takes as long as bringing a small file. */
+/** Starts a reader, before its request is known; the signal ends it. */
+export type StartReader = (workdir: string, signal: AbortSignal) => Reader
+
+/** A reader that is started ahead, for the data set that is opened first: its start takes as long as bringing a small file. */
 export class SpareReader implements AsyncDisposable {
-  #process: EngineProcess | null
+  #reader: Reader | null
 
-  constructor(workdir: string, signal: AbortSignal) {
-    this.#process = startProcess(workdir, signal)
+  constructor(reader: Reader) {
+    this.#reader = reader
   }
 
-  /** The process, which is the caller's then; null when it has been taken. */
-  take(): EngineProcess | null {
-    const process_ = this.#process
-    this.#process = null
-    return process_
+  /** The reader, which is the caller's then; null when it has been taken. */
+  take(): Reader | null {
+    const reader = this.#reader
+    this.#reader = null
+    return reader
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -34,39 +45,40 @@ export class SpareReader implements AsyncDisposable {
 export interface ReadingPlace {
   readonly workdir: string
   readonly signal: AbortSignal
+  readonly startReader: StartReader
   readonly spare?: SpareReader
 }
 
-/** A data set that is open in a process of its own, which ends with it. */
+/** A data set that is open in a reader of its own, which ends with it. */
 export class Reading implements LayerSource {
   readonly layers: readonly LayerSchema[]
   /** What could not be kept, as known at the end of the layer that was read last. */
   warnings: readonly JobWarning[]
-  readonly #process: EngineProcess
+  readonly #reader: Reader
   readonly #frames: AsyncGenerator<ReceivedFrame>
 
   private constructor(
-    process: EngineProcess,
+    reader: Reader,
     frames: AsyncGenerator<ReceivedFrame>,
     first: Extract<Frame, { readonly kind: 'layers' }>,
   ) {
-    this.#process = process
+    this.#reader = reader
     this.#frames = frames
     this.layers = first.layers
     this.warnings = first.warnings
   }
 
   /** @throws CONVERSION_FAILED, and what the readers throw */
-  static async open(request: ReadRequest, { workdir, signal, spare }: ReadingPlace): Promise<Reading> {
-    const process_ = spare?.take() ?? startProcess(workdir, signal)
-    process_.child.stdin!.write(`${JSON.stringify(request)}\n`)
-    const frames = framesOf(process_.child.stdout as AsyncIterable<Buffer>)
+  static async open(request: ReadRequest, { workdir, signal, startReader, spare }: ReadingPlace): Promise<Reading> {
+    const reader = spare?.take() ?? startReader(workdir, signal)
+    reader.write(JSON.stringify(request))
+    const frames = framesOf(reader.output)
     try {
-      const { frame: first } = await nextOf(frames, process_)
-      if (first.kind !== 'layers') throw new Error(`the reading process began with ${first.kind}`)
-      return new Reading(process_, frames, first)
+      const { frame: first } = await nextOf(frames, reader)
+      if (first.kind !== 'layers') throw new Error(`the reader began with ${first.kind}`)
+      return new Reading(reader, frames, first)
     } catch (error) {
-      await process_.abandon()
+      await reader.abandon()
       throw error
     }
   }
@@ -85,11 +97,11 @@ export class Reading implements LayerSource {
     }
   }
 
-  /** What the process says of layers, to the end of the last one. */
+  /** What the reader says of layers, to the end of the last one. */
   async *#ask(requests: readonly LayerRequest[]): AsyncGenerator<ReceivedFrame> {
-    this.#process.child.stdin!.write(`${JSON.stringify(requests)}\n`)
+    this.#reader.write(JSON.stringify(requests))
     for (let open = requests.length; open > 0;) {
-      const received = await nextOf(this.#frames, this.#process)
+      const received = await nextOf(this.#frames, this.#reader)
       const { frame } = received
       if (frame.kind === 'end') {
         const { name } = this.layers[frame.layer]!
@@ -101,24 +113,15 @@ export class Reading implements LayerSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process.abandon()
+    await this.#reader.abandon()
   }
 }
 
-function startProcess(workdir: string, signal: AbortSignal): EngineProcess {
-  const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-  const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
-  const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
-  // A process that ended early says why itself.
-  process_.child.stdin!.on('error', () => {})
-  return process_
-}
-
-async function nextOf(frames: AsyncGenerator<ReceivedFrame>, process_: EngineProcess): Promise<ReceivedFrame> {
+async function nextOf(frames: AsyncGenerator<ReceivedFrame>, reader: Reader): Promise<ReceivedFrame> {
   const { value, done } = await frames.next()
   if (done === true) {
-    await process_.ended
-    throw conversionFailed({ reason: process_.complaint })
+    await reader.ended
+    throw conversionFailed({ reason: reader.complaint() })
   }
   const { frame } = value
   if (frame.kind === 'error') throw reviveError(frame.error, (reason) => conversionFailed({ reason }))

@@ -1,0 +1,28 @@
+import { checkLayer, failure, plainComplaint, type Engine, type Layer } from '../src/jobs/ogr/engine.ts'
+import { GdalError, convertLayers, loadGdal, type GdalModule } from '../src/jobs/ogr/gdal-module.ts'
+
+let loading: Promise<GdalModule> | null = null
+let messages: string[] = []
+
+/** Converts in this process, by one GDAL for all: for tests of values, of which each would load its 30 MB anew. */
+export const gdalHere: Engine = {
+  async convert(conversion, _workdir, signal) {
+    signal.throwIfAborted()
+    const gdal = await (loading ??= loadGdal((text) => messages.push(text)))
+    messages = []
+    let layers: Layer[] = []
+    try {
+      convertLayers(gdal, conversion, (found) => {
+        layers = found
+      })
+    } catch (error) {
+      // After a trap its memory cannot be relied on.
+      if (!(error instanceof GdalError)) loading = null
+      messages.push((error as Error).message)
+      checkLayer(layers, conversion.layer)
+      throw failure(plainComplaint(messages.join('\n')))
+    }
+    checkLayer(layers, conversion.layer)
+    return layers
+  },
+}

@@ -1,0 +1,121 @@
+// Imports as the product runs them: a file is read in a process of its own, and converted in another. The tests of values
+// do both in their own process.
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { openStore } from '@terrane/storage'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startReaderProcess } from '../src/jobs/ogr/read/reader-process.ts'
+import { Reading, SpareReader } from '../src/jobs/ogr/read/reading.ts'
+import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
+import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
+import { HEADERS, openWorker, submit, until, type TestWorker } from './harness.ts'
+import { zip } from './zip-writer.ts'
+
+const TASK = 'ogr2ogrImport'
+const point = { type: 'Feature', properties: { n: 1 }, geometry: { type: 'Point', coordinates: [1, 2] } }
+const topology = (objects: object) => JSON.stringify({ type: 'Topology', objects, arcs: [] })
+const place = { type: 'Point', coordinates: [1, 2], properties: { a: 1 } }
+const places = { type: 'GeometryCollection', geometries: [place] }
+
+let worker: TestWorker
+let made = 0
+beforeAll(async () => {
+  worker = await openWorker({ tasks: [ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 24 })] })
+  const bucket = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
+  await openStore(worker.env['TERRANE_STORAGE']!).createBucket('files', bucket)
+})
+afterAll(() => worker[Symbol.asyncDispose]())
+
+async function start(file: Buffer | string, body: object = {}) {
+  const path = String(++made)
+  const type = { contentType: 'application/octet-stream', upsert: true }
+  await openStore(worker.env['TERRANE_STORAGE']!).put('files', path, Readable.from([Buffer.from(file)]), type)
+  const request = { storagePath: { bucket: 'files', path }, tableName: `read_${path}`, ...body }
+  return (await submit(worker, TASK, request)).body.links.self
+}
+
+const run = async (file: Buffer | string, body: object = {}) => until(worker, await start(file, body))
+
+async function expectNothingLeft(): Promise<void> {
+  const { rows } = await worker.db.database.query(`select 1 from pg_tables where schemaname = 'terrane_staging'`)
+  expect([rows, await readdir(worker.env['TERRANE_WORK_DIR']!)]).toEqual([[], []])
+}
+
+test('a file is read in a process, also one of more rows than a pipe holds', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, i) => `${i},${'x'.repeat(80)},8.5,47.25`)
+  const done = await run(`n,text,lon,lat\n${rows.join('\n')}\n`)
+  expect(done).toMatchObject({ status: 'success', result: { rows: 20_000, rejected: 0, geometry_type: 'Point' } })
+  const { rows: sums } = await worker.db.database.query(`select sum(n) as sum, sum(length(text)) as texts from read_1`)
+  expect(sums).toEqual([{ sum: (20_000 * 19_999) / 2, texts: 20_000 * 80 }])
+})
+
+test('a file is converted in a process', async () => {
+  const done = await run(topology({ towns: places }))
+  expect(done).toMatchObject({ status: 'success', result: { rows: 1, layer: 'towns', srid: 4326 } })
+  await expectNothingLeft()
+})
+
+describe('what a process fails with reaches the job', () => {
+  const sqlite = [Buffer.from('SQLite format 3\0'), Buffer.alloc(52, 1), Buffer.from('GPKG'), Buffer.alloc(4000, 7)]
+  const drawing = '0\nSECTION\n2\nENTITIES\n0\nPOINT\n8\n0\n10\n1\n20\n2\n0\nENDSEC\n0\nEOF\n'
+  test.each([
+    { name: 'of a GeoPackage that is garbage', file: Buffer.concat(sqlite), code: 'CONVERSION_FAILED' },
+    { name: 'of GeoJSON that is cut off', file: JSON.stringify([point]).slice(1, 60), code: 'CONVERSION_FAILED' },
+    { name: 'of a layer that is missing', file: topology({ a: places, b: places }), body: { layer: 'c' }, code: 'LAYER_UNKNOWN' }, // prettier-ignore
+    { name: 'of a drawing without a reference system', file: drawing, code: 'SOURCE_SRS_NEEDED' },
+    {
+      name: 'of a Shapefile that names a local file',
+      file: zip([
+        { name: 'a.shp', data: Buffer.from('<OGRVRTDataSource><SrcDataSource>/etc/passwd</SrcDataSource>') },
+        { name: 'a.dbf', data: Buffer.from('x') },
+      ]),
+      code: 'CONVERSION_FAILED',
+    },
+  ])('$name', async ({ file, body = {}, code }) => {
+    const done = await run(file, body)
+    expect(done).toMatchObject({ status: 'failed', error: { code } })
+    expect(JSON.stringify(done.error)).not.toContain('root:')
+    await expectNothingLeft()
+  })
+})
+
+test('a cancelled job ends its process, with nothing left behind', async () => {
+  const line = JSON.stringify(point)
+  const self = await start(`${line}\n`.repeat(20_000))
+  await until(worker, self, ({ progress }) => progress?.phase === 'import' || progress?.phase === 'download')
+  await worker.app.inject({ method: 'DELETE', url: self, headers: HEADERS })
+  expect(await until(worker, self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  await expectNothingLeft()
+})
+
+describe('a reading process', () => {
+  let workdir: string
+  beforeAll(async () => {
+    workdir = await mkdtemp(join(tmpdir(), 'terrane-reading-'))
+  })
+  afterAll(() => rm(workdir, { recursive: true }))
+
+  test('that is not needed ends with its job', async () => {
+    const reader = startReaderProcess(workdir, new AbortController().signal)
+    {
+      await using _spare = new SpareReader(reader)
+    }
+    await expect(reader.ended).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
+  })
+
+  test('ends when its job is cancelled, with the reason of the job', async () => {
+    const cancelled = new AbortController()
+    const reader = startReaderProcess(workdir, cancelled.signal)
+    const reason = new Error('the job was cancelled')
+    cancelled.abort(reason)
+    await expect(reader.ended).rejects.toBe(reason)
+  })
+
+  test('that is told to read what is not there says so', async () => {
+    const place_ = { workdir, signal: new AbortController().signal, startReader: startReaderProcess }
+    const opening = Reading.open({ path: join(workdir, 'none'), format: 'GeoJSON' }, place_)
+    await expect(opening).rejects.toMatchObject({ code: 'CONVERSION_FAILED' })
+  })
+})
