@@ -46,6 +46,7 @@ test('a Shapefile that is not whole says what is missing; any other file is itse
     code: 'DATASET_NOT_WHOLE',
     message: expect.stringContaining('alone.shx and alone.dbf') as string,
   })
-  await using plain = await datasetFile('nowhere/roads.gpkg')
-  expect(plain.file).toBe('nowhere/roads.gpkg')
+  const absent = join(tmpdir(), 'nowhere', 'roads.gpkg')
+  await using plain = await datasetFile(absent)
+  expect(plain.file).toBe(absent)
 })

@@ -32,8 +32,8 @@ test('sources import nothing that only developers have: an image carries no deve
     const there = new Set([name, ...builtinModules, ...Object.keys(installed)])
     const sources = globSync('src/**/*.ts', {
       cwd: folder,
-      // Modules of browsers are bundled with what they import, and never run in an image.
-      exclude: ['**/*.test.ts', '**/*.browser.ts', '**/testing/**', '**/generated/**'],
+      // Modules of browsers are bundled with what they import, and those for tests alone never run in an image.
+      exclude: ['**/*.test.ts', '**/*.browser.ts', '**/testing/**', '**/property/**', '**/generated/**'],
     })
     for (const source of sources) {
       const text = readFileSync(join(folder, source), 'utf8')

@@ -1,6 +1,6 @@
 // What the tests of a package may read of the repository: exactly what turbo hashes into the key of their cached result.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, matchesGlob, relative, sep } from 'node:path'
 import { ROOT } from './tiers.ts'
 
 /** Files that are in every key: turbo.json's globalDependencies, and what turbo always hashes. */
@@ -33,7 +33,7 @@ const known = new Map<string, readonly string[]>()
 export function isInput(folder: string, path: string): boolean {
   const file = relative(ROOT, path).split(sep).join('/')
   if (file === '' || file.startsWith('..') || DERIVED.test(file)) return true
-  return inputsOf(folder).some((input) => file === input || file.startsWith(`${input}/`))
+  return inputsOf(folder).some((input) => file === input || file.startsWith(`${input}/`) || matchesGlob(file, input))
 }
 
 /** Files and folders, from the root, whose content is in the key of a package's test results. */

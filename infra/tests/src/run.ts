@@ -36,6 +36,8 @@ export type RunVitest = (files: readonly string[], report: string) => Promise<nu
 
 /** More failed files than this have a common cause that another run does not mend. */
 const MOST_RETRIES = 12
+/** A package with more files takes two processes, so that it does not run on when all others have ended. */
+const FILES_PER_PROCESS = 40
 
 /** Runs files, failed ones once more alone, and returns the whole report. `folder` is for intermediate files. */
 export async function runFiles(files: readonly string[], folder: string, vitest: RunVitest): Promise<Report> {
@@ -92,11 +94,13 @@ async function main(): Promise<void> {
 export function startVitest(files: readonly string[], report: string, lane: Lane): Promise<number> {
   const config = lane === 'long' ? ['--config', 'vitest.long.config.ts'] : []
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const workers = `--maxWorkers=${files.length > FILES_PER_PROCESS ? 2 : 1}`
+  // The long lane draws all random cases, of which the others take a share.
+  const all = lane === 'long' ? { TERRANE_TEST_ALL: '1' } : {}
+  const env = { ...process.env, ...all, TERRANE_TEST_SEED: `${seed()}`, TERRANE_TEST_CPU: cpuFile(report) }
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
-  const child = spawn(process.execPath, [vitest, 'run', ...config, ...reporters, ...files], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
+  const args = [vitest, 'run', workers, ...config, ...reporters, ...files]
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code) => resolve(code ?? 1))
