@@ -1,11 +1,14 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ANON_KEY, startApp, token, type TestApp } from './support/app.ts'
 
 const SERVICES_KEY = 'services-key-of-the-tests'
 let app: TestApp
+let folder: string
 let api: Server
 const calls: { readonly url: string; readonly headers: IncomingHttpHeaders; readonly body: unknown }[] = []
 let routes = true
@@ -22,8 +25,11 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>((done) => api.listen(0, '127.0.0.1', done))
+  // Beside the repository, whose workspaces would be looked through for what the examples import.
+  folder = await mkdtemp(join(tmpdir(), 'terrane-examples-'))
+  await cp(new URL('../examples/', import.meta.url), folder, { recursive: true })
   app = await startApp({
-    TERRANE_FUNCTIONS_DIR: fileURLToPath(new URL('../examples/', import.meta.url)),
+    TERRANE_FUNCTIONS_DIR: folder,
     TERRANE_PROJECT_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
     TERRANE_SERVICES_KEY: SERVICES_KEY,
   })
@@ -32,6 +38,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]()
   api.closeAllConnections()
   api.close()
+  await rm(folder, { recursive: true })
 })
 beforeEach(() => {
   calls.length = 0
