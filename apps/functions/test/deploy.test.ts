@@ -1,3 +1,4 @@
+// Slow: each deploy is bundled and started, and two wait for the limit of a start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabase, testLane, type TestDatabase } from '@terrane/database/testing'

@@ -1,3 +1,4 @@
+// Slow: each save of a folder waits for the watcher and a build.
 import { writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

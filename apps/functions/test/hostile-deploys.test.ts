@@ -1,3 +1,4 @@
+// Slow: each hostile deploy is bundled and started.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import { startApp, type TestApp } from './support/app.ts'

@@ -1,3 +1,4 @@
+// Slow: each import is fetched, bundled and started.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Slow: each case starts an instance of its own.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

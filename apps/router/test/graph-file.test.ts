@@ -1,3 +1,4 @@
+// Slow: graphs are built in processes, which take turns at a file.
 import { mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Slow: each task is stopped at its checkpoints and runs again to its end.
 import { createHash } from 'node:crypto'
 import { testLane } from '@terrane/database/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// Slow: rasters are painted and embedded for each way of asking.
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'

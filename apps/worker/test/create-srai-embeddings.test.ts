@@ -1,3 +1,4 @@
+// Slow: region embedders are trained on a town.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,3 +1,4 @@
+// Slow: ninety jobs, some of which convert by GDAL.
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'

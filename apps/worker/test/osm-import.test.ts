@@ -1,3 +1,4 @@
+// Slow: each source of map data is imported as a job, with retries.
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// Slow: several workers and projects share a database.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -71,11 +71,16 @@ function saveNode(node: FileNode): () => void {
   const putPropertiesBack = saveProperties(node)
   const { contents } = node
   if (!contents) return putPropertiesBack
-  const saved = contents instanceof Uint8Array ? contents.slice() : { ...contents }
+  const saved = copyOf(contents)
   return () => {
     putPropertiesBack()
-    node.contents = saved instanceof Uint8Array ? saved.slice() : { ...saved }
+    node.contents = copyOf(saved)
   }
+}
+
+/** Files of a snapshot are Buffers, whose `slice` would be a view. */
+function copyOf(contents: NonNullable<FileNode['contents']>): NonNullable<FileNode['contents']> {
+  return contents instanceof Uint8Array ? Uint8Array.from(contents) : { ...contents }
 }
 
 function saveProperties(object: object): () => void {
