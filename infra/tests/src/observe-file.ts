@@ -6,7 +6,7 @@ import { relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect } from 'vitest'
 import { inputsOf, isInput } from './inputs.ts'
-import { ROOT, folderOf } from './tiers.ts'
+import { ROOT, folderOf, tierOf } from './tiers.ts'
 
 /** Where run.ts reads the seconds; absent when vitest was started by hand. */
 const target = process.env['TERRANE_TEST_CPU']
@@ -20,7 +20,8 @@ const isFirst = !('terraneTestFolder' in current)
 current.terraneTestFolder = undefined
 const folder = folderOf(file)
 inputsOf(folder)
-current.terraneTestFolder = folder
+// Results of long suites are not kept.
+if (tierOf(file) !== 'long') current.terraneTestFolder = folder
 if (isFirst) guardReads()
 
 if (target) {
