@@ -14,6 +14,20 @@ const databaseWithoutTls = defineError(
   () => ({ hint: 'Switch TLS on at the server, or ask for sslmode=prefer or disable where the network is trusted.' }),
 )
 
+export const answerTooLarge = defineError(
+  'ANSWER_TOO_LARGE',
+  'too_large',
+  (f: { limit: number }) => `The answer of the database has more than ${f.limit} bytes`,
+  () => ({ hint: 'Ask for fewer rows or columns at once, or for a part of the large values.' }),
+)
+
+export const answerUnreadable = defineError(
+  'DATABASE_ANSWER_UNREADABLE',
+  'upstream',
+  (f: { reason: string }) => `The answer of the database does not follow PostgreSQL's protocol: ${f.reason}`,
+  () => ({ hint: 'Check that the address of the database leads to a PostgreSQL server.' }),
+)
+
 export const tableExists = defineError(
   'TABLE_EXISTS',
   'conflict',
