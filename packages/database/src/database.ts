@@ -1,9 +1,10 @@
-import { Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg'
+import { Pool, type ClientBase, type PoolClient, type QueryResult, type QueryResultRow } from 'pg'
 import { Cancellation } from './cancel.ts'
 import { capabilitiesOf, type Capabilities } from './capabilities.ts'
 import { BoundedClient, boundAnswers, MAX_ANSWER_BYTES } from './connection/bounded-client.ts'
 import { Listener } from './connection/listener.ts'
-import { connectionOf, TYPES, type DatabaseOptions } from './connection/options.ts'
+import { connectionOf, connectTimeoutOf, TYPES, type DatabaseOptions } from './connection/options.ts'
+import { answerWithin, SilenceWatch } from './connection/silence-watch.ts'
 import { mapConnectionError } from './errors.ts'
 
 export type { DatabaseOptions } from './connection/options.ts'
@@ -69,10 +70,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // A connection that fails before its answer raises an error of its own as well.
     client.on('error', ignore)
     try {
-      const { rows } = await client.query<{ text: string; number: string }>(
-        `select version() as text, current_setting('server_version_num') as number`,
-      )
+      const { rows } = await client.query<{ text: string; number: string }>({
+        text: `select version() as text, current_setting('server_version_num') as number`,
+        ...answerWithin(connectTimeoutOf(options) * FIRST_ANSWER_PATIENCE),
+      })
       const capabilities = capabilitiesOf(rows[0]?.text ?? '', Number(rows[0]?.number ?? 0))
+      if (capabilities.parallel) await connections.watch(client)
       client.off('error', ignore)
       client.release()
       return new PooledDatabase(connections, capabilities)
@@ -86,21 +89,35 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-/** The pool of a database and its options. */
+/** The wait for the first answer in waits for a connection: the embedded database may be busy for others. */
+const FIRST_ANSWER_PATIENCE = 6
+
+/** The pool of a database, and the watch over its connections. */
 class Connections {
   readonly options: DatabaseOptions
   readonly pool: Pool
+  #watch: SilenceWatch | null = null
   #ended: Promise<void> | null = null
 
   constructor(options: DatabaseOptions) {
     this.options = options
+    // The pool waits for this, which its types do not say.
+    const hooks = { onConnect: (client: ClientBase) => this.#watch?.add(client) }
     this.pool = new Pool({
       ...connectionOf(options),
+      ...hooks,
       max: options.max ?? 10,
       types: TYPES,
       Client: BoundedClient,
     })
     this.pool.on('error', (error) => options.onError?.(error))
+    this.pool.on('remove', (client) => this.#watch?.remove(client))
+  }
+
+  /** Watches this connection and all that follow. */
+  async watch(first: PoolClient): Promise<void> {
+    this.#watch = new SilenceWatch(this.options)
+    await this.#watch.add(first)
   }
 
   /** Most bytes of an answer unless a caller sets fewer. */
@@ -109,7 +126,7 @@ class Connections {
   }
 
   end(): Promise<void> {
-    this.#ended ??= this.pool.end()
+    this.#ended ??= this.pool.end().finally(() => this.#watch?.[Symbol.dispose]())
     return this.#ended
   }
 }

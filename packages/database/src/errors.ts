@@ -76,6 +76,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   '08000',
   '08001',
   '08003',
@@ -95,7 +96,9 @@ export function mapConnectionError(error: unknown): unknown {
   const lost =
     typeof code === 'string'
       ? CONNECTION_CODES.has(code)
-      : /Connection terminated|timeout exceeded when trying to connect|is not queryable/.test(error.message)
+      : /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|is not queryable/.test(
+          error.message,
+        )
   if (lost) return databaseUnavailable(undefined, { cause: error })
   if (error.message.includes('server does not support SSL')) return databaseWithoutTls(undefined, { cause: error })
   if (error instanceof AggregateError && error.errors.some((e) => mapConnectionError(e) !== e)) {

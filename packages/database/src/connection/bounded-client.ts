@@ -6,21 +6,25 @@ import { AnswerBound } from './answer-bound.ts'
 
 /** Most bytes of an answer unless its caller sets fewer; V8's strings end at 512 MiB. */
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
+/** Time without traffic after which the system asks whether the other end is there, in milliseconds. */
+const KEEP_ALIVE_MS = 30_000
 
 /** The parts of the driver that are not in its types. */
 interface Driver {
   readonly connection: { readonly stream: Socket; attachListeners(stream: Socket): void }
+  /** False while an answer is awaited. */
+  readonly readyForQuery?: boolean
 }
 
 const bounds = new WeakMap<ClientBase, AnswerBound>()
 
 /**
- * A client that bounds the bytes of its server's answers. An answer that is larger or
+ * A client that keeps its connection alive and bounds the bytes of its server's answers. An answer that is larger or
  * cannot be read ends the connection with one error.
  */
 export class BoundedClient extends Client {
   constructor(config: ClientConfig & { readonly answerBytes?: number } = {}) {
-    super({ ...config, keepAlive: true })
+    super({ ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS })
     const bound = new AnswerBound(config.answerBytes ?? MAX_ANSWER_BYTES)
     bounds.set(this, bound)
     const { connection } = this as unknown as Driver
@@ -61,4 +65,9 @@ export function boundAnswers(client: ClientBase, bytes: number): void {
 /** The socket of a client. */
 export function streamOf(client: ClientBase): Socket {
   return (client as unknown as Driver).connection.stream
+}
+
+/** True while an answer of the server is awaited. */
+export function isWaiting(client: ClientBase): boolean {
+  return (client as unknown as Driver).readyForQuery === false
 }

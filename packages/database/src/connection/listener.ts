@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../sql-text.ts'
-import { BoundedClient, streamOf } from './bounded-client.ts'
-import { connectionOf, type DatabaseOptions } from './options.ts'
+import { BoundedClient, isWaiting, streamOf } from './bounded-client.ts'
+import { connectionOf, silenceOf, type DatabaseOptions } from './options.ts'
 
 /** Wait before a lost listening connection is dialled again, in milliseconds. */
 const RELISTEN_MS = 1000
 /** Longest wait for the server to close a connection that is disposed of, in milliseconds. */
 const GOODBYE_MS = 1000
 
-/** One LISTEN connection; it comes back after a loss until it is disposed of. */
+/** One LISTEN connection with a heartbeat; it comes back after a loss until it is disposed of. */
 export class Listener implements AsyncDisposable {
   #client: BoundedClient | null = null
   #stopped = false
@@ -30,6 +30,7 @@ export class Listener implements AsyncDisposable {
     this.#client = client
     try {
       await client.connect()
+      this.#beat(client)
       await client.query(`listen ${quoteIdentifier(this.#channel)}`)
     } catch (error) {
       streamOf(client).destroy()
@@ -47,6 +48,16 @@ export class Listener implements AsyncDisposable {
     const timer = setTimeout(() => stream.destroy(), GOODBYE_MS)
     await this.#client.end().catch(ignore)
     clearTimeout(timer)
+  }
+
+  /** Asks the server for a sign of life again and again; closes the connection when there is none until the next time. */
+  #beat(client: BoundedClient): void {
+    const timer = setInterval(() => {
+      if (isWaiting(client)) streamOf(client).destroy()
+      else client.query('select 1').catch(ignore)
+    }, silenceOf(this.#options))
+    timer.unref()
+    client.once('end', () => clearInterval(timer))
   }
 
   #again(): void {

@@ -12,6 +12,11 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number
   /** Most bytes of an answer; 256 MiB when absent. COPY streams are not counted. */
   readonly answerBytes?: number
+  /**
+   * Time without a byte in milliseconds after which the server is asked, on another connection, whether it still runs the
+   * statement; also the time between two heartbeats of a listening connection. 15 s when absent.
+   */
+  readonly silenceMs?: number
   /** Told about errors of idle connections, which are replaced by themselves. */
   readonly onError?: (error: Error) => void
 }
@@ -23,10 +28,16 @@ export const TYPES: CustomTypesConfig = {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
+const SILENCE_MS = 15_000
 
 /** Longest wait for a connection in milliseconds. */
-function connectTimeoutOf(options: DatabaseOptions): number {
+export function connectTimeoutOf(options: DatabaseOptions): number {
   return options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+}
+
+/** Time without a byte after which a connection is checked, in milliseconds. */
+export function silenceOf(options: DatabaseOptions): number {
+  return options.silenceMs ?? SILENCE_MS
 }
 
 /**
