@@ -1,22 +1,14 @@
-import {
-  Client,
-  Pool,
-  types,
-  type ClientConfig,
-  type CustomTypesConfig,
-  type PoolClient,
-  type QueryResult,
-  type QueryResultRow,
-} from 'pg'
+import { Pool, type ClientBase, type PoolClient, type QueryResult, type QueryResultRow } from 'pg'
 import { Cancellation } from './cancel.ts'
 import { capabilitiesOf, type Capabilities } from './capabilities.ts'
+import { BoundedClient, boundAnswers, MAX_ANSWER_BYTES } from './connection/bounded-client.ts'
+import { Listener } from './connection/listener.ts'
+import { connectionOf, connectTimeoutOf, TYPES, type DatabaseOptions } from './connection/options.ts'
+import { answerWithin, SilenceWatch } from './connection/silence-watch.ts'
 import { mapConnectionError } from './errors.ts'
 
-/** bigint columns hold ids and counts far below 2^53 here: they are read as numbers. */
-const TYPES: CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === (types.builtins.INT8 as number) && format !== 'binary' ? Number : types.getTypeParser(oid, format),
-}
+export type { DatabaseOptions } from './connection/options.ts'
+export { qualified, quoteIdentifier, quoteLiteral } from './sql-text.ts'
 
 /** Runs one statement; `Database` and a transaction's client are both one. */
 export interface Queryable {
@@ -56,6 +48,8 @@ export interface Database extends Queryable, AsyncDisposable {
    * new ones are refused with the signal's reason.
    */
   withSignal(signal: AbortSignal): Database
+  /** The same database with a lower bound on the bytes of an answer: one that is larger is ANSWER_TOO_LARGE. */
+  withAnswerBytes(bytes: number): Database
   /**
    * Calls `onNotify` for each NOTIFY on the channel, on a connection of its own that reconnects by itself. Returns null
    * where the server does not deliver notifications: poll instead.
@@ -64,88 +58,110 @@ export interface Database extends Queryable, AsyncDisposable {
   close(): Promise<void>
 }
 
-export interface DatabaseOptions {
-  readonly url: string
-  /** IP address to dial instead of the URL's host, when that host was resolved and checked before. */
-  readonly address?: string
-  /** Most connections of the pool; 10 when absent. */
-  readonly max?: number
-  /** Shown in pg_stat_activity. */
-  readonly applicationName?: string
-  /** Longest wait for a connection in milliseconds; 10 s when absent. */
-  readonly connectTimeoutMs?: number
-  /** Told about errors of idle connections, which are replaced by themselves. */
-  readonly onError?: (error: Error) => void
-}
-
 /**
  * Opens a pool and asks the server what it can do.
  *
  * @throws DATABASE_UNAVAILABLE when it cannot be reached
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const pool = new Pool({
-    ...connection(options),
-    max: options.max ?? 10,
-    application_name: options.applicationName ?? 'terrane',
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    keepAlive: true,
-    types: TYPES,
-  })
-  pool.on('error', (error) => options.onError?.(error))
+  const connections = new Connections(options)
   try {
-    const { rows } = await pool.query<{ text: string; number: string }>(
-      `select version() as text, current_setting('server_version_num') as number`,
-    )
-    const row = rows[0]
-    return new PooledDatabase(pool, options, capabilitiesOf(row?.text ?? '', Number(row?.number ?? 0)))
+    const client = await connections.pool.connect()
+    // A connection that fails before its answer raises an error of its own as well.
+    client.on('error', ignore)
+    try {
+      const { rows } = await client.query<{ text: string; number: string }>({
+        text: `select version() as text, current_setting('server_version_num') as number`,
+        ...answerWithin(connectTimeoutOf(options) * FIRST_ANSWER_PATIENCE),
+      })
+      const capabilities = capabilitiesOf(rows[0]?.text ?? '', Number(rows[0]?.number ?? 0))
+      if (capabilities.parallel) await connections.watch(client)
+      client.off('error', ignore)
+      client.release()
+      return new PooledDatabase(connections, capabilities)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
   } catch (error) {
-    await pool.end()
+    await connections.end()
     throw mapConnectionError(error)
   }
 }
 
-/** How to reach the server. With a checked address nothing of the URL's query but sslmode is believed: it can name files. */
-function connection(options: DatabaseOptions): ClientConfig {
-  if (options.address === undefined) return { connectionString: options.url }
-  const url = new URL(options.url)
-  const sslmode = url.searchParams.get('sslmode') ?? 'prefer'
-  const verify = sslmode === 'verify-full' || sslmode === 'verify-ca'
-  return {
-    host: options.address,
-    port: Number(url.port || 5432),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
-    ssl:
-      sslmode === 'disable' || sslmode === 'prefer' || sslmode === 'allow'
-        ? false
-        : { rejectUnauthorized: verify, servername: url.hostname },
+/** The wait for the first answer in waits for a connection: the embedded database may be busy for others. */
+const FIRST_ANSWER_PATIENCE = 6
+
+/** The pool of a database, and the watch over its connections. */
+class Connections {
+  readonly options: DatabaseOptions
+  readonly pool: Pool
+  #watch: SilenceWatch | null = null
+  #ended: Promise<void> | null = null
+
+  constructor(options: DatabaseOptions) {
+    this.options = options
+    // The pool waits for this, which its types do not say.
+    const hooks = { onConnect: (client: ClientBase) => this.#watch?.add(client) }
+    this.pool = new Pool({
+      ...connectionOf(options),
+      ...hooks,
+      max: options.max ?? 10,
+      types: TYPES,
+      Client: BoundedClient,
+    })
+    this.pool.on('error', (error) => options.onError?.(error))
+    this.pool.on('remove', (client) => this.#watch?.remove(client))
   }
+
+  /** Watches this connection and all that follow. */
+  async watch(first: PoolClient): Promise<void> {
+    this.#watch = new SilenceWatch(this.options)
+    await this.#watch.add(first)
+  }
+
+  /** Most bytes of an answer unless a caller sets fewer. */
+  get answerBytes(): number {
+    return this.options.answerBytes ?? MAX_ANSWER_BYTES
+  }
+
+  end(): Promise<void> {
+    this.#ended ??= this.pool.end().finally(() => this.#watch?.[Symbol.dispose]())
+    return this.#ended
+  }
+}
+
+/** What narrows a database for a caller. */
+interface Bounds {
+  readonly signal?: AbortSignal
+  readonly answerBytes?: number
 }
 
 class PooledDatabase implements Database {
   readonly capabilities: Capabilities
-  readonly #pool: Pool
-  readonly #options: DatabaseOptions
-  readonly #signal: AbortSignal | null
-  #closed: Promise<void> | null = null
+  readonly #connections: Connections
+  readonly #bounds: Bounds
 
-  constructor(pool: Pool, options: DatabaseOptions, capabilities: Capabilities, signal: AbortSignal | null = null) {
+  constructor(connections: Connections, capabilities: Capabilities, bounds: Bounds = {}) {
     this.capabilities = capabilities
-    this.#pool = pool
-    this.#options = options
-    this.#signal = signal
+    this.#connections = connections
+    this.#bounds = bounds
   }
 
   withSignal(signal: AbortSignal): Database {
-    return new PooledDatabase(this.#pool, this.#options, this.capabilities, signal)
+    return new PooledDatabase(this.#connections, this.capabilities, { ...this.#bounds, signal })
+  }
+
+  withAnswerBytes(bytes: number): Database {
+    const answerBytes = Math.min(bytes, this.#connections.answerBytes)
+    return new PooledDatabase(this.#connections, this.capabilities, { ...this.#bounds, answerBytes })
   }
 
   async query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
-    if (this.#signal) return this.session((session) => session.query<Row>(text, values))
+    if (this.#bounds.signal ?? this.#bounds.answerBytes)
+      return this.session((session) => session.query<Row>(text, values))
     try {
-      return await this.#pool.query<Row>(text, values as unknown[])
+      return await this.#connections.pool.query<Row>(text, values as unknown[])
     } catch (error) {
       throw mapConnectionError(error)
     }
@@ -189,11 +205,11 @@ class PooledDatabase implements Database {
   async #lend<T>(
     work: (session: Session, settle: () => Promise<void>, isDiscarded: () => boolean) => Promise<T>,
   ): Promise<T> {
-    const signal = this.#signal
+    const { signal = null, answerBytes } = this.#bounds
     signal?.throwIfAborted()
     let client: PoolClient
     try {
-      client = await this.#pool.connect()
+      client = await this.#connections.pool.connect()
     } catch (error) {
       throw mapConnectionError(error)
     }
@@ -202,10 +218,11 @@ class PooledDatabase implements Database {
       signal.throwIfAborted()
     }
     // A connection that fails between two statements would otherwise raise an unhandled error.
-    const onError = (error: Error) => this.#options.onError?.(error)
+    const onError = (error: Error) => this.#connections.options.onError?.(error)
     client.on('error', onError)
     const cancellation = signal && new Cancellation(client, signal)
     let broken: Error | boolean = false
+    if (answerBytes !== undefined) boundAnswers(client, answerBytes)
     try {
       const discard = () => {
         broken = true
@@ -222,6 +239,7 @@ class PooledDatabase implements Database {
     } finally {
       await cancellation?.end()
       client.off('error', onError)
+      if (answerBytes !== undefined) boundAnswers(client, this.#connections.answerBytes)
       // A cancellation must never meet a statement of somebody else.
       client.release(broken || cancellation?.wasAsked)
     }
@@ -229,14 +247,13 @@ class PooledDatabase implements Database {
 
   async listen(channel: string, onNotify: (payload: string) => void): Promise<AsyncDisposable | null> {
     if (!this.capabilities.notify) return null
-    const listener = new Listener(this.#options, channel, onNotify)
+    const listener = new Listener(this.#connections.options, channel, onNotify)
     await listener.start()
     return listener
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#pool.end()
-    return this.#closed
+    return this.#connections.end()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -253,72 +270,6 @@ function sessionOf(client: PoolClient, signal: AbortSignal | null, discard: () =
       return client.query<Row>(text, values as unknown[])
     },
   }
-}
-
-/** Longest wait before a lost listening connection is dialled again, in milliseconds. */
-const RELISTEN_MS = 1000
-
-/** One LISTEN connection; it comes back after a loss until it is disposed of. */
-class Listener implements AsyncDisposable {
-  #client: Client | null = null
-  #stopped = false
-  #timer: NodeJS.Timeout | undefined
-  readonly #options: DatabaseOptions
-  readonly #channel: string
-  readonly #onNotify: (payload: string) => void
-
-  constructor(options: DatabaseOptions, channel: string, onNotify: (payload: string) => void) {
-    this.#options = options
-    this.#channel = channel
-    this.#onNotify = onNotify
-  }
-
-  async start(): Promise<void> {
-    const client = new Client({
-      ...connection(this.#options),
-      application_name: `${this.#options.applicationName ?? 'terrane'} listen`,
-      keepAlive: true,
-    })
-    client.on('notification', (message) => this.#onNotify(message.payload ?? ''))
-    client.on('error', (error) => this.#options.onError?.(error))
-    client.on('end', () => this.#again())
-    this.#client = client
-    try {
-      await client.connect()
-      await client.query(`listen ${quoteIdentifier(this.#channel)}`)
-    } catch (error) {
-      if (!this.#stopped) this.#again()
-      this.#options.onError?.(error as Error)
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#client?.end().catch(ignore)
-  }
-
-  #again(): void {
-    if (this.#stopped) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.start(), RELISTEN_MS)
-  }
-}
-
-/** Quotes an identifier for SQL text. */
-export function quoteIdentifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** Quotes a text for SQL. */
-export function quoteLiteral(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`
-  return text.includes('\\') ? ` E${quoted.replaceAll('\\', '\\\\')}` : quoted
-}
-
-/** `"schema"."name"` for SQL text. */
-export function qualified(schema: string, name: string): string {
-  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`
 }
 
 function ignore(): void {}

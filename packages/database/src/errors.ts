@@ -14,6 +14,20 @@ const databaseWithoutTls = defineError(
   () => ({ hint: 'Switch TLS on at the server, or ask for sslmode=prefer or disable where the network is trusted.' }),
 )
 
+export const answerTooLarge = defineError(
+  'ANSWER_TOO_LARGE',
+  'too_large',
+  (f: { limit: number }) => `The answer of the database has more than ${f.limit} bytes`,
+  () => ({ hint: 'Ask for fewer rows or columns at once, or for a part of the large values.' }),
+)
+
+export const answerUnreadable = defineError(
+  'DATABASE_ANSWER_UNREADABLE',
+  'upstream',
+  (f: { reason: string }) => `The answer of the database does not follow PostgreSQL's protocol: ${f.reason}`,
+  () => ({ hint: 'Check that the address of the database leads to a PostgreSQL server.' }),
+)
+
 export const tableExists = defineError(
   'TABLE_EXISTS',
   'conflict',
@@ -62,6 +76,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
+  'ENETUNREACH',
   '08000',
   '08001',
   '08003',
@@ -81,7 +96,9 @@ export function mapConnectionError(error: unknown): unknown {
   const lost =
     typeof code === 'string'
       ? CONNECTION_CODES.has(code)
-      : /Connection terminated|timeout exceeded when trying to connect|is not queryable/.test(error.message)
+      : /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|is not queryable/.test(
+          error.message,
+        )
   if (lost) return databaseUnavailable(undefined, { cause: error })
   if (error.message.includes('server does not support SSL')) return databaseWithoutTls(undefined, { cause: error })
   if (error instanceof AggregateError && error.errors.some((e) => mapConnectionError(e) !== e)) {

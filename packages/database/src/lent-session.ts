@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Client, type QueryResult } from 'pg'
+import type { Client, QueryResult } from 'pg'
 import { requestCancel } from './cancel.ts'
+import { BoundedClient } from './connection/bounded-client.ts'
 import { mapConnectionError } from './errors.ts'
 
 /** The parts of the driver that are not in its types. */
@@ -43,11 +44,10 @@ export class LentSession {
     const url = new URL(options.url)
     url.username = encodeURIComponent(options.user)
     url.password = encodeURIComponent(options.password)
-    const client = new Client({
+    const client = new BoundedClient({
       connectionString: url.href,
       application_name: options.applicationName,
       connectionTimeoutMillis: 10_000,
-      keepAlive: true,
     })
     const { connection } = client as unknown as { connection: Connection }
     const parameters = new Map<string, string>()

@@ -97,6 +97,8 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'too_slow') return new RestError(408, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'malformed') return new RestError(400, 'PGRST102', thrown.message)
+    if (thrown.code === 'ANSWER_TOO_LARGE')
+      return new RestError(413, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'too_large') return new RestError(413, 'PGRST102', thrown.message, { hint: thrown.hint })
     return new RestError(500, 'PGRSTX00', 'Something went wrong on our side')
   }

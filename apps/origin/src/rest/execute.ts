@@ -10,6 +10,7 @@ import {
 } from '@terrane/database'
 import type { Principal } from '@terrane/auth'
 import { RestError } from './errors.ts'
+import { answerBytesOf } from './limits.ts'
 import type { Format, Preferences } from './preferences.ts'
 
 /** What a statement runs as. */
@@ -34,10 +35,14 @@ export interface Rows {
 
 /**
  * Runs work in one transaction under the caller's database role, with the claims where row-level security reads them.
- * `SET LOCAL` ends with the transaction, so the next caller starts clean.
+ * `SET LOCAL` ends with the transaction, so the next caller starts clean. Answers are bounded in bytes by the caller's role;
+ * COPY streams are not.
+ *
+ * @throws ANSWER_TOO_LARGE
  */
 export function runAs<T>(database: Database, as: RunAs, work: (session: Session) => Promise<T>): Promise<T> {
   return database
+    .withAnswerBytes(answerBytesOf(as.principal))
     .transaction(async (session) => {
       const value = await work(session)
       if (as.rollback) throw new Rollback(value)

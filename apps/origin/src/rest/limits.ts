@@ -25,3 +25,12 @@ export function withinRows(query: RestQuery, { maxRows }: RestLimits): RestQuery
   if (maxRows === 0) return query
   return { ...query, limit: Math.min(query.limit ?? maxRows, maxRows) }
 }
+
+const MIB = 1024 * 1024
+/** Most bytes of an answer by role: it is held in memory, several times over, until it is sent. */
+const ANSWER_BYTES = { anon: 16 * MIB, authenticated: 32 * MIB, service_role: 64 * MIB } as const
+
+/** The most bytes that the database may answer a caller; a role that has no entry has the fewest. */
+export function answerBytesOf({ role }: Pick<Principal, 'role'>): number {
+  return role === 'service_role' || role === 'authenticated' ? ANSWER_BYTES[role] : ANSWER_BYTES.anon
+}

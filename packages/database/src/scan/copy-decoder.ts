@@ -1,3 +1,4 @@
+import { answerTooLarge } from '../errors.ts'
 import { ColumnBuilder, narrowed, type ScanBatch, type ScanColumn } from './columns.ts'
 
 /** Signature and flags; the length of an extension follows. */
@@ -8,38 +9,60 @@ const END = -1
 export class CopyDecoder {
   readonly #columns: readonly ColumnBuilder[]
   readonly #batchRows: number
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #rowBytes: number
+  /** Bytes that are not read yet, and how many of them are needed to go on. */
+  #parts: Buffer[] = []
+  #size = 0
+  #needed = HEADER + 4
   #rows = 0
   #started = false
+  #ended = false
 
-  constructor(columns: readonly ScanColumn[], batchRows: number) {
+  /** @param rowBytes most bytes of a row */
+  constructor(columns: readonly ScanColumn[], batchRows: number, rowBytes: number) {
     this.#columns = columns.map(({ type }) => new ColumnBuilder(type))
     this.#batchRows = batchRows
+    this.#rowBytes = rowBytes
   }
 
-  /** Takes the next bytes; yields the batches that they complete. */
+  /**
+   * Takes the next bytes; yields the batches that they complete.
+   *
+   * @throws ANSWER_TOO_LARGE as soon as a row announces more bytes than one may have
+   */
   *push(chunk: Buffer): Generator<ScanBatch> {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    if (this.#ended) return
+    this.#parts.push(chunk)
+    this.#size += chunk.length
+    if (this.#size < this.#needed) return
+    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#size)
     let at = 0
     if (!this.#started) {
-      if (bytes.length < HEADER + 4) {
-        this.#rest = bytes
-        return
-      }
       at = HEADER + 4 + bytes.readInt32BE(HEADER)
       this.#started = true
     }
-    for (let end = rowEnd(bytes, at); end > at; end = rowEnd(bytes, at)) {
+    let end = this.#rowEnd(bytes, at)
+    while (end <= bytes.length) {
       this.#readRow(bytes, at)
       at = end
       if (++this.#rows === this.#batchRows) yield this.#take()
+      end = this.#rowEnd(bytes, at)
     }
-    this.#rest = bytes.subarray(at)
+    this.#ended = end === Infinity
+    this.#parts = [bytes.subarray(at)]
+    this.#size = bytes.length - at
+    this.#needed = end - at
   }
 
   /** Yields what remains. */
   *end(): Generator<ScanBatch> {
     if (this.#rows > 0) yield this.#take()
+  }
+
+  #rowEnd(bytes: Buffer, at: number): number {
+    const end = rowEnd(bytes, at)
+    if (end - at > this.#rowBytes && end !== Infinity) throw answerTooLarge({ limit: this.#rowBytes })
+    return end
   }
 
   #take(): ScanBatch {
@@ -60,17 +83,17 @@ export class CopyDecoder {
   }
 }
 
-/** Where the row at a position ends; the position itself when it is not all there, or none follows. */
+/** Where the row at a position ends, or a later value whose length is not there yet begins; Infinity behind the last row. */
 function rowEnd(bytes: Buffer, start: number): number {
-  if (bytes.length < start + 2) return start
-  const fields = bytes.readInt16BE(start)
-  if (fields === END) return start
   let at = start + 2
+  if (bytes.length < at) return at
+  const fields = bytes.readInt16BE(start)
+  if (fields === END) return Infinity
   for (let i = 0; i < fields; i++) {
-    if (bytes.length < at + 4) return start
+    if (bytes.length < at + 4) return at + 4
     at += 4 + Math.max(0, bytes.readInt32BE(at))
   }
-  return at > bytes.length ? start : at
+  return at
 }
 
 function readValue(bytes: Buffer, at: number, length: number, type: 'int8' | 'float8' | 'bool' | 'text') {

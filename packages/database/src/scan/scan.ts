@@ -1,5 +1,6 @@
 import copyStreams from 'pg-copy-streams'
 import { cancelStatement } from '../cancel.ts'
+import { MAX_ANSWER_BYTES } from '../connection/bounded-client.ts'
 import type { Database, Session } from '../database.ts'
 import type { ScanBatch, ScanColumn } from './columns.ts'
 import { CopyDecoder } from './copy-decoder.ts'
@@ -7,6 +8,8 @@ import { CopyDecoder } from './copy-decoder.ts'
 export interface ScanOptions {
   /** Rows of a batch; 5,000 unless given. */
   readonly batchRows?: number
+  /** Most bytes of a row; 256 MiB unless given. */
+  readonly rowBytes?: number
 }
 
 /**
@@ -46,11 +49,11 @@ export async function* scanSession(
   session: Session,
   columns: readonly ScanColumn[],
   from: string,
-  { batchRows = 5000 }: ScanOptions = {},
+  { batchRows = 5000, rowBytes = MAX_ANSWER_BYTES }: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
   const select = columns.map(({ sql, type }) => `(${sql})::${type === 'bytes' ? 'bytea' : type}`).join(', ')
   const stream = session.client.query(copyStreams.to(`copy (select ${select} from ${from}) to stdout (format binary)`))
-  const decoder = new CopyDecoder(columns, batchRows)
+  const decoder = new CopyDecoder(columns, batchRows, rowBytes)
   let isComplete = false
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield* decoder.push(chunk as Buffer)
