@@ -70,7 +70,6 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const databaseDoor = opening.use(
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
-      secretsKey: secretsKey(config),
       sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),

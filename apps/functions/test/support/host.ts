@@ -72,7 +72,6 @@ export async function startHost(options: {
   const databaseDoor = stack.use(
     new DatabaseDoor({
       urlOf: () => options.databaseUrl ?? null,
-      secretsKey: Buffer.alloc(32, 5),
       sessions: options.sessions ?? 10,
       onFailed: (_version, error) => databaseFailures.push(error),
     }),
