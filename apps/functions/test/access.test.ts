@@ -126,12 +126,31 @@ describe('who may call what', () => {
     ['HS256 with the public key as its secret', async () => ({ authorization: `Bearer ${await confused()}` })],
     ['a token without exp', async () => ({ authorization: `Bearer ${await eternal()}` })],
     ['a role nobody knows', async () => ({ authorization: `Bearer ${await token({ role: 'postgres' })}` })],
-  ])('%s is 401 everywhere, also beside a good apikey', async (_, headers) => {
+  ])('%s is 401, also beside a good apikey, but where anyone may call', async (_, headers) => {
     const sent = await headers()
-    for (const auth of ['none', 'anon', 'user', 'service']) {
+    const open = await fetch(app.url('for-none'), { method: 'POST', headers: sent })
+    expect([open.status, await open.json()]).toMatchObject([200, { sub: null, role: null }])
+    for (const auth of ['anon', 'user', 'service']) {
       expect(await statusOf(auth, sent)).toBe(401)
       const beside = 'authorization' in sent ? { ...sent, apikey: ANON_KEY } : sent
       expect(await statusOf(auth, beside)).toBe(401)
+    }
+  })
+
+  test('a function that anyone may call gets the Authorization of others as it is, and its requests to the project do not carry it', async () => {
+    await app.deploy(
+      'hook',
+      `export default async (req) => {
+         const user = await fetch('http://project.internal/auth/v1/user')
+         return Response.json([req.headers.get('authorization'), (await user.json()).code])
+       }`,
+      { auth: 'none' },
+    )
+    for (const authorization of ['Basic YTpi', 'Bearer of-another', `Bearer ${await token(user, 'x'.repeat(40))}`]) {
+      for (const apikey of [{}, { apikey: ANON_KEY }]) {
+        const response = await fetch(app.url('hook'), { method: 'POST', headers: { authorization, ...apikey } })
+        expect(await response.json()).toEqual([authorization, 'no_authorization'])
+      }
     }
   })
 

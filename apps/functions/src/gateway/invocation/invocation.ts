@@ -117,7 +117,7 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
     let caller
     try {
-      caller = this.#desk.authenticate(project, this.#request)
+      caller = this.#desk.authenticate(project, this.#request, policy.auth)
     } catch (error) {
       return this.#unauthenticated(error)
     }
