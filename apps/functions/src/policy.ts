@@ -28,7 +28,8 @@ const PolicySchema = Type.Object(
     cors: Type.Array(Type.String({ maxLength: 300, pattern: '^(\\*|https?://[^/\\s]+)$' }), {
       default: ['*'],
       maxItems: 100,
-      description: 'Origins that browsers may call from; [] leaves CORS to the function.',
+      description:
+        'Origins that browsers may call from; the function’s own CORS headers come first, and a list narrows them; [] leaves CORS to the function.',
     }),
     description: Type.String({ default: '', maxLength: 2000, description: 'For people; shown in listings.' }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, description: 'Memory of one instance beside its runtime.' }),

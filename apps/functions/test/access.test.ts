@@ -341,4 +341,29 @@ describe('CORS', () => {
     })
     expect(await preflight.text()).toBe('x')
   })
+
+  test('a function’s own headers reach the page, also on its preflights; what "cors" narrows is said in its log, once', async () => {
+    const source = `
+      const own = { 'Access-Control-Allow-Origin': '${origin}', 'Access-Control-Allow-Credentials': 'true', 'Access-Control-Expose-Headers': 'x-total-count' }
+      Deno.serve((req) => new URL(req.url).pathname.endsWith('/plain') ? new Response('plain', { status: 404 })
+        : new Response(null, { status: 204, headers: { ...own, 'Access-Control-Allow-Headers': 'x-own' } }))`
+    const methods = ['GET', 'OPTIONS']
+    await app.deploy('mine', source, { auth: 'none', methods })
+    await app.deploy('narrowed', source, { auth: 'none', methods, cors: ['https://other.example'] })
+    const names = ['origin', 'credentials', 'headers'].map((name) => `access-control-allow-${name}`)
+    const seen = async (name: string, method: string) => {
+      const headers = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-asked' }
+      const response = await fetch(app.url(name), { method, headers })
+      return names.map((header) => response.headers.get(header))
+    }
+    expect(await seen('mine', 'GET')).toEqual([origin, 'true', 'x-own'])
+    expect(await seen('mine', 'OPTIONS')).toEqual([origin, 'true', 'x-own'])
+    // The function does not know of preflights here.
+    expect(await seen('mine/plain', 'OPTIONS')).toEqual(['*', null, 'x-asked'])
+    for (let n = 0; n < 2; n++) expect(await seen('narrowed', 'GET')).toEqual([null, null, null])
+    expect(await seen('narrowed', 'OPTIONS')).toEqual([null, null, 'x-asked'])
+    const said = (name: string) =>
+      app.deps.control.logBook.latest('test', name, 100).filter(({ message }) => message.includes('"cors"'))
+    expect([said('mine').length, said('narrowed').length]).toEqual([0, 1])
+  })
 })

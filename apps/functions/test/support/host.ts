@@ -66,6 +66,7 @@ export async function startHost(options: {
   const bootFailures: { readonly name: string; readonly message: string; readonly detail: string }[] = []
   const finished: { readonly status: number; readonly problem: string; readonly requestId: string }[] = []
   const refusedSockets: string[] = []
+  const narrowed: string[] = []
   const depths = new Depths('secret of the test')
   let origin = ''
   const databaseFailures: unknown[] = []
@@ -126,6 +127,7 @@ export async function startHost(options: {
           problem: invocation.problem,
           requestId: invocation.requestId,
         }),
+      onNarrowed: ({ name }, text) => narrowed.push(`${name}: ${text}`),
       trusts: () => options.trustsPeers ?? false,
       ownOrigin: options.ownOrigin ?? true,
       resourceLimitStatus: 546,
@@ -157,6 +159,7 @@ export async function startHost(options: {
     bootFailures,
     finished,
     refusedSockets,
+    narrowed,
     databaseFailures,
     async deploy(name: string, source: string, deployment: Deployment = {}) {
       const policy = readPolicy({ auth: 'none', methods: ['GET', 'POST'], ...deployment.policy }, DEFAULT_CEILINGS)
