@@ -204,6 +204,24 @@ describe('the interface as clients use it', () => {
     ])
   })
 
+  test('HEAD is taken where GET is, and may announce what a body may not have', async () => {
+    await app.deploy(
+      'sized',
+      `export default (req) => new Response(null, { headers: { 'content-length': '200000000', 'x-method': req.method } })`,
+      { auth: 'none', methods: ['GET'] },
+    )
+    const head = await fetch(app.url('sized'), { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length'), head.headers.get('x-method')]).toEqual([
+      200,
+      '200000000',
+      'HEAD',
+    ])
+    const refused = await fetch(app.url('sized'), { method: 'POST' })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    await app.deploy('posted', `export default () => new Response('x')`, { auth: 'none' })
+    expect((await fetch(app.url('posted'), { method: 'HEAD' })).status).toBe(405)
+  })
+
   test('supabase-js invokes, with sub-path, method and region, and gets the body of an error', async () => {
     const client = createClient(app.origin, ANON_KEY)
     const posted = await client.functions.invoke('for-anon', { body: { a: 1 } })
@@ -230,7 +248,7 @@ describe('the interface as clients use it', () => {
     ['OPTIONS', '/functions/v1/for-none', 405, 'METHOD_NOT_ALLOWED'],
   ])('%s %s is %d', async (method, path, status, code) => {
     const response = await fetch(app.origin + path, { method })
-    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, POST' : null)
+    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, POST, HEAD' : null)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     const problem = (await response.clone().json()) as { request_id: string; code: string; message: string }
     expect(problem).toMatchObject({ code, status, request_id: response.headers.get('x-request-id') })

@@ -14,6 +14,7 @@ import { LISTED_ORIGINS, answerCors, answersPreflights, isOriginAllowed, isPrefl
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
 import { LEFT_OUT, announcedLength, requestHead, returnedHeaders } from '../headers.ts'
 import { statusOf, type Problem } from '../problems.ts'
+import { methodsOf } from '../../policy.ts'
 import { leads, type InvocationState } from './states.ts'
 import * as refusals from '../refusals.ts'
 import { newsOf } from './news.ts'
@@ -113,8 +114,7 @@ export class Invocation implements Exchange, Waiter, Call {
     const { method, headers } = this.#request
     this.deadline = this.startedAt + policy.timeout_ms
     if (isPreflight(method!, headers) && answersPreflights(policy)) return this.#preflight()
-    if (!(policy.methods as readonly string[]).includes(method!))
-      return this.#refuse(refusals.methodRefused(method!, policy))
+    if (!methodsOf(policy).includes(method!)) return this.#refuse(refusals.methodRefused(method!, policy))
     this.#response.on('close', () => this.#callerGone())
     if (this.#upgrade && policy.websocket_ms === 0) return this.#refuse(refusals.noSockets())
     if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
@@ -162,7 +162,7 @@ export class Invocation implements Exchange, Waiter, Call {
     const { headers, cors: own, cut, failure, held } = returnedHeaders(received, this.#desk.ownOrigin)
     this.#held = held
     if (failure !== '') return this.#drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
-    if (announcedLength(received) > policy.response_bytes)
+    if (this.#request.method !== 'HEAD' && announcedLength(received) > policy.response_bytes)
       return this.#drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
     if (cut) this.#desk.narrowed(version, LEFT_OUT)
     headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
