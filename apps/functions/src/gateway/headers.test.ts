@@ -63,7 +63,17 @@ test('an answer passes without the headers of the connection, of the host, and w
 
 test('on a shared origin an answer is no page of it: sandboxed beside its own policy, and without what speaks for the origin', () => {
   const received = ['set-cookie', 'a=1', 'content-security-policy', 'default-src *', 'x-content-type-options', 'sniff']
-  received.push('service-worker-allowed', '/', 'etag', '"1"')
+  received.push(
+    'service-worker-allowed',
+    '/',
+    'etag',
+    '"1"',
+    'link',
+    '</a.js>; rel=preload',
+    'use-as-dictionary',
+    'match="/*"',
+  )
+  received.push('www-authenticate', 'Basic realm="x"', 'www-authenticate', 'Bearer', 'link', '<?page=2>; rel="next"')
   const { headers, cut } = returnedHeaders(received, false)
   expect([cut, returnedHeaders(['etag', '"1"', 'x-content-type-options', 'sniff'], false).cut]).toEqual([true, false])
   expect(headers).toEqual([
@@ -75,6 +85,10 @@ test('on a shared origin an answer is no page of it: sandboxed beside its own po
     'default-src *',
     'etag',
     '"1"',
+    'www-authenticate',
+    'Bearer',
+    'link',
+    '<?page=2>; rel="next"',
   ])
 })
 

@@ -127,7 +127,7 @@ export function returnedHeaders(received: readonly string[], ownOrigin: boolean)
     }
     if (NOT_RETURNED.has(name)) continue
     if (name.startsWith('access-control-')) (cors ??= []).push(name, received[i + 1]!)
-    else if (!ownOrigin && isOfTheOrigin(name)) cut = true
+    else if (!ownOrigin && isOfTheOrigin(name, received[i + 1])) cut = true
     else if (ownOrigin || name !== 'x-content-type-options') headers.push(name, received[i + 1]!)
   }
   return { headers, cors: cors ?? NONE, cut, failure, held }
