@@ -297,6 +297,14 @@ test('a redirect to a host that is not listed is refused', async () => {
   expect(elsewhere.asked).toEqual([])
 })
 
+test('the advice for what is not installed is the command of its registry', async () => {
+  using builder = new Builder({ program, parallel: 1, cache: null })
+  await fn(`import 'npm:nothing@1'; import 'jsr:@std/nothing@^2'`)
+  await expect(builder.bundleFolder('p', join(root, 'functions', 'fn'))).rejects.toMatchObject({
+    details: expect.stringMatching(/run `npm install nothing@1` [^]*run `npx jsr add @std\/nothing@\^2` /),
+  })
+})
+
 test('a package that does not exist is named together with who imports it', async () => {
   const from = await mirror()
   await fn(`import nothing from 'npm:nothing-of-the-kind@1'; export default nothing`)
