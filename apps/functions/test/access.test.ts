@@ -204,6 +204,13 @@ describe('the interface as clients use it', () => {
     ])
   })
 
+  test('the target of a request may be a whole address', async () => {
+    const { port } = new URL(app.origin)
+    const head = `GET ${app.url('for-none')}/sub?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`
+    const { text } = await rawExchange(Number(port), (write) => write(head), 20_000)
+    expect([text.slice(0, 15), text]).toEqual(['HTTP/1.1 200 OK', expect.stringContaining('"path":"/for-none/sub"')])
+  })
+
   test('HEAD is taken where GET is, and may announce what a body may not have', async () => {
     await app.deploy(
       'sized',
