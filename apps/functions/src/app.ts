@@ -14,7 +14,7 @@ import {
 import { controlRoutes } from './control/control.ts'
 import type { ControlDeps } from './control/control-deps.ts'
 import type { Gateway } from './gateway/gateway.ts'
-import { PREFIX } from './gateway/target.ts'
+import { PREFIX, originForm } from './gateway/target.ts'
 
 /** Everything the app needs; `openDeps` opens it, tests make their own. */
 export interface AppDeps {
@@ -60,7 +60,7 @@ function divert(app: Http, gateway: Gateway): void {
   const listeners = server.listeners('request') as Listener[]
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.url!.startsWith(PREFIX)) gateway.handle(request, response)
+    if (originForm(request.url!).startsWith(PREFIX)) gateway.handle(request, response)
     else for (const listener of listeners) listener(request, response)
   })
   onWebSocket(server, PREFIX, (request, response, upgrade) => gateway.handle(request, response, upgrade))

@@ -47,10 +47,14 @@ export const Env = Type.Object({
   ),
   TERRANE_FUNCTIONS_DATABASE_URL: Type.Optional(
     Secret(
-      'Local mode: PostgreSQL of the project, for functions that dial it; its user makes two logins without rights. Not the embedded database.',
+      'Local mode: PostgreSQL of the project, for functions that dial it; its user creates logins without rights, one for each session. Not the embedded database.',
     ),
   ),
-  TERRANE_FUNCTIONS_DATABASE_SESSIONS: count(20, 1, 'Most database sessions of a project’s functions, per login.'),
+  TERRANE_FUNCTIONS_DATABASE_SESSIONS: count(
+    20,
+    1,
+    'Most database sessions of a project’s functions: as many again for the service role.',
+  ),
   ...ControlEnv,
   ...TokenEnv,
   TERRANE_FUNCTIONS_DOMAIN: Type.Optional(

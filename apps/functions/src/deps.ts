@@ -70,7 +70,6 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
   const databaseDoor = opening.use(
     new DatabaseDoor({
       urlOf: (id) => projects.get(id)?.databaseUrl ?? null,
-      secretsKey: secretsKey(config),
       sessions: config.TERRANE_FUNCTIONS_DATABASE_SESSIONS,
       onFailed: ({ project, name }, error) =>
         logger.error({ project, function: name, err: error }, 'database of a project cannot be used'),
@@ -123,6 +122,7 @@ export async function openDeps(config: FunctionsConfig, env: NodeJS.ProcessEnv, 
       depths,
       log: logger,
       onFinished: (invocation) => observer.called(invocation),
+      onNarrowed: (version, text) => logBook.event('warn', version, text),
       trusts: trustedBy(readEdge(config).trustedProxies),
       // On a shared host each project has a host name to itself.
       ownOrigin: config.TERRANE_MODE === 'shared' || config.TERRANE_FUNCTIONS_OWN_ORIGIN,

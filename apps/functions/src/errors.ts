@@ -8,6 +8,14 @@ export const invalidPolicy = defineError(
   (f) => ({ errors: f.errors, hint: 'Unknown fields are refused; the README lists the known ones.' }),
 )
 
+export const nameInvalid = defineError(
+  'FUNCTION_NAME_INVALID',
+  'invalid',
+  (f: { name: string }) =>
+    `The folder '${f.name}' is not served: a function's name has 1 to 63 of A-Z, a-z, 0-9, - and _, and begins with a letter or digit`,
+  () => ({ hint: 'Rename the folder.' }),
+)
+
 export const bundleFailed = defineError(
   'FUNCTION_BUNDLE_FAILED',
   'invalid',

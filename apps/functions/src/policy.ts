@@ -4,8 +4,11 @@ import { Value } from 'typebox/value'
 import type { FieldError } from '@terrane/core'
 import { invalidPolicy } from './errors.ts'
 
-/** A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. */
-export const FUNCTION_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/
+/**
+ * A function's name: the first path segment after `/functions/v1/`. Folders that begin with `_` are not functions. A
+ * registry takes names without capital letters only.
+ */
+export const FUNCTION_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/
 
 /** HTTP methods that a function may take. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -23,12 +26,13 @@ const PolicySchema = Type.Object(
       default: ['POST'],
       minItems: 1,
       maxItems: 20,
-      description: 'HTTP methods that reach the function.',
+      description: 'HTTP methods that reach the function; HEAD does where GET does.',
     }),
     cors: Type.Array(Type.String({ maxLength: 300, pattern: '^(\\*|https?://[^/\\s]+)$' }), {
       default: ['*'],
       maxItems: 100,
-      description: 'Origins that browsers may call from; [] leaves CORS to the function.',
+      description:
+        'Origins that browsers may call from; the function’s own CORS headers come first, and a list narrows them; [] leaves CORS to the function.',
     }),
     description: Type.String({ default: '', maxLength: 2000, description: 'For people; shown in listings.' }),
     memory_mb: Type.Integer({ default: 256, minimum: 64, description: 'Memory of one instance beside its runtime.' }),
@@ -90,6 +94,11 @@ const PolicySchema = Type.Object(
 export type Policy = Static<typeof PolicySchema>
 
 const compiled = Compile(PolicySchema)
+
+/** The methods that a function takes: HEAD wherever it takes GET. */
+export function methodsOf({ methods }: Pick<Policy, 'methods'>): readonly string[] {
+  return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
+}
 
 /** Upper bounds that an operator sets; a policy's values are clamped to them. */
 export type Ceilings = Readonly<

@@ -126,12 +126,31 @@ describe('who may call what', () => {
     ['HS256 with the public key as its secret', async () => ({ authorization: `Bearer ${await confused()}` })],
     ['a token without exp', async () => ({ authorization: `Bearer ${await eternal()}` })],
     ['a role nobody knows', async () => ({ authorization: `Bearer ${await token({ role: 'postgres' })}` })],
-  ])('%s is 401 everywhere, also beside a good apikey', async (_, headers) => {
+  ])('%s is 401, also beside a good apikey, but where anyone may call', async (_, headers) => {
     const sent = await headers()
-    for (const auth of ['none', 'anon', 'user', 'service']) {
+    const open = await fetch(app.url('for-none'), { method: 'POST', headers: sent })
+    expect([open.status, await open.json()]).toMatchObject([200, { sub: null, role: null }])
+    for (const auth of ['anon', 'user', 'service']) {
       expect(await statusOf(auth, sent)).toBe(401)
       const beside = 'authorization' in sent ? { ...sent, apikey: ANON_KEY } : sent
       expect(await statusOf(auth, beside)).toBe(401)
+    }
+  })
+
+  test('a function that anyone may call gets the Authorization of others as it is, and its requests to the project do not carry it', async () => {
+    await app.deploy(
+      'hook',
+      `export default async (req) => {
+         const user = await fetch('http://project.internal/auth/v1/user')
+         return Response.json([req.headers.get('authorization'), (await user.json()).code])
+       }`,
+      { auth: 'none' },
+    )
+    for (const authorization of ['Basic YTpi', 'Bearer of-another', `Bearer ${await token(user, 'x'.repeat(40))}`]) {
+      for (const apikey of [{}, { apikey: ANON_KEY }]) {
+        const response = await fetch(app.url('hook'), { method: 'POST', headers: { authorization, ...apikey } })
+        expect(await response.json()).toEqual([authorization, 'no_authorization'])
+      }
     }
   })
 
@@ -185,6 +204,31 @@ describe('the interface as clients use it', () => {
     ])
   })
 
+  test('the target of a request may be a whole address', async () => {
+    const { port } = new URL(app.origin)
+    const head = `GET ${app.url('for-none')}/sub?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`
+    const { text } = await rawExchange(Number(port), (write) => write(head), 20_000)
+    expect([text.slice(0, 15), text]).toEqual(['HTTP/1.1 200 OK', expect.stringContaining('"path":"/for-none/sub"')])
+  })
+
+  test('HEAD is taken where GET is, and may announce what a body may not have', async () => {
+    await app.deploy(
+      'sized',
+      `export default (req) => new Response(null, { headers: { 'content-length': '200000000', 'x-method': req.method } })`,
+      { auth: 'none', methods: ['GET'] },
+    )
+    const head = await fetch(app.url('sized'), { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length'), head.headers.get('x-method')]).toEqual([
+      200,
+      '200000000',
+      'HEAD',
+    ])
+    const refused = await fetch(app.url('sized'), { method: 'POST' })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    await app.deploy('posted', `export default () => new Response('x')`, { auth: 'none' })
+    expect((await fetch(app.url('posted'), { method: 'HEAD' })).status).toBe(405)
+  })
+
   test('supabase-js invokes, with sub-path, method and region, and gets the body of an error', async () => {
     const client = createClient(app.origin, ANON_KEY)
     const posted = await client.functions.invoke('for-anon', { body: { a: 1 } })
@@ -211,7 +255,7 @@ describe('the interface as clients use it', () => {
     ['OPTIONS', '/functions/v1/for-none', 405, 'METHOD_NOT_ALLOWED'],
   ])('%s %s is %d', async (method, path, status, code) => {
     const response = await fetch(app.origin + path, { method })
-    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, POST' : null)
+    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, POST, HEAD' : null)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     const problem = (await response.clone().json()) as { request_id: string; code: string; message: string }
     expect(problem).toMatchObject({ code, status, request_id: response.headers.get('x-request-id') })
@@ -321,5 +365,30 @@ describe('CORS', () => {
       headers: { origin, 'access-control-request-method': 'GET' },
     })
     expect(await preflight.text()).toBe('x')
+  })
+
+  test('a function’s own headers reach the page, also on its preflights; what "cors" narrows is said in its log, once', async () => {
+    const source = `
+      const own = { 'Access-Control-Allow-Origin': '${origin}', 'Access-Control-Allow-Credentials': 'true', 'Access-Control-Expose-Headers': 'x-total-count' }
+      Deno.serve((req) => new URL(req.url).pathname.endsWith('/plain') ? new Response('plain', { status: 404 })
+        : new Response(null, { status: 204, headers: { ...own, 'Access-Control-Allow-Headers': 'x-own' } }))`
+    const methods = ['GET', 'OPTIONS']
+    await app.deploy('mine', source, { auth: 'none', methods })
+    await app.deploy('narrowed', source, { auth: 'none', methods, cors: ['https://other.example'] })
+    const names = ['origin', 'credentials', 'headers'].map((name) => `access-control-allow-${name}`)
+    const seen = async (name: string, method: string) => {
+      const headers = { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-asked' }
+      const response = await fetch(app.url(name), { method, headers })
+      return names.map((header) => response.headers.get(header))
+    }
+    expect(await seen('mine', 'GET')).toEqual([origin, 'true', 'x-own'])
+    expect(await seen('mine', 'OPTIONS')).toEqual([origin, 'true', 'x-own'])
+    // The function does not know of preflights here.
+    expect(await seen('mine/plain', 'OPTIONS')).toEqual(['*', null, 'x-asked'])
+    for (let n = 0; n < 2; n++) expect(await seen('narrowed', 'GET')).toEqual([null, null, null])
+    expect(await seen('narrowed', 'OPTIONS')).toEqual([null, null, 'x-asked'])
+    const said = (name: string) =>
+      app.deps.control.logBook.latest('test', name, 100).filter(({ message }) => message.includes('"cors"'))
+    expect([said('mine').length, said('narrowed').length]).toEqual([0, 1])
   })
 })

@@ -240,11 +240,12 @@ for (const profile of ['standard', 'hardened'] as const) {
 
       test('the logins have no rights of their own', async () => {
         await using admin = await openDatabase({ url: database.url, max: 1 })
-        const { rows } = await admin.query(
+        const { rows } = await admin.query<{ any_right: boolean }>(
           `select rolinherit or rolsuper or rolcreaterole or rolcreatedb or rolbypassrls as any_right from pg_roles
-           where rolname like 'terrane_function_%' and rolname like '%' || left(encode(sha256(current_database()::bytea), 'hex'), 12)`,
+           where rolname like 'terrane_function_%'`,
         )
-        expect(rows).toEqual([{ any_right: false }, { any_right: false }])
+        expect(rows.length).toBeGreaterThan(0)
+        expect(rows.filter((row) => row.any_right)).toEqual([])
       })
     })
   })

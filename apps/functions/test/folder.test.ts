@@ -40,6 +40,28 @@ test('what is in the folder is served; folders that begin with _ are not', async
   expect(await call('shared')).toBe('404 FUNCTION_NOT_FOUND')
 })
 
+test('names with capital letters are served as they are, and a folder that no name fits is said to be left out', async () => {
+  const source = `export default () => new Response('here')`
+  for (const name of ['SendMail', 'send mail', '.hidden']) {
+    await write(`${name}/index.ts`, source)
+    await write(`${name}/function.json`, `{"auth":"none","methods":["GET"]}`)
+  }
+  await write('docs of mine/read.md', 'no function')
+  await expectServed('200 here', 'SendMail')
+  expect(await call('sendmail')).toBe('404 FUNCTION_NOT_FOUND')
+  const logs = await fetch(`${app.origin}/v1/projects/test/functions/SendMail/logs`, {
+    headers: { apikey: SERVICE_KEY },
+  })
+  expect([logs.status, await logs.text()]).toEqual([200, expect.stringContaining('function built')])
+  const said = (name: string) => app.deps.control.logBook.latest('test', name, 10).map(({ fields }) => fields)
+  await expect.poll(() => said('send mail')).toEqual([{ reason: expect.stringContaining(`'send mail'`) as string }])
+  // Another scan.
+  await write('another/index.ts', source)
+  await write('another/function.json', `{"auth":"none","methods":["GET"]}`)
+  await expectServed('200 here', 'another')
+  expect([said('send mail').length, said('.hidden').length, said('docs of mine').length]).toEqual([1, 0, 0])
+})
+
 test('a saved file is served, a shared one too, written in place or replaced', async () => {
   await write('hello/index.ts', `export default () => new Response('two')`)
   await expectServed('200 two')

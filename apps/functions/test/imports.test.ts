@@ -246,6 +246,33 @@ test('modules of JSR are fetched by their ranges', async () => {
   expect(await built(from)).toBe(6)
 })
 
+test('declarations of types that are imported for their globals hold up no other import, as in a new function of Supabase', async () => {
+  const from = await mirror()
+  const types = `declare namespace Later { function wait(work: Promise<unknown>): void }\nexport type Name = string\ndeclare global { type Other = number }\n`
+  const checksum = `sha256-${createHash('sha256').update(types).digest('hex')}`
+  from.json('/jsr/@small/functions/meta.json', {
+    scope: 'small',
+    name: 'functions',
+    latest: '2.4.1',
+    versions: { '2.4.1': {} },
+  })
+  from.json('/jsr/@small/functions/2.4.1_meta.json', {
+    manifest: { '/edge-runtime.d.ts': { size: types.length, checksum } },
+    exports: { './edge-runtime.d.ts': './edge-runtime.d.ts', './edge': './edge-runtime.d.ts' },
+  })
+  from.module('/jsr/@small/functions/2.4.1/edge-runtime.d.ts', types)
+  from.module('/globals.d.ts', types)
+  from.module('/lib.ts', `import './globals.d.ts'; export default 'lib'`)
+  await fn(JSON.stringify({ imports: { globals: `${from.origin}/globals.d.ts` } }), 'fn/deno.json')
+  await fn(`import 'jsr:@small/functions/edge-runtime.d.ts'
+    import 'jsr:@small/functions@2/edge'
+    import '${from.origin}/globals.d.ts'
+    import 'globals'
+    import lib from '${from.origin}/lib.ts'
+    export default lib`)
+  expect(await built(from)).toBe('lib')
+})
+
 test('code from hosts that are not listed is refused, and the setting is named', async () => {
   const from = await mirror()
   from.module('/mod.ts', 'export default 1')
@@ -268,6 +295,14 @@ test('a redirect to a host that is not listed is refused', async () => {
   await fn(`export { default } from '${from.origin}/mod.ts'`)
   await expect(built(from)).rejects.toMatchObject({ message: expect.stringContaining(elsewhere.host) })
   expect(elsewhere.asked).toEqual([])
+})
+
+test('the advice for what is not installed is the command of its registry', async () => {
+  using builder = new Builder({ program, parallel: 1, cache: null })
+  await fn(`import 'npm:nothing@1'; import 'jsr:@std/nothing@^2'`)
+  await expect(builder.bundleFolder('p', join(root, 'functions', 'fn'))).rejects.toMatchObject({
+    details: expect.stringMatching(/run `npm install nothing@1` [^]*run `npx jsr add @std\/nothing@\^2` /),
+  })
 })
 
 test('a package that does not exist is named together with who imports it', async () => {

@@ -44,6 +44,10 @@ for (const { probed, title } of variants) {
       ['export default { fetch }', `export default { fetch(req, ctx) { return new Response(ctx.functionName) } }`],
       ['export default function', `export default async (req, ctx) => new Response(ctx.functionName)`],
       ['Deno.serve(handler)', `Deno.serve((req, ctx) => new Response(ctx.functionName))`],
+      [
+        'Deno.serve(handler) of the main module',
+        `if (import.meta.main) Deno.serve((req, ctx) => new Response(ctx.functionName))`,
+      ],
       ['Deno.serve(options, handler)', `Deno.serve({ port: 1 }, (req, ctx) => new Response(ctx.functionName))`],
       ['Deno.serve({ handler })', `Deno.serve({ handler: (req, ctx) => new Response(ctx.functionName) })`],
       ['an object whose fetch uses this', `export default { n: 'shape', fetch() { return new Response(this.n) } }`],

@@ -154,7 +154,9 @@ function forwarded(request: FastifyRequest, headers: IncomingHttpHeaders): Incom
 
 /** The headers of a function's answer on an origin that it shares with storage, data and others' functions. */
 function ofStrangers(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfTheOrigin(name)))
+  const kept = Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => !isOfTheOrigin(name, String(value))),
+  )
   const own = kept['content-security-policy']
   // Of several policies all hold.
   const policy = own === undefined ? strangersPolicy(true) : `${String(own)}, ${strangersPolicy(true)}`

@@ -13,6 +13,9 @@ const hostile = createServer((request, response) => {
     'strict-transport-security': 'max-age=63072000; includeSubDomains',
     'alt-svc': 'h3=":443"',
     'clear-site-data': '"*"',
+    link: ['</a.js>; rel=preload', '<?page=2>; rel="next"'],
+    'www-authenticate': 'Bearer realm="x"',
+    'use-as-dictionary': 'match="/*"',
     'content-security-policy': `script-src 'none'`,
     'x-of-the-function': 'kept',
   })
@@ -64,8 +67,9 @@ describe('answers of functions', () => {
     expect(headers.get('content-security-policy')).toMatch(/^script-src 'none', sandbox allow-scripts/)
     expect(headers.get('content-security-policy')).not.toContain('allow-same-origin')
     expect(headers.getSetCookie()).toEqual([])
-    for (const name of ['service-worker-allowed', 'strict-transport-security', 'alt-svc', 'clear-site-data'])
-      expect(headers.get(name)).toBeNull()
+    const beyond = ['service-worker-allowed', 'strict-transport-security', 'alt-svc', 'clear-site-data']
+    for (const name of [...beyond, 'link', 'use-as-dictionary']) expect(headers.get(name)).toBeNull()
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="x"')
   })
   test('are no service workers', async () => {
     const response = await fetch(`${origin.url}/functions/v1/page`, { headers: { 'service-worker': 'script' } })

@@ -55,8 +55,13 @@ const OPTIONS = {
   sourcemap: 'external',
   sourcesContent: false,
   loader: { '.txt': 'text', '.wasm': 'binary' },
-  // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
-  define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' },
+  define: {
+    // Variables of CommonJS modules; a module that declares its own keeps it. Static files are stored beside the bundle.
+    __dirname: 'import.meta.dirname',
+    __filename: 'import.meta.filename',
+    // In all modules but the entry, which the runtime imports as it does any other.
+    'import.meta.main': 'false',
+  },
   outfile: 'index.mjs',
 } as const satisfies BuildOptions
 
@@ -70,7 +75,9 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
  * @throws FUNCTION_BUNDLE_FAILED with every problem as `file:line: text`
  */
 export async function bundleFolder(folder: string, fetched: ModuleGraph | null): Promise<Bundle> {
-  const entry = await entryOf(folder)
+  // The bundler reports inputs relative to the real path of the folder.
+  const real = await realpath(folder)
+  const entry = await realpath(join(real, await entryOf(folder)))
   const { imports, jsx, tsconfigRaw, files } = await readDenoJson(folder)
   const graph = fetched ? [fetchedModules(fetched)] : []
   const plugins = [
@@ -79,16 +86,10 @@ export async function bundleFolder(folder: string, fetched: ModuleGraph | null):
     ...graph,
     specifiers(imports),
     packageQuirks(),
-    denoSources(),
+    denoSources(entry),
     wasmModules(),
   ]
-  // The bundler reports inputs relative to the real path of the folder.
-  const real = await realpath(folder)
-  return bundle(
-    { ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [join(real, entry)], absWorkingDir: real, plugins },
-    real,
-    files,
-  )
+  return bundle({ ...OPTIONS, ...jsx, ...tsconfigRaw, entryPoints: [entry], absWorkingDir: real, plugins }, real, files)
 }
 
 /**
@@ -100,12 +101,17 @@ export async function bundleFiles(files: ReadonlyMap<string, Uint8Array>): Promi
   const entry = ENTRIES.find((name) => files.has(name))
   if (entry === undefined) throw noEntry()
   return bundle(
-    { ...OPTIONS, entryPoints: [entry], plugins: [systemFacts(), lateBound(), uploaded(files)], tsconfigRaw: '{}' },
+    {
+      ...OPTIONS,
+      entryPoints: [entry],
+      plugins: [systemFacts(), lateBound(), uploaded(files, entry)],
+      tsconfigRaw: '{}',
+    },
     null,
   )
 }
 
-type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[] }
+type Options = BuildOptions & typeof OPTIONS & { readonly plugins: Plugin[]; readonly entryPoints: [string] }
 type Built = BuildResult<typeof OPTIONS>
 
 /** @param config files that configured how the folder is read; root is null for an upload */
@@ -115,7 +121,10 @@ async function bundle(given: Options, root: string | null, config: readonly stri
   try {
     let result = await build(options)
     if (root !== null && asksForFiles(outputOf(result, '.mjs'))) {
-      options = { ...options, plugins: [filesBeside(beside, readSource), ...given.plugins] }
+      options = {
+        ...options,
+        plugins: [filesBeside(beside, (path, code) => readSource(path, code, given.entryPoints[0])), ...given.plugins],
+      }
       result = await build(options)
     }
     const named = await withNamed(options, result, root)
@@ -158,8 +167,8 @@ function outputOf(built: Built, end: '.mjs' | '.map'): Uint8Array {
   return built.outputFiles.find(({ path }) => path.endsWith(end))!.contents
 }
 
-function readSource(path: string, code: string): string | null {
-  return denoSource(path, code) ?? packageQuirk(path, code)
+function readSource(path: string, code: string, entry: string): string | null {
+  return denoSource(path, code, entry) ?? packageQuirk(path, code)
 }
 
 /** Cause of a bundle error: the problems that can be fixed without changing the function's code. */

@@ -4,17 +4,22 @@ import type { Loader, Plugin } from 'esbuild'
 
 /** Pragmas are at the top of a file. */
 const TOP = 2000
+const TYPED = /\.(?:[jt]sx|m?ts)$/
 
 /**
  * The esbuild plugin that reads a function's own TypeScript and JSX like Deno: as ES modules, regardless of the
- * package.json beside them, and with `@jsxImportSource` alone enabling the automatic JSX runtime.
+ * package.json beside them, with `@jsxImportSource` alone enabling the automatic JSX runtime, and with the entry as the
+ * main module.
+ *
+ * @param entry real path of the entry
  */
-export function denoSources(): Plugin {
+export function denoSources(entry: string): Plugin {
   return {
     name: 'deno sources',
     setup(build) {
-      build.onLoad({ filter: /\.(?:[jt]sx|m?ts)$/, namespace: 'file' }, async ({ path }) => {
-        const contents = denoSource(path, await readFile(path, 'utf8'))
+      build.onLoad({ filter: /\.(?:[jt]sx|m?[jt]s)$/, namespace: 'file' }, async ({ path }) => {
+        if (!TYPED.test(path) && path !== entry) return null
+        const contents = denoSource(path, await readFile(path, 'utf8'), entry)
         return contents === null ? null : { contents, loader: extname(path).replace(/^\.m?/, '') as Loader }
       })
     },
@@ -22,9 +27,16 @@ export function denoSources(): Plugin {
 }
 
 /** A source as Deno reads it; null for one that needs no change. */
-export function denoSource(path: string, code: string): string | null {
-  if (!/\.(?:[jt]sx|m?ts)$/.test(path) || /[\\/]node_modules[\\/]/.test(path)) return null
-  return asModule(withJsxRuntime(code))
+export function denoSource(path: string, code: string, entry: string): string | null {
+  const own = path === entry ? asMain(code) : code
+  if (!TYPED.test(path) || /[\\/]node_modules[\\/]/.test(path)) return own === code ? null : own
+  return asModule(withJsxRuntime(own))
+}
+
+/** The code of the main module: its `import.meta.main` is true. The bundle defines it as false in all others. */
+export function asMain(code: string): string {
+  // As many characters, so that columns stay.
+  return code.replace(/\bimport\.meta\.main\b/g, (found) => 'true'.padEnd(found.length))
 }
 
 /** The code with a last line that makes a module of it, unless it exports as CommonJS does. */

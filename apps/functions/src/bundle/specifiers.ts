@@ -10,7 +10,7 @@ export type Specifier =
       readonly kind: 'package'
       /** Package name with the imported subpath. */
       readonly name: string
-      /** Name and version as package managers accept them. */
+      /** The command that installs it. */
       readonly install: string
       /** Requested version range; null: any. */
       readonly range: string | null
@@ -30,12 +30,13 @@ export function readSpecifier(path: string): Specifier {
   const npm = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)(?:@([^/]*))?(\/.*)?$/.exec(path)
   if (npm) {
     const [, name = '', version, sub = ''] = npm
-    return { kind: 'package', name: name + sub, install: version ? `${name}@${version}` : name, range: version ?? null }
+    const install = `npm install ${version ? `${name}@${version}` : name}`
+    return { kind: 'package', name: name + sub, install, range: version ?? null }
   }
   const jsr = /^jsr:\/?@([^/]+)\/([^/@]+)(?:@([^/]*))?(\/.*)?$/.exec(path)
   if (jsr) {
     const [, scope, name, version, sub = ''] = jsr
-    const install = `jsr:@${scope}/${name}`
+    const install = `npx jsr add @${scope}/${name}${version ? `@${version}` : ''}`
     return { kind: 'package', name: `@jsr/${scope}__${name}${sub}`, install, range: version ?? null }
   }
   if (/^https?:/.test(path)) return { kind: 'address' }
@@ -87,7 +88,7 @@ async function resolve(
     case 'package': {
       const { name, install, range } = specifier
       const found = await build.resolve(name, { kind: args.kind, resolveDir: args.resolveDir, pluginData: OURS })
-      const advice = `run \`npm install ${install}\` in the functions folder`
+      const advice = `run \`${install}\` in the functions folder`
       if (found.errors.length > 0) return fetchable(`'${path}' is not installed: ${advice}`)
       const installed = range === null ? null : await versionAt(found.path, name)
       if (installed === null || isIn(installed, range!)) return found

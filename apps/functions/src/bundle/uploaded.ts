@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Loader, Plugin } from 'esbuild'
+import { asMain } from './deno-sources.ts'
 import { readSpecifier } from './specifiers.ts'
 
 const EXTENSIONS = ['', '.ts', '.tsx', '.mts', '.js', '.mjs', '.jsx', '.json', '/index.ts', '/index.js'] as const
@@ -17,7 +18,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
  * The esbuild plugin for uploaded files: every import is looked up among them and nowhere else, so that an upload
  * cannot read the host's disk.
  */
-export function uploaded(files: ReadonlyMap<string, Uint8Array>): Plugin {
+export function uploaded(files: ReadonlyMap<string, Uint8Array>, entry: string): Plugin {
   return {
     name: 'uploaded',
     setup(build) {
@@ -38,7 +39,7 @@ export function uploaded(files: ReadonlyMap<string, Uint8Array>): Plugin {
       })
       build.onLoad({ filter: /.*/, namespace: 'types' }, () => ({ contents: '' }))
       build.onLoad({ filter: /.*/, namespace: 'uploaded' }, ({ path }) => ({
-        contents: files.get(path) ?? '',
+        contents: path === entry ? asMain(Buffer.from(files.get(path)!).toString()) : (files.get(path) ?? ''),
         loader: LOADERS[posix.extname(path)] ?? 'js',
       }))
     },

@@ -1,6 +1,6 @@
 import { Problem, ref } from '@terrane/contracts'
 import { Type, type Static, type TSchema } from 'typebox'
-import type { Policy } from '../policy.ts'
+import { FUNCTION_NAME, type Policy } from '../policy.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -8,6 +8,11 @@ export const ProjectParams = Type.Object({ ref: Type.String() })
 export const FunctionParams = Type.Object({
   ref: Type.String(),
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'Name of the function.' }),
+})
+/** Also of a function in a watched folder, whose name may have capital letters. */
+export const ServedParams = Type.Object({
+  ref: Type.String(),
+  name: Type.String({ pattern: FUNCTION_NAME.source, description: 'Name of the function.' }),
 })
 
 const FileContent = Type.Union([

@@ -5,7 +5,7 @@ import type { FunctionVersion } from '../function-version.ts'
 import type { Caller } from '../gateway/caller.ts'
 import type { Instance } from '../pool/instance.ts'
 import { FUNCTION_USER, callOfUser } from './address.ts'
-import { openLogins, type LoginKind } from './logins.ts'
+import { Logins, type LoginKind } from './logins.ts'
 import { NoSession, Sessions, type Identity } from './sessions.ts'
 import { splice, type Splice } from './splice.ts'
 import { readOpening, refusal, welcome } from './start-up.ts'
@@ -13,8 +13,7 @@ import { readOpening, refusal, welcome } from './start-up.ts'
 export interface DatabaseDoorOptions {
   /** URL of a project's database, as a user who may create roles; null when functions have no database. */
   readonly urlOf: (project: string) => string | null
-  readonly secretsKey: Buffer
-  /** Most sessions of a project, per login. */
+  /** Most sessions of a project; as many again for the service role. */
   readonly sessions: number
   readonly onFailed: (version: FunctionVersion, error: unknown) => void
 }
@@ -36,7 +35,10 @@ interface Loan {
 /** How often sessions of calls that are over are looked for. */
 const SWEEP_MS = 1000
 
-type Logins = Readonly<Record<LoginKind, Sessions>>
+/** The sessions of a project. */
+interface Opened extends Readonly<Record<LoginKind, Sessions>> {
+  readonly logins: Logins
+}
 
 const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'service_role' } as const
 
@@ -47,7 +49,7 @@ const ROLES = { none: 'anon', anon: 'anon', user: 'authenticated', service: 'ser
  */
 export class DatabaseDoor implements AsyncDisposable {
   readonly #options: DatabaseDoorOptions
-  readonly #projects = new Map<string, { readonly url: string; readonly logins: Promise<Logins | null> }>()
+  readonly #projects = new Map<string, { readonly url: string; readonly opened: Promise<Opened | null> }>()
   /** Sessions that are lent, by the process of the server. */
   readonly #lent = new Map<number, Loan>()
   readonly #sweeper: NodeJS.Timeout
@@ -74,11 +76,11 @@ export class DatabaseDoor implements AsyncDisposable {
       return refuse(client, '28000', `there is no user '${opening.user.slice(0, 80)}'`, USERS)
     const identity = identityOf(version, call?.caller)
     try {
-      const logins = await this.#loginsOf(version.project)
-      if (!logins) return refuse(client, '0A000', NO_SOCKETS, BY_API)
-      const login = identity.role === 'service_role' ? logins.privileged : logins.plain
-      const session = await login.lease(identity, version.name)
-      await this.#lend(client, session, login, version, () => id === null || instance()?.call(id) !== undefined)
+      const opened = await this.#sessionsOf(version.project)
+      if (!opened) return refuse(client, '0A000', NO_SOCKETS, BY_API)
+      const sessions = identity.role === 'service_role' ? opened.privileged : opened.plain
+      const session = await sessions.lease(identity, version.name)
+      await this.#lend(client, session, sessions, version, () => id === null || instance()?.call(id) !== undefined)
     } catch (error) {
       if (error instanceof NoSession)
         return refuse(client, '53300', 'every session that this function may have is taken', CLOSE)
@@ -95,17 +97,18 @@ export class DatabaseDoor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#sweeper)
-    for (const { logins } of this.#projects.values()) {
-      const opened = await logins.catch(() => null)
-      opened?.plain[Symbol.dispose]()
-      opened?.privileged[Symbol.dispose]()
+    for (const { opened } of this.#projects.values()) {
+      const sessions = await opened.catch(() => null)
+      sessions?.plain[Symbol.dispose]()
+      sessions?.privileged[Symbol.dispose]()
+      await sessions?.logins[Symbol.asyncDispose]()
     }
   }
 
   async #lend(
     client: Socket,
     session: LentSession,
-    login: Sessions,
+    sessions: Sessions,
     version: FunctionVersion,
     isWelcome: () => boolean,
   ): Promise<void> {
@@ -116,9 +119,9 @@ export class DatabaseDoor implements AsyncDisposable {
     const left = (await spliced?.left) ?? 'unfinished'
     this.#lent.delete(processId)
     client.destroy()
-    if (left !== 'unfinished') return login.giveBack(session, left === 'transaction')
+    if (left !== 'unfinished') return sessions.giveBack(session, left === 'transaction')
     void session.cancel()
-    login.drop(session)
+    sessions.drop(session)
   }
 
   /** Ends the sessions of calls that are over, whose clients may say nothing more. */
@@ -126,23 +129,23 @@ export class DatabaseDoor implements AsyncDisposable {
     for (const { splice: spliced, isWelcome } of this.#lent.values()) if (!isWelcome()) spliced.end()
   }
 
-  #loginsOf(project: string): Promise<Logins | null> {
+  #sessionsOf(project: string): Promise<Opened | null> {
     const url = this.#options.urlOf(project)
     const known = this.#projects.get(project)
     if (url === null) return Promise.resolve(null)
-    if (known?.url === url) return known.logins
-    const { secretsKey, sessions } = this.#options
-    const logins = openLogins(url, secretsKey).then(
-      (made) =>
-        made && {
-          plain: new Sessions(url, made.plain, sessions),
-          privileged: new Sessions(url, made.privileged, sessions),
-        },
-    )
-    this.#projects.set(project, { url, logins })
-    logins.catch(() => this.#projects.delete(project))
-    return logins
+    if (known?.url === url) return known.opened
+    const opened = openSessions(url, this.#options.sessions)
+    this.#projects.set(project, { url, opened })
+    opened.catch(() => this.#projects.delete(project))
+    return opened
   }
+}
+
+async function openSessions(url: string, most: number): Promise<Opened | null> {
+  const logins = await Logins.open(url)
+  if (!logins) return null
+  const of = (kind: LoginKind) => new Sessions(url, kind, logins, most)
+  return { logins, plain: of('plain'), privileged: of('privileged') }
 }
 
 const USERS = 'Use TERRANE_DB_URL, or ctx.databaseUrl while the call that it was given to goes on.'

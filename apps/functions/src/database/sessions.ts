@@ -1,5 +1,5 @@
 import { LentSession } from '@terrane/database'
-import type { Login } from './logins.ts'
+import type { LoginKind, Logins } from './logins.ts'
 
 /** Under whose role and claims a session runs. */
 export interface Identity {
@@ -31,15 +31,18 @@ interface Waiting {
   readonly grant: () => void
 }
 
-/** The sessions of one login: opened on demand, cleaned and reused, and closed when idle. */
+/** The sessions of one kind: opened on demand, each under a login of its own, cleaned and reused, and closed when idle. */
 export class Sessions implements Disposable {
   readonly #url: string
-  readonly #login: Login
+  readonly #kind: LoginKind
+  readonly #logins: Logins
   readonly #most: number
   /** Most sessions of one owner: the rest is for the others. */
   readonly #share: number
   readonly #free: Free[] = []
   readonly #lent = new Map<LentSession, string>()
+  /** User names of the sessions' logins. */
+  readonly #users = new Map<LentSession, string>()
   readonly #waiting: Waiting[] = []
   readonly #takenBy = new Map<string, number>()
   readonly #sweeper: NodeJS.Timeout
@@ -47,9 +50,10 @@ export class Sessions implements Disposable {
   #closed = false
 
   /** @param most sessions at once */
-  constructor(url: string, login: Login, most: number) {
+  constructor(url: string, kind: LoginKind, logins: Logins, most: number) {
     this.#url = url
-    this.#login = login
+    this.#kind = kind
+    this.#logins = logins
     this.#most = most
     this.#share = Math.max(1, most - Math.max(1, Math.floor(most / 4)))
     this.#sweeper = setInterval(() => this.#sweep(), IDLE_MS / 2)
@@ -64,13 +68,13 @@ export class Sessions implements Disposable {
     await this.#place(owner)
     let session: LentSession | undefined
     try {
-      for (session = this.#free.pop()?.session; session?.lost; session = this.#free.pop()?.session);
-      session ??= await LentSession.open({ url: this.#url, ...this.#login, applicationName: 'terrane function' })
+      for (session = this.#free.pop()?.session; session?.lost; session = this.#free.pop()?.session) this.#close(session)
+      session ??= await this.#open()
       await session.query(IDENTIFY, [role, claims ?? '', String(timeoutMs)])
       this.#lent.set(session, owner)
       return session
     } catch (error) {
-      session?.close()
+      if (session) this.#close(session)
       this.#leave(owner)
       throw error
     }
@@ -81,6 +85,8 @@ export class Sessions implements Disposable {
     try {
       if (inTransaction) await session.query('rollback')
       await session.query('discard all')
+      // A login can own large objects and default privileges.
+      await session.query('drop owned by session_user')
     } catch {
       return this.drop(session)
     }
@@ -91,14 +97,33 @@ export class Sessions implements Disposable {
 
   /** The session cannot be used again. */
   drop(session: LentSession): void {
-    session.close()
+    this.#close(session)
     this.#return(session)
   }
 
   [Symbol.dispose](): void {
     this.#closed = true
     clearInterval(this.#sweeper)
-    for (const session of [...this.#lent.keys(), ...this.#free.splice(0).map((free) => free.session)]) session.close()
+    for (const session of [...this.#lent.keys(), ...this.#free.splice(0).map((free) => free.session)])
+      this.#close(session)
+  }
+
+  async #open(): Promise<LentSession> {
+    const login = await this.#logins.create(this.#kind)
+    try {
+      const session = await LentSession.open({ url: this.#url, ...login, applicationName: 'terrane function' })
+      this.#users.set(session, login.user)
+      return session
+    } catch (error) {
+      void this.#logins.drop(login.user)
+      throw error
+    }
+  }
+
+  #close(session: LentSession): void {
+    session.close()
+    const user = this.#users.get(session)
+    if (this.#users.delete(session)) void this.#logins.drop(user!)
   }
 
   async #place(owner: string): Promise<void> {
@@ -142,6 +167,6 @@ export class Sessions implements Disposable {
 
   #sweep(): void {
     const now = performance.now()
-    while (this.#free.length > 0 && this.#free[0]!.until < now) this.#free.shift()!.session.close()
+    while (this.#free.length > 0 && this.#free[0]!.until < now) this.#close(this.#free.shift()!.session)
   }
 }

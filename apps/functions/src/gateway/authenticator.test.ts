@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { unauthorized, type Principal } from '@terrane/auth'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Policy } from '../policy.ts'
 import { createAuthenticator } from './authenticator.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
@@ -27,8 +28,8 @@ function counting(exp?: number, ratePerAddress = 0) {
     },
     { trustedProxies: ['10.0.0.1'], metricsKey: null, ratePerAddress, ratePerKey: 0 },
   )
-  const authenticate = (project: string, headers: IncomingHttpHeaders) =>
-    limited(project, { headers, socket: { remoteAddress: '10.0.0.1' } } as IncomingMessage)
+  const authenticate = (project: string, headers: IncomingHttpHeaders, needed: Policy['auth'] = 'anon') =>
+    limited(project, { headers, socket: { remoteAddress: '10.0.0.1' } } as IncomingMessage, needed)
   return { asked, authenticate }
 }
 
@@ -95,4 +96,26 @@ test('an address that sends wrong keys has no more of them looked up, but for th
   expect(asked).toHaveLength(before)
   vi.advanceTimersByTime(11_000)
   expect(await authenticate('p', { apikey: 'service_role' })).toMatchObject({ rank: 'service' })
+})
+
+test('for a function that anyone may call, credentials of others are the function’s, and count as absent', async () => {
+  const { asked, authenticate } = counting()
+  const nobody = { rank: 'none', claims: null, apikey: null, authorization: null }
+  for (const authorization of ['Bearer bad', 'Basic YTpi', 'Bearer', 'whsec'])
+    expect(await authenticate('p', { authorization }, 'none')).toEqual(nobody)
+  const anon = { rank: 'anon', apikey: 'anon', authorization: null }
+  for (const authorization of ['Bearer bad', 'Basic YTpi'])
+    expect(await authenticate('q', { apikey: 'anon', authorization }, 'none')).toMatchObject(anon)
+  expect(asked).toEqual(['p bad', 'q anon', 'q bad', 'q anon'])
+})
+
+test('nor is it refused where an address has sent too many keys of others: they are looked up no more', async () => {
+  const { asked, authenticate } = counting(undefined, 3)
+  const from = (headers: IncomingHttpHeaders, needed: Policy['auth'], address: string) =>
+    authenticate('p', { ...headers, 'x-forwarded-for': address }, needed)
+  for (let n = 0; n < 3; n++)
+    await expect(from({ apikey: 'bad' }, 'anon', '203.0.113.1')).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  const before = asked.length
+  expect(await from({ authorization: 'Bearer bad' }, 'none', '203.0.113.1')).toMatchObject({ rank: 'none' })
+  expect(asked).toHaveLength(before)
 })

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { authenticateEither, readCredentials, type Principal, type Role, type Verify } from '@terrane/auth'
 import { clientAddress, credentialOf, RateLimits, type EdgeSettings } from '@terrane/service'
 import type { Authenticate, Caller } from './caller.ts'
+import { notAuthenticated } from './refusals.ts'
 
 const RANKS: Readonly<Record<Role, Caller['rank']>> = {
   anon: 'anon',
@@ -34,14 +35,35 @@ export function createAuthenticator(verifierOf: (project: string) => Verify, edg
   const addressOf = clientAddress(edge.trustedProxies)
   const identify = identification(verifierOf, limits)
   const isLimited = edge.ratePerAddress > 0 || edge.ratePerKey > 0
-  return (project, request) => {
+  return (project, request, needed) => {
     const address = addressOf(request)
-    const caller = identify(project, request.headers, address)
+    const strict = (headers: IncomingHttpHeaders) => identify(project, headers, address)
+    const caller = needed === 'none' ? identifyAny(strict, request.headers) : strict(request.headers)
     if (!isLimited) return caller
     return Promise.resolve(caller).then(async (known) => {
       await limits.count(known.rank === 'service' ? { key: credentialOf(request.headers) } : { address })
       return known
     })
+  }
+}
+
+type Identify = (headers: IncomingHttpHeaders) => Caller | Promise<Caller>
+
+/**
+ * The caller of a function that anyone may call. An Authorization that is not the project's is for the function alone, and
+ * counts as absent here; so does a key that is not the project's, or one too many to be looked up.
+ */
+function identifyAny(identify: Identify, headers: IncomingHttpHeaders): Caller | Promise<Caller> {
+  const otherwise = (error: unknown): Caller | Promise<Caller> => {
+    if (notAuthenticated(error) === null) throw error
+    const { authorization, ...rest } = headers
+    return authorization === undefined || rest['apikey'] === undefined ? NOBODY : identifyAny(identify, rest)
+  }
+  try {
+    const caller = identify(headers)
+    return caller instanceof Promise ? caller.catch(otherwise) : caller
+  } catch (error) {
+    return otherwise(error)
   }
 }
 

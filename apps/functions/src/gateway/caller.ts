@@ -13,9 +13,15 @@ export interface Caller {
 /**
  * Verifies the credentials of a request to a project; synchronously when the result is cached.
  *
+ * @param needed by the function; for `none`, credentials that are not the project's are the function's to judge, and the
+ * caller is of rank `none`
  * @throws an error with `code` UNAUTHORIZED or RATE_LIMITED and a message for the caller
  */
-export type Authenticate = (project: string, request: IncomingMessage) => Caller | Promise<Caller>
+export type Authenticate = (
+  project: string,
+  request: IncomingMessage,
+  needed: Policy['auth'],
+) => Caller | Promise<Caller>
 
 const RANKS = { none: 0, anon: 1, user: 2, service: 3 } as const
 

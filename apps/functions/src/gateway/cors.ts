@@ -2,10 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { METHODS, type Policy } from '../policy.ts'
 
 /** Policy fields that CORS depends on. */
-export type CorsPolicy = Pick<Policy, 'cors' | 'methods'>
+export type CorsPolicy = Pick<Policy, 'auth' | 'cors' | 'methods'>
 
 /** For paths without a function, and so without a policy: any page may read the error. */
-export const OPEN: CorsPolicy = { cors: ['*'], methods: [...METHODS] }
+export const OPEN: CorsPolicy = { auth: 'anon', cors: ['*'], methods: [...METHODS] }
+
+/** Said in the log of a function when {@link answerCors} narrows. */
+export const LISTED_ORIGINS =
+  '"cors" of function.json narrows the CORS headers of the answers to the origins that it lists'
+
+const ALLOW_ORIGIN = 'access-control-allow-origin'
+const ALLOW_CREDENTIALS = 'access-control-allow-credentials'
 
 const EXPOSED = 'x-request-id, x-error-code, x-function-version, x-relay-error, retry-after, content-range, etag'
 const PREFLIGHT_SECONDS = '600'
@@ -22,9 +29,51 @@ export function corsHeaders(policy: CorsPolicy, origin: string | undefined): rea
   return ['access-control-allow-origin', origin, 'access-control-expose-headers', EXPOSED, 'vary', 'Origin']
 }
 
-/** True for a preflight that the host answers itself, without credentials and without an instance. */
-export function isPreflight(method: string, headers: IncomingHttpHeaders, policy: CorsPolicy): boolean {
-  return method === 'OPTIONS' && policy.cors.length > 0 && headers['access-control-request-method'] !== undefined
+/** CORS headers of a function's answer. */
+export interface AnswerCors {
+  /** Alternating names and values. */
+  readonly headers: readonly string[]
+  /** True when the policy's list of origins has left out or replaced a header of the function. */
+  readonly narrowed: boolean
+}
+
+/**
+ * The CORS headers of a function's answer: its own, and the host's for those that it does not send. A policy that lists
+ * origins narrows its own to that list.
+ *
+ * @param own headers of the function that begin with `access-control-`
+ */
+export function answerCors(policy: CorsPolicy, own: readonly string[], origin: string | undefined): AnswerCors {
+  if (own.length === 0) return { headers: corsHeaders(policy, origin), narrowed: false }
+  if (policy.cors.length === 0) return { headers: own, narrowed: false }
+  const defaults = corsHeaders(policy, origin)
+  if (policy.cors.includes('*')) return { headers: merged(own, defaults), narrowed: false }
+  const allowed = own.find((_, i) => own[i - 1] === ALLOW_ORIGIN)
+  if (defaults === VARY)
+    return { headers: VARY, narrowed: origin !== undefined && (allowed === '*' || allowed === origin) }
+  if (allowed !== '*') return { headers: merged(own, defaults), narrowed: false }
+  // `*` is not for requests with credentials; the origin in its place would be.
+  const kept = own.filter((_, i) => ![ALLOW_ORIGIN, ALLOW_CREDENTIALS].includes(own[i - (i % 2)]!))
+  return { headers: merged(kept, defaults), narrowed: true }
+}
+
+/** The headers, and those of the defaults whose names they lack. */
+function merged(own: readonly string[], defaults: readonly string[]): string[] {
+  const names = new Set(own.filter((_, i) => i % 2 === 0))
+  return [...own, ...defaults.filter((_, i) => !names.has(defaults[i - (i % 2)]!))]
+}
+
+/** True for an OPTIONS request in which a browser asks whether a page may send another one. */
+export function isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+}
+
+/**
+ * True when the host answers preflights itself, without credentials and without an instance. A function that takes
+ * OPTIONS from anyone is asked first, unless the policy lists origins.
+ */
+export function answersPreflights({ auth, cors, methods }: CorsPolicy): boolean {
+  return cors.length > 0 && !(auth === 'none' && cors.includes('*') && methods.includes('OPTIONS'))
 }
 
 /** Further headers of a preflight's answer. The requested headers are granted, because no cookies are used. */

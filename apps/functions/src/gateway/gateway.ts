@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Upgrade } from '@terrane/service'
 import { answerPreflight, answerProblem } from './answer.ts'
 import { Bodies } from './invocation/bodies.ts'
+import type { FunctionVersion } from '../function-version.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import type { Authenticate } from './caller.ts'
 import type { Depths } from './depth.ts'
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly onFinished: (invocation: Invocation) => void
   /** True for the address of a proxy that is believed about the caller's address. */
   readonly trusts: (address: string) => boolean
+  /** Told once for each version and text when headers of a function's answers are left out. */
+  readonly onNarrowed: (version: FunctionVersion, text: string) => void
   /** Whether a function's answer may act as a page of the origin that it comes from. */
   readonly ownOrigin: boolean
   /** 546, or another status for proxies that refuse it. */
@@ -60,6 +63,7 @@ export class Gateway implements Desk, Disposable {
   readonly trusts: (address: string) => boolean
   readonly #options: GatewayOptions
   readonly #sockets = new OpenSockets()
+  readonly #narrowed = new WeakMap<FunctionVersion, Set<string>>()
   #calls = 0
 
   constructor(options: GatewayOptions) {
@@ -124,7 +128,7 @@ export class Gateway implements Desk, Disposable {
 
   /** There is no function, hence no policy; the request of a page that was preflighted hears why. */
   #refuse(request: IncomingMessage, response: ServerResponse, requestId: string, problem: Problem): void {
-    if (isPreflight(request.method!, request.headers, OPEN))
+    if (isPreflight(request.method!, request.headers))
       return answerPreflight(request, response, { requestId, policy: OPEN })
     const status = statusOf(problem.code, this.resourceLimitStatus)
     answerProblem(request, response, problem, { status, requestId, policy: OPEN })
@@ -132,6 +136,13 @@ export class Gateway implements Desk, Disposable {
 
   finished(invocation: Invocation): void {
     this.#options.onFinished(invocation)
+  }
+
+  narrowed(version: FunctionVersion, text: string): void {
+    const told = this.#narrowed.get(version) ?? new Set()
+    if (told.has(text)) return
+    this.#narrowed.set(version, told.add(text))
+    this.#options.onNarrowed(version, text)
   }
 
   /** Fields that identify the request of a log line. */

@@ -51,20 +51,31 @@ test.each([
   expect(`${protocol}://${host}`).toBe(address)
 })
 
-test('an answer passes without the headers of the connection, of the host, and of CORS where the policy speaks', () => {
+test('an answer passes without the headers of the connection, of the host, and with those of CORS apart', () => {
   const own = 'content-type: text/plain, set-cookie: a=1, set-cookie: b=2'
   const others =
     'keep-alive: timeout=9, x-error-code: FAKE, access-control-allow-origin: *, x-terrane-failure: thrown, x-terrane-held: 1'
   const received = `${own}, ${others}`.split(/: |, /)
   const kept = ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2']
-  expect(returnedHeaders(received, true, true)).toEqual({ headers: kept, failure: 'thrown', held: true })
-  expect(returnedHeaders(received, false, true).headers).toEqual([...kept, 'access-control-allow-origin', '*'])
+  const cors = ['access-control-allow-origin', '*']
+  expect(returnedHeaders(received, true)).toEqual({ headers: kept, cors, cut: false, failure: 'thrown', held: true })
 })
 
 test('on a shared origin an answer is no page of it: sandboxed beside its own policy, and without what speaks for the origin', () => {
   const received = ['set-cookie', 'a=1', 'content-security-policy', 'default-src *', 'x-content-type-options', 'sniff']
-  received.push('service-worker-allowed', '/', 'etag', '"1"')
-  const { headers } = returnedHeaders(received, true, false)
+  received.push(
+    'service-worker-allowed',
+    '/',
+    'etag',
+    '"1"',
+    'link',
+    '</a.js>; rel=preload',
+    'use-as-dictionary',
+    'match="/*"',
+  )
+  received.push('www-authenticate', 'Basic realm="x"', 'www-authenticate', 'Bearer', 'link', '<?page=2>; rel="next"')
+  const { headers, cut } = returnedHeaders(received, false)
+  expect([cut, returnedHeaders(['etag', '"1"', 'x-content-type-options', 'sniff'], false).cut]).toEqual([true, false])
   expect(headers).toEqual([
     'content-security-policy',
     'sandbox allow-scripts allow-forms allow-popups allow-downloads',
@@ -74,6 +85,10 @@ test('on a shared origin an answer is no page of it: sandboxed beside its own po
     'default-src *',
     'etag',
     '"1"',
+    'www-authenticate',
+    'Bearer',
+    'link',
+    '<?page=2>; rel="next"',
   ])
 })
 

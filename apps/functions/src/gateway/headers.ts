@@ -33,9 +33,14 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id'
 /** Headers added to answers on a shared origin. They apply in addition to the function's own policy. */
 const SHARED_ORIGIN = ['content-security-policy', strangersPolicy(true), 'x-content-type-options', 'nosniff']
 
+/** Said in the log of a function when headers of its answers were left out on a shared origin. */
+export const LEFT_OUT =
+  'headers of the answers that act beyond them, such as Set-Cookie, are left out: functions share their origin with other services'
+
 /** Headers with this prefix are reserved for host and shim. They are removed from everybody else's messages. */
 const INTERNAL = 'x-terrane-'
 
+const NONE: readonly string[] = []
 const SAFE_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
 /**
@@ -91,6 +96,10 @@ export function forwardedHeaders(raw: readonly string[], connection: string | un
 /** Contents of the head of a function's answer. */
 export interface Returned {
   readonly headers: string[]
+  /** Those that begin with `access-control-`; not among the headers. */
+  readonly cors: readonly string[]
+  /** True when headers were left out because functions share an origin. */
+  readonly cut: boolean
   /** Not empty when the host is to answer in the function's place. */
   readonly failure: string
   /** True when background work goes on after the answer. */
@@ -101,13 +110,14 @@ export interface Returned {
  * The headers of a function's answer that reach the caller, and what the shim says through them.
  *
  * @param received names in lower case and values, alternating
- * @param cors true when the host writes the CORS headers
  * @param ownOrigin false on a shared origin: the answer cannot act as a page of it, and sets no cookies
  */
-export function returnedHeaders(received: readonly string[], cors: boolean, ownOrigin: boolean): Returned {
+export function returnedHeaders(received: readonly string[], ownOrigin: boolean): Returned {
   const headers: string[] = ownOrigin ? [] : [...SHARED_ORIGIN]
+  let cors: string[] | null = null
   let failure = ''
   let held = false
+  let cut = false
   for (let i = 0; i < received.length; i += 2) {
     const name = received[i]!
     if (name.startsWith(INTERNAL)) {
@@ -116,11 +126,11 @@ export function returnedHeaders(received: readonly string[], cors: boolean, ownO
       continue
     }
     if (NOT_RETURNED.has(name)) continue
-    if (cors && name.startsWith('access-control-')) continue
-    if (!ownOrigin && (isOfTheOrigin(name) || name === 'x-content-type-options')) continue
-    headers.push(name, received[i + 1]!)
+    if (name.startsWith('access-control-')) (cors ??= []).push(name, received[i + 1]!)
+    else if (!ownOrigin && isOfTheOrigin(name, received[i + 1])) cut = true
+    else if (ownOrigin || name !== 'x-content-type-options') headers.push(name, received[i + 1]!)
   }
-  return { headers, failure, held }
+  return { headers, cors: cors ?? NONE, cut, failure, held }
 }
 
 /** The size that an answer announces; 0 when it does not. */

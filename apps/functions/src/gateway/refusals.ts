@@ -1,4 +1,4 @@
-import type { Policy } from '../policy.ts'
+import { methodsOf, type Policy } from '../policy.ts'
 import type { ExitReason } from '../pool/instance.ts'
 import type { Refusal } from '../pool/pool.ts'
 import type { Caller } from './caller.ts'
@@ -17,7 +17,7 @@ export function notFound(name: string | null): Problem {
     : { code: 'FUNCTION_NOT_FOUND', message: `There is no function '${name}'` }
 }
 
-const NAME_HINT = 'Call /functions/v1/{name}; names are of a-z, 0-9, - and _, and at most 63 characters long.'
+const NAME_HINT = 'Call /functions/v1/{name}; names have 1 to 63 of A-Z, a-z, 0-9, - and _.'
 
 /** On a shared origin, no script may register a service worker, which could answer for the others. */
 export function noServiceWorkers(): Problem {
@@ -60,11 +60,11 @@ export function noInstance({ why, retryMs }: Refusal): Problem {
   return why === 'boot' ? notStarting(retryMs) : busy(retryMs)
 }
 
-export function methodRefused(method: string, { methods }: Policy): Problem {
+export function methodRefused(method: string, policy: Policy): Problem {
   return {
     code: 'METHOD_NOT_ALLOWED',
     message: `This function does not take ${method}`,
-    headers: ['allow', methods.join(', ')],
+    headers: ['allow', methodsOf(policy).join(', ')],
   }
 }
 

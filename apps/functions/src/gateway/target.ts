@@ -9,8 +9,16 @@ export interface Target {
   readonly rest: string
 }
 
+/** The path and query of a request's target, which may be a whole address (RFC 9112 section 3.2.2). */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const begin = /^https?:\/\/[^/?#]*/i.exec(url)?.[0].length
+  return begin === undefined ? url : url.slice(begin)
+}
+
 /** Splits `/functions/v1/{name}[/sub/path][?query]`; null when there is no function name in the right form. */
-export function readTarget(url: string): Target | null {
+export function readTarget(given: string): Target | null {
+  const url = originForm(given)
   if (!url.startsWith(PREFIX)) return null
   let end = PREFIX.length
   while (end < url.length) {

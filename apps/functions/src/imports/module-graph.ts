@@ -37,6 +37,10 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   JSX: 'jsx',
   Json: 'json',
   Wasm: 'binary',
+  // Declarations of types have nothing that runs.
+  Dts: 'empty',
+  Dmts: 'empty',
+  Dcts: 'empty',
 }
 
 /** Builds the graph from Deno's description of a module and everything that it imports. */

@@ -5,7 +5,7 @@ import { digestOf } from '../bundle/archive.ts'
 import { ENTRIES, type BundleFailure } from '../bundle/bundle.ts'
 import type { Builder } from '../bundle/builder.ts'
 import { environmentOf } from '../environment.ts'
-import { filesNotStill } from '../errors.ts'
+import { filesNotStill, nameInvalid } from '../errors.ts'
 import type { FunctionVersion } from '../function-version.ts'
 import type { Functions, LiveFunction } from '../functions.ts'
 import { FUNCTION_NAME, type Ceilings } from '../policy.ts'
@@ -76,6 +76,7 @@ export class FolderSource implements AsyncDisposable {
   readonly #folders = new Map<string, Folder>()
   readonly #watcher: FolderWatcher
   readonly #line = new LatestFirst(AT_ONCE)
+  readonly #misnamed = new Set<string>()
   #scanning: Promise<void> | null = null
   #scanAgain = false
   #closed = false
@@ -180,8 +181,9 @@ export class FolderSource implements AsyncDisposable {
       this.#scanAgain = false
       this.#watcher.watch('', [root, dirname(root)])
       const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-      const found = entries.filter((entry) => !entry.isFile() && FUNCTION_NAME.test(entry.name))
-      const names = new Set(found.map((entry) => entry.name))
+      const folders = entries.filter((entry) => !entry.isFile()).map((entry) => entry.name)
+      const names = new Set(folders.filter((name) => FUNCTION_NAME.test(name)))
+      await this.#reportMisnamed(folders.filter((name) => !FUNCTION_NAME.test(name)))
       names.delete('node_modules')
       for (const name of this.#folders.keys()) if (!names.has(name)) this.#forget(name)
       for (const name of names) {
@@ -202,6 +204,17 @@ export class FolderSource implements AsyncDisposable {
         functions.markBroken(project.id, name)
         void this.#settle(name)
       }
+    }
+  }
+
+  /** Reports folders that hold a function but cannot be one by their name, once each. */
+  async #reportMisnamed(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if (/^[._]/.test(name) || this.#misnamed.has(name)) continue
+      const files: readonly string[] = await readdir(join(this.#options.root, name)).catch(() => [])
+      if (!ENTRIES.some((entry) => files.includes(entry))) continue
+      this.#misnamed.add(name)
+      this.#options.onFailed(name, nameInvalid({ name }))
     }
   }
 

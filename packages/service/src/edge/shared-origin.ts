@@ -32,9 +32,112 @@ const OF_THE_ORIGIN: ReadonlySet<string> = new Set([
   'activate-storage-access',
   'set-login',
   'refresh',
+  // Credentials, dictionaries, shared storage and trials that a browser keeps for the origin.
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'authentication-info',
+  'authentication-control',
+  'optional-www-authenticate',
+  'secure-session-registration',
+  'secure-session-challenge',
+  'secure-session-skipped',
+  'sec-session-registration',
+  'sec-session-challenge',
+  'sec-session-id',
+  'idp-signin-status',
+  'sec-private-state-token',
+  'sec-private-state-token-lifetime',
+  'sec-redemption-record',
+  'use-as-dictionary',
+  'shared-storage-write',
+  'origin-trial',
+  'accept-ch-lifetime',
+  'public-key-pins-report-only',
+  'expect-staple',
+  'x-dns-prefetch-control',
+  'x-permitted-cross-domain-policies',
+  // Advertising in the name of the origin.
+  'attribution-reporting-register-source',
+  'attribution-reporting-register-trigger',
+  'attribution-reporting-register-os-source',
+  'attribution-reporting-register-os-trigger',
+  'observe-browsing-topics',
+  'ad-auction-signals',
+  'ad-auction-result',
+  'ad-auction-result-nonce',
+  'ad-auction-only',
+  'ad-auction-allowed',
+  'ad-auction-additional-bid',
+  // Orders to proxies and caches before the origin.
+  'x-accel-redirect',
+  'x-accel-expires',
+  'x-accel-limit-rate',
+  'x-accel-charset',
+  'x-sendfile',
+  'x-lighttpd-send-file',
+  'x-litespeed-location',
+  'x-litespeed-cache-control',
+  'x-litespeed-purge',
+  'x-litespeed-vary',
+  'x-reproxy-url',
+  'surrogate-control',
+  'surrogate-key',
+  'cdn-cache-control',
+  'cloudflare-cdn-cache-control',
+  'netlify-cdn-cache-control',
+  'vercel-cdn-cache-control',
+  'cache-tag',
+  'edge-cache-tag',
+  'edge-control',
+  'xkey',
 ])
 
-/** True for a header of an answer that a stranger's code may not set on a shared origin. */
-export function isOfTheOrigin(name: string): boolean {
-  return OF_THE_ORIGIN.has(name.toLowerCase())
+/** Links that only say how answers belong together. Others have a browser open connections, load or keep something. */
+const PLAIN_RELATIONS: ReadonlySet<string> = new Set([
+  'about',
+  'alternate',
+  'author',
+  'canonical',
+  'collection',
+  'describedby',
+  'edit',
+  'first',
+  'help',
+  'item',
+  'last',
+  'license',
+  'next',
+  'prev',
+  'previous',
+  'related',
+  'self',
+  'service-desc',
+  'service-doc',
+  'terms-of-service',
+  'type',
+  'up',
+])
+
+/**
+ * True for a header of an answer that a stranger's code may not set on a shared origin.
+ *
+ * @param value without it, headers that some values of are harmless count as those that are not
+ */
+export function isOfTheOrigin(name: string, value = ''): boolean {
+  const lower = name.toLowerCase()
+  if (lower === 'link') return !isPlainLink(value)
+  if (lower === 'www-authenticate') return !asksForToken(value)
+  return OF_THE_ORIGIN.has(lower)
+}
+
+function isPlainLink(value: string): boolean {
+  const targets = value.split('<').length - 1
+  const relations = [...value.matchAll(/;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/gi)]
+  const names = relations.flatMap(([, quoted, bare = '']) => (quoted ?? bare).toLowerCase().trim().split(/\s+/))
+  return relations.length === targets && names.length > 0 && names.every((name) => PLAIN_RELATIONS.has(name))
+}
+
+/** Challenges for tokens, which programs answer. For others a browser asks for a password, and keeps it for the origin. */
+function asksForToken(value: string): boolean {
+  return /^(?:bearer|dpop)\b/i.test(value) && !/\b(?:basic|digest|hoba|mutual|negotiate|ntlm|scram)\b/i.test(value)
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { discardRest, hasBody, switchingHead, type Upgrade } from '@terrane/service'
+import type { FunctionVersion } from '../../function-version.ts'
 import type { Functions, LiveFunction } from '../../functions.ts'
 import type { Exit, Instance } from '../../pool/instance.ts'
 import type { Call } from '../../pool/presence.ts'
@@ -9,10 +10,11 @@ import { answerPreflight, answerProblem } from '../answer.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Bodies } from './bodies.ts'
 import { isAllowed, type Authenticate, type Caller } from '../caller.ts'
-import { corsHeaders, isOriginAllowed, isPreflight } from '../cors.ts'
+import { LISTED_ORIGINS, answerCors, answersPreflights, isOriginAllowed, isPreflight } from '../cors.ts'
 import { DEPTH_HEADER, MAX_DEPTH, type Depths } from '../depth.ts'
-import { announcedLength, requestHead, returnedHeaders } from '../headers.ts'
+import { LEFT_OUT, announcedLength, requestHead, returnedHeaders } from '../headers.ts'
 import { statusOf, type Problem } from '../problems.ts'
+import { methodsOf } from '../../policy.ts'
 import { leads, type InvocationState } from './states.ts'
 import * as refusals from '../refusals.ts'
 import { newsOf } from './news.ts'
@@ -31,6 +33,8 @@ export interface Desk {
   readonly ownOrigin: boolean
   readonly trusts: (address: string) => boolean
   finished(invocation: Invocation): void
+  /** Says in the function's log what is left out of its answers. */
+  narrowed(version: FunctionVersion, text: string): void
   labels(invocation: Invocation): object
 }
 
@@ -109,15 +113,14 @@ export class Invocation implements Exchange, Waiter, Call {
     const { policy, project } = this.#live.version
     const { method, headers } = this.#request
     this.deadline = this.startedAt + policy.timeout_ms
-    if (isPreflight(method!, headers, policy)) return this.#preflight()
-    if (!(policy.methods as readonly string[]).includes(method!))
-      return this.#refuse(refusals.methodRefused(method!, policy))
+    if (isPreflight(method!, headers) && answersPreflights(policy)) return this.#preflight()
+    if (!methodsOf(policy).includes(method!)) return this.#refuse(refusals.methodRefused(method!, policy))
     this.#response.on('close', () => this.#callerGone())
     if (this.#upgrade && policy.websocket_ms === 0) return this.#refuse(refusals.noSockets())
     if (this.#upgrade && !isOriginAllowed(policy.cors, headers)) return this.#refuse(refusals.originRefused())
     let caller
     try {
-      caller = this.#desk.authenticate(project, this.#request)
+      caller = this.#desk.authenticate(project, this.#request, policy.auth)
     } catch (error) {
       return this.#unauthenticated(error)
     }
@@ -156,14 +159,18 @@ export class Invocation implements Exchange, Waiter, Call {
   onHead(status: number, received: string[]): void {
     const { version } = this.#live
     const { policy } = version
-    const { headers, failure, held } = returnedHeaders(received, policy.cors.length > 0, this.#desk.ownOrigin)
+    const { headers, cors: own, cut, failure, held } = returnedHeaders(received, this.#desk.ownOrigin)
     this.#held = held
     if (failure !== '') return this.#drop(failure === 'invalid' ? refusals.invalidResponse() : refusals.failed())
-    if (announcedLength(received) > policy.response_bytes)
+    if (this.#request.method !== 'HEAD' && announcedLength(received) > policy.response_bytes)
       return this.#drop(refusals.invalidResponse('The answer of the function is larger than it may be'))
+    if (cut) this.#desk.narrowed(version, LEFT_OUT)
     headers.push('x-request-id', this.requestId, 'x-function-version', String(version.version))
     if (status === 101) return this.#switch(headers)
-    headers.push(...corsHeaders(policy, this.#request.headers.origin))
+    if (this.#isPreflight && !own.includes('access-control-allow-origin')) return this.#drop(refusals.failed())
+    const { headers: cors, narrowed } = answerCors(policy, own, this.#request.headers.origin)
+    if (narrowed) this.#desk.narrowed(version, LISTED_ORIGINS)
+    headers.push(...cors)
     try {
       this.#response.writeHead(status, headers)
     } catch {
@@ -257,6 +264,11 @@ export class Invocation implements Exchange, Waiter, Call {
     if (this.#state === 'queued') this.#leaveQueue = leave
   }
 
+  /** Whether this is a preflight that is not the function's alone. */
+  get #isPreflight(): boolean {
+    return this.#live.version.policy.cors.length > 0 && isPreflight(this.#request.method!, this.#request.headers)
+  }
+
   #preflight(): void {
     this.status = 204
     answerPreflight(this.#request, this.#response, { requestId: this.requestId, policy: this.#live.version.policy })
@@ -288,9 +300,10 @@ export class Invocation implements Exchange, Waiter, Call {
     this.#fail(problem, { why: problem.code, served: true })
   }
 
-  /** Answers in the function's place. */
+  /** Answers in the function's place: a preflight with a grant, so that the page hears the problem of its request. */
   #refuse(problem: Problem): void {
     if (this.#state === 'over') return
+    if (this.#isPreflight) return this.#preflight()
     const { requestId } = this
     const status = statusOf(problem.code, this.#desk.resourceLimitStatus)
     this.problem = problem.code
