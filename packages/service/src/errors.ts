@@ -64,6 +64,13 @@ export const sealBroken = defineError(
   () => 'Sealed data do not open: TERRANE_SECRETS_KEY has changed, or they were moved',
 )
 
+export const parameterRepeated = defineError(
+  'PARAMETER_REPEATED',
+  'malformed',
+  (f: { name: string }) => `The query parameter ${f.name} is given more than once`,
+  (f) => ({ hint: `Send ${f.name} once.`, errors: [{ path: `/${f.name}`, message: 'must be given once' }] }),
+)
+
 export const bodyTooSlow = defineError(
   'BODY_TOO_SLOW',
   'too_slow',

@@ -90,6 +90,9 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.code === 'DATABASE_UNAVAILABLE') {
       return new RestError(503, 'PGRST001', 'Database client error. Retrying the connection.', { details: thrown.hint })
     }
+    if (thrown.kind === 'unavailable') return new RestError(503, thrown.code, thrown.message, { hint: thrown.hint })
+    if (thrown.code === 'PARAMETER_REPEATED')
+      return new RestError(400, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PGRST100') return new RestError(400, thrown.code, thrown.message, { details: thrown.details })
     if (thrown.kind === 'not_found') return new RestError(404, '42P01', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_NOT_SHOWN') return new RestError(400, '42703', thrown.message, { hint: thrown.hint })

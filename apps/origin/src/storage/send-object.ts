@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { strangersPolicy } from '@terrane/service'
+import { readParameters, strangersPolicy } from '@terrane/service'
 import type { ByteRange, ObjectInfo } from '@terrane/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StorageDeps } from './access.ts'
@@ -23,8 +23,8 @@ export async function sendObject(
     'x-content-type-options': 'nosniff',
     'content-security-policy': strangersPolicy(false),
   })
-  const download = (request.query as { download?: string }).download
-  if (download !== undefined)
+  const download = readParameters(request, (name) => name !== 'download').get('download')
+  if (download !== null)
     reply.header(
       'content-disposition',
       attachment(download === '' ? (info.key.split('/').at(-1) ?? info.key) : download),
