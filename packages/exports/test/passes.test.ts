@@ -88,3 +88,17 @@ test('bounds of a GeoPackage are those of its rows, in the system of the table',
     await rm(folder, { recursive: true })
   }
 })
+
+test('a row group of GeoParquet ends by bytes before it has its rows', async () => {
+  await db.database.query(
+    `create table heavy as select n as id, repeat(chr(96 + n), 4 * 1024 * 1024) as text from generate_series(1, 20) n`,
+  )
+  const { bytes } = await bytesOf('heavy', 'GeoParquet')
+  const { row_groups: groups, num_rows: rows } = parquetMetadata(Uint8Array.from(bytes).buffer)
+  expect([groups.map((group) => Number(group.num_rows)), Number(rows)]).toEqual([[8, 8, 4], 20])
+})
+
+test('a column is named once', async () => {
+  const choice = { schema: 'public', table: 'places', columns: ['id', 'id'] }
+  await expect(findTable(db.database, choice)).rejects.toMatchObject({ code: 'PROPERTY_REPEATED' })
+})

@@ -95,6 +95,7 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
       return new RestError(400, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PGRST100') return new RestError(400, thrown.code, thrown.message, { details: thrown.details })
     if (thrown.kind === 'not_found') return new RestError(404, '42P01', thrown.message, { hint: thrown.hint })
+    if (thrown.code === 'PROPERTY_REPEATED') return new RestError(400, '42701', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_NOT_SHOWN') return new RestError(400, '42703', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'forbidden') return new RestError(403, 'PGRST301', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, { hint: thrown.hint })

@@ -8,13 +8,16 @@ const END = -1
 export class CopyDecoder {
   readonly #columns: readonly ColumnBuilder[]
   readonly #batchRows: number
+  readonly #batchBytes: number
   #rest: Buffer = Buffer.alloc(0)
   #rows = 0
+  #bytes = 0
   #started = false
 
-  constructor(columns: readonly ScanColumn[], batchRows: number) {
+  constructor(columns: readonly ScanColumn[], batchRows: number, batchBytes: number) {
     this.#columns = columns.map(({ type }) => new ColumnBuilder(type))
     this.#batchRows = batchRows
+    this.#batchBytes = batchBytes
   }
 
   /** Takes the next bytes; yields the batches that they complete. */
@@ -31,8 +34,9 @@ export class CopyDecoder {
     }
     for (let end = rowEnd(bytes, at); end > at; end = rowEnd(bytes, at)) {
       this.#readRow(bytes, at)
+      this.#bytes += end - at
       at = end
-      if (++this.#rows === this.#batchRows) yield this.#take()
+      if (++this.#rows >= this.#batchRows || this.#bytes >= this.#batchBytes) yield this.#take()
     }
     this.#rest = bytes.subarray(at)
   }
@@ -45,6 +49,7 @@ export class CopyDecoder {
   #take(): ScanBatch {
     const batch = { rows: this.#rows, columns: this.#columns.map((column) => column.take()) }
     this.#rows = 0
+    this.#bytes = 0
     return batch
   }
 
