@@ -71,6 +71,13 @@ export const parameterRepeated = defineError(
   (f) => ({ hint: `Send ${f.name} once.`, errors: [{ path: `/${f.name}`, message: 'must be given once' }] }),
 )
 
+export const handshakeInvalid = defineError(
+  'WEBSOCKET_HANDSHAKE',
+  'malformed',
+  (f: { reason: string }) => `The WebSocket handshake is not valid: ${f.reason}`,
+  () => ({ hint: 'Send the headers of RFC 6455, section 4.1, with version 13 and a new key of 16 bytes in base64.' }),
+)
+
 export const bodyTooSlow = defineError(
   'BODY_TOO_SLOW',
   'too_slow',
