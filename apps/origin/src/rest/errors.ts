@@ -64,7 +64,8 @@ const CODES: Readonly<Record<string, number>> = {
   '42P01': 404,
   '42P17': 500,
   '53400': 500,
-  // An expression or a document nested too deeply is the caller's.
+  // A value beyond a limit of its type, and an expression or a document nested too deeply, are the caller's.
+  '54000': 400,
   '54001': 400,
   '54011': 400,
   '54023': 400,
