@@ -53,7 +53,10 @@ function faultOf({ headers }: IncomingMessage): string | null {
 
 function refuse(response: ServerResponse, reason: string): void {
   const error = handshakeInvalid({ reason })
-  response.writeHead(statusOf(error.kind), { 'content-type': 'application/problem+json', 'sec-websocket-version': '13' })
+  response.writeHead(statusOf(error.kind), {
+    'content-type': 'application/problem+json',
+    'sec-websocket-version': '13',
+  })
   response.end(JSON.stringify(toProblem(error, randomUUID())))
 }
 
