@@ -18,7 +18,7 @@ afterAll(() => origin[Symbol.asyncDispose]())
 function spellingsOf(token: string): string[] {
   const [header = '', payload = '', signature = ''] = token.split('.')
   const bytes = Buffer.from(signature, 'base64url')
-  const last = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+  const last = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
     .map((letter) => signature.slice(0, -1) + letter)
     .find((text) => text !== signature && Buffer.from(text, 'base64url').equals(bytes))
   return [`${header}.${payload}.${last}`, `${token}=`, `${header}.${payload}=.${signature}`]
