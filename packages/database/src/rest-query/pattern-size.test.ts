@@ -22,12 +22,27 @@ test.each([
   ['a{,3}', 5],
   ['(x{9}', 9],
   ['x{100}{100}', 10_000],
+  ['(x*){3}', 9],
+  ['((x*){1,31}){1,31}', 923_521],
+  ['(x*y){3}', 6],
+  ['(x?y?){3}', 18],
+  ['(xy|z*){3}', 27],
+  ['(x{0,2}){3}', 18],
+  ['(^|$){3}', 18],
+  ['(?:(?=xy)){3}', 18],
+  ['(\\1){3}', 9],
+  ['a*{4}', 16],
 ])('%s has %i characters once it is written out', (pattern, size) => {
   expect(expandedSize(pattern)).toBe(size)
 })
 
 test('a filter whose regular expression grows beyond its bound is refused, wherever it stands', () => {
-  for (const pattern of ['(x{1,200}){1,200}', '((x{1,20}){1,20}){1,20}', '(x{9}){99}'.repeat(20)]) {
+  for (const pattern of [
+    '(x{1,200}){1,200}',
+    '((x{1,20}){1,20}){1,20}',
+    '((x*){1,31}){1,31}',
+    '(x{9}){99}'.repeat(20),
+  ]) {
     for (const query of [
       [['name', `match.${pattern}`]],
       [['name', `not.imatch.${pattern}`]],
