@@ -102,6 +102,8 @@ test.each([
   ['/places?id=x', 400, 'PGRST100'],
   ['/places?id=eq.x', 400, '22P02'],
   ['/places?columns=none', 400, '42703'],
+  ['/places?columns=name,id,name', 400, '42701'],
+  [`/places?format=CSV&columns=${Array.from({ length: 1600 }, () => 'name').join(',')}`, 400, '42701'],
   [`/places?name=eq.${encodeURIComponent(`'; drop table places; --`)}`, 200, undefined],
 ])('%s is answered by %i', async (path, status, code) => {
   const response = await ask(path)

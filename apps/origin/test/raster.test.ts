@@ -45,6 +45,26 @@ const tile = (url: string, more = '', key: string | null = null) =>
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code?: string }).code]
 
 describe('pictures of a stored GeoTIFF', () => {
+  test('one that is asked for with a parameter twice is refused, and is not given to who asks next', async () => {
+    const url = '?url=storage://imagery/a/scene.tif&bidx=1&max_size=64'
+    const both = await ask(`/preview.png${url}&colormap_name=viridis&colormap_name=magma`)
+    expect(await codeOf(both)).toEqual([400, 'PARAMETER_REPEATED'])
+    for (const twice of ['max_size=32', 'url=storage://imagery/none.tif'])
+      expect(await codeOf(await ask(`/preview.png${url}&${twice}`))).toEqual([400, 'PARAMETER_REPEATED'])
+    const magma = await ask(`/preview.png${url}&colormap_name=magma`)
+    const viridis = await ask(`/preview.png${url}&colormap_name=viridis`)
+    expect([magma.status, viridis.status]).toEqual([200, 200])
+    expect(magma.headers.get('etag')).not.toBe(viridis.headers.get('etag'))
+    expect((await magma.bytes()).toString()).not.toBe((await viridis.bytes()).toString())
+    // The tag is of what is drawn: the order and the spelling of parameters are not part of it.
+    const again = await ask('/preview.png?colormap_name=MAGMA&max_size=64&bidx=1&url=storage://imagery/a/scene.tif&x=1')
+    expect(again.headers.get('etag')).toBe(magma.headers.get('etag'))
+    const styles = ['nodata=nan', 'nodata=0', 'rescale=0,9', 'colormap={"1":"%23ff0000"}', 'colormap={"1":"%2300ff00"}']
+    const tags = await Promise.all(
+      styles.map(async (style) => (await ask(`/preview.png${url}&${style}`)).headers.get('etag')),
+    )
+    expect(new Set(tags).size).toBe(styles.length)
+  })
   test('TileJSON names tiles that are there, within the bounds', async () => {
     const json = (await (
       await ask('/WebMercatorQuad/tilejson.json?url=storage://imagery/a/scene.tif&tile_format=webp')

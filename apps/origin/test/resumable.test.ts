@@ -90,3 +90,88 @@ test('an upload that could not become an object when it was whole becomes one wh
   const { data } = await storage.from('later').download('scene.tif')
   expect(Buffer.from((await data?.arrayBuffer()) ?? new ArrayBuffer(0)).equals(content)).toBe(true)
 })
+
+/** Requests of the protocol as a hand-written client sends them. */
+const tus = (method: string, url: string, headers: Record<string, string> = {}, body: Buffer | null = null) =>
+  fetch(new URL(url, origin.url), {
+    method,
+    headers: { 'tus-resumable': '1.0.0', apikey: origin.keys.service, ...headers },
+    ...(body && { body: Uint8Array.from(body) }),
+  })
+const described = (metadata: Record<string, string>) => ({
+  'upload-metadata': Object.entries(metadata)
+    .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
+    .join(','),
+})
+const begin = (metadata: Record<string, string>, length: Record<string, string>) =>
+  tus('POST', '/storage/v1/upload/resumable', { ...described(metadata), ...length })
+
+test('an upload that defers its length is held to the limit of its bucket', async () => {
+  const target = { bucketName: 'pictures', objectName: 'deferred.tif', contentType: 'image/tiff' }
+  const part = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
+  const defer = async () => (await begin(target, { 'upload-defer-length': '1' })).headers.get('location') ?? ''
+  const whole = await tus('PATCH', await defer(), { ...part, 'upload-length': '1001' }, Buffer.alloc(1001))
+  expect(whole.status).toBe(413)
+  expect((await tus('PATCH', await defer(), part, Buffer.alloc(1001))).status).toBe(413)
+  const { storage } = origin.client(origin.keys.service)
+  expect((await storage.from('pictures').info('deferred.tif')).error).not.toBeNull()
+  const fits = await tus('PATCH', await defer(), { ...part, 'upload-length': '1000' }, Buffer.alloc(1000))
+  expect(fits.status).toBe(204)
+  expect((await storage.from('pictures').info('deferred.tif')).data).toMatchObject({ size: 1000 })
+  // The limit is that of the moment in which the object is made.
+  await storage.createBucket('shrinks', { public: false })
+  const late = { bucketName: 'shrinks', objectName: 'a.bin' }
+  const url = (await begin(late, { 'upload-length': '500' })).headers.get('location') ?? ''
+  await storage.updateBucket('shrinks', { public: false, fileSizeLimit: 100 })
+  expect((await tus('PATCH', url, part, Buffer.alloc(500))).status).toBe(413)
+})
+
+test('only the service role learns of an upload, and only by its id', async () => {
+  const target = { bucketName: 'files', objectName: 'hidden/name.bin' }
+  const url = (await begin(target, { 'upload-length': '10' })).headers.get('location') ?? ''
+  for (const [key, status] of [
+    ['', 401],
+    [origin.keys.anon, 403],
+    [origin.keys.user, 403],
+  ] as const) {
+    const answer = await tus('HEAD', url, { apikey: key })
+    expect([answer.status, answer.headers.get('upload-metadata'), answer.headers.get('upload-offset')]).toEqual([
+      status,
+      null,
+      null,
+    ])
+  }
+  const known = await tus('HEAD', url)
+  expect([known.status, known.headers.get('upload-offset')]).toEqual([200, '0'])
+  for (const method of ['HEAD', 'PATCH', 'DELETE']) {
+    for (const id of [
+      `${url}.json`,
+      `${url}%2f..%2fx`,
+      `${url.slice(0, -1)}%00`,
+      '/storage/v1/upload/resumable/none',
+    ]) {
+      const answer = await tus(method, id, method === 'PATCH' ? { 'upload-offset': '0' } : {})
+      expect(answer.status, `${method} ${id}`).toBeGreaterThanOrEqual(400)
+      expect(answer.status, `${method} ${id}`).toBeLessThan(500)
+      expect(await answer.text()).not.toMatch(/ENOENT|resumable\/[^"]*json'|\/tmp/)
+    }
+  }
+  // Its file of facts is still there.
+  expect((await tus('HEAD', url)).status).toBe(200)
+  expect((await tus('DELETE', url)).status).toBe(204)
+})
+
+test('a content type that cannot be sent is refused before the first byte', async () => {
+  const target = { bucketName: 'files', objectName: 'broken.txt', contentType: 'text/plain\r\nset-cookie: a=b' }
+  const answer = await begin(target, { 'upload-length': '10' })
+  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([400, 'INVALID_HEADER_VALUE'])
+  const form = new FormData()
+  form.set('cacheControl', 'max-age=1\r\nx: y')
+  form.set('', new Blob(['text'], { type: 'text/plain' }))
+  const sent = await fetch(`${origin.url}/storage/v1/object/files/broken.txt`, {
+    method: 'POST',
+    headers: { apikey: origin.keys.service },
+    body: form,
+  })
+  expect([sent.status, ((await sent.json()) as { code: string }).code]).toEqual([400, 'INVALID_HEADER_VALUE'])
+})

@@ -82,6 +82,7 @@ describe('tiles of a table', () => {
     expect(await names('properties=name&or=(name.eq.area,height.lt.1.8)')).toHaveLength(2)
     expect(await names('limit=1')).toHaveLength(1)
     expect(await (await ask(`/places${AT}?properties=nothing`)).json()).toMatchObject({ code: '42703' })
+    expect(await (await ask(`/places${AT}?properties=id,name,id`)).json()).toMatchObject({ code: '42701' })
     expect((await ask(`/places${AT}?name=like`)).status).toBe(400)
     expect((await ask(`/places/10/5000/1`)).status).toBe(400)
   })

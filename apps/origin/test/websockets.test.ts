@@ -87,12 +87,12 @@ beforeEach(() => {
 })
 
 /** Asks for a WebSocket by hand; resolves when the head of the answer is there. */
-async function raw({ url }: TestOrigin, path: string, headers: readonly string[] = ['upgrade: websocket']) {
+async function raw({ url }: TestOrigin, path: string, headers: readonly string[] = ['upgrade: websocket'], key = KEY) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   const lines = [`GET ${path} HTTP/1.1`, `host: ${hostname}`, 'connection: Upgrade', 'sec-websocket-version: 13']
-  socket.write([...lines, `sec-websocket-key: ${KEY}`, ...headers, '', ''].join('\r\n'))
+  socket.write([...lines, `sec-websocket-key: ${key}`, ...headers, '', ''].join('\r\n'))
   let received = ''
   const hear = (chunk: Buffer) => (received += chunk.toString('latin1'))
   socket.on('data', hear)
@@ -147,6 +147,18 @@ describe('WebSockets into functions', () => {
     expect(refused.head).not.toContain('set-cookie')
     expect(refused.head).toContain('content-security-policy')
   })
+
+  test.each(['', 'bad', 'dGhlIHNhbXBsZSBub25jZR==', `${KEY}, ${KEY}`, 'dGhlIHNhbXBsZSBub25jZQ'])(
+    'a handshake with the key %j is refused before the function sees it',
+    async (key) => {
+      const refused = await raw(origin, '/functions/v1/echo', ['upgrade: websocket'], key)
+      await refused.closed
+      expect(refused.status).toBe(400)
+      expect(refused.head).toContain('sec-websocket-version: 13')
+      expect(refused.received()).toContain('WEBSOCKET_HANDSHAKE')
+      expect(asked).toEqual([])
+    },
+  )
 
   test('other upgrades, and those of other paths, are requests like any', async () => {
     const other = await raw(origin, '/functions/v1/echo', ['upgrade: h2c'])

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal } from './principal.ts'
+import { canonicalOf } from './spelling.ts'
 
-/** SHA-256 of a key, lower-case hex: the only form in which an opaque key is stored. */
+/** SHA-256 of a key, lower-case hex: the only form in which a key is stored. Of a token it is that of its canonical text. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return createHash('sha256').update(canonicalOf(key)).digest('hex')
 }
 
 /** A new opaque key of 256 bits: `{prefix}_{43 characters of base64url}`. */

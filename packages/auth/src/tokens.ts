@@ -1,6 +1,7 @@
 import { SignJWT, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 import { unauthorized } from './errors.ts'
 import type { Principal, Role } from './principal.ts'
+import { headerOf, requireCanonical } from './spelling.ts'
 
 /** How the tokens of a project are verified. Algorithms are pinned: HS256 by the secret, ES256 and RS256 by the JWKS. */
 export interface TokenTrust {
@@ -75,6 +76,7 @@ export async function verifyClaims(token: string, jwtSecret: string): Promise<JW
 }
 
 async function verifySignature(token: string, trust: Pick<TokenTrust, 'jwtSecret' | 'jwks'>): Promise<JWTPayload> {
+  requireCanonical(token)
   const options = { requiredClaims: ['exp'], clockTolerance: 5 }
   const alg = algorithmOf(token)
   try {
@@ -103,13 +105,8 @@ function checkAudience({ aud }: JWTPayload, accepted: readonly string[]): void {
 }
 
 function algorithmOf(token: string): string {
-  try {
-    const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
-    const alg = header !== null && typeof header === 'object' ? (header as Record<string, unknown>)['alg'] : undefined
-    if (typeof alg === 'string') return alg
-  } catch {
-    throw unauthorized({ reason: 'malformed' })
-  }
+  const alg = headerOf(token.split('.')[0] ?? '')?.['alg']
+  if (typeof alg === 'string') return alg
   throw unauthorized({ reason: 'malformed' })
 }
 

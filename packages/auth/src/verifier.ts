@@ -1,6 +1,7 @@
 import { unauthorized } from './errors.ts'
 import { findKey, hashKey, type StoredKey } from './opaque-keys.ts'
 import type { Principal } from './principal.ts'
+import { equivalentsOf, requireCanonical } from './spelling.ts'
 import { isSignedBySecret, looksLikeToken, verifyToken, type TokenTrust } from './tokens.ts'
 
 /** Turns one credential into a principal. Throws UNAUTHORIZED for anything it does not accept. */
@@ -26,9 +27,13 @@ export function createVerifier(options: VerifierOptions): Verify {
   const known = new Map<string, Principal>()
   return async (credential) => {
     if (credential.length > 8192) throw unauthorized({ reason: 'malformed' })
+    requireCanonical(credential)
+    for (const text of equivalentsOf(credential)) {
+      const hash = hashKey(text)
+      const principal = findKey(keys, hash) ?? (await options.findStoredKey?.(hash)) ?? null
+      if (principal) return principal
+    }
     const sha256 = hashKey(credential)
-    const principal = findKey(keys, sha256) ?? (await options.findStoredKey?.(sha256)) ?? null
-    if (principal) return principal
     const signed = known.get(sha256)
     if (signed && Number(signed.claims['exp']) * 1000 > Date.now()) return signed
     known.delete(sha256)

@@ -10,6 +10,16 @@ export const columnNotThere = defineError(
   }),
 )
 
+export const columnRepeated = defineError(
+  'PROPERTY_REPEATED',
+  'invalid',
+  (f: { index: number; name: string }) => `The column ${f.name} is named more than once`,
+  (f) => ({
+    hint: 'Name each column once.',
+    errors: [{ path: `/columns/${f.index}`, message: 'must not repeat a column' }],
+  }),
+)
+
 export const queryRefused = defineError(
   'QUERY_REFUSED',
   'invalid',

@@ -13,7 +13,7 @@ import {
   type Session,
 } from '@terrane/database'
 import type { ExportFormat } from '@terrane/contracts'
-import { columnNotThere, queryRefused } from './errors.ts'
+import { columnNotThere, columnRepeated, queryRefused } from './errors.ts'
 import { FORMS } from './forms.ts'
 import { remediesFor } from './remedies.ts'
 import type { GeometryForm } from './rows.ts'
@@ -102,7 +102,7 @@ export interface TableChoice {
 /**
  * Looks at a table or view that is to be exported, as the session may see it.
  *
- * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, and errors of the server for filters that it cannot compare
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, and errors of the server for filters that it cannot compare
  */
 export async function findTable(database: Queryable, choice: TableChoice): Promise<ExportSource> {
   const { schema, table, columns = null, conditions = [] } = choice
@@ -114,7 +114,7 @@ export async function findTable(database: Queryable, choice: TableChoice): Promi
 /**
  * Looks at a query that is to be exported, within the transaction that it will run in.
  *
- * @throws QUERY_REFUSED for what is not one statement that reads; PROPERTY_NOT_SHOWN
+ * @throws QUERY_REFUSED for what is not one statement that reads; PROPERTY_NOT_SHOWN, PROPERTY_REPEATED
  */
 export async function findQuery(
   session: Session,
@@ -198,7 +198,10 @@ function chooseColumns(facts: readonly ColumnFacts[], wanted: readonly string[] 
   const place = chooseGeometry(facts)
   const rest = facts.filter((column) => column !== place)
   if (wanted === null) return { place, chosen: rest }
+  const named = new Set<string>()
   const chosen = wanted.map((name, index) => {
+    if (named.has(name)) throw columnRepeated({ index, name })
+    named.add(name)
     const found = rest.find((candidate) => candidate.name === name)
     if (!found) throw columnNotThere({ index, name, columns: rest.map((one) => one.name) })
     return found

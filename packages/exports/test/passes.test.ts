@@ -88,3 +88,43 @@ test('bounds of a GeoPackage are those of its rows, in the system of the table',
     await rm(folder, { recursive: true })
   }
 })
+
+test('a row group of GeoParquet ends by bytes before it has its rows', async () => {
+  await db.database.query(
+    `create table heavy as select n as id, repeat(chr(96 + n), 4 * 1024 * 1024) as text from generate_series(1, 20) n`,
+  )
+  const { bytes } = await bytesOf('heavy', 'GeoParquet')
+  const { row_groups: groups, num_rows: rows } = parquetMetadata(Uint8Array.from(bytes).buffer)
+  expect([groups.map((group) => Number(group.num_rows)), Number(rows)]).toEqual([[8, 8, 4], 20])
+})
+
+test('a column is named once', async () => {
+  const choice = { schema: 'public', table: 'places', columns: ['id', 'id'] }
+  await expect(findTable(db.database, choice)).rejects.toMatchObject({ code: 'PROPERTY_REPEATED' })
+})
+
+test('a GeoPackage holds tables and columns whose names SQLite or the format would refuse', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'exports-'))
+  try {
+    for (const [i, table] of ['gpkg_contents', 'GPKG_own', 'sqlite_x', 'rtree_x_geom', 'fine'].entries()) {
+      await db.database.query(
+        `create table "${table}" (a int4, "A" text, "A_1" text, fid int4, geom geometry(Point, 4326))`,
+      )
+      await db.database.query(`insert into "${table}" values (1, 'two', 'three', 4, 'SRID=4326;POINT(1 2)')`)
+      const { source, losses, rows } = await lookUp(table, 'GeoPackage')
+      const path = join(folder, `${i}.gpkg`)
+      await writeGpkg(await readSystems(db.database, source), source, rows, path, losses)
+      using file = new DatabaseSync(path, { readOnly: true })
+      const own = table === 'fine' ? table : `table_${table}`
+      const described = file.prepare('select table_name, identifier from gpkg_contents').all()
+      expect(described).toEqual([{ table_name: own, identifier: table }])
+      expect(file.prepare(`select a, "A_2", "A_1", fid, fid_1 from "${own}"`).all()).toEqual([
+        { a: 1, A_2: 'two', A_1: 'three', fid: 4, fid_1: 1 },
+      ])
+      const names = losses.list().find(({ code }) => code === 'NAMES_CHANGED')
+      expect(names).toMatchObject({ count: table === 'fine' ? 1 : 2 })
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

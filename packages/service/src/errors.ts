@@ -64,6 +64,20 @@ export const sealBroken = defineError(
   () => 'Sealed data do not open: TERRANE_SECRETS_KEY has changed, or they were moved',
 )
 
+export const parameterRepeated = defineError(
+  'PARAMETER_REPEATED',
+  'malformed',
+  (f: { name: string }) => `The query parameter ${f.name} is given more than once`,
+  (f) => ({ hint: `Send ${f.name} once.`, errors: [{ path: `/${f.name}`, message: 'must be given once' }] }),
+)
+
+export const handshakeInvalid = defineError(
+  'WEBSOCKET_HANDSHAKE',
+  'malformed',
+  (f: { reason: string }) => `The WebSocket handshake is not valid: ${f.reason}`,
+  () => ({ hint: 'Send the headers of RFC 6455, section 4.1, with version 13 and a new key of 16 bytes in base64.' }),
+)
+
 export const bodyTooSlow = defineError(
   'BODY_TOO_SLOW',
   'too_slow',

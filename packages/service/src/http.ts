@@ -14,6 +14,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { refuseCostlyJson } from './edge/bodies.ts'
 import { listRoutes } from './edge/route-list.ts'
 import { discardRefused } from './edge/farewell.ts'
+import { parseQuerystring, requireDeclaredOnce } from './edge/parameters.ts'
 import { PACE, keepPace, type Pace } from './edge/pace.ts'
 import { BARE_EDGE, type EdgeSettings } from './edge/settings.ts'
 import { notFound } from './errors.ts'
@@ -95,7 +96,7 @@ export function createHttp(options: HttpOptions): Http {
       const answer = options.onUnreadablePath ?? problemHandler
       answer(error, request, reply)
     },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096, querystringParser: parseQuerystring },
     forceCloseConnections: 'idle',
     schemaController: { compilersFactory: { buildSerializer: schemas.buildSerializer } },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -113,6 +114,7 @@ export function createHttp(options: HttpOptions): Http {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
+  app.addHook('preValidation', requireDeclaredOnce)
   traceRequests(app)
   listRoutes(app)
   if (trustedProxies.length === 0) noticeProxies(app)

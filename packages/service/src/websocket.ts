@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { handshakeInvalid } from './errors.ts'
+import { statusOf, toProblem } from './problem.ts'
 
 /** A request that asks to go on as a WebSocket, with the caller's connection. */
 export interface Upgrade {
@@ -14,8 +17,8 @@ type UpgradingServer = Server & { shouldUpgradeCallback: (request: IncomingMessa
 const KEY = /^[A-Za-z0-9+/]{22}==$/
 
 /**
- * Hears the requests below a path that ask for a WebSocket. All other upgrades stay requests like any, whose wish is not
- * granted.
+ * Hears the requests below a path that ask for a WebSocket; one whose handshake is not valid is answered with 400. All other
+ * upgrades stay requests like any, whose wish is not granted.
  *
  * @param prefix path with its slash at the end
  */
@@ -26,21 +29,35 @@ export function onWebSocket(
 ): void {
   ;(server as UpgradingServer).shouldUpgradeCallback = (request) =>
     request.url!.startsWith(prefix) && wantsWebSocket(request)
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
-    handle(request, responseOn(request, socket), { socket, head }),
-  )
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const response = responseOn(request, socket)
+    const reason = faultOf(request)
+    if (reason === null) handle(request, response, { socket, head })
+    else refuse(response, reason)
+  })
 }
 
-/** Whether a request asks for a WebSocket as RFC 6455 (section 4.2.1) has it. */
 function wantsWebSocket({ method, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['sec-websocket-version'] === '13' &&
-    KEY.test(headers['sec-websocket-key'] ?? '') &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined
-  )
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** What of a handshake is not as RFC 6455 (section 4.2.1) has it. */
+function faultOf({ headers }: IncomingMessage): string | null {
+  if (headers['sec-websocket-version'] !== '13') return 'Sec-WebSocket-Version is not 13'
+  const key = headers['sec-websocket-key'] ?? ''
+  if (!KEY.test(key) || Buffer.from(key, 'base64').toString('base64') !== key)
+    return 'Sec-WebSocket-Key is not 16 bytes in base64'
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  return hasBody ? 'it has a body' : null
+}
+
+function refuse(response: ServerResponse, reason: string): void {
+  const error = handshakeInvalid({ reason })
+  response.writeHead(statusOf(error.kind), {
+    'content-type': 'application/problem+json',
+    'sec-websocket-version': '13',
+  })
+  response.end(JSON.stringify(toProblem(error, randomUUID())))
 }
 
 /** The answer that turns the caller's connection into a WebSocket. @param headers alternating names and values */

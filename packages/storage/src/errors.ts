@@ -45,6 +45,14 @@ export const invalidKey = defineError(
   (f: { reason: string }) => `The object path is not valid: ${f.reason}`,
 )
 
+export const invalidHeader = defineError(
+  'INVALID_HEADER_VALUE',
+  'malformed',
+  (f: { name: string; limit: number }) =>
+    `${f.name} is not the value of an HTTP header of at most ${f.limit} characters`,
+  (f) => ({ hint: `Send ${f.name} in printable ASCII, without line breaks.` }),
+)
+
 export const objectTooLarge = defineError(
   'OBJECT_TOO_LARGE',
   'too_large',

@@ -17,6 +17,7 @@ import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
   checkBucketName,
+  checkHeaders,
   checkKey,
   type Bucket,
   type BucketRules,
@@ -111,6 +112,7 @@ export class FileStore implements ObjectStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
+    checkHeaders(options)
     await this.#bucket(bucket)
     if (!options.upsert && (await this.#entry(bucket, key))) throw objectExists({ bucket, key })
     const version = randomUUID()

@@ -1,6 +1,6 @@
 export { openStore } from './open-store.ts'
 export type { AwsSettings } from './open-store.ts'
-export { checkBucketName, checkKey, upload } from './object-store.ts'
+export { checkBucketName, checkHeaders, checkKey, isHeaderValue, upload } from './object-store.ts'
 export type {
   ArtifactStore,
   Bucket,

@@ -1,4 +1,4 @@
-import { invalidBucketName, invalidKey } from './errors.ts'
+import { invalidBucketName, invalidHeader, invalidKey } from './errors.ts'
 
 /** A bucket and its rules. */
 export interface Bucket {
@@ -128,6 +128,23 @@ export function checkKey(key: string): void {
     if (segment === '') throw invalidKey({ reason: 'it has an empty part' })
     if (segment === '.' || segment === '..') throw invalidKey({ reason: 'it has a part that is . or ..' })
   }
+}
+
+const MAX_HEADER = 1024
+
+/** Whether a text can be sent as the value of an HTTP header. */
+export function isHeaderValue(text: string): boolean {
+  return text.length <= MAX_HEADER && /^[\x20-\x7e]*$/.test(text)
+}
+
+/**
+ * Refuses what every later download would send as a header and could not.
+ *
+ * @throws INVALID_HEADER_VALUE
+ */
+export function checkHeaders({ contentType = '', cacheControl = '' }: PutOptions): void {
+  if (!isHeaderValue(contentType)) throw invalidHeader({ name: 'contentType', limit: MAX_HEADER })
+  if (!isHeaderValue(cacheControl)) throw invalidHeader({ name: 'cacheControl', limit: MAX_HEADER })
 }
 
 /** Longest wait until an upload that is given up is removed: a cancelled job waits for it. */

@@ -4,6 +4,7 @@ import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
   checkBucketName,
+  checkHeaders,
   checkKey,
   type ArtifactStore,
   type Bucket,
@@ -113,6 +114,7 @@ export class RemoteStore implements ArtifactStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
+    checkHeaders(options)
     const signal = options.signal ?? this.#signal
     const content = Buffer.concat(await Array.fromAsync(body))
     const response = await this.#fetch(`${this.#base}/object/${path(bucket, key)}`, {

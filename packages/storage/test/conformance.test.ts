@@ -55,6 +55,15 @@ describe.each(stores)('%s', (name, open) => {
     await expect(store.createBucket(bucket, RULES)).rejects.toMatchObject({ code: 'BUCKET_EXISTS' })
   })
 
+  test('what no download could send as a header is refused', async () => {
+    for (const text of ['text/plain\r\nset-cookie: a=b', 'text/plain\u0000', 'text/žluť', 'x'.repeat(2000)]) {
+      for (const option of [{ contentType: text }, { cacheControl: text }])
+        await expect(store.put(bucket, 'a', chunks('x'), option)).rejects.toMatchObject({
+          code: 'INVALID_HEADER_VALUE',
+        })
+    }
+    expect(await store.head(bucket, 'a')).toBeNull()
+  })
   test('a bucket is deleted when it is empty', async () => {
     await store.put(bucket, 'a/b', chunks('x'))
     await expect(store.deleteBucket(bucket)).rejects.toMatchObject({ code: 'BUCKET_NOT_EMPTY' })

@@ -15,7 +15,7 @@ import {
   type ExportRow,
   type ExportSource,
 } from '@terrane/exports'
-import type { Http } from '@terrane/service'
+import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RestDeps } from '../rest/call.ts'
 import { toRestError } from '../rest/errors.ts'
@@ -30,6 +30,9 @@ import { spooled } from './spool.ts'
 /** Errors that pass. */
 const RETRY_SECONDS = 30
 const PASSING = new Set(['EXPORTS_BUSY', 'TOO_MANY_EXPORTS', 'EXPORT_NO_ROOM'])
+
+/** Parameters that are no filters, which may stand several times. */
+const OWN: ReadonlySet<string> = new Set(['format', 'columns', 'apikey'])
 
 /** Endings of file names. */
 const ENDINGS: Readonly<Record<Streamed, string>> = {
@@ -200,13 +203,13 @@ function headerOf(losses: Warnings): { 'x-export-warnings'?: string } {
 
 function read(deps: ExportDeps, request: FastifyRequest): Asked {
   const { schema, table } = sourceOf(deps.schemas, request)
-  const parameters = new URLSearchParams(request.url.split('?')[1] ?? '')
+  const parameters = readParameters(request, (name) => !OWN.has(name))
   const wanted = parameters.get('format') ?? 'GeoJSON'
   const format = EXPORT_FORMATS.find((name) => name.toLowerCase() === wanted.toLowerCase())
   if (format === undefined) throw badExport(`format is ${wanted}, none of ${Object.keys(ENDINGS).join(', ')}`)
   if (format === 'Shapefile') throw noStream(format)
   const listed = parameters.get('columns')
-  for (const name of ['format', 'columns', 'apikey']) parameters.delete(name)
+  for (const name of OWN) parameters.delete(name)
   const { conditions, select, order, limit, offset } = parseQuery(parameters)
   if (select !== null || order.length > 0 || limit !== null || offset > 0)
     throw badExport(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Http } from '@terrane/service'
+import { serialize } from 'node:v8'
+import { readParameters, type Http } from '@terrane/service'
 import type { PictureFormat, RasterDescription, RenderPool, RenderRequest } from '@terrane/tiling/raster'
 import { Type } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -36,7 +37,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   const schema = { querystring: Url }
   const config = { quiet: true }
   const found = (request: FastifyRequest, signal: AbortSignal) =>
-    findRaster(deps, request, (request.query as { url: string }).url, signal)
+    findRaster(deps, request, queryOf(request).get('url') ?? '', signal)
 
   app.get(
     '/raster/v1/info',
@@ -88,7 +89,8 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
   )
   const preview = whileThere(async (request, reply, signal) => {
     const query = queryOf(request)
-    const { size, format } = previewOf((request.params as { size?: string }).size, request.url)
+    const { size: text, format: ending } = request.params as { size?: string; format?: string }
+    const { size, format } = previewOf(text, ending)
     const picture: RenderRequest = {
       type: 'preview',
       maxSize: sideOf('max_size', query.get('max_size'), DEFAULT_PREVIEW),
@@ -108,7 +110,7 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
     whileThere(async (request, reply, signal) => {
       const query = queryOf(request)
       const { box, size: text } = request.params as { box: string; size: string }
-      const { size, format } = previewOf(text, '')
+      const { size, format } = previewOf(text, undefined)
       const picture: RenderRequest = {
         type: 'box',
         box: boxOf(box),
@@ -129,15 +131,8 @@ export async function rasterRoutes(app: Http, deps: RasterDeps): Promise<void> {
     nothing: () => Error,
   ): Promise<FastifyReply> {
     const raster = await found(request, signal)
-    const { url: _url, ...asked } = Object.fromEntries(queryOf(request))
-    const name = JSON.stringify([
-      RENDERER,
-      raster.file.key,
-      { ...picture, style: null },
-      asked,
-      queryOf(request).getAll('bidx'),
-      queryOf(request).getAll('rescale'),
-    ])
+    // Of what is drawn, not of how it was asked for.
+    const name = serialize([RENDERER, raster.file.key, picture])
     const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 27)}"`
     reply.headers({ etag, 'cache-control': cacheControl(raster), vary: 'Accept, apikey, Authorization' })
     if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
@@ -155,8 +150,9 @@ function cacheControl({ open }: FoundRaster): string {
   return open ? 'public, no-cache' : 'private, no-cache'
 }
 
+/** Bands and their ranges are lists. */
 function queryOf(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?')[1] ?? '')
+  return readParameters(request, (name) => name === 'bidx' || name === 'rescale')
 }
 
 function requireMercator(request: FastifyRequest): void {
@@ -199,9 +195,8 @@ function boxOf(text: string): readonly [number, number, number, number] {
 /** `{w}x{h}` and the format of `/preview/512x256.png`, `/preview.png` and `/preview`. */
 function previewOf(
   text: string | undefined,
-  url: string,
+  ending: string | undefined,
 ): { size: readonly [number, number] | null; format: string | undefined } {
-  const ending = /preview\.(\w+)(?:\?|$)/.exec(url)?.[1]
   if (text === undefined) return { size: null, format: ending }
   const parts = /^(\d+)x(\d+)(?:\.(\w+))?$/.exec(text)
   if (!parts) throw badParameter({ name: 'size', value: text, wanted: '{width}x{height} is wanted' })

@@ -1,5 +1,6 @@
 import type { Principal } from '@terrane/auth'
 import { type Database, type Session, parseQuery, type RestQuery } from '@terrane/database'
+import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RestError } from './errors.ts'
 import { contentRange, runAs, type Rows } from './execute.ts'
@@ -112,10 +113,11 @@ export function schemaOf(deps: RestDeps, request: FastifyRequest): string {
   return wanted
 }
 
+const ONCE: ReadonlySet<string> = new Set(['select', 'limit', 'offset', 'columns', 'on_conflict'])
+
+/** The query of a request: filters, logic trees and orders may stand several times. @throws PARAMETER_REPEATED */
 export function searchParameters(request: FastifyRequest): URLSearchParams {
-  const { url } = request.raw
-  const start = url?.indexOf('?') ?? -1
-  return new URLSearchParams(start < 0 ? '' : url?.slice(start + 1))
+  return readParameters(request, (name) => !ONCE.has(name))
 }
 
 /** A query without a page of its own takes the one of the Range header. */

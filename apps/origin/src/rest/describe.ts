@@ -1,3 +1,4 @@
+import { readParameters } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf, schemaOf, type RestDeps } from './call.ts'
 import { readCatalog } from './catalog.ts'
@@ -22,8 +23,8 @@ export async function describeSchema(
   const catalog = await runAs(deps.database, as, (session) =>
     readCatalog(session, schema, deps.limits.extensionFunctions),
   )
-  const { openapi } = request.query as { openapi?: unknown }
-  const modern = openapi === '3.1' || request.headers.accept?.includes(OPENAPI_31) === true
+  const modern =
+    readParameters(request).get('openapi') === '3.1' || request.headers.accept?.includes(OPENAPI_31) === true
   reply.header('vary', 'accept, accept-profile, authorization, apikey')
   return modern
     ? reply.type(`${OPENAPI_31}; version=3.1; charset=utf-8`).send(JSON.stringify(openApi(catalog)))

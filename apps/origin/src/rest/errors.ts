@@ -64,7 +64,8 @@ const CODES: Readonly<Record<string, number>> = {
   '42P01': 404,
   '42P17': 500,
   '53400': 500,
-  // An expression or a document nested too deeply is the caller's.
+  // A value beyond a limit of its type, and an expression or a document nested too deeply, are the caller's.
+  '54000': 400,
   '54001': 400,
   '54011': 400,
   '54023': 400,
@@ -90,8 +91,12 @@ export function toRestError(thrown: unknown, anonymous: boolean): RestError {
     if (thrown.code === 'DATABASE_UNAVAILABLE') {
       return new RestError(503, 'PGRST001', 'Database client error. Retrying the connection.', { details: thrown.hint })
     }
+    if (thrown.kind === 'unavailable') return new RestError(503, thrown.code, thrown.message, { hint: thrown.hint })
+    if (thrown.code === 'PARAMETER_REPEATED')
+      return new RestError(400, thrown.code, thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PGRST100') return new RestError(400, thrown.code, thrown.message, { details: thrown.details })
     if (thrown.kind === 'not_found') return new RestError(404, '42P01', thrown.message, { hint: thrown.hint })
+    if (thrown.code === 'PROPERTY_REPEATED') return new RestError(400, '42701', thrown.message, { hint: thrown.hint })
     if (thrown.code === 'PROPERTY_NOT_SHOWN') return new RestError(400, '42703', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'forbidden') return new RestError(403, 'PGRST301', thrown.message, { hint: thrown.hint })
     if (thrown.kind === 'rate_limited') return new RestError(429, thrown.code, thrown.message, { hint: thrown.hint })

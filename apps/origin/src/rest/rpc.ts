@@ -1,4 +1,5 @@
 import { Parameters, isArgument, parseQuery } from '@terrane/database'
+import { readParameters } from '@terrane/service'
 import type { FastifyReply } from 'fastify'
 import { argumentsOfBody, argumentsOfQuery } from './bodies.ts'
 import {
@@ -21,6 +22,7 @@ import { parseAccept, parsePreferences } from './preferences.ts'
 export async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): Promise<FastifyReply> {
   const isPost = request.method === 'POST'
   const parameters = searchParameters(request)
+  if (!isPost) requireArgumentsOnce(request, parameters)
   const given = isPost ? argumentsOfBody(request.body) : null
   const principal = callerOf(request)
   const schema = schemaOf(deps, request)
@@ -75,4 +77,10 @@ export async function rpc(deps: RestDeps, request: Named, reply: FastifyReply): 
     return () => answer(reply, call, rows, partial(call, rows) ? 206 : 200)
   })
   return respond()
+}
+
+/** @throws PARAMETER_REPEATED for an argument that stands several times; filters of the rows may */
+function requireArgumentsOnce(request: Named, parameters: URLSearchParams): void {
+  const names = new Set([...parameters].filter(isArgument).map(([name]) => name))
+  readParameters(request, (name) => !names.has(name))
 }

@@ -5,7 +5,7 @@ import { FileStore } from '@tus/file-store'
 import { Server, type Upload } from '@tus/server'
 import { TerraneError } from '@terrane/core'
 import type { Http } from '@terrane/service'
-import { bucketNotFound, checkKey, objectTooLarge } from '@terrane/storage'
+import { bucketNotFound, checkHeaders, checkKey, objectTooLarge, type Bucket } from '@terrane/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { existing, requireService, type StorageDeps } from './access.ts'
 import { toStorageProblem } from './errors.ts'
@@ -15,6 +15,8 @@ const PATH = '/storage/v1/upload/resumable'
 /** An upload that nobody goes on with is forgotten after this. */
 const LIFETIME_MS = 24 * 3_600_000
 const CLEAN_MS = 3_600_000
+/** As the tus server makes them; beside each upload lies `{id}.json`. */
+const ID = /^[0-9a-f]{32}$/
 
 /**
  * `/upload/resumable`: uploads that can be taken up again after a break, as Supabase storage and tus-js-client speak them
@@ -28,7 +30,8 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
   const put = async ({ id, metadata = {} }: Upload, upsert: boolean): Promise<void> => {
     const { bucket, key, options } = targetOf(metadata)
     const replaces = upsert || metadata['upsert'] === 'true'
-    await deps.store.put(bucket, key, createReadStream(join(folder, id)), { ...options, upsert: replaces })
+    const maxBytes = limitOf(deps, await allowed(deps, bucket, options.contentType))
+    await deps.store.put(bucket, key, createReadStream(join(folder, id)), { ...options, upsert: replaces, maxBytes })
     await datastore.remove(id)
   }
   const storing = new Map<string, Promise<void>>()
@@ -42,8 +45,19 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
   const server = new Server({
     path: PATH,
     datastore,
-    maxSize: deps.maxObjectBytes,
+    // Also of an upload that does not say its length.
+    maxSize: async (request, id) => {
+      const upload = id === null ? null : await datastore.getUpload(id).catch(() => null)
+      const { bucketName } = upload?.metadata ?? readMetadata(request.headers.get('upload-metadata') ?? undefined)
+      return limitOf(deps, await existing(deps, bucketName ?? ''))
+    },
     relativeLocation: true,
+    // The server's own text of an unknown error names files of the machine.
+    onResponseError: (request, error) => {
+      if ('status_code' in error) return undefined
+      app.log.error({ err: error }, 'resumable upload failed')
+      return { status_code: 500, body: JSON.stringify(toStorageProblem(error, request.url).body) }
+    },
     onUploadFinish: async (request, upload) => {
       try {
         await store(upload, request.headers.get('x-upsert') === 'true')
@@ -70,11 +84,10 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
     return hand(request, reply)
   })
   app.head('/upload/resumable/:id', async (request, reply) => {
-    const { id } = request.params as { id: string }
+    const id = await authorized(deps, request)
     const upload = await datastore.getUpload(id).catch(() => null)
     if (upload === null || upload.size === undefined || upload.offset < upload.size) return hand(request, reply)
     // All of it came, but the storage could not take it. A client that is told so believes that it is done.
-    await requireService(deps, request)
     await store(upload, request.headers['x-upsert'] === 'true')
     const told = { 'tus-resumable': '1.0.0', 'cache-control': 'no-store' }
     return reply.headers({ ...told, 'upload-offset': upload.size, 'upload-length': upload.size }).send()
@@ -84,7 +97,7 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
       method,
       url: '/upload/resumable/:id',
       handler: async (request, reply) => {
-        await requireService(deps, request)
+        await authorized(deps, request)
         return hand(request, reply)
       },
     })
@@ -92,17 +105,39 @@ export async function resumableRoutes(app: Http, deps: StorageDeps): Promise<voi
 }
 
 /**
+ * The id of the upload that a request of the service role is for.
+ *
+ * @throws UNAUTHORIZED, FORBIDDEN, UPLOAD_NOT_FOUND
+ */
+async function authorized(deps: StorageDeps, request: FastifyRequest): Promise<string> {
+  await requireService(deps, request)
+  const { id } = request.params as { id: string }
+  if (!ID.test(id)) throw new TerraneError('UPLOAD_NOT_FOUND', 'not_found', 'There is no such upload')
+  return id
+}
+
+/** @throws BUCKET_NOT_FOUND, INVALID_MIME_TYPE */
+async function allowed(deps: StorageDeps, id: string, contentType: string): Promise<Bucket> {
+  const bucket = await existing(deps, id)
+  if (!bucket) throw bucketNotFound({ bucket: id })
+  requireType(bucket, contentType)
+  return bucket
+}
+
+function limitOf({ maxObjectBytes }: StorageDeps, bucket: Bucket | null): number {
+  return Math.min(bucket?.fileSizeLimit ?? Infinity, maxObjectBytes)
+}
+
+/**
  * Refuses before the first byte what would be refused after the last one.
  *
- * @throws BUCKET_NOT_FOUND, INVALID_KEY, INVALID_MIME_TYPE, OBJECT_TOO_LARGE, OBJECT_EXISTS
+ * @throws BUCKET_NOT_FOUND, INVALID_KEY, INVALID_HEADER_VALUE, INVALID_MIME_TYPE, OBJECT_TOO_LARGE, OBJECT_EXISTS
  */
 async function checkTarget(deps: StorageDeps, request: FastifyRequest): Promise<void> {
   const { bucket: id, key, options } = targetOf(readMetadata(request.headers['upload-metadata']))
-  const bucket = await existing(deps, id)
-  if (!bucket) throw bucketNotFound({ bucket: id })
+  const limit = limitOf(deps, await allowed(deps, id, options.contentType))
   checkKey(key)
-  requireType(bucket, options.contentType)
-  const limit = Math.min(bucket.fileSizeLimit ?? Infinity, deps.maxObjectBytes)
+  checkHeaders(options)
   if (Number(request.headers['upload-length'] ?? 0) > limit) throw objectTooLarge({ limit })
   if (request.headers['x-upsert'] !== 'true' && (await deps.store.head(id, key)))
     throw new TerraneError('OBJECT_EXISTS', 'conflict', `Object ${key} exists in bucket ${id}`)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { strangersPolicy } from '@terrane/service'
-import type { ByteRange, ObjectInfo } from '@terrane/storage'
+import { readParameters, strangersPolicy } from '@terrane/service'
+import { isHeaderValue, type ByteRange, type ObjectInfo } from '@terrane/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StorageDeps } from './access.ts'
 
@@ -18,13 +18,13 @@ export async function sendObject(
   reply.headers({
     etag: info.etag,
     'last-modified': modified.toUTCString(),
-    'cache-control': info.cacheControl,
+    'cache-control': isHeaderValue(info.cacheControl) ? info.cacheControl : 'no-cache',
     'accept-ranges': 'bytes',
     'x-content-type-options': 'nosniff',
     'content-security-policy': strangersPolicy(false),
   })
-  const download = (request.query as { download?: string }).download
-  if (download !== undefined)
+  const download = readParameters(request, (name) => name !== 'download').get('download')
+  if (download !== null)
     reply.header(
       'content-disposition',
       attachment(download === '' ? (info.key.split('/').at(-1) ?? info.key) : download),
@@ -47,7 +47,8 @@ export async function sendObject(
     ifRange === undefined || ifRange === info.etag || (ifRange.endsWith('GMT') && new Date(ifRange) >= modified)
   const range = fresh ? parseByteRange(headers.range, info.size) : null
   if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${info.size}`).send()
-  reply.type(info.contentType)
+  // A bucket that others write to may hold any text.
+  reply.type(isHeaderValue(info.contentType) ? info.contentType : 'application/octet-stream')
   if (range) {
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${info.size}`)
     reply.header('content-length', range.end - range.start + 1)

@@ -9,5 +9,8 @@ export const noSuchLayer = (schema: string, table: string) =>
 export const noSuchProperty = (name: string, columns: readonly string[]) =>
   new RestError(400, '42703', `There is no property ${name}`, { hint: `Name some of ${columns.join(', ')}.` })
 
+export const repeatedProperty = (name: string) =>
+  new RestError(400, '42701', `The property ${name} is named more than once`, { hint: 'Name each property once.' })
+
 export const badTile = (detail: string) =>
   new RestError(400, 'PGRST100', 'The tile cannot be read', { details: detail })

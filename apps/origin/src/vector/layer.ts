@@ -1,5 +1,5 @@
 import { qualified, quoteIdentifier, type Queryable } from '@terrane/database'
-import { noSuchLayer, noSuchProperty } from './errors.ts'
+import { noSuchLayer, noSuchProperty, repeatedProperty } from './errors.ts'
 
 /** What tiles show of a table or view, as far as the caller may see it. */
 export interface Layer {
@@ -61,7 +61,7 @@ const COLUMNS = `
  * Looks a layer up as the caller.
  *
  * @param wanted properties in the order in which they are named; null for all that tiles can hold but the key
- * @throws 42P01 for what is not there or not the caller's, 42703
+ * @throws 42P01 for what is not there or not the caller's, 42703, 42701
  */
 export async function findLayer(
   session: Queryable,
@@ -79,7 +79,8 @@ export async function findLayer(
   const properties =
     wanted === null
       ? shown.filter((column) => column !== key)
-      : wanted.map((name) => {
+      : wanted.map((name, index) => {
+          if (wanted.indexOf(name) < index) throw repeatedProperty(name)
           const found = shown.find((column) => column.name === name)
           if (!found)
             throw noSuchProperty(

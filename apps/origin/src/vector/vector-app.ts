@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '@terrane/auth'
 import { quoteIdentifier, type Session, Parameters, parseQuery } from '@terrane/database'
-import type { Http } from '@terrane/service'
+import { readParameters, type Http } from '@terrane/service'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Kept, bytesHeld } from '../kept.ts'
 import { whileThere } from '../while-there.ts'
 import { toRestError } from '../rest/errors.ts'
 import { beginAs, runAs, type RunAs } from '../rest/execute.ts'
 import type { RestDeps } from '../rest/call.ts'
+import { answerBytesOf } from '../rest/limits.ts'
 import { sourceOf } from '../rest/source-of.ts'
 import { badTile } from './errors.ts'
 import { findLayer, listLayers, type Layer } from './layer.ts'
@@ -36,6 +37,8 @@ interface Given {
 
 /** Beyond this a world unit of our own encoder is coarser than a unit of the tile; maps draw the last tiles larger. */
 const MAX_ZOOM = 18
+/** Parameters that are no filters. */
+const OWN: ReadonlySet<string> = new Set(['properties', 'limit', 'buffer', 'apikey'])
 const MAX_FEATURES = 50_000
 /** As Martin has it. */
 const BUFFER = 64
@@ -147,9 +150,10 @@ async function drawTile(
     return asCaller(deps, request, layer.schema, (session) => encodeRows(session, layer, query))
   const parameters = new Parameters()
   const text = tileSql(layer, query, parameters)
+  const as = caller(request, layer.schema)
   const { rows } =
     parameters.values.length === 0
-      ? await database.statement<Drawn>(text, beginAs(caller(request, layer.schema)))
+      ? await database.withAnswerBytes(answerBytesOf(as.principal)).statement<Drawn>(text, beginAs(as))
       : await asCaller(deps, request, layer.schema, (session) => session.query<Drawn>(text, parameters.values))
   return rows[0]?.tile ?? null
 }
@@ -166,14 +170,15 @@ async function tileJson(deps: VectorDeps, request: FastifyRequest): Promise<Reco
   return asCaller(deps, request, schema, async (session) => {
     const layer = await findLayer(session, schema, table, properties)
     const bounds = await boundsOf(session, layer)
-    const [path = '', query] = request.url.split('?')
+    const path = request.url.split('?', 1)[0] ?? ''
+    const query = parametersOf(request).toString()
     return {
       tilejson: '3.0.0',
       name: `${schema}.${table}`,
       ...(layer.comment !== null && { description: layer.comment }),
       ...(attribution && { attribution }),
       scheme: 'xyz',
-      tiles: [`${request.protocol}://${request.host}${path}/{z}/{x}/{y}${query === undefined ? '' : `?${query}`}`],
+      tiles: [`${request.protocol}://${request.host}${path}/{z}/{x}/{y}${query === '' ? '' : `?${query}`}`],
       minzoom: 0,
       maxzoom: MAX_ZOOM,
       bounds,
@@ -225,12 +230,12 @@ function caller(request: FastifyRequest, schema: string): RunAs {
 }
 
 function queryOf(request: FastifyRequest): { properties: readonly string[] | null; query: TileQuery } {
-  const parameters = new URLSearchParams(request.url.split('?')[1] ?? '')
+  const parameters = parametersOf(request)
   const listed = parameters.get('properties')
   const properties = listed === null ? null : listed.split(',').filter((name) => name !== '')
   const limit = wholeOf(parameters.get('limit'), 'limit', 1, MAX_FEATURES) ?? MAX_FEATURES
   const buffer = wholeOf(parameters.get('buffer'), 'buffer', 0, 1024) ?? BUFFER
-  for (const name of ['properties', 'limit', 'buffer', 'apikey']) parameters.delete(name)
+  for (const name of OWN) parameters.delete(name)
   const { conditions } = parseQuery(parameters)
   const { z: zText, x: xText, file } = request.params as { z?: string; x?: string; file?: string }
   const z = wholeOf(zText ?? '0', 'z', 0, MAX_ZOOM) ?? 0
@@ -238,6 +243,11 @@ function queryOf(request: FastifyRequest): { properties: readonly string[] | nul
   const x = wholeOf(xText ?? '0', 'x', 0, last) ?? 0
   const y = wholeOf((file ?? '0').replace(/\.(pbf|mvt)$/, ''), 'y', 0, last) ?? 0
   return { properties, query: { z, x, y, buffer, limit, conditions } }
+}
+
+/** Filters may stand several times. */
+function parametersOf(request: FastifyRequest): URLSearchParams {
+  return readParameters(request, (name) => !OWN.has(name))
 }
 
 function wholeOf(text: string | null, name: string, least: number, most: number): number | null {

@@ -90,7 +90,7 @@ async function runExport(input: ExportTable, context: JobContext, { engine }: Ex
  * Looks the source of an export up and works with it: a table on any connection, a query within one transaction that only
  * reads, under the role whose key submits jobs.
  *
- * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, QUERY_REFUSED
+ * @throws TABLE_NOT_FOUND, PROPERTY_NOT_SHOWN, PROPERTY_REPEATED, QUERY_REFUSED
  */
 async function withSource<T>(
   database: Database,

@@ -1,5 +1,6 @@
 import { badQuery } from './errors.ts'
 import { enclosed, indexOutsideQuotes, readOperator, splitOutside, unquote } from './operators.ts'
+import { expandedSize } from './pattern-size.ts'
 
 /** A column, or a path into a JSON one: `tags->address->>city`. */
 export interface FieldPath {
@@ -66,6 +67,9 @@ const OPERATORS: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
+const PATTERNS: ReadonlySet<string> = new Set(['match', 'imatch'])
+/** Most characters of a regular expression whose bounds are written out, beyond those of its text: memory of the server. */
+const MAX_EXPANDED = 1000
 const QUANTIFIED: ReadonlySet<string> = new Set('eq gte gt lte lt like ilike match imatch'.split(' '))
 /** Deepest nesting of and/or. */
 const MAX_DEPTH = 20
@@ -173,6 +177,8 @@ function filter(name: string, text: string): Filter {
   const inner = operator === 'in' ? enclosed(value, '(', ')') : quantifier ? enclosed(value, '{', '}') : null
   if ((operator === 'in' || quantifier) && inner === null)
     throw badQuery({ parameter: parameter, detail: 'expected a list' })
+  const filtered = inner === null ? value : list(inner, parameter).map(unquote)
+  if (PATTERNS.has(operator)) refuseCostlyPatterns([filtered].flat(), parameter)
   return {
     kind: 'filter',
     negated,
@@ -180,8 +186,17 @@ function filter(name: string, text: string): Filter {
     operator,
     quantifier,
     config: isSearch ? argument : null,
-    value: inner === null ? value : list(inner, parameter).map(unquote),
+    value: filtered,
   }
+}
+
+function refuseCostlyPatterns(patterns: readonly string[], parameter: string): void {
+  const grown = patterns.reduce((sum, pattern) => sum + Math.max(0, expandedSize(pattern) - pattern.length), 0)
+  if (grown > MAX_EXPANDED)
+    throw badQuery({
+      parameter,
+      detail: `the bounds of its regular expression, as in (x{1,9}){1,9}, repeat more than ${MAX_EXPANDED} characters; use smaller ones`,
+    })
 }
 
 function logic(kind: 'and' | 'or', negated: boolean, text: string, depth: number): Logic {

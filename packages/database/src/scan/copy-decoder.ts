@@ -9,19 +9,28 @@ const END = -1
 export class CopyDecoder {
   readonly #columns: readonly ColumnBuilder[]
   readonly #batchRows: number
+  readonly #batchBytes: number
   readonly #rowBytes: number
   /** Bytes that are not read yet, and how many of them are needed to go on. */
   #parts: Buffer[] = []
   #size = 0
   #needed = HEADER + 4
   #rows = 0
+  #bytes = 0
   #started = false
   #ended = false
 
-  /** @param rowBytes most bytes of a row */
-  constructor(columns: readonly ScanColumn[], batchRows: number, rowBytes: number) {
+  /**
+   * @param batchBytes bytes after which a batch ends although it has fewer rows than `batchRows`
+   * @param rowBytes most bytes of a row
+   */
+  constructor(
+    columns: readonly ScanColumn[],
+    { batchRows, batchBytes, rowBytes }: { batchRows: number; batchBytes: number; rowBytes: number },
+  ) {
     this.#columns = columns.map(({ type }) => new ColumnBuilder(type))
     this.#batchRows = batchRows
+    this.#batchBytes = batchBytes
     this.#rowBytes = rowBytes
   }
 
@@ -44,8 +53,9 @@ export class CopyDecoder {
     let end = this.#rowEnd(bytes, at)
     while (end <= bytes.length) {
       this.#readRow(bytes, at)
+      this.#bytes += end - at
       at = end
-      if (++this.#rows === this.#batchRows) yield this.#take()
+      if (++this.#rows >= this.#batchRows || this.#bytes >= this.#batchBytes) yield this.#take()
       end = this.#rowEnd(bytes, at)
     }
     this.#ended = end === Infinity
@@ -68,6 +78,7 @@ export class CopyDecoder {
   #take(): ScanBatch {
     const batch = { rows: this.#rows, columns: this.#columns.map((column) => column.take()) }
     this.#rows = 0
+    this.#bytes = 0
     return batch
   }
 

@@ -70,6 +70,28 @@ test('an empty result gives no batch', async () => {
   expect(await all('scanned where false')).toEqual([])
 })
 
+test('a batch ends by rows or by bytes, whichever comes first', async () => {
+  const columns: ScanColumn[] = [
+    { sql: 'n', type: 'int8' },
+    { sql: `repeat('x', case when n % 5 = 0 then 4000 else 10 end)`, type: 'text' },
+  ]
+  const sizes: number[] = []
+  const seen: unknown[] = []
+  for await (const batch of scan(db.database, columns, 'generate_series(1, 20) n', {
+    batchRows: 6,
+    batchBytes: 3000,
+  })) {
+    sizes.push(batch.rows)
+    seen.push(...(batch.columns[0] as readonly unknown[]))
+  }
+  expect(sizes).toEqual([5, 5, 5, 5])
+  expect(seen).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+  const wide = [{ sql: `repeat('x', 1000000)`, type: 'text' }] as const
+  const rows: number[] = []
+  for await (const batch of scan(db.database, wide, 'generate_series(1, 20) n')) rows.push(batch.rows)
+  expect(rows).toEqual([9, 9, 2])
+})
+
 test('leaving the loop frees the connection, however much is left', async () => {
   for (let round = 0; round < 12; round++) {
     for await (const batch of scan(db.database, COLUMNS, 'scanned a, generate_series(1, 200) g', { batchRows: 10 })) {

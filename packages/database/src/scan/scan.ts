@@ -5,9 +5,13 @@ import type { Database, Session } from '../database.ts'
 import type { ScanBatch, ScanColumn } from './columns.ts'
 import { CopyDecoder } from './copy-decoder.ts'
 
+const BATCH_BYTES = 8 * 2 ** 20
+
 export interface ScanOptions {
   /** Rows of a batch; 5,000 unless given. */
   readonly batchRows?: number
+  /** Bytes after which a batch ends although it has fewer rows; 8 MiB unless given. */
+  readonly batchBytes?: number
   /** Most bytes of a row; 256 MiB unless given. */
   readonly rowBytes?: number
 }
@@ -49,11 +53,11 @@ export async function* scanSession(
   session: Session,
   columns: readonly ScanColumn[],
   from: string,
-  { batchRows = 5000, rowBytes = MAX_ANSWER_BYTES }: ScanOptions = {},
+  { batchRows = 5000, batchBytes = BATCH_BYTES, rowBytes = MAX_ANSWER_BYTES }: ScanOptions = {},
 ): AsyncGenerator<ScanBatch> {
   const select = columns.map(({ sql, type }) => `(${sql})::${type === 'bytes' ? 'bytea' : type}`).join(', ')
   const stream = session.client.query(copyStreams.to(`copy (select ${select} from ${from}) to stdout (format binary)`))
-  const decoder = new CopyDecoder(columns, batchRows, rowBytes)
+  const decoder = new CopyDecoder(columns, { batchRows, batchBytes, rowBytes })
   let isComplete = false
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield* decoder.push(chunk as Buffer)

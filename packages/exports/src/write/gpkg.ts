@@ -9,6 +9,8 @@ import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 const APPLICATION_ID = 0x47504b47
 const USER_VERSION = 10300
 const KEY = 'fid'
+/** Names of tables that SQLite and the format keep for themselves, whatever their case. */
+const RESERVED = /^(sqlite|gpkg|rtree)_/i
 const EXACT_DIGITS = 15
 const WGS84 = 4326
 const NAMES = ['POINT', 'LINESTRING', 'POLYGON', 'MULTIPOINT', 'MULTILINESTRING', 'MULTIPOLYGON', 'GEOMETRYCOLLECTION']
@@ -51,12 +53,13 @@ insert into gpkg_extensions values ('gpkg_data_columns', null, 'gpkg_schema',
  */
 export async function writeGpkg(
   systems: readonly ReferenceSystem[],
-  source: ExportSource,
+  given: ExportSource,
   batches: AsyncIterable<readonly ExportRow[]>,
   path: string,
   losses: Losses,
 ): Promise<ShapeFacts> {
   const facts = new ShapeFacts()
+  const source = renamed(given, losses)
   using file = new DatabaseSync(path)
   file.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${USER_VERSION};
     pragma journal_mode = off; pragma synchronous = off; begin; ${TABLES}`)
@@ -68,7 +71,7 @@ export async function writeGpkg(
   const defined = columns.map((column) => `${quoted(column.name)} ${typeOf(column, losses)}`)
   const shape = geometry ? [`${quoted(place)} ${shapeOf(geometry)}`] : []
   file.exec(`create table ${quoted(name)} (${[`${quoted(key)} integer primary key`, ...defined, ...shape].join(', ')})`)
-  describe(file, source, place)
+  describe(file, source, given.name, place)
   const list = [...columns.map((column) => column.name), ...(geometry ? [place] : [])]
   const marks = list.map(() => '?').join(', ')
   const sql = list.length > 0 ? `(${list.map(quoted).join(', ')}) values (${marks})` : 'default values'
@@ -115,11 +118,16 @@ function addSystems(file: DatabaseSync, systems: readonly ReferenceSystem[]): vo
   for (const { srid, by, code, wkt } of systems) insert.run(`${by}:${code}`, srid, by, code, wkt)
 }
 
-function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource, place: string): void {
+function describe(
+  file: DatabaseSync,
+  { name, geometry, columns }: ExportSource,
+  identifier: string,
+  place: string,
+): void {
   const srid = geometry ? (geometry.srid ?? WGS84) : null
   file
     .prepare('insert into gpkg_contents (table_name, data_type, identifier, srs_id) values (?, ?, ?, ?)')
-    .run(name, geometry ? 'features' : 'attributes', name, srid)
+    .run(name, geometry ? 'features' : 'attributes', identifier, srid)
   if (geometry) {
     const has = (thousands: readonly number[]) =>
       geometry.shapes.some((type) => thousands.includes(Math.floor(type / 1000)))
@@ -131,6 +139,23 @@ function describe(file: DatabaseSync, { name, geometry, columns }: ExportSource,
     `insert into gpkg_data_columns (table_name, column_name, mime_type) values (?, ?, 'application/json')`,
   )
   for (const column of columns) if (column.kind === 'json') json.run(name, column.name)
+}
+
+/** The source with names that the file can hold: SQLite reads column names without regard to the case of A to Z. */
+function renamed(source: ExportSource, losses: Losses): ExportSource {
+  const message = 'Names that a GeoPackage cannot hold were changed.'
+  const name = RESERVED.test(source.name) ? `table_${source.name}` : source.name
+  if (name !== source.name) losses.count('NAMES_CHANGED', message, source.name)
+  const given = new Set(source.columns.map((column) => column.name.toLowerCase()))
+  const taken = new Set<string>()
+  const columns = source.columns.map((column) => {
+    const isTaken = taken.has(column.name.toLowerCase())
+    const own = isTaken ? unused(column.name, new Set([...given, ...taken])) : column.name
+    if (isTaken) losses.count('NAMES_CHANGED', message, column.name)
+    taken.add(own.toLowerCase())
+    return { ...column, name: own }
+  })
+  return { ...source, name, columns }
 }
 
 function typeOf(column: ExportColumn, losses: Losses): string {

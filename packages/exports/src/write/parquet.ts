@@ -6,7 +6,9 @@ import type { ExportRow } from '../rows.ts'
 import { ShapeFacts } from '../shape-facts.ts'
 import type { ExportColumn, ExportSource, Kind } from '../source.ts'
 
+/** A row group ends with the first of these that it reaches. */
 const GROUP_ROWS = 20_000
+const GROUP_BYTES = 32 * 2 ** 20
 /** Digits that a 64-bit decimal has room for. */
 const LONGEST_DECIMAL = 18
 const TYPE_NAMES = [
@@ -58,11 +60,13 @@ export async function* parquetBytes(
   const parquet = new ParquetWriter({ writer: bytes, schema, codec: 'ZSTD', compressors })
   let group: unknown[][] = schema.slice(1).map(() => [])
   let rows = 0
+  let held = 0
   const flush = async () => {
     const columnData = schema.slice(1).map(({ name }, i) => ({ name, data: group[i]! }))
     if (rows > 0) await parquet.write({ columnData, rowGroupSize: rows })
     group = schema.slice(1).map(() => [])
     rows = 0
+    held = 0
     return bytes.take()
   }
   for await (const batch of batches) {
@@ -72,13 +76,21 @@ export async function* parquetBytes(
         group[columns.length]!.push(row.geometry)
         facts.add(row.geometry as Uint8Array | null)
       }
-      if (++rows >= GROUP_ROWS) yield await flush()
+      held += bytesOf(row)
+      if (++rows >= GROUP_ROWS || held >= GROUP_BYTES) yield await flush()
     }
   }
   yield await flush()
   if (geometry) parquet.kvMetadata = [{ key: 'geo', value: JSON.stringify(metadataOf(facts, names)) }]
   await parquet.finish()
   yield bytes.take()
+}
+
+/** About the memory of a row. */
+function bytesOf({ values, geometry }: ExportRow): number {
+  let bytes = 8 * values.length + (geometry?.length ?? 0)
+  for (const value of values) if (typeof value === 'string') bytes += value.length
+  return bytes
 }
 
 function leafOf(column: ExportColumn, losses: Losses): Leaf {

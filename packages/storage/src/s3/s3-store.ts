@@ -13,6 +13,7 @@ import {
   DEFAULT_CACHE_CONTROL,
   DEFAULT_CONTENT_TYPE,
   checkBucketName,
+  checkHeaders,
   checkKey,
   type Bucket,
   type BucketRules,
@@ -99,6 +100,7 @@ export class S3Store implements ObjectStore {
     options: PutOptions = {},
   ): Promise<ObjectInfo> {
     checkKey(key)
+    checkHeaders(options)
     // One after the other: a missing bucket is the more telling error.
     await this.#bucket(bucket)
     if (!options.upsert && (await this.#head(bucket, key))) throw objectExists({ bucket, key })

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { parameterRepeated } from '../errors.ts'
+
+/** Reads a query string as URLs are read (WHATWG URL, 5.1): a name that stands several times has a list. */
+export function parseQuerystring(text: string): Record<string, string | string[]> {
+  const values = Object.create(null) as Record<string, string | string[]>
+  for (const [name, value] of new URLSearchParams(text)) {
+    const former = values[name]
+    values[name] = former === undefined ? value : [former, value].flat()
+  }
+  return values
+}
+
+/**
+ * The query parameters of a request in their order, from the same text as `request.query`. One that stands several times is
+ * refused, so that no two readers of a request take different ones of its values.
+ *
+ * @param mayRepeat whether a name may stand several times; none when absent
+ * @throws PARAMETER_REPEATED
+ */
+export function readParameters(
+  { raw }: Pick<FastifyRequest, 'raw'>,
+  mayRepeat: (name: string) => boolean = () => false,
+): URLSearchParams {
+  const [, ...query] = (raw.url ?? '').split('?')
+  const parameters = new URLSearchParams(query.join('?'))
+  const seen = new Set<string>()
+  for (const name of parameters.keys()) {
+    if (seen.has(name) && !mayRepeat(name)) throw parameterRepeated({ name: name.slice(0, 100) })
+    seen.add(name)
+  }
+  return parameters
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
+}
+
+/**
+ * Holds a request to the query schema of its route: a parameter that is declared, and is no list, stands once.
+ *
+ * @throws PARAMETER_REPEATED
+ */
+export async function requireDeclaredOnce(request: FastifyRequest): Promise<void> {
+  const declared = (request.routeOptions.schema?.querystring as QuerySchema | undefined)?.properties
+  if (declared === undefined) return
+  readParameters(request, (name) => !Object.hasOwn(declared, name) || declared[name]?.type === 'array')
+}
