@@ -231,5 +231,5 @@ function observe(registry: Registry, store: JobStore, runner: Runner, tasks: rea
       }
     }
   })
-  onScrape(here, async () => here.set(runner.running))
+  onScrape(here, () => here.set(runner.running))
 }
