@@ -23,6 +23,13 @@ export const zipRefused = defineError(
   () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
 )
 
+export const growthRefused = defineError(
+  'ZIP_REFUSED',
+  'invalid',
+  (f: { ratio: number }) => `The file is refused: unpacked it would grow to more than ${f.ratio} times its size`,
+  () => ({ hint: 'Send its content without compression, or in several files.' }),
+)
+
 export const layerUnknown = defineError(
   'LAYER_UNKNOWN',
   'invalid',
