@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { request as requestHttp, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
@@ -88,7 +87,7 @@ export class WebSockets {
   #join(near: Upgrade, far: Upgrade, head: string): void {
     for (const { socket } of [near, far]) {
       this.#open.add(socket)
-      void once(socket, 'close').finally(() => this.#open.delete(socket))
+      socket.once('close', () => this.#open.delete(socket))
       socket.setTimeout(0)
       socket.setNoDelay(true)
     }

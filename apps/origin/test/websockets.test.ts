@@ -182,6 +182,16 @@ describe('WebSockets into functions', () => {
     await dropped.closed
   })
 
+  test('a connection that is reset ends no process, and the other end hears of it', async () => {
+    const left = await raw(origin, '/functions/v1/echo')
+    // A rejection without a handler would end the run.
+    left.socket.resetAndDestroy()
+    await expect.poll(() => sockets.map(({ destroyed }) => destroyed)).toEqual([true])
+    const dropped = await raw(origin, '/functions/v1/echo')
+    sockets[1]!.resetAndDestroy()
+    await dropped.closed
+  })
+
   test('a caller that reads slowly holds the function back, and loses nothing', async () => {
     const slow = await raw(origin, '/functions/v1/floods')
     slow.socket.off('data', slow.hear)

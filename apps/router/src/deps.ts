@@ -111,7 +111,7 @@ function count(registry: Registry) {
 function observe(registry: Registry, engine: Engine): void {
   const gauge = (name: string, help: string, read: () => number) => {
     const made = new Gauge({ name, help, registers: [registry] })
-    onScrape(made, async () => made.set(read()))
+    onScrape(made, () => made.set(read()))
   }
   const facts = () => (engine.network === null ? null : factsOf(engine.network))
   gauge('routing_graph_nodes', 'Nodes of the graph in service.', () => facts()?.nodes ?? 0)

@@ -125,7 +125,16 @@ export async function openDeps(
     workerId: `${hostname()}:${config.PORT}`,
   })
   const runs = config.TERRANE_WORKER_CONCURRENCY > 0
-  if (runs) await Promise.all([runner.start(), webhooks.start()])
+  let drained: Promise<unknown> | null = null
+  const drain = async (budgetMs: number) => {
+    drained ??= Promise.all([runner.stop(budgetMs), webhooks.stop()])
+    await drained
+  }
+  if (runs) {
+    await Promise.all([runner.start(), webhooks.start()])
+    // A drain that has run out of its time goes on: jobs are handed over before the pool closes.
+    onClose(() => drain(0).catch((error: unknown) => logger.warn({ err: error }, 'jobs were not handed over')))
+  }
   observe(registry, store, runner, tasks)
 
   const all = opening.move()
@@ -157,11 +166,12 @@ export async function openDeps(
     readiness: {
       database: () => database.query('select 1'),
       storage: () => storeOf(config.TERRANE_STORAGE).ready(),
+      lanes: async () => runner.checkLanes(),
     },
     onCancel: (id) => runner.cancel(id),
     bodyLimit: config.TERRANE_BODY_LIMIT_BYTES,
     drain: async (budgetMs) => {
-      if (runs) await Promise.all([runner.stop(budgetMs), webhooks.stop()])
+      if (runs) await drain(budgetMs)
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
@@ -231,5 +241,5 @@ function observe(registry: Registry, store: JobStore, runner: Runner, tasks: rea
       }
     }
   })
-  onScrape(here, async () => here.set(runner.running))
+  onScrape(here, () => here.set(runner.running))
 }

@@ -40,6 +40,14 @@ export const noJobYet = defineError(
   (f: { task: string }) => `There is no job of ${f.task} yet`,
 )
 
+export const lanesStuck = defineError(
+  'WORKER_LANES_STUCK',
+  'unavailable',
+  (f: { tasks: readonly string[]; seconds: number }) =>
+    `Lanes have not looked for jobs for ${f.seconds} s: ${f.tasks.join(', ')}`,
+  () => ({ hint: 'See whether the database answers; restart the worker if it does.' }),
+)
+
 export const projectRefMissing = defineError(
   'PROJECT_REF_REQUIRED',
   'invalid',

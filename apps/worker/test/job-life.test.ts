@@ -57,6 +57,27 @@ test('a stop leaves a task behind that does not hear it, and its job is handed o
   await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
 })
 
+test('a stop whose time is up hands its jobs over before the pool closes', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: running, resolve: run } = Promise.withResolvers<void>()
+  const deaf = fakeTask(() => {
+    run()
+    return released
+  })
+  const worker = await openWorker({ beside: api, tasks: [deaf] })
+  const { body } = await submit(worker, TASK, { tableName: 'deaf_too' })
+  await running
+  // As `serve` does it when the phase of the work has run out of its time.
+  const drained = worker.deps.drain(100)
+  await worker.app.close()
+  await worker.deps[Symbol.asyncDispose]()
+  await drained
+  const { rows } = await api.db.database.query('select status, attempt from terrane.jobs where id = $1', [body.id])
+  expect(rows).toEqual([{ status: 'pending', attempt: 1 }])
+  release()
+  await api.app.inject({ method: 'DELETE', url: body.links.self, headers: HEADERS })
+})
+
 describe('with a storage that takes connections and says nothing', () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => void sockets.add(socket))
@@ -96,7 +117,7 @@ describe('with a storage that takes connections and says nothing', () => {
     const ready = await silent.app.inject('/health/ready')
     expect([ready.statusCode, ready.json()]).toEqual([
       503,
-      { status: 'down', checks: { database: 'ok', storage: 'down' } },
+      { status: 'down', checks: { database: 'ok', storage: 'down', lanes: 'ok' } },
     ])
   })
 })
@@ -145,6 +166,30 @@ const record = async (id: string) => {
   )
   return rows[0] as unknown
 }
+
+test('the server ends the transaction of a worker that takes a job after half a minute of silence, not sooner', async () => {
+  const { body } = await submit(api, TASK, { tableName: 'starved' })
+  const settings: unknown[] = []
+  const watched: PgBoss = Object.create(boss, {
+    fetch: {
+      value: async (name: string, options: { db: { executeSql(text: string): Promise<{ rows: unknown[] }> } }) => {
+        const { rows } = await options.db.executeSql(
+          `select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`,
+        )
+        settings.push(...rows)
+        return boss.fetch(name, options)
+      },
+    },
+  }) as PgBoss
+  const { store, claims } = openClaims('x')
+  const watching = { boss: watched, database: db.database, store, workerId: 'x', projectConcurrency: 1 }
+  const claim = await new Claims(watching).take(TASK)
+  // The embedded database has one connection at work and no locks between workers.
+  const bound = db.database.capabilities.locks ? { idle: '30s', lock: '5s' } : { idle: '0', lock: '0' }
+  expect(settings).toEqual([bound])
+  expect(claim?.id).toBe(body.id)
+  expect(await claims.forget(claim!)).toBe(true)
+})
 
 test('a run that has handed its job over settles nothing any more', async () => {
   const { body } = await submit(api, TASK, { tableName: 'handed' })

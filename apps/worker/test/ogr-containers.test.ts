@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { openTestDatabase, type TestDatabase } from '@terrane/database/testing'
 import {
+  CompressionType,
   Decimal,
   Dictionary,
   Field,
@@ -15,6 +16,7 @@ import {
   Table,
   TimestampMicrosecond,
   Utf8,
+  compressionRegistry,
   tableToIPC,
   vectorFromArray,
 } from 'apache-arrow'
@@ -26,6 +28,17 @@ import { importFile } from './import-file.ts'
 import { convertTo, removeFormats } from './make-formats.ts'
 import { WGS84, pointShape, tableOf, writeShapefile } from './shapefile-writer.ts'
 import { zip } from './zip-writer.ts'
+
+/** A table in Arrow's file format whose buffers are packed by zstd. */
+function packedArrow(table: Table): Uint8Array {
+  const codec = compressionRegistry.get(CompressionType.ZSTD)
+  compressionRegistry.set(CompressionType.ZSTD, { ...codec, encode: (bytes: Uint8Array) => zstdCompressSync(bytes) })
+  try {
+    return tableToIPC(table, 'file', CompressionType.ZSTD)
+  } finally {
+    if (codec) compressionRegistry.set(CompressionType.ZSTD, codec)
+  }
+}
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -128,6 +141,31 @@ test('a file of an archive may compress as well as a sparse index does', async (
   const sparse = { name: 'a.spx', data: Buffer.alloc(200_000) }
   const { tables } = await importFile(db.database, zip([{ name: 'z.json', data }, sparse]))
   expect(tables).toMatchObject([{ rows: 2000 }])
+})
+
+test('one ratio holds for zip, gzip, compressed tar and the codecs of Arrow and Parquet', async () => {
+  const bomb = Buffer.concat([Buffer.from(points(1, 'b')), Buffer.alloc(1 << 20, ' ')])
+  const archive = pack()
+  archive.entry({ name: 'b.json' }, bomb)
+  archive.finalize()
+  const zeros = new Int32Array(1 << 18)
+  const arrow = packedArrow(new Table({ zeros: vectorFromArray(zeros) }))
+  const parquet = parquetWriteBuffer({
+    columnData: [{ name: 'zeros', data: zeros, type: 'INT32', encoding: 'PLAIN' }],
+    codec: 'ZSTD',
+    compressors: { ZSTD: (input: Uint8Array) => zstdCompressSync(input) },
+  })
+  const packed = gzipSync(bomb)
+  expect(bomb.length / packed.length).toBeGreaterThan(100)
+  const tar = gzipSync(await buffer(archive))
+  for (const file of [zip([{ name: 'b.json', data: bomb }]), packed, tar, arrow, new Uint8Array(parquet)]) {
+    await expect(importFile(db.database, Buffer.from(file))).rejects.toMatchObject({
+      code: 'ZIP_REFUSED',
+      message: expect.stringContaining('100 times'),
+    })
+  }
+  // What is small, or compresses as data do, is let through.
+  expect((await importFile(db.database, gzipSync(points(400, 'small')))).tables).toMatchObject([{ rows: 400 }])
 })
 
 test('Zip64, tar and compressed tar are unpacked, and a tar that leads elsewhere is refused', async () => {

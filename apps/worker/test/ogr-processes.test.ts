@@ -1,12 +1,14 @@
+// Slow: files are read in processes, one of which computes for some seconds before it is ended.
 // Imports as the product runs them: a file is read in a process of its own, and converted in another. The tests of values
 // do both in their own process.
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { openStore } from '@terrane/storage'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startReaderProcess } from '../src/jobs/ogr/read/reader-process.ts'
+import { readerProcesses, startReaderProcess } from '../src/jobs/ogr/read/reader-process.ts'
 import { Reading, SpareReader } from '../src/jobs/ogr/read/reading.ts'
 import { wasmEngine } from '../src/jobs/ogr/wasm-engine.ts'
 import { ogr2ogrImport } from '../src/jobs/ogr2ogr-import.ts'
@@ -22,7 +24,9 @@ const places = { type: 'GeometryCollection', geometries: [place] }
 let worker: TestWorker
 let made = 0
 beforeAll(async () => {
-  worker = await openWorker({ tasks: [ogr2ogrImport({ engine: wasmEngine, maxBytes: 2 ** 24 })] })
+  worker = await openWorker({
+    tasks: [ogr2ogrImport({ engine: wasmEngine, startReader: readerProcesses(3), maxBytes: 2 ** 24 })],
+  })
   const bucket = { public: false, fileSizeLimit: null, allowedMimeTypes: null }
   await openStore(worker.env['TERRANE_STORAGE']!).createBucket('files', bucket)
 })
@@ -88,6 +92,35 @@ test('a cancelled job ends its process, with nothing left behind', async () => {
   await worker.app.inject({ method: 'DELETE', url: self, headers: HEADERS })
   expect(await until(worker, self)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
   await expectNothingLeft()
+})
+
+/** A GeoPackage whose only layer is a view. */
+async function geoPackageOf(view: string): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'terrane-view-'))
+  const path = join(folder, 'view.gpkg')
+  const database = new DatabaseSync(path)
+  database.exec(`pragma application_id = 0x47504b47;
+    create table gpkg_contents (table_name text, data_type text);
+    insert into gpkg_contents values ('v', 'attributes');
+    create view v as ${view}`)
+  database.close()
+  const bytes = await readFile(path)
+  await rm(folder, { recursive: true })
+  return bytes
+}
+
+describe('a file that costs more than a file may is refused, and its lane goes on', () => {
+  const ENDLESS = 'with recursive c(x) as (select 1 union all select x + 1 from c) select x as fid, x as a from c'
+  test.each([
+    { name: 'a view without an end', view: ENDLESS, message: /CPU time without progress/ },
+    { name: 'a value of 800 MB', view: 'select 1 as fid, zeroblob(800000000) as a', message: /more memory/ },
+  ])('$name', async ({ view, message }) => {
+    const done = await run(await geoPackageOf(view))
+    const error = { code: 'FILE_TOO_COSTLY', message: expect.stringMatching(message) }
+    expect(done).toMatchObject({ status: 'failed', attempt: 1, error })
+    expect(await run('n,lon,lat\n1,8.5,47.25\n')).toMatchObject({ status: 'success' })
+    await expectNothingLeft()
+  })
 })
 
 describe('a reading process', () => {

@@ -22,6 +22,7 @@ export const readHere: StartReader = (_workdir, signal) => {
   return {
     output,
     write: (line) => void input.write(`${line}\n`),
+    expect: () => {},
     ended,
     complaint: () => 'the reader gave no reason',
     abandon: async () => {

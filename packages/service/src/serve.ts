@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { addressInUse } from './errors.ts'
 import type { Http } from './http.ts'
 import type { Logger } from './logger.ts'
+import { serveMetrics } from './metrics.ts'
 import { markStopping } from './stopping.ts'
 
 export interface ServeOptions {
@@ -27,8 +28,8 @@ export interface StopPhases {
   readonly requests?: (budgetMs: number) => Promise<void>
 }
 
-/** Parts of DRAIN_TIMEOUT_MS, in this order. A phase that runs out of its time is left behind. */
-const SHARES = { work: 0.6, requests: 0.3, close: 0.1 }
+/** Parts of DRAIN_TIMEOUT_MS, in this order; the rest is for closing. A phase that runs out of its time is left behind. */
+const SHARES = { work: 0.6, requests: 0.3 }
 
 /** Wait between two looks at whether connections are still open, in milliseconds. */
 const LOOK_MS = 20
@@ -68,32 +69,11 @@ export async function serve(app: Http, config: ServeOptions, logger: Logger, pha
     'requests',
   )
   app.server.closeAllConnections()
-  logger.info({ ms: Math.round(performance.now() - began) }, 'stopped')
-  endInTime(Math.max(LEAST_CLOSE_MS, totalMs * SHARES.close), logger)
+  const ms = Math.round(performance.now() - began)
+  logger.info({ ms }, 'stopped')
+  endInTime(Math.max(LEAST_CLOSE_MS, totalMs - ms), logger)
   // The channel to the parent would keep the process alive.
   if (process.connected) process.disconnect()
-}
-
-/** Shows the metrics on a port of their own, to whoever reaches it. */
-async function serveMetrics({ metrics }: Http, host: string, port: number): Promise<Disposable | null> {
-  if (port === 0) return null
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') response.writeHead(404).end()
-    else
-      void metrics.metrics().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text))
-  })
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(port, host, resolve)
-  await promise.catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? addressInUse({ host, port }, { cause: error }) : error
-  })
-  return {
-    [Symbol.dispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }
 
 /**

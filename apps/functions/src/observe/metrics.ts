@@ -71,7 +71,7 @@ export class FunctionMetrics {
     const inflight = new Gauge({ name: 'terrane_function_calls_inflight', help: 'Calls in instances now.', registers })
     const queued = new Gauge({ name: 'terrane_function_calls_queued', help: 'Calls that wait for one.', registers })
     const used = new Gauge({ name: 'terrane_function_processes', help: 'Processes, starting ones too.', registers })
-    onScrape(instances, async () => {
+    onScrape(instances, () => {
       instances.reset()
       let calls = 0
       let waiting = 0

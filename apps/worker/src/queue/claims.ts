@@ -6,9 +6,20 @@ import { QUEUE_SCHEMA, WORK_CHANNEL, inTransaction } from './boss.ts'
 import type { JobStore } from './job-store.ts'
 import { serveTurn } from './turns.ts'
 
-/** A worker that is cut off while it takes a job, or one that waits for it, keeps the others from theirs for so long. */
-const TAKING = '5s'
-const BEGIN_TAKING = `begin; set local idle_in_transaction_session_timeout = '${TAKING}'; set local lock_timeout = '${TAKING}'`
+/**
+ * Time after which the server ends the transaction of a worker that is cut off while it takes a job, and with it the lock.
+ * A worker whose event loop is late must not lose its own.
+ */
+const IDLE_TAKING = '30s'
+/** Longest wait for a worker that takes a job of the same task. */
+const LOCK_TAKING = '5s'
+const BEGIN_TAKING = `begin; set local idle_in_transaction_session_timeout = '${IDLE_TAKING}'; set local lock_timeout = '${LOCK_TAKING}'`
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Time after which a look for jobs is left behind, because its connection may have died silently, in milliseconds. */
+const LOOK_MS = 30_000
+/** Looks of one task that may be left behind at once: each holds a connection until the database gives it up. */
+const MOST_LEFT_BEHIND = 2
 
 /** A job that waits for its shards looks for them by itself after so long, should nobody have told it. */
 const LOOK_AGAIN = '60s'
@@ -40,30 +51,63 @@ export class Claims {
   readonly #options: ClaimsOptions
   /** The last look for jobs of each task. */
   readonly #looks = new Map<string, Promise<void>>()
+  /** How many looks of each task were left behind and have not ended. */
+  readonly #leftBehind = new Map<string, number>()
 
   constructor(options: ClaimsOptions) {
     this.#options = options
   }
 
-  /** The next job of a task that may run now, or null. Here one look for jobs of a task waits for the one before it. */
+  /**
+   * The next job of a task that may run now, or null. One look for jobs of a task waits for the one before it, but not for
+   * one that hangs.
+   */
   take(task: string): Promise<Claim | null> {
-    const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#take(task))
+    const look = (this.#looks.get(task) ?? Promise.resolve()).then(() => this.#look(task))
     this.#looks.set(task, look.then(ignore, ignore))
     return look
+  }
+
+  /** A look that is left behind when it takes too long; a job that it takes later is put back. */
+  async #look(task: string): Promise<Claim | null> {
+    const look = this.#take(task)
+    const before = this.#leftBehind.get(task) ?? 0
+    // The connection of the embedded database cannot die silently; its looks wait for the statement that runs.
+    if (!this.#options.database.capabilities.locks || before >= MOST_LEFT_BEHIND) return look
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      this.#leftBehind.set(task, (this.#leftBehind.get(task) ?? 0) + 1)
+      look
+        .then((claim) => claim && this.handOver(claim, 'The worker took too long to take it'))
+        .catch(ignore)
+        .finally(() => this.#leftBehind.set(task, this.#leftBehind.get(task)! - 1))
+      reject(new Error(`the database did not answer within ${LOOK_MS / 1000} s`))
+    }, LOOK_MS)
+    try {
+      return await Promise.race([look, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /**
    * The queue counts the running jobs of a project in the statement that fetches one: of two at once neither sees the
    * other's. So workers take the jobs of a task one after the other.
    */
-  #take(task: string): Promise<Claim | null> {
+  async #take(task: string): Promise<Claim | null> {
     const { database } = this.#options
     // The embedded database has transactions in turns anyway.
     if (!database.capabilities.locks) return database.transaction((session) => this.#fetch(session, task))
-    return database.transaction(async (session) => {
-      await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`terrane:take:${task}`])
-      return this.#fetch(session, task)
-    }, BEGIN_TAKING)
+    try {
+      return await database.transaction(async (session) => {
+        await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`terrane:take:${task}`])
+        return this.#fetch(session, task)
+      }, BEGIN_TAKING)
+    } catch (error) {
+      // Another worker takes its time; the job, if any, is there at the next look.
+      if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return null
+      throw error
+    }
   }
 
   async #fetch(session: Session, task: string): Promise<Claim | null> {

@@ -9,6 +9,7 @@ import { Claims, type Claim, type ClaimsOptions } from './claims.ts'
 import { execute, type ExecuteOptions } from './execute.ts'
 import { GRACE_SHARE, HAND_OVER_MS, HEARTBEAT_REFRESH_MS, LEAVE_MS, endingOf, timeoutSeconds } from './job-life.ts'
 import type { JobRow } from './job-row.ts'
+import { LaneWatch } from './lane-watch.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { WAITS } from './shards.ts'
 import { Upkeep, type UpkeepOptions } from './upkeep.ts'
@@ -41,6 +42,8 @@ export class Runner {
   readonly #upkeep: Upkeep
   readonly #listeners: (AsyncDisposable | null)[] = []
   #slots: Promise<void>[] = []
+  readonly #lanes = new LaneWatch()
+  #ended: Promise<void> | null = null
   /** Aborts once: no more jobs are taken. */
   readonly #stopping = new AbortController()
   /** Longest wait for a run that was told to stop. */
@@ -80,13 +83,23 @@ export class Runner {
     return this.#active.size
   }
 
+  /** @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute */
+  checkLanes(): void {
+    this.#lanes.check()
+  }
+
   /**
    * Takes no more jobs and gives running ones the time to end; those that do not are handed over. When it resolves,
-   * this process settles no job any more.
+   * this process settles no job any more. A second call waits for the first.
    *
    * @param budgetMs for both together
    */
-  async stop(budgetMs: number): Promise<void> {
+  stop(budgetMs: number): Promise<void> {
+    this.#ended ??= this.#stop(budgetMs)
+    return this.#ended
+  }
+
+  async #stop(budgetMs: number): Promise<void> {
     this.#stopping.abort()
     const ended = Promise.all(this.#slots)
     const patience = new AbortController()
@@ -111,15 +124,17 @@ export class Runner {
   async #work(task: Task): Promise<void> {
     const { database, logger } = this.#options
     const pollMs = database.capabilities.notify ? POLL_MS.notified : POLL_MS.polling
+    const lane = this.#lanes.open(task.name)
     while (!this.#stopping.signal.aborted) {
       const nudged = this.#nextNudge(task.name)
       let claim: Claim | null = null
       try {
         claim = await this.#claims.take(task.name)
+        lane.looked()
       } catch (error) {
         logger.warn({ err: error, task: task.name }, 'looking for a job failed')
       }
-      if (claim) await this.#handle(task, claim)
+      if (claim) await lane.work(() => this.#handle(task, claim))
       else if (!this.#stopping.signal.aborted) await Promise.race([nudged, this.#pause(pollMs)])
     }
   }

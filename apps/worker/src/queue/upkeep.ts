@@ -33,6 +33,8 @@ export class Upkeep {
   readonly #options: UpkeepOptions
   readonly #runsHere: (id: string) => boolean
   readonly #timers: NodeJS.Timeout[] = []
+  /** Jobs whose leftovers are being removed. */
+  readonly #underWay = new Set<string>()
 
   constructor(options: UpkeepOptions, runsHere: (id: string) => boolean) {
     this.#options = options
@@ -103,21 +105,36 @@ export class Upkeep {
         await store.requeue(database, id, 'The worker was lost; another one takes the job over', 'lost')
         continue
       }
-      logger.warn({ jobId: id, attempts }, 'job given up')
-      await this.#cleanUp(id)
-      await database.transaction((session) => store.fail(session, id, toJobError(workerLost({ attempts }))))
+      this.#inBackground(id, async () => {
+        logger.warn({ jobId: id, attempts }, 'job given up')
+        await this.#cleanUp(id)
+        await database.transaction((session) => store.fail(session, id, toJobError(workerLost({ attempts }))))
+      })
     }
+  }
+
+  /** Works on what a job has left in its project, unless that is under way: a project that hangs holds up no other. */
+  #inBackground(id: string, work: () => Promise<void>): void {
+    if (this.#underWay.has(id)) return
+    this.#underWay.add(id)
+    work()
+      .catch((error: unknown) => this.#options.logger.warn({ err: error, jobId: id }, 'housekeeping failed'))
+      .finally(() => this.#underWay.delete(id))
   }
 
   /** Removes what interrupted runs left behind of jobs that were cancelled before another run. */
   async #clear(): Promise<void> {
     const { database } = this.#options
     const { rows } = await database.query<{ id: string }>(
-      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day' limit 20`,
+      `select id from terrane.jobs where leftovers and finished_at > clock_timestamp() - interval '1 day'
+         and id <> all($1::uuid[]) limit 20`,
+      [[...this.#underWay]],
     )
     for (const { id } of rows) {
-      if (!(await this.#cleanUp(id))) continue
-      await database.query('update terrane.jobs set leftovers = false where id = $1', [id])
+      this.#inBackground(id, async () => {
+        if (!(await this.#cleanUp(id))) return
+        await database.query('update terrane.jobs set leftovers = false where id = $1', [id])
+      })
     }
   }
 

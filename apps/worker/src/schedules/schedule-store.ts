@@ -25,6 +25,9 @@ export interface ScheduleRow {
   readonly updated_at: Date
 }
 
+/** A schedule whose time has come. */
+export type DueSchedule = ScheduleRow & { readonly next_at: Date }
+
 export interface NewSchedule {
   readonly id: string
   readonly task: string
@@ -119,13 +122,36 @@ export class ScheduleStore {
     await this.#database.query('delete from terrane.schedules where id = $1', [id])
   }
 
-  /** Schedules whose time has come, and the time of the database. */
-  async due(limit: number): Promise<(ScheduleRow & { readonly now: Date; readonly next_at: Date })[]> {
-    const { rows } = await this.#database.query<ScheduleRow & { now: Date; next_at: Date }>(
-      `select *, clock_timestamp() as now from terrane.schedules where next_at <= clock_timestamp() order by next_at limit $1`,
-      [limit],
+  /**
+   * Of each project with schedules whose time has come, the one that waits longest.
+   *
+   * @param except projects that are left out, by their {@link scopeKey}
+   */
+  async due(limit: number, except: readonly string[]): Promise<DueSchedule[]> {
+    const { rows } = await this.#database.query<DueSchedule>(
+      `select * from (
+         select distinct on (project_ref, organization_id) * from terrane.schedules
+         where next_at <= clock_timestamp() and coalesce(organization_id || '/', '') || project_ref <> all($2)
+         order by project_ref, organization_id, next_at
+       ) due order by next_at limit $1`,
+      [limit, except],
     )
     return rows
+  }
+
+  /** The schedule of a project that waits longest of those whose time has come. */
+  async dueOf({ project_ref: ref, organization_id: organization }: ScheduleRow): Promise<DueSchedule | null> {
+    const { rows } = await this.#database.query<DueSchedule>(
+      `select * from terrane.schedules where ${IN_SCOPE} and next_at <= clock_timestamp() order by next_at limit 1`,
+      [ref, organization],
+    )
+    return rows[0] ?? null
+  }
+
+  /** The time of the database. */
+  async now(session: Queryable): Promise<Date> {
+    const { rows } = await session.query<{ now: Date }>('select clock_timestamp() as now')
+    return rows[0]!.now
   }
 
   /** Whether the job of an earlier time goes on. */

@@ -1,18 +1,19 @@
 import { uuidv7, type TerraneError } from '@terrane/core'
 import type { ProjectTarget } from '@terrane/contracts'
-import type { Database } from '@terrane/database'
+import type { Database, Queryable } from '@terrane/database'
 import type { Logger, Sealer } from '@terrane/service'
 import { taskNotBuilt, toShowable } from '../errors.ts'
 import type { SubmitContext, Task } from '../jobs/task.ts'
 import type { ProjectDirectory } from '../projects/project-directory.ts'
 import { checkSubmission } from '../queue/check-submission.ts'
 import { mayPass } from '../queue/job-life.ts'
+import { scopeKey, type JobScope } from '../queue/job-row.ts'
 import type { Submission, Submitter } from '../queue/submit.ts'
 import { nextTick } from './cron.ts'
-import type { ScheduleRow, ScheduleStore } from './schedule-store.ts'
+import type { DueSchedule, ScheduleRow, ScheduleStore } from './schedule-store.ts'
 import { fillTokens } from './tokens.ts'
 
-/** Schedules that one look takes. */
+/** Projects that one look begins with. */
 const AT_ONCE = 20
 
 export interface SchedulerOptions {
@@ -32,36 +33,57 @@ export interface SchedulerOptions {
  */
 export class Scheduler {
   readonly #options: SchedulerOptions
+  /** Projects whose schedules are being submitted. */
+  readonly #busy = new Set<string>()
 
   constructor(options: SchedulerOptions) {
     this.#options = options
   }
 
-  /** Submits what is due. */
+  /** Begins to submit what is due of each project for which nothing is under way. */
   async tick(): Promise<void> {
-    for (const schedule of await this.#options.schedules.due(AT_ONCE)) {
-      try {
-        await this.#run(schedule, schedule.next_at, schedule.now)
-      } catch (error) {
-        // Its time is not lost, and the others have their turn.
-        await this.#options.schedules.postpone(schedule)
-        this.#options.logger.warn({ err: error, scheduleId: schedule.id }, 'a schedule could not be submitted')
+    for (const schedule of await this.#options.schedules.due(AT_ONCE, [...this.#busy])) void this.#serve(schedule)
+  }
+
+  /** Submits what is due of a project, one after the other: a project that hangs delays its own schedules only. */
+  async #serve(first: DueSchedule): Promise<void> {
+    const { schedules, logger } = this.#options
+    const key = scopeKey(scopeOf(first))
+    this.#busy.add(key)
+    try {
+      for (let next: DueSchedule | null = first; next !== null; next = await schedules.dueOf(first)) {
+        await this.#submit(next)
       }
+    } catch (error) {
+      logger.warn({ err: error, projectRef: first.project_ref }, 'schedules of a project could not be looked at')
+    } finally {
+      this.#busy.delete(key)
     }
   }
 
-  async #run(schedule: ScheduleRow, at: Date, now: Date): Promise<void> {
+  async #submit(schedule: DueSchedule): Promise<void> {
+    try {
+      await this.#run(schedule)
+    } catch (error) {
+      // Its time is not lost, and the others have their turn.
+      await this.#options.schedules.postpone(schedule)
+      this.#options.logger.warn({ err: error, scheduleId: schedule.id }, 'a schedule could not be submitted')
+    }
+  }
+
+  async #run(schedule: DueSchedule): Promise<void> {
     const { database, schedules, submitter, logger } = this.#options
-    const next = nextTick(schedule.cron, schedule.time_zone, now)
+    // After whatever the project took: a time that has passed meanwhile is not another one.
+    const next = async (session: Queryable) => nextTick(schedule.cron, schedule.time_zone, await schedules.now(session))
     if (await schedules.isBusy(database, schedule.id)) {
-      if (await schedules.take(database, schedule, next, null))
+      if (await schedules.take(database, schedule, await next(database), null))
         logger.info({ scheduleId: schedule.id }, 'a time of a schedule was left out: its job goes on')
       return
     }
-    const { submission, refusal } = await this.#prepare(schedule, at)
+    const { submission, refusal } = await this.#prepare(schedule, schedule.next_at)
     const id = uuidv7()
     const taken = await database.transaction(async (session) => {
-      if (!(await schedules.take(session, schedule, next, id))) return false
+      if (!(await schedules.take(session, schedule, await next(session), id))) return false
       await submitter.enqueue(session, submission, id, refusal)
       return true
     })
@@ -73,8 +95,8 @@ export class Scheduler {
   /** The submission of a schedule's time, and the error for which its job ends at once, if any. */
   async #prepare(schedule: ScheduleRow, at: Date): Promise<{ submission: Submission; refusal: TerraneError | null }> {
     const { projects, tasks, sealer, checkUrl } = this.#options
-    const { id, task: name, project_ref: projectRef, organization_id: organizationId, project_id: projectId } = schedule
-    const scope = { projectRef, organizationId, projectId }
+    const { id, task: name } = schedule
+    const scope = scopeOf(schedule)
     const task = tasks.find((known) => known.name === name)
     if (!task) throw taskNotBuilt({ task: name })
     const stored = sealer.open(schedule.sealed_input, id) as Record<string, unknown>
@@ -90,4 +112,8 @@ export class Scheduler {
       return { submission, refusal: mayPass(refusal) ? null : refusal }
     }
   }
+}
+
+function scopeOf(row: ScheduleRow): JobScope {
+  return { projectRef: row.project_ref, organizationId: row.organization_id, projectId: row.project_id }
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { conversionFailed, engineUnavailable, layerUnknown, sourceSrsNeeded } from './errors.ts'
+import { conversionFailed, engineUnavailable, layerUnknown, readerTooLarge, sourceSrsNeeded } from './errors.ts'
 import type { Driver } from './obtain/sniff.ts'
 
 /** What is to be converted, and how. Everything in it has been checked: nothing is a client's text but names. */
@@ -41,6 +41,7 @@ export class EngineProcess {
   readonly child: ChildProcess
   readonly ended: Promise<void>
   #messages = ''
+  #reason: Error | null = null
 
   constructor(
     command: string,
@@ -69,6 +70,12 @@ export class EngineProcess {
     return plainComplaint(this.#messages) || 'the engine gave no reason'
   }
 
+  /** Ends it for a reason, with which {@link ended} rejects. */
+  end(reason: Error): void {
+    this.#reason ??= reason
+    this.kill()
+  }
+
   kill(): void {
     const { pid } = this.child
     if (pid === undefined) return
@@ -94,6 +101,8 @@ export class EngineProcess {
       throw engineUnavailable({ reason: (cause as Error).message }, { cause })
     }
     if (signal.aborted) throw signal.reason
+    if (this.#reason) throw this.#reason
+    if (code !== 0 && isOutOfMemory(this.#messages)) throw readerTooLarge()
     if (code !== 0) throw isAboutSrs(this.#messages) ? sourceSrsNeeded() : conversionFailed({ reason: this.complaint })
   }
 }
@@ -118,6 +127,13 @@ export function checkLayer(layers: readonly Layer[], wanted: string | null): voi
 /** An engine's complaint as an error that says what to do. */
 export function failure(complaint: string): Error {
   return isAboutSrs(complaint) ? sourceSrsNeeded() : conversionFailed({ reason: complaint })
+}
+
+/** Whether a message says that a process, or SQLite in it, has come to the end of its memory. */
+export function isOutOfMemory(messages: string): boolean {
+  return /out of memory|std::bad_alloc|allocation failed|Failed to allocate memory|string or blob too big/i.test(
+    messages,
+  )
 }
 
 /** Whether a complaint says that the reference system of the source is unknown. */

@@ -23,6 +23,29 @@ export const zipRefused = defineError(
   () => ({ hint: 'Pack the data files alone, without folders, links or passwords.' }),
 )
 
+export const growthRefused = defineError(
+  'ZIP_REFUSED',
+  'invalid',
+  (f: { ratio: number }) => `The file is refused: unpacked it would grow to more than ${f.ratio} times its size`,
+  () => ({ hint: 'Send its content without compression, or in several files.' }),
+)
+
+const COSTLY_HINT = 'Write the layer anew as a plain table of smaller features, without views, and import that.'
+
+export const readerStuck = defineError(
+  'FILE_TOO_COSTLY',
+  'invalid',
+  (f: { seconds: number }) => `The file is refused: reading it took ${f.seconds} s of CPU time without progress`,
+  () => ({ hint: COSTLY_HINT }),
+)
+
+export const readerTooLarge = defineError(
+  'FILE_TOO_COSTLY',
+  'invalid',
+  () => 'The file is refused: reading it takes more memory than one file may have',
+  () => ({ hint: COSTLY_HINT }),
+)
+
 export const layerUnknown = defineError(
   'LAYER_UNKNOWN',
   'invalid',

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,6 +10,7 @@ import { objectTooLarge } from '@terrane/storage'
 import type { JobContext } from '../../task.ts'
 import { fileMissing, formatUnknown } from '../errors.ts'
 import { findDatasets, type FoundDatasets } from './find-datasets.ts'
+import { CountedGrowth } from './growth.ts'
 import { driverOf, EXTENSIONS, sniffFile, type Driver, type FileContent } from './sniff.ts'
 import { foldersOf, planTargets } from './unpacked-names.ts'
 import { tarPaths, untar } from './untar.ts'
@@ -18,7 +19,6 @@ import { asUtf8 } from './utf16.ts'
 
 /** A file geodatabase has half a dozen files for each of its tables. */
 const MAX_ENTRIES = 10_000
-const MAX_RATIO = 100
 /** An archive may hold this much more than a file may have. */
 const UNPACKED_SHARE = 4
 
@@ -43,7 +43,7 @@ export async function obtainDatasets(
   await fetchSource(input, source, maxBytes, context)
   const folder = join(workdir, 'data')
   await mkdir(folder)
-  const limits = { maxEntries: MAX_ENTRIES, maxBytes: maxBytes * UNPACKED_SHARE, maxRatio: MAX_RATIO }
+  const limits = { maxEntries: MAX_ENTRIES, maxBytes: maxBytes * UNPACKED_SHARE }
   await asUtf8(source, signal)
   let content = await sniffFile(source)
   if (content === 'gzip') {
@@ -81,7 +81,11 @@ async function makeFolders(folder: string, paths: readonly string[]): Promise<vo
 /** Formats that are zip archives themselves, by a path within. */
 const PACKED_BY: Readonly<Record<string, Driver>> = { 'xl/workbook.xml': 'XLSX', 'content.xml': 'ODS' }
 
-/** Unpacks a file in its place, up to so many bytes. */
+/**
+ * Unpacks a file in its place, up to so many bytes.
+ *
+ * @throws FORMAT_UNKNOWN, ZIP_REFUSED
+ */
 async function gunzipFile(path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
   let bytes = 0
   const counted = new Transform({
@@ -93,7 +97,8 @@ async function gunzipFile(path: string, maxBytes: number, signal: AbortSignal): 
   })
   try {
     const out = createWriteStream(`${path}.raw`, { flags: 'wx' })
-    await pipeline(createReadStream(path), createGunzip(), counted, out, { signal })
+    const { size } = await stat(path)
+    await pipeline(createReadStream(path), createGunzip(), counted, new CountedGrowth(size), out, { signal })
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? ''
     if (code.startsWith('Z_')) throw formatUnknown({ reason: 'its gzip data are damaged' }, { cause })

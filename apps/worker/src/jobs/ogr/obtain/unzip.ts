@@ -4,12 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import { openPromise, type Entry, type ZipFile } from 'yauzl'
 import { zipRefused } from '../errors.ts'
 import { CheckedBytes } from './checked-bytes.ts'
+import { Growth } from './growth.ts'
 import { checkPath, planTargets } from './unpacked-names.ts'
 
 const SYMLINK = 0xa000
 const FILE_TYPE = 0xf000
-/** Less than this may be compressed however well it is. */
-const SMALL_BYTES = 1 << 16
 const STORED = 0
 const DEFLATED = 8
 
@@ -17,8 +16,6 @@ const DEFLATED = 8
 export interface ArchiveLimits {
   readonly maxEntries: number
   readonly maxBytes: number
-  /** Of all files together: data stay well below it, bombs do not, and single files such as sparse indexes may exceed it. */
-  readonly maxRatio: number
 }
 
 /** A zip archive, Zip64 or not, whose directory has been checked. */
@@ -70,9 +67,7 @@ async function listEntries(file: ZipFile, limits: ArchiveLimits): Promise<Entry[
     if (total > limits.maxBytes) throw zipRefused({ reason: `it holds more than ${limits.maxBytes} bytes` })
     entries.push(entry)
   }
-  if (total > Math.max(SMALL_BYTES, packed * limits.maxRatio)) {
-    throw zipRefused({ reason: `its files would grow to more than ${limits.maxRatio} times their size` })
-  }
+  new Growth(packed).add(total)
   checkOverlaps(entries)
   return entries
 }

@@ -12,6 +12,7 @@ import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field } from '../feature-stream.ts'
+import { Growth } from '../obtain/growth.ts'
 import { readAnyDictionaryId } from './arrow-dictionary-ids.ts'
 import { arrowColumn, deep, type ArrowColumn } from './arrow-values.ts'
 import { dimensionsOf, geometryDecoder, sridOfCrs, type GeometryDecoder } from './geoarrow.ts'
@@ -21,10 +22,14 @@ const WGS84 = 4326
 /** Most bytes of one buffer. */
 const MOST_BYTES = 2 ** 30
 
+/** Of the file that is being read: the library has one registry of codecs. */
+let growth = new Growth(0)
 compressionRegistry.set(CompressionType.ZSTD, {
-  decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: MOST_BYTES }),
+  decode: (bytes) => growth.unpack(MOST_BYTES, (maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength })),
 })
-compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4Frame(bytes, MOST_BYTES) })
+compressionRegistry.set(CompressionType.LZ4_FRAME, {
+  decode: (bytes) => growth.unpack(MOST_BYTES, (most) => unpackLz4Frame(bytes, most)),
+})
 
 readAnyDictionaryId()
 
@@ -95,6 +100,7 @@ async function* readRows(
 
 async function* batchesOf(path: string, onSchema: (schema: Schema) => void): AsyncGenerator<RecordBatch> {
   await using file = await open(path)
+  growth = new Growth((await file.stat()).size)
   const reader = await RecordBatchReader.from(file)
   await reader.open()
   onSchema(reader.schema)

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
@@ -10,6 +10,7 @@ import {
   type FieldType,
   type LayerSchema,
 } from '../feature-stream.ts'
+import { openSqlite } from './open-sqlite.ts'
 import type { ReadRequest, TypesOfLayers } from './protocol.ts'
 import { TypeGuess, kindOfCell, valueOfCell } from './value-types.ts'
 
@@ -47,7 +48,7 @@ export interface Table {
 
 /** Opens a GeoPackage (OGC 12-128r19): its tables of features and of attributes. */
 export function openGpkg({ path, types = {}, isUntyped = false }: Omit<ReadRequest, 'format'>): FeatureReader {
-  const database = new DatabaseSync(path, { readOnly: true })
+  const database = openSqlite(path)
   const warnings = new Warnings()
   const tables = listTables(database, types, isUntyped)
   warnOfOthers(database, warnings)

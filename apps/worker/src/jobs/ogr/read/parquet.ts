@@ -9,6 +9,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from '../../overture/compressors.ts'
+import { countedCompressors } from '../obtain/growth.ts'
 import { Warnings } from '../../warnings.ts'
 import { conversionFailed } from '../errors.ts'
 import { BatchBuilder, type FeatureBatch, type FeatureReader, type Field, type FieldType } from '../feature-stream.ts'
@@ -128,7 +129,7 @@ async function* chunksOf(
         columns: [...columns],
         rowStart: start,
         rowEnd: end,
-        compressors,
+        compressors: countedCompressors(compressors, file.byteLength),
         utf8: false,
         geoparquet: false,
         parsers: PARSERS,

@@ -1,24 +1,64 @@
 import { fileURLToPath } from 'node:url'
 import { EngineProcess } from '../engine.ts'
+import { readerStuck } from '../errors.ts'
+import { CpuWatch } from './cpu-watch.ts'
 import type { StartReader } from './reading.ts'
 
 const SCRIPT = fileURLToPath(new URL('./read.worker.ts', import.meta.url))
 /** Most memory of the script: one feature of some hundred megabytes has to fit. */
 const HEAP_MB = 2048
+/** Most memory of the whole process, which libraries allocate outside the script's heap, too. */
+const PROCESS_MB = HEAP_MB + 1024
+/** CPU time that a reader may use between two frames, in seconds, and how much of its file is gone through in a second of it. */
+const STUCK_SECONDS = 45
+const BYTES_PER_SECOND = 2 * 1024 * 1024
 
-/** Starts a process that may read files and nothing else: no writes, no network, no processes, no environment. */
-export const startReaderProcess: StartReader = (workdir, signal) => {
-  const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
-  const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
-  const process_ = new EngineProcess(process.execPath, args, { cwd: workdir, env: {}, events: true }, signal)
-  const { stdin, stdout } = process_.child
-  // A process that ended early says why itself.
-  stdin!.on('error', () => {})
-  return {
-    output: stdout as AsyncIterable<Buffer>,
-    write: (line) => void stdin!.write(`${line}\n`),
-    ended: process_.ended,
-    complaint: () => process_.complaint,
-    abandon: () => process_.abandon(),
+/**
+ * Makes what starts reading processes. Each may read files and nothing else: no writes, no network, no processes, no
+ * environment; the system bounds its memory, and it is ended when it computes without progress.
+ *
+ * @param stuckSeconds CPU time that may pass between two frames; more for a large file
+ */
+export function readerProcesses(stuckSeconds = STUCK_SECONDS): StartReader {
+  return (workdir, signal) => {
+    const rights = ['--permission', '--allow-fs-read=*', '--disable-warning=ExperimentalWarning']
+    const args = [...rights, `--max-old-space-size=${HEAP_MB}`, SCRIPT]
+    const [command, ...bounded] = withBoundedMemory(process.execPath, args)
+    const process_ = new EngineProcess(command, bounded, { cwd: workdir, env: {}, events: true }, signal)
+    const { stdin, stdout, pid } = process_.child
+    // A process that ended early says why itself.
+    stdin!.on('error', () => {})
+    const watch = pid === undefined ? null : new CpuWatch(pid, stuckSeconds, onStuck)
+    const stopWatch = () => watch?.[Symbol.dispose]()
+    process_.ended.then(stopWatch, stopWatch)
+    return {
+      output: progressing(stdout as AsyncIterable<Buffer>),
+      write: (line) => void stdin!.write(`${line}\n`),
+      expect: (bytes) => watch?.allow(bytes / BYTES_PER_SECOND),
+      ended: process_.ended,
+      complaint: () => process_.complaint,
+      abandon: () => process_.abandon(),
+    }
+
+    function onStuck(seconds: number): void {
+      process_.end(readerStuck({ seconds: Math.round(seconds) }))
+    }
+
+    async function* progressing(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        watch?.progressed()
+        yield chunk
+      }
+    }
   }
+}
+
+/** Starts a process that may read files and nothing else, within the bounds of the product. */
+export const startReaderProcess = readerProcesses()
+
+/** The command by which a shell, which every system but Windows has, bounds the memory of a program and becomes it. */
+function withBoundedMemory(program: string, args: readonly string[]): [string, ...string[]] {
+  if (process.platform === 'win32') return [program, ...args]
+  // Not the address space as a whole: V8 reserves more than it uses.
+  return ['/bin/sh', '-c', `ulimit -d ${PROCESS_MB * 1024} 2>/dev/null; exec "$0" "$@"`, program, ...args]
 }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { JobWarning } from '@terrane/contracts'
 import { reviveError } from '@terrane/core/errors'
 import { conversionFailed } from '../errors.ts'
@@ -10,6 +11,8 @@ interface Reader {
   readonly output: AsyncIterable<Buffer>
   /** Sends a line of JSON. */
   write(line: string): void
+  /** Says how many bytes it has to go through, which take their time. */
+  expect(bytes: number): void
   /** Resolves at the end of the reader; rejects with why it ended early. */
   readonly ended: Promise<void>
   /** The last error message of a reader that ended without an answer. */
@@ -71,6 +74,8 @@ export class Reading implements LayerSource {
   /** @throws CONVERSION_FAILED, and what the readers throw */
   static async open(request: ReadRequest, { workdir, signal, startReader, spare }: ReadingPlace): Promise<Reading> {
     const reader = spare?.take() ?? startReader(workdir, signal)
+    const file = await stat(request.path).catch(() => null)
+    reader.expect(file?.size ?? 0)
     reader.write(JSON.stringify(request))
     const frames = framesOf(reader.output)
     try {

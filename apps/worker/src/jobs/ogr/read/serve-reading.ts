@@ -1,5 +1,6 @@
 import { TerraneError, toPlainError } from '@terrane/core/errors'
-import { conversionFailed } from '../errors.ts'
+import { isOutOfMemory } from '../engine.ts'
+import { conversionFailed, readerTooLarge } from '../errors.ts'
 import type { FeatureReader } from '../feature-stream.ts'
 import { RowPacker } from '../row-packer.ts'
 import { openReader } from './open-reader.ts'
@@ -22,9 +23,14 @@ export async function serveReading(lines: AsyncIterator<string>, send: SendFrame
     if (layers.done === true) return
     await answer(reader, JSON.parse(layers.value) as LayerRequest[], send)
   } catch (error) {
-    const shown = error instanceof TerraneError ? error : conversionFailed({ reason: (error as Error).message })
-    send({ kind: 'error', error: toPlainError(shown) })
+    send({ kind: 'error', error: toPlainError(shownOf(error)) })
   }
+}
+
+function shownOf(error: unknown): TerraneError {
+  if (error instanceof TerraneError) return error
+  const { message } = error as Error
+  return isOutOfMemory(message) ? readerTooLarge() : conversionFailed({ reason: message })
 }
 
 async function answer(reader: FeatureReader, requests: readonly LayerRequest[], send: SendFrame): Promise<void> {

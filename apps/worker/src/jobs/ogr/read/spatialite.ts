@@ -1,8 +1,9 @@
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { isoType, wkbHead } from '@terrane/core/wkb'
 import { Warnings } from '../../warnings.ts'
 import type { FeatureReader, FieldType } from '../feature-stream.ts'
 import { TYPES, fieldsOf, quoted, readRows, type Table } from './gpkg.ts'
+import { openSqlite } from './open-sqlite.ts'
 import { wkbOfWkt } from './wkt.ts'
 
 /** Tables that programs keep for themselves. */
@@ -27,7 +28,7 @@ const COMPRESSED = 1_000_000
 
 /** Opens an SQLite database with a list of columns of geometries, as SpatiaLite and GDAL write it. */
 export function openSpatialite(path: string): FeatureReader {
-  const database = new DatabaseSync(path, { readOnly: true })
+  const database = openSqlite(path)
   const warnings = new Warnings()
   const tables = listTables(database)
   return {

@@ -1,0 +1,77 @@
+import { Transform, type TransformCallback } from 'node:stream'
+import type { Compressors } from 'hyparquet'
+import { growthRefused } from '../errors.ts'
+
+/** Most growth of all that a file holds: data stay well below it, bombs do not. */
+const MOST_RATIO = 100
+/** Content below this size is exempt. */
+const SMALL_BYTES = 1 << 16
+
+/** Counts what comes out of a compressed file, whatever packed it, against the file's own size. */
+export class Growth {
+  readonly #most: number
+  #bytes = 0
+
+  /** @param packedBytes size of the compressed data, all together: single parts such as sparse indexes may grow more */
+  constructor(packedBytes: number) {
+    this.#most = Math.max(SMALL_BYTES, packedBytes * MOST_RATIO)
+  }
+
+  /** @throws ZIP_REFUSED when more has come out than data grow to */
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > this.#most) throw growthRefused({ ratio: MOST_RATIO })
+  }
+
+  /**
+   * Unpacks one part.
+   *
+   * @param size what it promises to have, or the most that it may have
+   * @param unpack makes no more bytes than the number it is given, and throws a RangeError instead
+   * @throws ZIP_REFUSED, and what `unpack` throws
+   */
+  unpack(size: number, unpack: (maxBytes: number) => Uint8Array): Uint8Array {
+    const left = this.#most - this.#bytes
+    try {
+      const unpacked = unpack(Math.max(1, Math.min(size, left)))
+      this.add(unpacked.length)
+      return unpacked
+    } catch (cause) {
+      if (cause instanceof RangeError && left < size) throw growthRefused({ ratio: MOST_RATIO }, { cause })
+      throw cause
+    }
+  }
+}
+
+/** Lets the unpacked content of a file pass while it does not grow too much. */
+export class CountedGrowth extends Transform {
+  readonly #growth: Growth
+
+  constructor(packedBytes: number) {
+    super()
+    this.#growth = new Growth(packedBytes)
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    try {
+      this.#growth.add(chunk.length)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done(null, chunk)
+  }
+}
+
+/** The codecs of a Parquet file of so many bytes; they refuse pages that promise more than the file may grow to. */
+export function countedCompressors(compressors: Compressors, packedBytes: number): Compressors {
+  const growth = new Growth(packedBytes)
+  return Object.fromEntries(
+    Object.entries(compressors).map(([name, unpack]) => [
+      name,
+      (input: Uint8Array, size: number) => {
+        growth.add(size)
+        return unpack(input, size)
+      },
+    ]),
+  )
+}
