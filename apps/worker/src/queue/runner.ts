@@ -83,9 +83,13 @@ export class Runner {
     return this.#active.size
   }
 
-  /** @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute */
+  /**
+   * On the embedded database, where a look waits for whatever statement runs, lanes are not judged.
+   *
+   * @throws WORKER_LANES_STUCK when a lane without a job has not looked for one for a minute
+   */
   checkLanes(): void {
-    this.#lanes.check()
+    if (this.#options.database.capabilities.locks) this.#lanes.check()
   }
 
   /**
