@@ -15,7 +15,7 @@ function words(text: string): string[] {
 /** Access values by key. Source: Valhalla 3.6 `lua/graph.lua`, whose access this package follows. */
 export const ACCESS = values(
   'yes private permissive use_sidepath delivery designated dismount destination customers official public restricted allowed permit residents',
-  'no agricultural discouraged forestry emergency psv',
+  'no agricultural discouraged forestry emergency military psv bus taxi',
 )
 export const MOTOR_VEHICLE = values(
   'yes private permissive delivery designated destination customers official public restricted allowed permit residents',

@@ -1,9 +1,10 @@
 import { Access } from '../../graph/attributes.ts'
-import { MODE_TAGS, type ModeTags, MOTOR } from './mode-tags.ts'
-import { ACCESS, BICYCLE, FOOT, meaning, MOTOR_VEHICLE, type Tags } from './values.ts'
+import { MODE_TAGS, type ModeTags, MOTOR, namedModes } from './mode-tags.ts'
+import { ACCESS, BICYCLE, DESTINATION_ONLY, FOOT, meaning, MOTOR_VEHICLE, type Tags } from './values.ts'
 
-const { car, foot, bicycle, truck, emergency, taxi, bus, moped } = Access
+const { car, foot, wheelchair, bicycle, truck, emergency, taxi, bus, moped } = Access
 const ROAD = MOTOR | foot | bicycle
+const SLOW = bicycle | moped
 
 /** Who may use a way of a highway class when no other tag says anything. */
 const CLASS_ACCESS: ReadonlyMap<string, number> = new Map(
@@ -68,30 +69,64 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   const carried = isCarried(tags)
   const access = meaning(ACCESS, tags.get('access'))
   const emergencyOnly = tags.get('emergency') === 'yes' || tags.get('service') === 'emergency_access'
+  const ruined = tags.get('smoothness') === 'impassable'
   let modes = known ?? (carried ? ROAD : 0)
-  if (tags.get('impassable') === 'yes' || access === false || (tags.get('access') === 'private' && emergencyOnly)) {
-    modes = 0
-  } else if (tags.get('smoothness') === 'impassable' || meaning(MOTOR_VEHICLE, tags.get('vehicle')) === false) {
-    modes &= foot
-  }
+  if (tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)) modes = 0
+  else if (access === false) modes = namedModes(tags.get('access'))
+  else if (ruined) modes &= foot
+  // A motorway that all vehicles may use is none for the slow ones.
+  const openedByVehicle = ruined ? 0 : highway?.startsWith('motorway') === true ? ~SLOW : ~0
   let tagged = 0
   for (const { mode, says } of MODE_TAGS) {
-    const decision = firstOf(says, ([key, meanings]) => meaning(meanings, tags.get(key)))
+    const decision = decisionOf(says, tags)
     if (decision === undefined) continue
-    tagged |= mode
-    modes = decision ? modes | mode : modes & ~mode
+    const general = decision.key === 'vehicle'
+    if (!general) tagged |= mode
+    if (!decision.open) modes &= ~mode
+    else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
-  if ([tags.get('access'), tags.get('vehicle')].includes('psv')) modes |= taxi | bus
   if (tags.get('oneway') === 'reversible' && ['permissive', 'hov', 'taxi'].includes(tags.get('access') ?? '')) {
     // A lane that changes its direction and is not for everybody: left to buses, if any.
-    if ((modes & bus) === 0) return null
     modes &= bus | taxi
+    if (modes === 0) return null
   }
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
+}
+
+/** What the most specific key that says something says, and its value; undefined when none does. */
+function decisionOf(
+  says: ModeTags['says'],
+  tags: Tags,
+  suffixes: readonly string[] = [''],
+): { key: string; value: string; open: boolean } | undefined {
+  return firstOf(says, ([key, meanings]) =>
+    firstOf(suffixes, (suffix) => {
+      const value = tags.get(`${key}${suffix}`)
+      const open = meaning(meanings, value)
+      return open === undefined ? undefined : { key, value: value!, open }
+    }),
+  )
+}
+
+/** Keys that open a way to a mode but are none of access. */
+const FACILITIES = new Set(['cycleway', 'lanes:psv:forward'])
+
+/**
+ * Modes of which only those with business on a way may use it in a direction: what the most specific key of each mode
+ * says. Source: OpenStreetMap wiki, Key:access, transport mode hierarchy.
+ */
+export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
+  let local = 0
+  for (const { mode, says } of MODE_TAGS) {
+    const keys = [...says.filter(([key]) => !FACILITIES.has(key)), ['access', ACCESS] as const]
+    const decision = decisionOf(keys, tags, [`:${direction}`, ''])
+    if (meaning(DESTINATION_ONLY, decision?.value) === true) local |= mode
+  }
+  return (local & foot) === 0 ? local : local | wheelchair
 }
 
 /** The first answer that one of a list gives. */
@@ -185,15 +220,15 @@ function withLanes(tags: Tags, tagged: number, { forward, backward }: Directions
 function override(tags: Tags, direction: string, { modes, tagged }: { modes: number; tagged: number }): number {
   const of = (key: string): string | undefined => tags.get(`${key}:${direction}`)
   // What closes the direction to all does not bind the modes that have a tag of their own.
-  let result = meaning(ACCESS, of('access')) === false ? modes & tagged : modes
+  let result = meaning(ACCESS, of('access')) === false ? modes & (tagged | namedModes(of('access'))) : modes
   for (const [said, group, meanings] of [
     [of('motor_vehicle') ?? of('vehicle'), MOTOR, MOTOR_VEHICLE],
     [of('foot'), foot, FOOT],
     [of('bicycle') ?? of('vehicle'), bicycle, BICYCLE],
   ] as const) {
     if (said === undefined) continue
-    // What is for buses and taxis stays theirs.
-    const kept = said === 'psv' ? result & (taxi | bus) : 0
+    // What is for buses or taxis stays theirs.
+    const kept = result & namedModes(said)
     result = meaning(meanings, said) === true ? result | group : (result & ~group) | kept
   }
   return result

@@ -3,6 +3,7 @@ import { TimedEffect } from '../../graph/timed.ts'
 import { readConditions } from '../../time/conditions.ts'
 import { conditionalCases } from './conditional.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
+import { namedModes } from './mode-tags.ts'
 import type { WayAccess } from './way-access.ts'
 
 /** What holds on a way at certain times; `direction` 1 is along the nodes, 2 against them, 3 both. */
@@ -61,7 +62,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
           // Against a one-way street a condition opens nothing.
           const against = access.oneway && side === (access.reversed ? 1 : 2)
           const open = side === 1 ? access.forward : access.backward
-          if (closes) return rule(modes & open, side, TimedEffect.closed, conditions)
+          if (closes) return rule(modes & open & ~namedModes(value), side, TimedEffect.closed, conditions)
           const opening = local ? TimedEffect.local : TimedEffect.open
           const opened = rule(against ? 0 : modes & ~open, side, opening, conditions)
           if (local) return [...opened, ...rule(modes & open, side, TimedEffect.local, conditions)]
