@@ -19,7 +19,7 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     typeof profile.travelType === 'string' ? profile.travelType : String(options[profile.travelType.option])
   const access = typeof profile.access === 'number' ? profile.access : profile.access[travelType]!
   const rights = new Rights(graph, access, options)
-  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, profile, options)
+  const vehicle = rights.ignoresLimits ? null : new Vehicle(graph, access, profile, options)
   const exclusions = new Exclusions(graph, profile, options, vehicle)
   const {
     edge,

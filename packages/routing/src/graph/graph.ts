@@ -63,6 +63,8 @@ export interface Graph {
   readonly limitEdge: Uint32Array
   readonly limitType: Uint8Array
   readonly limitValue: Uint32Array
+  /** Modes a limit is for. */
+  readonly limitModes: Uint16Array
 
   /** Turn restrictions over more than one node: edges of rule `r` are `ruleEdge[firstRule[r]] …`. */
   readonly firstRule: Uint32Array
@@ -98,7 +100,6 @@ export const LimitBits = {
   type: 0x0f,
   /** Those with business on the edge need not keep it. */
   exceptDestination: 0x40,
-  trucksOnly: 0x80,
 } as const
 
 /** Arrays of a graph, in the order they are written. */
@@ -134,6 +135,7 @@ const ARRAYS = {
   limitEdge: Uint32Array,
   limitType: Uint8Array,
   limitValue: Uint32Array,
+  limitModes: Uint16Array,
   firstRule: Uint32Array,
   ruleEdge: Uint32Array,
   ruleModes: Uint16Array,

@@ -85,6 +85,7 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
     if (!decision.open) modes &= ~mode
     else if (!general || (mode & openedByVehicle) !== 0) modes |= mode
   }
+  if (isForHighOccupancy(tags)) modes = (modes & (tagged | ~NOT_WITH_MANY)) | (FEW_PEOPLE & ~tagged)
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
   }
@@ -95,6 +96,16 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   }
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }
+}
+
+/** Modes that carry many or few people, and those that do not go where vehicles with many go. */
+export const FEW_PEOPLE = car | taxi
+const NOT_WITH_MANY = truck | foot | bicycle
+
+/** Whether all lanes of a way are for vehicles that carry several people. Source: OpenStreetMap wiki, Key:hov. */
+export function isForHighOccupancy(tags: Tags): boolean {
+  const lanes = tags.get('hov:lanes')?.split('|') ?? []
+  return tags.get('hov') === 'designated' && lanes.every((lane) => lane === 'designated')
 }
 
 /** What the most specific key that says something says, and its value; undefined when none does. */

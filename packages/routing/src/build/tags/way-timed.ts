@@ -31,7 +31,8 @@ const CHAINS: readonly (readonly [modes: number, keys: readonly string[]])[] = [
   [bicycle, ['bicycle', 'vehicle', 'access']],
   [foot | wheelchair, ['foot', 'access']],
 ]
-const KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
+/** Keys of access, for modes and in general. */
+export const ACCESS_KEYS = [...new Set(CHAINS.flatMap(([, keys]) => keys))]
 
 const DIRECTIONS = [
   ['', 3],
@@ -50,12 +51,12 @@ export function wayTimed(
 
 function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedRule[] {
   // General keys first: what is said of a mode itself comes last and so counts.
-  return KEYS.toReversed().flatMap((key) =>
+  return ACCESS_KEYS.toReversed().flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) =>
       casesOf(tags.get(`${key}${suffix}:conditional`)).flatMap(({ value, conditions }) => {
         const closes = ACCESS.get(value) === false
         if (!closes && ACCESS.get(value) !== true) return []
-        const modes = modesOf(tags, key)
+        const modes = addressed(tags, key)
         const local = DESTINATION_ONLY.get(value) === true && value !== 'private' && value !== 'permit'
         const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
         return eachDirection(direction, (side) => {
@@ -75,7 +76,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
 }
 
 /** Modes that a key speaks of and no key that is more specific. */
-function modesOf(tags: Tags, key: string): number {
+export function addressed(tags: Tags, key: string): number {
   let modes = 0
   for (const [mode, keys] of CHAINS) {
     const at = keys.indexOf(key)
