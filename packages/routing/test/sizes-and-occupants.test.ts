@@ -68,6 +68,44 @@ describe('what access keys close by size alone (wiki, Conditional restrictions; 
   })
 })
 
+describe('turns that are forbidden by size alone (wiki, Relation:restriction, Conditional restrictions)', () => {
+  const turning = (tags: Readonly<Record<string, string>>, via: string | readonly string[] = 'B'): Promise<AsciiTown> =>
+    drawTown({
+      map: 'A---B---C\n    |   |\n    |   |\nD---E---F\n    |\n    G---H',
+      meters: 30,
+      ways: {
+        AB: street('a'),
+        BC: street('b'),
+        BE: street('via'),
+        CF: street('c'),
+        DE: street('d'),
+        EF: street('f'),
+        EGH: street('g'),
+      },
+      restrictions: [{ from: 'AB', via, to: via === 'B' ? 'BE' : 'DE', tags }],
+    })
+
+  it.each([
+    [{ 'restriction:conditional': 'no_right_turn @ (weight>7.5)' }, 'truck', { weight: 7.5 }, { weight: 8 }],
+    [{ 'restriction:conditional': 'no_right_turn @ (height>3)' }, 'auto', { height: 3 }, { height: 3.5 }],
+    [{ 'restriction:hgv:conditional': 'no_right_turn @ (length>10)' }, 'truck', { length: 10 }, { length: 11 }],
+    [{ 'restriction:conditional': 'none @ (weight>7.5); no_right_turn @ (axles>2)' }, 'truck', { axle_count: 2 }, {}],
+  ])('%j by %s', async (tags, costing, fits, breaks) => {
+    const town = await turning(tags)
+    const path = (options: object): string =>
+      town.route('AG', { costing, costing_options: { [costing]: options } }).path
+    expect(path(fits)).toBe('ABEG')
+    expect(path(breaks)).toBe('ABCFEG')
+    expect(town.route('AG', { costing: 'bicycle' }).path).toBe('ABEG')
+  })
+
+  it('bind all lorries where they lead over a way', async () => {
+    const town = await turning({ 'restriction:conditional': 'no_right_turn @ (weight>7.5)' }, ['BE'])
+    expect(town.route('AD').path).toBe('ABED')
+    expect(town.route('AD', { costing: 'truck' }).path).not.toBe('ABED')
+  })
+})
+
 describe('ways for vehicles that carry several people (wiki, Key:hov)', () => {
   const two = { hov: 'designated', 'hov:minimum': '2' }
   const three = { hov: 'designated', 'hov:minimum': '3' }

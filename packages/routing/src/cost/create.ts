@@ -1,4 +1,4 @@
-import { get, isForLocals, NodeField } from '../graph/fields.ts'
+import { get, isForLocals, NodeField, TurnField } from '../graph/fields.ts'
 import type { Graph } from '../graph/graph.ts'
 import { timedSpeeds } from '../graph/timed.ts'
 import type { Costing } from './costing.ts'
@@ -65,6 +65,7 @@ export function createCosting(graph: Graph, mode: Mode, options: CostOptions): C
     edgeCost: (at, kmh = fastest?.get(at)) => run(edgeCost, edgeAt(at, kmh)),
     turnCost: (from, to, facts, internal) => {
       if (!rights.turn(facts)) return Infinity
+      if (vehicle !== null && get(facts, TurnField.sized) === 1 && !vehicle.mayTurn(from, to)) return Infinity
       const at = turnAt(from, to, facts, internal)
       const through = throughLocal > 0 && isLocal(from) && !isLocal(to) ? throughLocal : 0
       return through + exclusions.penalty(from, to) + run(searchCost, at)

@@ -34,6 +34,16 @@ export class Vehicle {
     return this.#breaks(edge, true)
   }
 
+  /** Whether the vehicle is not too large for a turn that is forbidden to some sizes. */
+  mayTurn(from: number, to: number): boolean {
+    const { sizedTurnFrom, sizedTurnTo, sizedTurnModes, sizedTurnType, sizedTurnValue } = this.#graph
+    for (let i = firstAtLeast(sizedTurnFrom, from); sizedTurnFrom[i] === from; i++) {
+      if (sizedTurnTo[i] !== to || (sizedTurnModes[i]! & this.#access) === 0) continue
+      if (this.#size[sizedTurnType[i]!]! > sizedTurnValue[i]!) return false
+    }
+    return true
+  }
+
   #breaks(edge: number, exceptDestination: boolean): boolean {
     const { edgeFlags, edgeTraffic, limitEdge, limitType, limitValue, limitModes } = this.#graph
     if (get(edgeFlags[edge]!, FlagField.limits) === 0) return false

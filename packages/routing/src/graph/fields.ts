@@ -85,6 +85,8 @@ export const TurnField = {
   degrees: field(9, 9),
   /** Modes a restriction forbids the turn to. */
   forbidden: field(18, 10),
+  /** A restriction forbids the turn to vehicles of some size. */
+  sized: field(28, 1),
 } as const
 
 /** Reads a field of a word. */

@@ -82,6 +82,12 @@ export interface Graph {
   readonly timedRuleEdge: Uint32Array
   readonly timedRuleModes: Uint16Array
   readonly timedRuleText: Uint32Array
+  /** Turns that are forbidden to modes whose size exceeds a limit, by the edge they leave; types as in `Limit`. */
+  readonly sizedTurnFrom: Uint32Array
+  readonly sizedTurnTo: Uint32Array
+  readonly sizedTurnModes: Uint16Array
+  readonly sizedTurnType: Uint8Array
+  readonly sizedTurnValue: Uint32Array
 
   /** Texts as UTF-8; text `t` is `textBytes[firstByte[t]] … textBytes[firstByte[t + 1] - 1]`. */
   readonly firstByte: Uint32Array
@@ -147,6 +153,11 @@ const ARRAYS = {
   timedRuleEdge: Uint32Array,
   timedRuleModes: Uint16Array,
   timedRuleText: Uint32Array,
+  sizedTurnFrom: Uint32Array,
+  sizedTurnTo: Uint32Array,
+  sizedTurnModes: Uint16Array,
+  sizedTurnType: Uint8Array,
+  sizedTurnValue: Uint32Array,
   firstByte: Uint32Array,
   textBytes: Uint8Array,
   boxes: Int32Array,

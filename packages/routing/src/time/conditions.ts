@@ -37,11 +37,17 @@ export function readConditions(conditions: readonly string[]): { holds: Conditio
   return { holds: (moment, size) => parts.every((part) => part(moment, size)), timed }
 }
 
+/** A size, in the units of its kind of limit. */
+export interface SizeLimit {
+  readonly type: number
+  readonly value: number
+}
+
 /**
  * The size that a vehicle must not exceed for conditions never to hold; null where time or a use has a part in them. Of
  * several sizes the first counts, so that what is closed to a vehicle stays closed.
  */
-export function sizeLimit(conditions: readonly string[]): { readonly type: number; readonly value: number } | null {
+export function sizeLimit(conditions: readonly string[]): SizeLimit | null {
   const compared = conditions.map(readComparison)
   if (!compared.every((one) => one?.sign.startsWith('>') === true)) return null
   const { limit, sign, value } = compared[0]!

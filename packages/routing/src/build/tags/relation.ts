@@ -1,5 +1,5 @@
 import { Access, MOTOR_ACCESS } from '../../graph/attributes.ts'
-import { readConditions } from '../../time/conditions.ts'
+import { readConditions, type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases } from './conditional.ts'
 import { parts } from './way-names.ts'
 import type { Tags } from './values.ts'
@@ -19,6 +19,8 @@ export type RelationFacts =
       readonly modes: number
       /** Conditions of time under which it holds; null when it always does. */
       readonly conditions: string | null
+      /** The size that a vehicle may have without being bound; null when all are bound. */
+      readonly size: SizeLimit | null
     }
 
 const TURNS: Readonly<Record<string, RestrictedTurn>> = {
@@ -63,12 +65,12 @@ export function relationFacts(tags: Tags): RelationFacts[] {
   if (type === 'route') return isBicycleRoute(tags) ? [{ kind: 'bicycleRoute' }] : []
   if (type !== 'restriction') return []
   const hours = hoursOf(tags)
-  const always = hours === undefined ? [] : saidOf(tags, '').map((said) => ({ ...said, conditions: hours }))
-  return [...always, ...conditionalOf(tags)].flatMap(({ value, modes, conditions }): RelationFacts[] => {
+  const always = hours === undefined ? [] : saidOf(tags, '').map((said) => ({ ...said, conditions: hours, size: null }))
+  return [...always, ...conditionalOf(tags)].flatMap(({ value, modes, conditions, size }): RelationFacts[] => {
     const [, prefix, rest] = /^(no|only)_(.+)$/.exec(value) ?? []
     const turn = TURNS[rest ?? '']
     if (prefix === undefined || turn === undefined || modes === 0) return []
-    return [{ kind: 'restriction', only: prefix === 'only', turn, modes, conditions }]
+    return [{ kind: 'restriction', only: prefix === 'only', turn, modes, conditions, size }]
   })
 }
 
@@ -94,12 +96,21 @@ function saidOf(tags: Tags, suffix: string): Said[] {
   return said.flatMap(({ value, modes }) => (value === undefined ? [] : [{ value, modes }]))
 }
 
-/** The first case of each conditional restriction that time has a part in. */
-function conditionalOf(tags: Tags): (Said & { conditions: string })[] {
-  return saidOf(tags, ':conditional').flatMap(({ value, modes }) => {
-    const found = conditionalCases(value).find(({ conditions }) => readConditions(conditions)?.timed === true)
-    return found === undefined ? [] : [{ modes, value: found.value, conditions: found.conditions.join(' AND ') }]
-  })
+interface SaidSometimes extends Said {
+  readonly conditions: string | null
+  readonly size: SizeLimit | null
+}
+
+/** The cases of conditional restrictions that time has a part in, and those of size alone. */
+function conditionalOf(tags: Tags): SaidSometimes[] {
+  return saidOf(tags, ':conditional').flatMap(({ value: text, modes }) =>
+    conditionalCases(text).flatMap(({ value, conditions }): SaidSometimes[] => {
+      if (readConditions(conditions)?.timed === true)
+        return [{ value, modes, conditions: conditions.join(' AND '), size: null }]
+      const size = sizeLimit(conditions)
+      return size === null ? [] : [{ value, modes, conditions: null, size }]
+    }),
+  )
 }
 
 /** The hours of older tags: null when there are none, undefined when they are not understood. */
