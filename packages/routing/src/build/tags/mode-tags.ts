@@ -100,6 +100,11 @@ export const MODE_TAGS: readonly ModeTags[] = [
         ['cycleway', 'cycleway:left', 'cycleway:right'],
         ['opposite', 'opposite_lane', 'opposite_track'],
       ],
+      // A lane beside a one-way street that runs against it, or both ways.
+      [
+        ['cycleway:oneway', 'cycleway:left:oneway', 'cycleway:right:oneway', 'cycleway:both:oneway'],
+        ['-1', 'no'],
+      ],
     ],
   },
   {

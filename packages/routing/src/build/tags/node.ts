@@ -72,7 +72,16 @@ export function nodeFacts(tags: Tags): NodeFacts {
 type Barrier = 'gate' | 'bollard' | 'sump_buster' | 'wall'
 
 const GATES = new Set(['gate', 'yes', 'lift_gate', 'swing_gate', 'sliding_beam'])
-const BOLLARDS = new Set(['bollard', 'block', 'kissing_gate', 'motorcycle_barrier', 'cycle_barrier', 'chain', 'bar'])
+const BOLLARDS = new Set([
+  'bollard',
+  'block',
+  'kissing_gate',
+  'motorcycle_barrier',
+  'cycle_barrier',
+  'chain',
+  'bar',
+  'log',
+])
 /** Only walkers fit through. */
 const TURNSTILES = new Set(['turnstile', 'full-height_turnstile', 'stile', 'horse_stile'])
 const WALLS = new Set(['fence', 'barrier_board', 'wall', 'jersey_barrier', 'debris'])
@@ -83,7 +92,7 @@ function barrierKind(tags: Tags): Barrier | null {
   if (BOLLARDS.has(barrier) || tags.get('bollard') === 'removable') {
     return tags.get('bollard') === 'rising' ? 'gate' : 'bollard'
   }
-  if (barrier === 'sump_buster') return 'sump_buster'
+  if (barrier === 'sump_buster' || barrier === 'bus_trap') return 'sump_buster'
   return WALLS.has(barrier) ? 'wall' : null
 }
 
@@ -200,6 +209,8 @@ function follow(decided: Map<number, boolean>, open: boolean, ...modes: number[]
 
 const CARS = Access.car | Access.taxi
 const VEHICLES = ALL_ACCESS & ~(Access.foot | Access.wheelchair | Access.bicycle)
+/** Modes that a barrier stops. */
+const STOPPED: Readonly<Record<Barrier, number>> = { gate: 0, bollard: VEHICLES, sump_buster: CARS, wall: ALL_ACCESS }
 
 function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolean>): number {
   const said = meaning(ACCESS, tags.get('access'))
@@ -210,9 +221,8 @@ function nodeAccess(tags: Tags, kind: Barrier | null, tagged: Map<number, boolea
   if (closed) access = 0
   else if (tags.get('smoothness') === 'impassable') access = Access.foot
   if (said === undefined && TURNSTILES.has(tags.get('barrier') ?? '')) access &= Access.foot
-  if (kind === 'bollard' && said === undefined) access = ALL_ACCESS & ~VEHICLES
-  else if (kind === 'sump_buster') access = ALL_ACCESS & ~CARS
-  else if (kind === 'wall') access = 0
+  // What is built for cars not to pass stops them whatever is said of access in general.
+  if (kind !== null && (said === undefined || kind === 'sump_buster')) access &= ~STOPPED[kind]
   for (const [mode, open] of tagged) access = open ? access | mode : access & ~mode
   return access
 }

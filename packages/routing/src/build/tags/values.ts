@@ -85,6 +85,8 @@ const METRES: Readonly<Record<string, number>> = {
   m: 1,
   meter: 1,
   meters: 1,
+  metre: 1,
+  metres: 1,
   cm: 0.01,
   ft: 0.3048,
   feet: 0.3048,

@@ -37,12 +37,13 @@ export interface WayAccess extends Directions {
   /** The one way is against the node order. */
   readonly reversed: boolean
   readonly roundabout: boolean
+  /** Modes that go the way that the lanes run at certain hours, which change their direction. */
+  readonly changing: number
 }
 
 /** Access of a way by mode and direction; null when the way is of no use to any mode. */
 export function wayAccess(tags: Tags): WayAccess | null {
   const open = openModes(tags)
-  if (open === null) return null
   const roundabout = tags.get('junction') === 'roundabout' || tags.get('junction') === 'circular'
   const said = tags.get('oneway')
   const reversed = said === '-1'
@@ -56,14 +57,19 @@ export function wayAccess(tags: Tags): WayAccess | null {
   if (!oneway) way = onewayForSome(tags, way)
   // Moving stairs carry one way, unless they do as needed.
   const conveying = tags.get('conveying')
-  const forward = conveying === 'backward' ? 0 : way.forward & ~closedTo(tags, 'forward')
-  const backward = conveying === 'forward' ? 0 : way.backward & ~closedTo(tags, 'backward')
-  if ((forward | backward) === 0 && tags.get('highway') !== 'bridleway') return null
-  return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout }
+  let forward = conveying === 'backward' ? 0 : way.forward & ~closedTo(tags, 'forward')
+  let backward = conveying === 'forward' ? 0 : way.backward & ~closedTo(tags, 'backward')
+  // Which way a lane runs that changes its direction only hours tell. Source: OpenStreetMap wiki, Key:oneway.
+  const changed = said === 'reversible' ? (forward | backward) & (MOTOR | bicycle) : 0
+  const changing = tags.has('oneway:conditional') ? changed : 0
+  forward &= ~changed
+  backward &= ~changed
+  if ((forward | backward | changing) === 0 && tags.get('highway') !== 'bridleway') return null
+  return { forward, backward, tagged: open.tagged, oneway, reversed, roundabout, changing }
 }
 
-/** The modes that may use the way at all, before directions; null when it is closed or no way for any of them. */
-function openModes(tags: Tags): { modes: number; tagged: number } | null {
+/** The modes that may use the way at all, before directions. */
+function openModes(tags: Tags): { modes: number; tagged: number } {
   const highway = tags.get('highway')
   const known = highway === undefined ? undefined : CLASS_ACCESS.get(highway)
   const carried = isCarried(tags)
@@ -74,6 +80,8 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   if (tags.get('impassable') === 'yes' || (tags.get('access') === 'private' && emergencyOnly)) modes = 0
   else if (access === false) modes = namedModes(tags.get('access'))
   else if (ruined) modes &= foot
+  // Source: OSRM's car profile, service_tag_forbidden.
+  if (tags.get('service') === 'emergency_access') modes &= ~MOTOR
   // A motorway that all vehicles may use is none for the slow ones.
   const openedByVehicle = ruined ? 0 : highway?.startsWith('motorway') === true ? ~SLOW : ~0
   let tagged = 0
@@ -88,11 +96,6 @@ function openModes(tags: Tags): { modes: number; tagged: number } | null {
   if (isForHighOccupancy(tags)) modes = (modes & (tagged | ~NOT_WITH_MANY)) | (FEW_PEOPLE & ~tagged)
   if (known === undefined && (tagged & bicycle) === 0 && tags.has('sac_scale')) {
     modes = tags.get('sac_scale') === 'hiking' ? modes | bicycle : modes & ~bicycle
-  }
-  if (tags.get('oneway') === 'reversible' && ['permissive', 'hov', 'taxi'].includes(tags.get('access') ?? '')) {
-    // A lane that changes its direction and is not for everybody: left to buses, if any.
-    modes &= bus | taxi
-    if (modes === 0) return null
   }
   if ((carried || highway !== undefined) && (tags.get('access') === 'emergency' || emergencyOnly)) modes |= emergency
   return { modes, tagged }

@@ -27,6 +27,11 @@ interface LimitKey {
 
 const centimetres = (text: string | undefined): number | undefined => hundredths(metres(text))
 const tensOfKilograms = (text: string | undefined): number | undefined => hundredths(tonnes(text))
+/** A bogie has two axles. */
+const axleOfBogie = (text: string | undefined): number | undefined => {
+  const load = tensOfKilograms(text)
+  return load === undefined ? undefined : Math.trunc(load / 2)
+}
 const plain = (text: string | undefined): number | undefined => (/^\d+$/.test(text ?? '') ? Number(text) : undefined)
 /** One where dangerous goods may pass, zero where they may not. */
 const hazmat = (text: string | undefined): number | undefined => {
@@ -38,8 +43,9 @@ const SIZES = [
   [Limit.maxHeight, ['maxheight', 'maxheight:physical'], centimetres],
   [Limit.maxWidth, ['maxwidth', 'maxwidth:physical'], centimetres],
   [Limit.maxLength, ['maxlength'], centimetres],
-  [Limit.maxWeight, ['maxweight', 'maxweightrating'], tensOfKilograms],
+  [Limit.maxWeight, ['maxweight', 'maxweightrating', 'maxgcweight', 'maxgcweightrating'], tensOfKilograms],
   [Limit.maxAxleLoad, ['maxaxleload'], tensOfKilograms],
+  [Limit.maxAxleLoad, ['maxbogieweight'], axleOfBogie],
   [Limit.maxAxles, ['maxaxles'], plain],
 ] as const
 

@@ -43,7 +43,7 @@ const DIRECTIONS = [
 /** The rules of a way that hold at certain times only. What they say of other conditions is left out. */
 export function wayTimed(
   tags: Tags,
-  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed'>,
+  access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed' | 'changing'>,
 ): TimedRule[] {
   if (![...tags.keys()].some((key) => key.includes(':conditional'))) return []
   return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
@@ -57,7 +57,7 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
         const closes = ACCESS.get(value) === false
         if (!closes && ACCESS.get(value) !== true) return []
         const modes = addressed(tags, key)
-        const local = DESTINATION_ONLY.get(value) === true && value !== 'private' && value !== 'permit'
+        const local = DESTINATION_ONLY.get(value) === true
         const saysBase = tags.has(key) || tags.has(`${key}${suffix}`)
         return eachDirection(direction, (side) => {
           // Against a one-way street a condition opens nothing.
@@ -85,6 +85,9 @@ export function addressed(tags: Tags, key: string): number {
   return modes
 }
 
+/** The directions that a value of `oneway` leaves open. */
+const DIRECTION_OF: Readonly<Record<string, number>> = { yes: 1, '-1': 2, no: 3 }
+
 const ONEWAYS = [
   ['oneway', VEHICLES],
   ['oneway:bicycle', bicycle],
@@ -92,9 +95,10 @@ const ONEWAYS = [
   ['oneway:psv', bus | taxi],
 ] as const
 
-function onewayRules(tags: Tags, { forward, backward }: Parameters<typeof wayTimed>[1]): TimedRule[] {
+function onewayRules(tags: Tags, { forward, backward, changing }: Parameters<typeof wayTimed>[1]): TimedRule[] {
   return ONEWAYS.flatMap(([key, modes]) =>
     casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) => {
+      if (changing !== 0) return rule(modes & changing, DIRECTION_OF[value] ?? 0, TimedEffect.open, conditions)
       if (value === 'yes') return rule(modes & backward, 2, TimedEffect.closed, conditions)
       if (value === '-1') {
         return [

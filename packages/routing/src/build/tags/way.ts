@@ -129,7 +129,15 @@ function planned(tags: Tags): WayFacts | null {
   return facts && { ...facts, use: Use.construction }
 }
 
-const NOBODY: WayAccess = { forward: 0, backward: 0, tagged: 0, oneway: false, reversed: false, roundabout: false }
+const NOBODY: WayAccess = {
+  forward: 0,
+  backward: 0,
+  tagged: 0,
+  oneway: false,
+  reversed: false,
+  roundabout: false,
+  changing: 0,
+}
 
 /** Keys that say of everybody, or of all vehicles, whether they may use a way. */
 const DECISIVE_KEYS = ['access', 'vehicle', 'motorroad']
