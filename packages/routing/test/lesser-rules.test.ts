@@ -111,3 +111,26 @@ it.each([
     town.route('DE', { costing: 'truck', costing_options: { truck: options } }).path
   expect([path(fits), path(breaks)]).toEqual([SHORT, LONG])
 })
+
+it('what stands on a node lets pass what fits (wiki, Tag:barrier=height_restrictor)', async () => {
+  const town = await square({}, { x: { barrier: 'height_restrictor', maxheight: '2' } })
+  const path = (costing: string, options: object = {}): string =>
+    town.route('DE', { costing, costing_options: { [costing]: options } }).path
+  expect([path('auto'), path('auto', { height: 2.1 }), path('truck'), path('bicycle')]).toEqual([
+    SHORT,
+    LONG,
+    LONG,
+    SHORT,
+  ])
+})
+
+it('a gate that is closed by night is passed by day (wiki, Conditional restrictions)', async () => {
+  const town = await square({}, { x: { barrier: 'lift_gate', 'motor_vehicle:conditional': 'no @ (22:00-06:00)' } })
+  const at = (time: string, costing: string): string =>
+    town.route('DE', {
+      costing,
+      date_time: { type: 1, value: `2026-11-23T${time}` },
+      costing_options: { [costing]: { gate_cost: 0, gate_penalty: 0 } },
+    }).path
+  expect([at('23:00', 'auto'), at('23:00', 'bicycle'), at('12:00', 'auto')]).toEqual([LONG, SHORT, SHORT])
+})

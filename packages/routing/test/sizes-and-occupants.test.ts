@@ -29,6 +29,7 @@ describe('what access keys close by size alone (wiki, Conditional restrictions; 
   it.each([
     [{ 'hgv:conditional': 'no @ (weight>7.5)' }, 'truck', { weight: 7.5 }, { weight: 7.6 }],
     [{ 'hgv:conditional': 'no @ (weight >= 7.5 t)' }, 'truck', { weight: 7.4 }, { weight: 7.5 }],
+    [{ 'hgv:conditional': 'no @ (maxweightrating>7.5)' }, 'truck', { weight: 7.5 }, { weight: 7.6 }],
     [{ 'hgv:conditional': 'no @ (length>12)' }, 'truck', { length: 12 }, { length: 13 }],
     [{ 'hgv:conditional': 'no @ (axles>4)' }, 'truck', { axle_count: 4 }, { axle_count: 5 }],
     [{ 'motor_vehicle:conditional': 'no @ (height>3)' }, 'truck', { height: 3 }, { height: 3.1 }],

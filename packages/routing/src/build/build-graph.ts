@@ -164,6 +164,7 @@ function assemble(network: Network, restrictions: readonly TurnRule[]): GraphArr
     edges,
     turns,
     ...lookups(network),
+    factsOf,
     textOf: (text) => texts.intern(text),
   })
   const signInputs = { edges, wayOf, factsOf }

@@ -1,8 +1,9 @@
-import { Access, Turn } from '../graph/attributes.ts'
+import { Access, ALL_ACCESS, Turn } from '../graph/attributes.ts'
 import { type Field, get, put, TurnField } from '../graph/fields.ts'
 import type { SizeLimit } from '../time/conditions.ts'
 import type { TurnRule } from './collect.ts'
 import type { EdgeTable } from './edges.ts'
+import type { NodeFacts } from './tags/node.ts'
 import type { RestrictedTurn } from './tags/relation.ts'
 import type { TurnTable } from './turns.ts'
 
@@ -32,6 +33,8 @@ export interface RestrictionInputs {
   readonly nodeOf: (id: number) => number
   /** Edges of a way, both directions. */
   readonly edgesOf: (way: number) => readonly number[]
+  /** What stands on a node. */
+  readonly factsOf: (node: number) => NodeFacts
   /** Number of a text of the graph. */
   readonly textOf: (text: string) => number
 }
@@ -62,6 +65,14 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
     else if (size !== null) sized.push(...found.map((each) => ({ ...each, size })))
     else for (const { edges } of found) setOn(inputs, edges[0]!, edges[1]!, TurnField.forbidden, modes)
   }
+  for (let node = 0; node < inputs.edges.nodeCount; node++) {
+    const { sizes, hours } = inputs.factsOf(node)
+    if (sizes.length + hours.length === 0) continue
+    for (const edges of passages(inputs, node)) {
+      sized.push(...sizes.map((size) => ({ edges, modes: ALL_ACCESS, size })))
+      timed.push(...hours.map(({ modes, conditions }) => ({ edges, modes, text: inputs.textOf(conditions) })))
+    }
+  }
   for (const { edges } of sized) setOn(inputs, edges[0]!, edges[1]!, TurnField.sized, 1)
   sized.sort((a, b) => a.edges[0]! - b.edges[0]!)
   return {
@@ -78,6 +89,14 @@ export function applyRestrictions(rules: readonly TurnRule[], inputs: Restrictio
     sizedTurnType: Uint8Array.from(sized, ({ size }) => size.type),
     sizedTurnValue: Uint32Array.from(sized, ({ size }) => size.value),
   }
+}
+
+/** The turns over a node that do not go back. */
+function passages(inputs: RestrictionInputs, node: number): [from: number, to: number][] {
+  const leaving = edgesAt(inputs, node)
+  return leaving.flatMap((back) =>
+    leaving.filter((to) => to !== back).map((to): [number, number] => [inputs.edges.opposite[back]!, to]),
+  )
 }
 
 function boundBySize(forbidden: Forbidden, size: SizeLimit | null): Forbidden[] {

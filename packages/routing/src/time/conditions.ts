@@ -13,6 +13,8 @@ const SIZES: Readonly<Record<string, number>> = {
   length: Limit.maxLength,
   weight: Limit.maxWeight,
   weightrating: Limit.maxWeight,
+  gcweight: Limit.maxWeight,
+  gcweightrating: Limit.maxWeight,
   axleload: Limit.maxAxleLoad,
   axles: Limit.maxAxles,
 }
@@ -64,7 +66,7 @@ interface Comparison {
 /** A comparison such as `weight>7.5`; null when the text is none. */
 function readComparison(text: string): Comparison | null {
   const [, name, sign, number] = COMPARISON.exec(text.trim()) ?? []
-  const limit = SIZES[name?.toLowerCase() ?? '']
+  const limit = SIZES[name?.toLowerCase().replace(/^max/, '') ?? '']
   if (limit === undefined) return null
   return { limit, sign: sign!, value: Math.round(Number(number) * (limit === Limit.maxAxles ? 1 : 100)) }
 }

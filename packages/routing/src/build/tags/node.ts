@@ -15,6 +15,9 @@ import {
   type ValueTable,
   WHEELCHAIR,
 } from './values.ts'
+import type { SizeLimit } from '../../time/conditions.ts'
+import { nodeSizes } from './way-limits.ts'
+import { nodeHours } from './way-timed.ts'
 import { namedModes } from './mode-tags.ts'
 import { parts } from './way-names.ts'
 
@@ -28,6 +31,10 @@ export interface NodeFacts {
   /** Modes of which only those with business there may pass. */
   readonly privateModes: number
   readonly cashOnlyToll: boolean
+  /** The sizes that fit through. */
+  readonly sizes: readonly SizeLimit[]
+  /** Whom it is closed to at certain hours. */
+  readonly hours: ReturnType<typeof nodeHours>
   /** Ways are cut here, for something stands on the node. */
   readonly splits: boolean
   readonly signal: DirectedSign
@@ -52,13 +59,21 @@ export function nodeFacts(tags: Tags): NodeFacts {
   const tagged = taggedAccess(tags)
   const access = nodeAccess(tags, kind, tagged)
   const junction = tags.get('highway') === 'motorway_junction'
+  const sizes = nodeSizes(tags)
+  const hours = nodeHours(tags)
   return {
     type: nodeType(tags, kind),
     access,
     taggedAccess: tagged.size > 0 || meaning(ACCESS, tags.get('access')) !== undefined,
     privateModes: privateModes(tags),
     cashOnlyToll: tags.get('barrier') === 'toll_booth' && cashOnly(tags),
-    splits: kind !== null || (tags.has('barrier') && access !== ALL_ACCESS) || SPLITTING.some((splits) => splits(tags)),
+    sizes,
+    hours,
+    splits:
+      kind !== null ||
+      sizes.length + hours.length > 0 ||
+      (tags.has('barrier') && access !== ALL_ACCESS) ||
+      SPLITTING.some((splits) => splits(tags)),
     signal: sign(tags, tags.get('highway') === 'traffic_signals', 'traffic_signals:direction'),
     stop: sign(tags, tags.get('highway') === 'stop', 'direction'),
     minor: tags.get('stop') === 'minor',

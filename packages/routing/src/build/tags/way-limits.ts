@@ -1,5 +1,5 @@
 import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
-import { sizeLimit } from '../../time/conditions.ts'
+import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
 import { conditionalCases, isForLocals } from './conditional.ts'
 import { namedModes } from './mode-tags.ts'
 import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
@@ -113,6 +113,17 @@ function conditionLimits(tags: Tags): WayLimit[] {
         const modes = addressed(tags, key) & ~namedModes(value)
         return limit === null || !isClosing ? [] : [{ ...limit, direction, exceptDestination, modes }]
       })
+    }),
+  )
+}
+
+/** The sizes that fit through what stands on a node. Source: OpenStreetMap wiki, Tag:barrier=height_restrictor. */
+export function nodeSizes(tags: Tags): SizeLimit[] {
+  if (!tags.has('barrier')) return []
+  return SIZES.flatMap(([type, keys, parse]) =>
+    keys.flatMap((key) => {
+      const value = parse(tags.get(key))
+      return value === undefined ? [] : [{ type, value }]
     }),
   )
 }

@@ -75,6 +75,16 @@ function accessRules(tags: Tags, access: Parameters<typeof wayTimed>[1]): TimedR
   )
 }
 
+/** The modes that a gate is closed to at certain hours. */
+export function nodeHours(tags: Tags): { readonly modes: number; readonly conditions: string }[] {
+  if (!tags.has('barrier')) return []
+  return ACCESS_KEYS.flatMap((key) =>
+    casesOf(tags.get(`${key}:conditional`)).flatMap(({ value, conditions }) =>
+      ACCESS.get(value) === false ? [{ modes: addressed(tags, key) & ~namedModes(value), conditions }] : [],
+    ),
+  )
+}
+
 /** Modes that a key speaks of and no key that is more specific. */
 export function addressed(tags: Tags, key: string): number {
   let modes = 0
