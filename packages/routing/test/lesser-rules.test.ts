@@ -102,6 +102,9 @@ it('a way for rescue services is for no motor vehicle without a tag of its own (
 
 it.each([
   [{ maxheight: '3.5 metres' }, { height: 3.5 }, { height: 3.6 }],
+  [{ maxheight: "11'6" }, { height: 3.5 }, { height: 3.6 }],
+  [{ maxweight: '8 st' }, { weight: 7.2 }, { weight: 7.3 }],
+  [{ maxweight: '15000 lbs' }, { weight: 6.8 }, { weight: 6.9 }],
   [{ maxlength: '10 metre' }, { length: 10 }, { length: 11 }],
   [{ maxgcweight: '12' }, { weight: 12 }, { weight: 13 }],
   [{ maxbogieweight: '10' }, { axle_load: 5 }, { axle_load: 5.1 }],

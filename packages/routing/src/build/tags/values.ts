@@ -107,7 +107,8 @@ export function metres(value: string | undefined): number | undefined {
   let sum = 0
   let parts = 0
   for (const [, number, unit] of text.matchAll(/(\d+\.?\d*) *([a-z"']*)/gi)) {
-    const factor = METRES[unit!.toLowerCase()]
+    // Of feet and inches the last mark may be missing: 11'6.
+    const factor = METRES[unit === '' && parts > 0 ? 'in' : unit!.toLowerCase()]
     if (factor === undefined) return undefined
     sum += Number(number) * factor
     parts++
@@ -115,7 +116,8 @@ export function metres(value: string | undefined): number | undefined {
   return parts > 0 ? round2(sum) : undefined
 }
 
-const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: 1 / 2000, lbs: 1 / 2000 }
+const POUND = 0.000_453_592_37
+const TONNES: Readonly<Record<string, number>> = { kg: 0.001, lb: POUND, lbs: POUND, st: 2000 * POUND }
 
 /** Tonnes of a weight tag; a bare number is tonnes. */
 export function tonnes(value: string | undefined): number | undefined {
