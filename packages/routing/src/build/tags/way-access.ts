@@ -135,6 +135,7 @@ const FACILITIES = new Set(['cycleway', 'lanes:psv:forward'])
  */
 export function localModes(tags: Tags, direction: 'forward' | 'backward'): number {
   let local = 0
+  if (![...tags.values()].some((value) => meaning(DESTINATION_ONLY, value) === true)) return 0
   for (const { mode, says } of MODE_TAGS) {
     const keys = [...says.filter(([key]) => !FACILITIES.has(key)), ['access', ACCESS] as const]
     const decision = decisionOf(keys, tags, [`:${direction}`, ''])

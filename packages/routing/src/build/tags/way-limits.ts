@@ -1,6 +1,6 @@
 import { Access, ALL_ACCESS, Limit } from '../../graph/attributes.ts'
 import { type SizeLimit, sizeLimit } from '../../time/conditions.ts'
-import { conditionalCases, isForLocals } from './conditional.ts'
+import { conditionalCases, hasConditions, isForLocals } from './conditional.ts'
 import { namedModes } from './mode-tags.ts'
 import { ACCESS, DESTINATION_ONLY, HAZMAT, metres, type Tags, tonnes } from './values.ts'
 import { FEW_PEOPLE, isForHighOccupancy } from './way-access.ts'
@@ -101,6 +101,7 @@ function occupancyLimits(tags: Tags): WayLimit[] {
  * lorries. Source: OpenStreetMap wiki, Conditional restrictions.
  */
 function conditionLimits(tags: Tags): WayLimit[] {
+  if (!hasConditions(tags)) return []
   return ACCESS_KEYS.flatMap((key) =>
     DIRECTIONS.flatMap(([suffix, direction]) => {
       const cases = conditionalCases(tags.get(`${key}${suffix}:conditional`))

@@ -1,7 +1,7 @@
 import { Access } from '../../graph/attributes.ts'
 import { TimedEffect } from '../../graph/timed.ts'
 import { readConditions } from '../../time/conditions.ts'
-import { conditionalCases } from './conditional.ts'
+import { conditionalCases, hasConditions } from './conditional.ts'
 import { ACCESS, DESTINATION_ONLY, kilometresPerHour, metres, type Tags, tonnes } from './values.ts'
 import { namedModes } from './mode-tags.ts'
 import type { WayAccess } from './way-access.ts'
@@ -45,7 +45,7 @@ export function wayTimed(
   tags: Tags,
   access: Pick<WayAccess, 'forward' | 'backward' | 'oneway' | 'reversed' | 'changing'>,
 ): TimedRule[] {
-  if (![...tags.keys()].some((key) => key.includes(':conditional'))) return []
+  if (!hasConditions(tags)) return []
   return [...accessRules(tags, access), ...onewayRules(tags, access), ...limitRules(tags), ...speedRules(tags)]
 }
 
